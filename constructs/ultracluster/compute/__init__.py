@@ -1,0 +1,30 @@
+"""Node groups: how they are bought, placed, booted, and wired to the network."""
+
+from ultracluster.compute.boot import Mount, user_data
+from ultracluster.compute.images import pcs_image
+from ultracluster.compute.node_group_template import NodeGroupTemplate
+from ultracluster.planning import (
+    Capacity,
+    CapacityBlock,
+    OnDemand,
+    OpenReservation,
+    ReservationGroup,
+    Spot,
+    TargetedReservation,
+    UltraServerBlock,
+)
+
+__all__ = [
+    "Capacity",
+    "CapacityBlock",
+    "Mount",
+    "NodeGroupTemplate",
+    "OnDemand",
+    "OpenReservation",
+    "ReservationGroup",
+    "Spot",
+    "TargetedReservation",
+    "UltraServerBlock",
+    "pcs_image",
+    "user_data",
+]

@@ -1,0 +1,110 @@
+"""The VPC of a cluster: one training subnet in one zone, and little else."""
+
+from ipaddress import IPv4Network
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from ultracluster.hardware import zones
+from ultracluster.network.zonal_subnet import ZonalSubnet
+
+_INTERNET = "0.0.0.0/0"
+
+
+class ClusterNetwork(Construct):
+    """A VPC with one private training subnet, a NAT gateway, an S3 gateway endpoint and flow logs.
+
+    EFA traffic crosses neither zones nor VPCs, so all nodes and their Lustre file system share one subnet. Nodes with
+    more than one network interface can't have a public address, so the way out is a NAT gateway; S3 traffic takes the
+    gateway endpoint, which costs nothing.
+
+    Args:
+        zone: Zone id of the training subnet, such as `use2-az1`. Ids, unlike names, mean the same zone in every account.
+        cidr: Address range of the VPC.
+        training_cidr: Address range of the training subnet, inside `cidr`; see `planning.plan_subnets`.
+        public_cidr: Address range of the NAT gateway's subnet.
+        services_zone: Zone id for what can't sit in a Local Zone (the NAT gateway, the Slurm controller). Default: `zone`.
+        services_cidr: Address range of the subnet for such services. Used when `services_zone` differs from `zone`.
+        flow_log_retention: How long flow logs are kept in CloudWatch Logs.
+
+    Raises:
+        ValueError: When `zone` is a Local Zone and no other `services_zone` is given, or the services subnet lacks a range.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        zone: str,
+        cidr: IPv4Network,
+        training_cidr: IPv4Network,
+        public_cidr: IPv4Network,
+        services_zone: str | None = None,
+        services_cidr: IPv4Network | None = None,
+        flow_log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+    ) -> None:
+        super().__init__(scope, id)
+        services_zone = services_zone or zone
+        if zones.is_local_zone(services_zone):
+            raise ValueError(
+                f"{self.node.path}: services_zone must be an Availability Zone, got the Local Zone {services_zone}; "
+                "a Local Zone has neither NAT gateways nor Slurm controllers: name a zone of the region itself"
+            )
+        if services_zone != zone and services_cidr is None:
+            raise ValueError(f"{self.node.path}: services_zone {services_zone} needs services_cidr")
+
+        vpc = ec2.Vpc(
+            self,
+            "Vpc",
+            ip_addresses=ec2.IpAddresses.cidr(str(cidr)),
+            # The subnets are ours: the L2 ones know zones by name only, which differ from account to account.
+            subnet_configuration=[],
+            availability_zones=[cdk.Fn.select(0, cdk.Fn.get_azs())],
+            # Emptying the default group takes a Lambda function; nothing of ours joins that group.
+            restrict_default_security_group=False,
+        )
+        self.vpc: ec2.IVpc = vpc
+        self.zone = zone
+
+        gateway = ec2.CfnInternetGateway(self, "InternetGateway")
+        attachment = ec2.CfnVPCGatewayAttachment(
+            self, "GatewayAttachment", vpc_id=vpc.vpc_id, internet_gateway_id=gateway.ref
+        )
+        public = ZonalSubnet(self, "PublicSubnet", vpc=vpc, zone=services_zone, cidr=public_cidr)
+        public.add_route("DefaultRoute", destination=_INTERNET, gateway_id=gateway.ref).node.add_dependency(attachment)
+
+        address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
+        address.node.add_dependency(attachment)
+        nat = ec2.CfnNatGateway(
+            self, "NatGateway", subnet_id=public.subnet_id, allocation_id=address.attr_allocation_id
+        )
+        training = ZonalSubnet(self, "TrainingSubnet", vpc=vpc, zone=zone, cidr=training_cidr)
+        training.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+        private = [training.subnet]
+        if services_zone != zone and services_cidr is not None:
+            services = ZonalSubnet(self, "ServicesSubnet", vpc=vpc, zone=services_zone, cidr=services_cidr)
+            services.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+            private.append(services.subnet)
+        #: Where all nodes and their file system live.
+        self.training_subnet: ec2.ISubnet = training.subnet
+        #: Where services of AWS put their interface: the training subnet, unless that is in a Local Zone.
+        self.services_subnet: ec2.ISubnet = private[-1]
+
+        ec2.GatewayVpcEndpoint(
+            self,
+            "S3Endpoint",
+            vpc=vpc,
+            service=ec2.GatewayVpcEndpointAwsService.S3,
+            subnets=[ec2.SubnetSelection(subnets=private)],
+        )
+        vpc.add_flow_log(
+            "FlowLog",
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(
+                logs.LogGroup(self, "FlowLogGroup", retention=flow_log_retention)
+            ),
+        )

@@ -1,0 +1,8 @@
+"""Slurm on AWS PCS."""
+
+from ultracluster.orchestration.pcs_cluster import PcsCluster
+from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.orchestration.pcs_login_node_group import PcsLoginNodeGroup
+from ultracluster.orchestration.pcs_queue import PcsQueue
+
+__all__ = ["PcsCluster", "PcsComputeNodeGroup", "PcsLoginNodeGroup", "PcsQueue"]

@@ -1,0 +1,91 @@
+"""A Slurm controller run by AWS PCS."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_pcs as l1
+from constructs import Construct
+
+from ultracluster.hardware import pcs
+from ultracluster.security import NodeRole
+
+# How PCS knows that an instance may join: the role's path, or a role name that begins with AWSPCS. See
+# https://docs.aws.amazon.com/pcs/latest/userguide/security-instance-profiles.html (read 2026-11-20).
+_ROLE_PATH = "/aws-pcs/"
+_JOIN = {
+    "pcs:RegisterComputeNodeGroupInstance": "pcs:RegisterComputeNodeGroupInstance is granted on * by AWS's own guide "
+    "to PCS instance profiles: an instance registers before it knows its node group"
+}
+
+
+class PcsCluster(Construct):
+    """A Slurm cluster: the managed controller, accounting, and the role that its nodes take.
+
+    Node groups, queues and login nodes are constructs of their own, so that they may live in another stack:
+    `PcsComputeNodeGroup`, `PcsQueue`, `PcsLoginNodeGroup`.
+
+    Args:
+        name: Name of the cluster, 3 to 40 characters. Changing it makes a new cluster.
+        nodes: Number of instances that the cluster is to manage, login nodes included; it picks the controller's size.
+            Growing past a size makes a new cluster, so leave room.
+        subnet: Where the controller puts its interface; not in a Local Zone.
+        security_groups: Groups of the controller; each must allow all traffic from itself, as `EfaSecurityGroup` does.
+        slurm_version: One that PCS supports. Default: 25.11.
+        accounting: Whether Slurm keeps its accounting database. Default: yes.
+        scale_down_idle_time: How long an idle node that was powered on for a job stays. Default: 10 minutes.
+        node_role: Role of the nodes, on the path `/aws-pcs/`. Default: one is made.
+
+    Raises:
+        ValueError: When name, number of nodes or version are not what PCS takes.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        nodes: int,
+        subnet: ec2.ISubnet,
+        security_groups: Sequence[ec2.ISecurityGroup],
+        slurm_version: str = pcs.DEFAULT_SLURM_VERSION,
+        accounting: bool = True,
+        scale_down_idle_time: cdk.Duration | None = None,
+        node_role: NodeRole | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        problems = [*pcs.check_cluster_name(name), *pcs.check_slurm_version(slurm_version), *pcs.check_nodes(nodes)]
+        if problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        idle = scale_down_idle_time or cdk.Duration.minutes(10)
+        self._node_role = node_role or NodeRole(self, "NodeRole", path=_ROLE_PATH, account_wide_actions=_JOIN)
+        self.resource = l1.CfnCluster(
+            self,
+            "Resource",
+            name=name,
+            size=pcs.size_for(nodes),
+            scheduler=l1.CfnCluster.SchedulerProperty(type="SLURM", version=slurm_version),
+            networking=l1.CfnCluster.NetworkingProperty(
+                subnet_ids=[subnet.subnet_id],
+                security_group_ids=[group.security_group_id for group in security_groups],
+            ),
+            slurm_configuration=l1.CfnCluster.SlurmConfigurationProperty(
+                scale_down_idle_time_in_seconds=int(idle.to_seconds()),
+                accounting=l1.CfnCluster.AccountingProperty(mode="STANDARD") if accounting else None,
+            ),
+        )
+        #: Id of the cluster, such as `pcs_abc123`.
+        self.cluster_id = self.resource.attr_id
+        self.cluster_arn = self.resource.attr_arn
+
+    @property
+    def node_role(self) -> iam.IRole:
+        """The role of every node; grant it what jobs need."""
+        return self._node_role.role
+
+    @property
+    def instance_profile_arn(self) -> str:
+        """What node groups hand to their instances."""
+        return self._node_role.instance_profile.instance_profile_arn

@@ -1,0 +1,35 @@
+"""A whole cluster as one construct."""
+
+from constructs import Construct
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.patterns import parts
+
+
+class UltraCluster(Construct):
+    """Network, storage, Slurm and node groups of a cluster file, in one stack of yours.
+
+    The stacks of this repository's app hold the same parts one by one, which is better for a cluster that lives long:
+    storage then has a stack, and a termination protection, of its own.
+
+    Args:
+        cluster: What `clusterfile.load` gives.
+        network: Where the nodes live. Default: what the file says; without `network` in it, a VPC is made.
+        storage: Where the data lives. Default: what the file says.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: ClusterFile,
+        network: parts.Network | None = None,
+        storage: parts.Storage | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        self.network = network or parts.network(self, cluster)
+        self.storage = storage or parts.storage(self, cluster, self.network)
+        self.slurm = parts.control_plane(self, cluster, self.network, self.storage)
+        #: Node groups by name; `login` is the login nodes'.
+        self.node_groups = parts.node_groups(self, cluster, self.network, self.storage, self.slurm)

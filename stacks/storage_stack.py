@@ -1,0 +1,42 @@
+"""The storage: what must not be lost."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+from ultracluster import patterns
+from ultracluster.clusterfile import ClusterFile
+
+
+class StorageStack(cdk.Stack):
+    """Key, file system and data bucket, under termination protection."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, cluster: ClusterFile, network: patterns.Network, **kwargs: Any
+    ) -> None:
+        super().__init__(
+            scope, id, description=f"Storage of the cluster {cluster.name}", termination_protection=True, **kwargs
+        )
+        self.parts = patterns.storage(self, cluster, network)
+        if self.parts.lustre is not None:
+            # Nodes that lose their file system lose their job: other stacks hold on to this one.
+            cdk.CrossStackReferences.of(self.parts.lustre).produce(cdk.ReferenceStrength.STRONG)
+            cdk.CfnOutput(
+                self,
+                "FileSystemId",
+                value=self.parts.lustre.file_system_id,
+                description="FSx for Lustre file system",
+            )
+            cdk.CfnOutput(
+                self,
+                "MountCommand",
+                value=f"sudo mount -t lustre -o noatime,flock {self.parts.lustre.device} {self.parts.lustre_path}",
+                description="How another machine in the VPC mounts the file system",
+            )
+        if self.parts.data_bucket is not None:
+            cdk.CfnOutput(
+                self,
+                "DataBucketName",
+                value=self.parts.data_bucket.bucket.bucket_name,
+                description="Bucket for datasets and checkpoints",
+            )

@@ -1,0 +1,171 @@
+from collections.abc import Callable
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Match, Template
+from ultracluster import compute
+from ultracluster.hardware import pcs
+from ultracluster.network import EfaSecurityGroup
+from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsLoginNodeGroup, PcsQueue
+
+IMAGE = "ami-0123456789abcdef0"
+
+
+class World:
+    """A VPC with a cluster in it."""
+
+    def __init__(self, stack: cdk.Stack, nodes: int = 65, name: str = "llama", version: str = "25.11") -> None:
+        self.stack = stack
+        self.vpc = ec2.Vpc(stack, "Vpc")
+        self.subnet = self.vpc.private_subnets[0]
+        self.group = EfaSecurityGroup(stack, "Nodes", vpc=self.vpc).security_group
+        self.cluster = PcsCluster(
+            stack,
+            "Slurm",
+            name=name,
+            nodes=nodes,
+            subnet=self.subnet,
+            security_groups=[self.group],
+            slurm_version=version,
+        )
+
+    def nodes(
+        self, name: str = "train", capacity: compute.Capacity | None = None, count: int = 64, minimum: int | None = None
+    ) -> PcsComputeNodeGroup:
+        template = compute.NodeGroupTemplate(
+            self.stack,
+            f"{name}Template",
+            instance_type="p5en.48xlarge",
+            layout="all-efa",
+            capacity=capacity,
+            security_groups=[self.group],
+            subnet=self.subnet,
+        )
+        return PcsComputeNodeGroup(
+            self.stack,
+            name,
+            cluster=self.cluster,
+            name=name,
+            template=template,
+            subnet=self.subnet,
+            image_id=IMAGE,
+            count=count,
+            minimum=minimum,
+        )
+
+
+@pytest.mark.parametrize(("nodes", "size"), [(1, "SMALL"), (32, "SMALL"), (33, "MEDIUM"), (512, "MEDIUM"), (513, "LARGE")])
+def test_the_size_of_the_controller_follows_from_the_nodes(
+    nodes: int, size: str, stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack, nodes=nodes)
+    template().has_resource_properties("AWS::PCS::Cluster", {"Size": size})
+
+
+def test_the_service_keeps_the_keys(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack)
+    (cluster,) = template().find_resources("AWS::PCS::Cluster").values()
+    assert set(cluster["Properties"]["SlurmConfiguration"]) == {"ScaleDownIdleTimeInSeconds", "Accounting"}
+
+
+def test_nodes_are_known_to_pcs_by_the_path_of_their_role(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack)
+    template().has_resource_properties("AWS::IAM::Role", {"Path": "/aws-pcs/", "RoleName": Match.absent()})
+    template().has_resource_properties("AWS::IAM::InstanceProfile", {"Path": "/aws-pcs/"})
+
+
+def test_nodes_may_register_and_let_session_manager_in_and_nothing_else(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack)
+    (policy,) = template().find_resources("AWS::IAM::Policy").values()
+    actions = {a for s in policy["Properties"]["PolicyDocument"]["Statement"] for a in s["Action"]}
+    assert {a.split(":")[0] for a in actions} == {"pcs", "ssm", "ssmmessages"}
+    assert not [a for a in actions if "*" in a]
+
+
+def test_reserved_nodes_are_up_always(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack).nodes()
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup", {"ScalingConfiguration": {"MinInstanceCount": 64, "MaxInstanceCount": 64}}
+    )
+
+
+def test_a_group_may_power_its_nodes_on_as_jobs_come(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack).nodes(minimum=0)
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup", {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 64}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("capacity", "word"),
+    [
+        (compute.OnDemand(), "ONDEMAND"),
+        (compute.Spot(), "SPOT"),
+        (compute.TargetedReservation(reservation_id="cr-0123456789abcdef0"), "ONDEMAND"),
+        (compute.CapacityBlock(reservation_id="cr-0123456789abcdef0"), "CAPACITY_BLOCK"),
+        (compute.UltraServerBlock(reservation_id="cr-0123456789abcdef0"), "CAPACITY_BLOCK"),
+    ],
+)
+def test_pcs_hears_how_the_nodes_are_bought(
+    capacity: compute.Capacity, word: str, stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack).nodes(capacity=capacity)
+    template().has_resource_properties("AWS::PCS::ComputeNodeGroup", {"PurchaseOption": word})
+
+
+def test_a_new_version_of_the_template_reaches_the_nodes(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack).nodes()
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup",
+        {"CustomLaunchTemplate": {"Version": {"Fn::GetAtt": [Match.any_value(), "LatestVersionNumber"]}}},
+    )
+
+
+def test_a_login_group_has_no_queue_and_no_efa(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    world = World(stack)
+    PcsLoginNodeGroup(
+        stack,
+        "Login",
+        cluster=world.cluster,
+        instance_type="c7i.2xlarge",
+        subnet=world.subnet,
+        security_groups=[world.group],
+        image_id=IMAGE,
+    )
+    template().resource_count_is("AWS::PCS::Queue", 0)
+    (found,) = template().find_resources("AWS::EC2::LaunchTemplate").values()
+    (interface,) = found["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]
+    assert interface["InterfaceType"] == "interface"
+
+
+def test_a_queue_spans_its_node_groups(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    world = World(stack)
+    PcsQueue(stack, "Queue", cluster=world.cluster, name="all", node_groups=[world.nodes("one"), world.nodes("two")])
+    (queue,) = template().find_resources("AWS::PCS::Queue").values()
+    assert len(queue["Properties"]["ComputeNodeGroupConfigurations"]) == 2
+
+
+def test_rejects_a_cluster_that_pcs_cannot_have_all_reasons_at_once(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"(?s)Stack/Slurm: .*pcs_llama.*\n.*23\.02.*\n.*2048"):
+        World(stack, nodes=3000, name="pcs_llama", version="23.02")
+
+
+@pytest.mark.parametrize(("count", "minimum"), [(0, None), (4, 5), (4, -1)])
+def test_rejects_counts_that_make_no_group(count: int, minimum: int | None, stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match="minimum must be between 0 and count"):
+        World(stack).nodes(count=count, minimum=minimum)
+
+
+@pytest.mark.parametrize("name", ["ab", "x" * 26, "1train", "tr ain", "pcs_x", "train_1"])
+def test_rejects_names_that_pcs_refuses(name: str, stack: cdk.Stack) -> None:
+    world = World(stack)
+    with pytest.raises(ValueError, match=r"3 to 25|3-25"):
+        PcsQueue(stack, "Queue", cluster=world.cluster, name=name, node_groups=[world.nodes()])
+
+
+def test_every_supported_slurm_version_is_taken(stack: cdk.Stack) -> None:
+    for version in pcs.SLURM_VERSIONS:
+        World(cdk.Stack(), version=version)
