@@ -1,1 +1,36 @@
+"""Arithmetic on the facts: addresses, Lustre sizes, ways to buy capacity. Each answer carries its reasons."""
 
+from ultracluster.planning.addresses import SubnetPlan, plan_subnets, subnet_capacity, subnet_prefix
+from ultracluster.planning.capacity import (
+    Capacity,
+    CapacityBlock,
+    OnDemand,
+    OpenReservation,
+    ReservationGroup,
+    Spot,
+    TargetedReservation,
+    TrainingPlan,
+    UltraServerBlock,
+)
+from ultracluster.planning.lustre import LustreSize, size_lustre
+from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
+
+__all__ = [
+    "Capacity",
+    "CapacityBlock",
+    "LustreOffer",
+    "LustreSize",
+    "OnDemand",
+    "OpenReservation",
+    "ReservationGroup",
+    "Spot",
+    "SubnetPlan",
+    "TargetedReservation",
+    "TrainingPlan",
+    "UltraServerBlock",
+    "lustre_offer",
+    "plan_subnets",
+    "size_lustre",
+    "subnet_capacity",
+    "subnet_prefix",
+]

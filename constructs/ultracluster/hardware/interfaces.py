@@ -1,0 +1,126 @@
+"""Which network interfaces a node gets: on which card, at which device index, of which kind."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ultracluster.hardware.catalogue import instance_type as look_up
+from ultracluster.hardware.instance_type import InstanceType, Kind, NetworkCard
+
+Layout = Literal["one-ip", "max-ip", "all-efa"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interface:
+    """One network interface of a node.
+
+    Args:
+        card: NetworkCardIndex.
+        device: DeviceIndex on that card.
+        kind: `interface` (ENA), `efa` (ENA and EFA) or `efa-only` (EFA without an address).
+    """
+
+    card: int
+    device: int
+    kind: Kind
+
+
+def interfaces(instance_type: InstanceType | str, layout: Layout = "one-ip") -> tuple[Interface, ...]:
+    """The network interfaces of one node, ordered by card and device.
+
+    - `one-ip`: what AWS's guide recommends. One ENA interface, hence one address a node; EFA-only devices elsewhere.
+    - `max-ip`: the same with an ENA interface on further cards, for more IP bandwidth and addresses.
+    - `all-efa`: every EFA device with ENA, hence an address each: the older form, which AWS's templates for PCS use.
+
+    Every layout uses all EFA devices of the type, or those that AWS's guide names for it (p6e-gb200: four of 400 Gbit/s).
+
+    Args:
+        instance_type: A name of the catalogue, or a record.
+        layout: One of `LAYOUTS`. A type without EFA has `one-ip` only.
+
+    Raises:
+        ValueError: When the type is unknown or can't have the layout; it says why, and which layouts work.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html (read 2026-11-20)
+    """
+    record = look_up(instance_type) if isinstance(instance_type, str) else instance_type
+    if layout not in LAYOUTS:
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {layout!r}")
+    rows = _rows(record, layout)
+    problem = _problem(record, layout, rows)
+    if problem:
+        good = [other for other in LAYOUTS if not _problem(record, other, _rows(record, other))]
+        way_out = f"use {' or '.join(good)}" if good else "it needs interfaces of your own making"
+        raise ValueError(f"{record.name} can't have the layout {layout}: {problem}; {way_out}")
+    return rows
+
+
+def addresses(rows: Iterable[Interface]) -> int:
+    """How many IPv4 addresses a node with these interfaces takes from its subnet: EFA-only ones have none."""
+    return sum(row.kind != "efa-only" for row in rows)
+
+
+def _rows(record: InstanceType, layout: Layout) -> tuple[Interface, ...]:
+    if layout == "all-efa":
+        return tuple(sorted(_all_efa(record)))
+    rows = _one_ip(record)
+    return tuple(sorted(rows + (_extra_ena(record, rows) if layout == "max-ip" else [])))
+
+
+def _one_ip(record: InstanceType) -> list[Interface]:
+    """ENA first; EFA-only at device 1 of card 0, for an EFA-only device can't be the primary one, and at device 0 elsewhere."""
+    rows = [Interface(0, 0, "interface")]
+    for card in _efa_cards(record, "efa-only"):
+        device = 1 if card.index == 0 else 0
+        if device < card.max_interfaces:
+            rows.append(Interface(card.index, device, "efa-only"))
+    return rows[: 1 + record.max_efa]
+
+
+def _extra_ena(record: InstanceType, rows: list[Interface]) -> list[Interface]:
+    allowed = record.extra_ena_cards
+    extra = []
+    for card in record.cards:
+        device = sum(row.card == card.index for row in rows)
+        fits = "interface" in card.kinds and device < min(card.max_interfaces, 2)
+        if card.index > 0 and fits and (allowed is None or card.index in allowed):
+            extra.append(Interface(card.index, device, "interface"))
+    return extra
+
+
+def _all_efa(record: InstanceType) -> list[Interface]:
+    """`efa` at device 1 of every card beyond a primary `efa`; at device 0 where the card has one place, or card 0 is ENA."""
+    cards = _efa_cards(record, "efa")
+    primary_efa = bool(cards) and cards[0].index == 0
+    rows = [] if primary_efa else [Interface(0, 0, "interface")]
+    for card in cards[: record.max_efa]:
+        first_place = card.index == 0 or not primary_efa or card.max_interfaces == 1
+        rows.append(Interface(card.index, 0 if first_place else 1, "efa"))
+    return rows
+
+
+def _efa_cards(record: InstanceType, kind: Kind) -> list[NetworkCard]:
+    named = record.efa_cards
+    return [card for card in record.cards if kind in card.kinds and (named is None or card.index in named)]
+
+
+def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) -> str | None:
+    """Why the rows don't do. None: they do."""
+    if layout != "one-ip" and not record.supports_efa:
+        return "it has no EFA device"
+    cards = {card.index: card for card in record.cards}
+    for row in rows:
+        card = cards.get(row.card)
+        if card is None or row.kind not in card.kinds:
+            offers = "doesn't exist" if card is None else f"offers {', '.join(card.kinds) or 'nothing'}"
+            return f"card {row.card} {offers}, not {row.kind}"
+        if sum(other.card == row.card for other in rows) > card.max_interfaces:
+            return f"card {row.card} takes {card.max_interfaces} interface(s)"
+    used = sum(row.kind != "interface" for row in rows)
+    wanted = record.max_efa if record.efa_cards is None else len(record.efa_cards)
+    if used < wanted:
+        return f"{used} of its {wanted} EFA devices would be used"
+    if layout == "max-ip" and rows == _rows(record, "one-ip"):
+        return "no further card has room for an ENA interface beside its EFA device"
+    return None

@@ -1,0 +1,69 @@
+"""What AWS PCS sells and accepts.
+
+See: https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html and API_CreateComputeNodeGroup.html
+(read 2026-11-20)
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# Size of the controller -> instances it manages, login nodes included. Changing the size makes a new cluster.
+SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE": 2048})
+
+SLURM_VERSIONS = ("24.11", "25.05", "25.11", "26.05")
+# Not the newest: AWS's sample images and Pyxis builds are for this one.
+DEFAULT_SLURM_VERSION = "25.11"
+
+CLUSTER_NAME = r"^(?!pcs_)[A-Za-z][A-Za-z0-9-]{2,39}$"
+# The service allows capitals and a longer first class; ours is what is safe in Slurm and in host names as well.
+NODE_GROUP_NAME = r"^[A-Za-z][A-Za-z0-9-]{2,24}$"
+
+# Public parameters of the image that AWS makes ready for PCS; only `latest` exists.
+AMI_PARAMETERS: Mapping[str, str] = MappingProxyType(
+    {
+        architecture: f"/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id"
+        for architecture in ("x86_64", "arm64")
+    }
+)
+
+
+def size_for(nodes: int) -> str:
+    """The smallest controller for so many instances.
+
+    Raises:
+        ValueError: When no size manages so many.
+    """
+    problems = check_nodes(nodes)
+    if problems:
+        raise ValueError(problems[0])
+    return next(size for size, most in SIZES.items() if nodes <= most)
+
+
+def check_nodes(nodes: int) -> list[str]:
+    """What is wrong with the number of instances of a cluster; empty when nothing is."""
+    most = max(SIZES.values())
+    if 1 <= nodes <= most:
+        return []
+    return [f"a PCS cluster manages 1 to {most} instances, login nodes included, got {nodes}; split it into two clusters"]
+
+
+def check_cluster_name(name: str) -> list[str]:
+    """What is wrong with the name of a cluster; empty when nothing is."""
+    if re.fullmatch(CLUSTER_NAME[1:-1], name):
+        return []
+    return [f"the name of a PCS cluster has 3 to 40 letters, digits and hyphens and begins with a letter, got {name!r}"]
+
+
+def check_node_group_name(name: str) -> list[str]:
+    """What is wrong with the name of a node group or queue; empty when nothing is."""
+    if re.fullmatch(NODE_GROUP_NAME[1:-1], name):
+        return []
+    return [f"the name has 3 to 25 letters, digits and hyphens and begins with a letter, got {name!r}"]
+
+
+def check_slurm_version(version: str) -> list[str]:
+    """What is wrong with a Slurm version; empty when nothing is."""
+    if version in SLURM_VERSIONS:
+        return []
+    return [f"the Slurm version must be one of {', '.join(SLURM_VERSIONS)}, which PCS supports, got {version!r}"]

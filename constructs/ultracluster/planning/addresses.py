@@ -1,0 +1,158 @@
+"""Address ranges: the subnets of a cluster, carved from the range of its VPC."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from ultracluster.hardware.quotas import RESERVED_ADDRESSES_PER_SUBNET
+
+# A VPC's range, and a subnet's, has a prefix of /16 to /28. See
+# https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html (read 2026-11-20).
+_SHORTEST_PREFIX = 16
+_LONGEST_PREFIX = 28
+
+# Half of the VPC is the training subnet's, a quarter by default; the other half holds two small subnets at its start.
+_LONGEST_VPC_PREFIX = _LONGEST_PREFIX - 2
+_SMALL_SUBNET_PREFIX = 24
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SubnetPlan:
+    """The subnets of a cluster.
+
+    Args:
+        training: All nodes and their file system.
+        public: The NAT gateway.
+        services: What AWS services put into the VPC, when they can't sit in the training subnet's zone.
+        needed: Addresses that the training subnet must hold.
+        capacity: Addresses that it can hold.
+        reasons: Why it is so, in sentences.
+    """
+
+    training: IPv4Network
+    public: IPv4Network
+    services: IPv4Network
+    needed: int
+    capacity: int
+    reasons: tuple[str, ...]
+
+
+def subnet_capacity(subnet: IPv4Network) -> int:
+    """How many addresses of a subnet are there to use."""
+    return max(0, subnet.num_addresses - RESERVED_ADDRESSES_PER_SUBNET)
+
+
+def subnet_prefix(addresses: int) -> int:
+    """The prefix length of the smallest subnet that holds so many addresses.
+
+    Args:
+        addresses: Addresses to use, without those that AWS reserves.
+
+    Raises:
+        ValueError: When no subnet is large enough.
+    """
+    most = subnet_capacity(IPv4Network((0, _SHORTEST_PREFIX)))
+    if addresses > most:
+        raise ValueError(
+            f"{addresses:,} addresses are more than the {most:,} of the largest subnet, a /{_SHORTEST_PREFIX}"
+        )
+    return min(_LONGEST_PREFIX, 32 - (max(addresses, 1) + RESERVED_ADDRESSES_PER_SUBNET - 1).bit_length())
+
+
+def check_vpc_cidr(cidr: IPv4Network) -> list[str]:
+    """What is wrong with a range for a VPC; nothing when it is right."""
+    problems = []
+    if not _SHORTEST_PREFIX <= cidr.prefixlen <= _LONGEST_VPC_PREFIX:
+        problems.append(
+            f"a VPC that holds a cluster has a range of /{_SHORTEST_PREFIX} to /{_LONGEST_VPC_PREFIX}, got {cidr}"
+        )
+    # Ranges that a VPC can't have. https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-20)
+    if cidr.is_loopback or cidr.is_link_local or cidr.is_multicast or cidr.is_reserved or cidr.is_unspecified:
+        problems.append(
+            f"{cidr} is not for networks of one's own; take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+        )
+    return problems
+
+
+def plan_subnets(
+    vpc_cidr: IPv4Network, addresses: int, training_cidr: IPv4Network | None = None
+) -> SubnetPlan:
+    """Carve the subnets of a cluster out of its VPC.
+
+    The training subnet takes the first half of the VPC's upper half, whether that many addresses are needed or not: a
+    subnet whose range changes is replaced, and the cluster with it, so the range must not follow the number of nodes.
+    Only when that is too small does it take the whole upper half.
+
+    Args:
+        vpc_cidr: Range of the VPC, /16 to /26.
+        addresses: Addresses that the training subnet must hold.
+        training_cidr: Range of the training subnet. Default: as said above.
+
+    Raises:
+        ValueError: When the VPC's range is none that a VPC can have, or the training subnet is too small for the
+            addresses, outside the VPC, or in the way of the small subnets. All reasons at once.
+    """
+    problems = check_vpc_cidr(vpc_cidr)
+    if problems:
+        raise ValueError("; ".join(problems))
+    lower, upper = vpc_cidr.subnets(prefixlen_diff=1)
+    small = lower.subnets(new_prefix=max(_SMALL_SUBNET_PREFIX, vpc_cidr.prefixlen + 2))
+    public, services = next(small), next(small)
+    if training_cidr is None:
+        training, why = _choose_training(vpc_cidr, upper, addresses)
+    else:
+        training, why = training_cidr, f"the training subnet is {training_cidr}, as given"
+        problems = _check_training(training_cidr, vpc_cidr, (public, services), addresses)
+        if problems:
+            raise ValueError("; ".join(problems))
+    capacity = subnet_capacity(training)
+    return SubnetPlan(
+        training=training,
+        public=public,
+        services=services,
+        needed=addresses,
+        capacity=capacity,
+        reasons=(
+            why,
+            f"it has {capacity:,} addresses ({RESERVED_ADDRESSES_PER_SUBNET} are AWS's), of which {addresses:,} are needed",
+            f"{public} is the NAT gateway's, {services} for services that can't sit in the training subnet's zone",
+        ),
+    )
+
+
+def _choose_training(vpc: IPv4Network, upper: IPv4Network, addresses: int) -> tuple[IPv4Network, str]:
+    quarter = next(upper.subnets(prefixlen_diff=1))
+    if addresses <= subnet_capacity(quarter):
+        return (
+            quarter,
+            f"the training subnet is {quarter}, a quarter of {vpc}, so that adding nodes does not change it",
+        )
+    if addresses <= subnet_capacity(upper):
+        return (
+            upper,
+            f"the training subnet is {upper}, the upper half of {vpc}, for a quarter would be too small",
+        )
+    raise ValueError(
+        f"the training subnet needs {addresses:,} addresses, and {upper}, the upper half of {vpc}, has "
+        f"{subnet_capacity(upper):,}"
+    )
+
+
+def _check_training(
+    training: IPv4Network, vpc: IPv4Network, taken: tuple[IPv4Network, ...], addresses: int
+) -> list[str]:
+    problems = []
+    if training.prefixlen > _LONGEST_PREFIX:
+        problems.append(f"a subnet has a range of /{_LONGEST_PREFIX} or larger, got {training}")
+    if not training.subnet_of(vpc):
+        problems.append(f"the training subnet {training} is not inside the VPC's range {vpc}")
+    problems += [
+        f"the training subnet {training} overlaps {other}, which is taken; the upper half of {vpc} is free"
+        for other in taken
+        if training.overlaps(other)
+    ]
+    if addresses > subnet_capacity(training):
+        problems.append(
+            f"the training subnet needs {addresses:,} addresses, and {training} has {subnet_capacity(training):,}; "
+            f"a /{subnet_prefix(addresses)} would do"
+        )
+    return problems

@@ -1,0 +1,30 @@
+"""What FSx for Lustre sells where."""
+
+from dataclasses import dataclass
+
+from ultracluster.hardware.lustre import TIERS
+from ultracluster.hardware.zones import is_local_zone, region_of_zone
+
+# Regions that sell no EFA and none but the two lower tiers; Local Zones don't either. See
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html (read 2026-11-20).
+_LESSER_REGIONS = frozenset({"il-central-1", "mx-central-1"})
+_LESSER_TIERS = (125, 250)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustreOffer:
+    """What FSx sells in a zone: the tiers in MB/s/TiB, and whether file systems can have EFA."""
+
+    tiers: tuple[int, ...]
+    efa: bool
+
+
+def lustre_offer(zone: str) -> LustreOffer:
+    """What FSx for Lustre sells in a zone.
+
+    Args:
+        zone: A zone id, such as `use2-az1`.
+    """
+    if is_local_zone(zone) or region_of_zone(zone) in _LESSER_REGIONS:
+        return LustreOffer(tiers=_LESSER_TIERS, efa=False)
+    return LustreOffer(tiers=tuple(tier.mb_per_s_per_tib for tier in TIERS), efa=True)

@@ -1,0 +1,229 @@
+"""Registry schemas: what CloudFormation knows of each resource type, as cfn-lint carries it.
+
+Properties are checked against them, `Fn::GetAtt` and `Ref` read them, and they say which changes replace a resource.
+"""
+
+import difflib
+import json
+import warnings
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import cfnlint
+from cfnlint.jsonschema import StandardValidator
+from cfnlint.schema import Schema
+
+from ultracluster.rehearsal.errors import RehearsalError
+
+SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
+
+# Properties whose change replaces the resource although the registry schema does not say so.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-fsx-filesystem-lustreconfiguration.html
+# ("Update requires: Replacement"), read 2026-11-21.
+_ALSO_CREATE_ONLY = {
+    "AWS::FSx::FileSystem": (
+        "/properties/LustreConfiguration/DeploymentType",
+        "/properties/LustreConfiguration/CopyTagsToBackups",
+    ),
+}
+
+
+class ResourceType:
+    """One resource type as its registry schema describes it.
+
+    Args:
+        schema: The schema as cfn-lint gives it.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.name: str = schema.type_name
+        self._schema = schema
+        self._body: dict[str, Any] = schema.schema
+
+    @cached_property
+    def _validator(self) -> Any:
+        # CloudFormation turns "true" and "5" into what the schema wants, and so does this check of types.
+        return StandardValidator(self._body).extend(validators={"type": _type})(self._body)
+
+    def problems(self, properties: dict[str, Any]) -> list[str]:
+        """Give what the schema rejects in `properties`, empty when nothing."""
+        with warnings.catch_warnings():
+            # Some patterns of the schemas are dubious to Python's regex engines; that is not the template's fault.
+            warnings.simplefilter("ignore", FutureWarning)
+            found = [_describe(error) for error in self._validator.iter_errors(properties)]
+        for path in self.read_only if not self._body.get("patternProperties") else []:
+            if "*" not in path and list(_values(properties, path)):
+                found.append(f"#/{'/'.join(path)}: is read-only: CloudFormation sets it, a template cannot")
+        return sorted(set(found))
+
+    @property
+    def identifiers(self) -> list[list[str]]:
+        """Paths of the properties that `Ref` gives, joined with "|"."""
+        return [pointer.split("/")[2:] for pointer in self._body["primaryIdentifier"]]
+
+    @property
+    def read_only(self) -> list[list[str]]:
+        """Paths of the properties that CloudFormation sets."""
+        return [pointer.split("/")[2:] for pointer in self._body.get("readOnlyProperties", [])]
+
+    @property
+    def property_names(self) -> list[str]:
+        """Names of the top-level properties, read-only ones included."""
+        return list(self._body.get("properties", {}))
+
+    def attribute(self, name: str) -> dict[str, Any] | None:
+        """Give the schema of what `Fn::GetAtt` of `name` gives, None when the type has no such attribute."""
+        attributes = self._schema.get_atts
+        if (pointer := attributes.get(name)) is not None:
+            return self.subschema(pointer.split("/")[2:]) or {"type": "string"}
+        head, _, rest = name.rpartition(".")
+        # An attribute that is an object gives its members too: Endpoint.Address where the schema says Endpoint.
+        return self.subschema(name.split(".")) if rest and attributes.get(head) is not None else None
+
+    @property
+    def attributes(self) -> list[str]:
+        """Names that `Fn::GetAtt` takes."""
+        return sorted(str(name) for name in self._schema.get_atts.data)
+
+    def subschema(self, path: list[str]) -> dict[str, Any] | None:
+        """Give the schema of the property at `path`, references followed; None where there is none."""
+        node: dict[str, Any] = self._body
+        for part in path:
+            node = self.follow(node)
+            below = node.get("items") if part == "*" else (node.get("properties") or {}).get(part)
+            if not isinstance(below, dict):
+                return None
+            node = below
+        return self.follow(node)
+
+    def follow(self, node: dict[str, Any]) -> dict[str, Any]:
+        """Give what a schema's `$ref` points at, the schema itself when it has none."""
+        while "$ref" in node:
+            found: dict[str, Any] = self._body
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                found = found[part]
+            node = {**found, **{key: value for key, value in node.items() if key != "$ref"}}
+        return node
+
+    def replaced_by(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        """Give the changed properties that make CloudFormation replace the resource, empty for a plain update."""
+        pointers = [*self._body.get("createOnlyProperties", []), *_ALSO_CREATE_ONLY.get(self.name, ())]
+        handlers = self._body.get("handlers", {})
+        if handlers and "update" not in handlers:
+            pointers += [f"/properties/{name}" for name in self.property_names]
+        return self._changed(pointers, old, new)
+
+    def maybe_replaced_by(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        """Give the changed properties that replace the resource under conditions which the schema does not tell."""
+        return self._changed(self._body.get("conditionalCreateOnlyProperties", []), old, new)
+
+    @staticmethod
+    def _changed(pointers: list[str], old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        paths = (pointer.split("/")[2:] for pointer in pointers)
+        return [".".join(p) for p in paths if list(_values(old, p)) != list(_values(new, p))]
+
+
+class Registry:
+    """The resource types that CloudFormation has in one region.
+
+    Args:
+        region: Name of the region.
+
+    Raises:
+        RehearsalError: when cfn-lint has no schemas for the region.
+    """
+
+    def __init__(self, region: str) -> None:
+        index = SCHEMAS / "providers" / f"{region}.json"
+        if not index.exists():
+            known = ", ".join(sorted(path.stem for path in index.parent.glob("*-*.json")))
+            raise RehearsalError(f"no registry schemas for the region {region}; cfn-lint has them for {known}")
+        self.region = region
+        self._files: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))
+
+    @property
+    def types(self) -> list[str]:
+        """Names of all types."""
+        return sorted(self._files)
+
+    def find(self, name: str) -> ResourceType | None:
+        """Give the type of that name, None where the region has none."""
+        if name.startswith("Custom::"):
+            name = "AWS::CloudFormation::CustomResource"
+        file = self._files.get(name)
+        return _load(file) if file else None
+
+    def suggest(self, name: str) -> str:
+        """Give "; did you mean X?" for a misspelt type, empty when nothing is near."""
+        near = difflib.get_close_matches(name, self._files, n=1, cutoff=0.8)
+        return f"; did you mean {near[0]}?" if near else ""
+
+
+@lru_cache
+def registry(region: str) -> Registry:
+    """Give the registry of a region, read once."""
+    return Registry(region)
+
+
+@lru_cache(maxsize=None)
+def _load(file: str) -> ResourceType:
+    return ResourceType(Schema(json.loads((SCHEMAS / "resources" / f"{file}.json").read_text(encoding="utf-8"))))
+
+
+def _values(node: Any, path: list[str]) -> Iterator[Any]:
+    if not path:
+        yield node
+    elif path[0] == "*":
+        for item in node if isinstance(node, list) else []:
+            yield from _values(item, path[1:])
+    elif isinstance(node, dict) and path[0] in node:
+        yield from _values(node[path[0]], path[1:])
+
+
+def _is(instance: Any, wanted: str) -> bool:
+    match wanted:
+        case "boolean":
+            return isinstance(instance, bool) or instance in ("true", "false", "True", "False")
+        case "integer":
+            return _number(instance) and float(instance).is_integer()
+        case "number":
+            return _number(instance)
+        case "string":
+            return isinstance(instance, str | int | float | bool)
+        case "array":
+            return isinstance(instance, list)
+        case "object":
+            return isinstance(instance, dict)
+        case "null":
+            return instance is None
+    return False
+
+
+def _number(instance: Any) -> bool:
+    if isinstance(instance, bool) or not isinstance(instance, int | float | str):
+        return False
+    try:
+        float(instance)
+    except ValueError:
+        return False
+    return True
+
+
+def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    from cfnlint.jsonschema import ValidationError
+
+    wanted = [types] if isinstance(types, str) else types
+    if not any(_is(instance, one) for one in wanted):
+        yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")
+
+
+def _describe(error: Any) -> str:
+    where = "#/" + "/".join(str(part) for part in error.path)
+    message = error.message
+    if error.validator == "additionalProperties" and error.path:
+        known = list((error.schema or {}).get("properties", {}))
+        near = difflib.get_close_matches(str(error.path[-1]), known, n=1)
+        message = f"no such property{f'; did you mean {near[0]}?' if near else ''}"
+    return f"{where}: {message}"
