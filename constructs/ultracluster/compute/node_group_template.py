@@ -118,7 +118,7 @@ class NodeGroupTemplate(Construct):
             if not (self.capacity.placement_group_allowed and self.instance_type.supports_efa):
                 return None
             return ec2.PlacementGroup(self, "PlacementGroup", strategy=ec2.PlacementGroupStrategy.CLUSTER)
-        if not self.capacity.placement_group_allowed:
+        if not self.capacity.takes_given_placement_group:
             raise ValueError(
                 f"{self.node.path}: placement_group must be left out with {self.capacity.word}; "
                 "EC2 places such instances itself and refuses, or starves, a placement group beside it"

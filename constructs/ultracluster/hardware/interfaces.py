@@ -117,6 +117,9 @@ def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) 
             return f"card {row.card} {offers}, not {row.kind}"
         if sum(other.card == row.card for other in rows) > card.max_interfaces:
             return f"card {row.card} takes {card.max_interfaces} interface(s)"
+    if layout == "all-efa" and record.efa_cards and not _efa_cards(record, "efa"):
+        named = ", ".join(map(str, record.efa_cards))
+        return f"the cards that carry its EFA devices ({named}) take efa-only"
     used = sum(row.kind != "interface" for row in rows)
     wanted = record.max_efa if record.efa_cards is None else len(record.efa_cards)
     if used < wanted:

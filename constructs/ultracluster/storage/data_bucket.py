@@ -69,13 +69,13 @@ class DataBucket(Construct):
         self.grants = DataBucketGrants(self, self.bucket, key)
 
     def _access_log_bucket(self, removal_policy: cdk.RemovalPolicy) -> s3.IBucket:
+        # Without object_ownership: an app that has not set the flag serverAccessLogsUseBucketPolicy gets an ACL here.
         bucket = s3.Bucket(
             self,
             "AccessLogs",
             encryption=s3.BucketEncryption.S3_MANAGED,
             lifecycle_rules=[s3.LifecycleRule(id="Expire", expiration=cdk.Duration.days(365))],
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             enforce_ssl=True,
             minimum_tls_version=1.2,
             removal_policy=removal_policy,

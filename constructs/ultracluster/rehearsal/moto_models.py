@@ -1,0 +1,132 @@
+"""Resources through moto's own service models, so that the AWS CLI sees them too.
+
+A model of moto is used for making and deleting. For changing only where its own update keeps the resource: many
+models of moto answer an update with a new resource, which CloudFormation would not do.
+"""
+
+import copy
+import inspect
+from dataclasses import replace
+from typing import Any
+
+from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
+from moto.cloudformation.parsing import get_model_map
+
+from ultracluster.rehearsal.errors import ResourceError
+from ultracluster.rehearsal.journal import Maker
+from ultracluster.rehearsal.state import Blueprint, Resource, values_of
+
+# Types whose moto update (5.2.5, read line by line) changes the resource in place and keeps its physical id. All
+# others keep what they were made with in moto; the rehearsal's own record carries the change.
+_UPDATED_BY_MOTO = frozenset(
+    {
+        "AWS::EC2::LaunchTemplate",
+        "AWS::ECR::Repository",
+        "AWS::IAM::Policy",
+        "AWS::KMS::Alias",
+        "AWS::Lambda::Function",
+        "AWS::SSM::Parameter",
+    }
+)
+# Types that moto has, but that are better made from the schema or by a driver of ours.
+_NOT_FROM_MOTO = frozenset({"AWS::CloudFormation::Stack", "AWS::SERVICE::RESOURCE"})
+# Longest names where the schema does not say: https://docs.aws.amazon.com/IAM/latest/UserGuide/
+# reference_iam-quotas.html, https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html and
+# https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateLoadBalancer.html, read 2026-11-21.
+_NAME_LIMITS = {"IAM": 64, "S3": 63, "ElasticLoadBalancingV2": 32, "ElasticLoadBalancing": 32, "Lambda": 64}
+
+
+class MotoDriver:
+    """Makes, changes and deletes resources through moto's models."""
+
+    def knows(self, type_name: str) -> bool:
+        """Say whether moto has a model for the type."""
+        return type_name in get_model_map() and type_name not in _NOT_FROM_MOTO
+
+    def create(self, blueprint: Blueprint, generation: int) -> Resource:
+        """Make a resource.
+
+        Raises:
+            ResourceError: when moto refuses it, or makes nothing.
+        """
+        model_class = get_model_map()[blueprint.type_name]
+        body = _body(blueprint)
+        name = body["Properties"].get(model_class.cloudformation_name_type() or "") or _name(blueprint, generation)
+        e = blueprint.environment
+        model = model_class.create_from_cloudformation_json(
+            name,
+            body,
+            e.account,
+            e.region,
+            LogicalId=blueprint.logical_id,
+            StackId=blueprint.stack_id,
+            ResourceType=blueprint.type_name,
+        )
+        physical_id = getattr(model, "physical_resource_id", None)
+        if not physical_id:
+            raise ResourceError(f"moto made no {blueprint.type_name}")
+        return Resource(
+            blueprint=blueprint, physical_id=str(physical_id), maker=Maker.MOTO, generation=generation, model=model
+        )
+
+    def update(self, old: Resource, blueprint: Blueprint) -> Resource:
+        """Change a resource in place.
+
+        Raises:
+            ResourceError: when moto refuses the change, or answers with another resource.
+        """
+        if blueprint.type_name not in _UPDATED_BY_MOTO:
+            return replace(old, blueprint=blueprint)
+        model_class = get_model_map()[blueprint.type_name]
+        e = blueprint.environment
+        body = _body(blueprint)
+        if name_property := model_class.cloudformation_name_type():
+            body["Properties"].setdefault(name_property, old.physical_id)
+        model = model_class.update_from_cloudformation_json(
+            original_resource=old.model,
+            new_resource_name=old.physical_id,
+            cloudformation_json=body,
+            account_id=e.account,
+            region_name=e.region,
+        )
+        if str(getattr(model, "physical_resource_id", "")) != old.physical_id:
+            raise ResourceError(f"moto's update of {blueprint.type_name} gave another resource than {old.physical_id}")
+        return replace(old, blueprint=blueprint, model=model)
+
+    def delete(self, resource: Resource) -> None:
+        """Delete a resource."""
+        e = resource.blueprint.environment
+        method = getattr(resource.model, "delete", None)
+        if method is not None and _takes_place(method):
+            method(e.account, e.region)
+            return
+        get_model_map()[resource.blueprint.type_name].delete_from_cloudformation_json(
+            resource.physical_id, _body(resource.blueprint), e.account, e.region
+        )
+
+    def attribute(self, resource: Resource, name: str) -> Any:
+        """Give what moto has for `Fn::GetAtt`, None where moto lacks the attribute."""
+        try:
+            return resource.model.get_cfn_attribute(name)
+        except (UnformattedGetAttTemplateException, NotImplementedError):
+            return None
+
+
+def _body(blueprint: Blueprint) -> dict[str, Any]:
+    # moto's models write into what they are given.
+    return {"Type": blueprint.type_name, "Properties": copy.deepcopy(blueprint.properties)}
+
+
+def _name(blueprint: Blueprint, generation: int) -> str:
+    service = blueprint.type_name.split("::")[1]
+    name = values_of(blueprint, generation).name_of(_NAME_LIMITS.get(service, 128))
+    return name.lower() if service == "S3" else name
+
+
+def _takes_place(method: Any) -> bool:
+    """Say whether a model's `delete` takes account and region, as moto's own engine calls it."""
+    try:
+        parameters = list(inspect.signature(method).parameters)
+    except (TypeError, ValueError):
+        return False
+    return len(parameters) == 2 and parameters[0].startswith("account") and parameters[1].startswith("region")

@@ -1,0 +1,114 @@
+"""Resources: made, changed, deleted and asked for attributes, each by what can do it best."""
+
+from dataclasses import replace
+from typing import Any
+
+from ultracluster.rehearsal.custom_resources import CustomResourceDriver
+from ultracluster.rehearsal.errors import ResourceError, TemplateError
+from ultracluster.rehearsal.journal import Maker
+from ultracluster.rehearsal.moto_models import MotoDriver
+from ultracluster.rehearsal.state import Blueprint, Resource, values_of
+
+
+class Resources:
+    """The one door to all resources. Properties are checked against the registry schema before anything is made.
+
+    Args:
+        custom: What runs the handlers of custom resources.
+    """
+
+    def __init__(self, custom: CustomResourceDriver) -> None:
+        self._moto = MotoDriver()
+        self._custom = custom
+
+    def create(self, blueprint: Blueprint, generation: int = 0) -> Resource:
+        """Make a resource.
+
+        Raises:
+            ResourceError: with the reason when it cannot be made.
+        """
+        _check(blueprint)
+        if self._custom.is_custom(blueprint.type_name):
+            made = self._custom.create(blueprint, generation)
+        elif self._moto.knows(blueprint.type_name):
+            made = _guarded("create", blueprint, self._moto.create, blueprint, generation)
+        else:
+            made = Resource(
+                blueprint=blueprint,
+                physical_id=values_of(blueprint, generation).physical_id,
+                maker=Maker.SCHEMA,
+                generation=generation,
+            )
+        if not made.physical_id:
+            raise ResourceError(f"{blueprint.type_name} was made without a physical id")
+        return made
+
+    def update(self, old: Resource, blueprint: Blueprint) -> Resource:
+        """Change a resource in place; a custom resource may come back with another physical id."""
+        _check(blueprint)
+        if old.maker in (Maker.HANDLER, Maker.STAND_IN):
+            return self._custom.update(old, blueprint)
+        if old.maker is Maker.MOTO:
+            return _guarded("update", blueprint, self._moto.update, old, blueprint)
+        return replace(old, blueprint=blueprint)
+
+    def delete(self, resource: Resource) -> None:
+        """Delete a resource."""
+        if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
+            self._custom.delete(resource)
+        elif resource.maker is Maker.MOTO:
+            _guarded("delete", resource.blueprint, self._moto.delete, resource)
+
+    def attribute(self, resource: Resource, name: str) -> Any:
+        """Give what `Fn::GetAtt` gives.
+
+        Raises:
+            TemplateError: when the type has no such attribute.
+        """
+        blueprint = resource.blueprint
+        if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
+            return self._custom.attribute(resource, name)
+        if (schema := blueprint.type.attribute(name)) is None:
+            raise TemplateError(
+                f"Template error: resource {blueprint.logical_id} ({blueprint.type_name}) does not support attribute "
+                f"type {name} in Fn::GetAtt"
+            )
+        found = None
+        if resource.maker is Maker.MOTO:
+            found = _guarded("Fn::GetAtt of", blueprint, self._moto.attribute, resource, name)
+        if not isinstance(found, str | int | float | bool | list):
+            found = resource.values.at(name.split("."))
+        return str(found) if isinstance(found, int) and "string" in str(schema.get("type", "string")) else found
+
+
+def _check(blueprint: Blueprint) -> None:
+    problems = [*_left_over(blueprint.properties, "#")] or blueprint.type.problems(blueprint.properties)
+    if problems:
+        raise ResourceError(
+            f"Properties validation failed for resource {blueprint.logical_id} ({blueprint.type_name}) with message: "
+            f"[{', '.join(problems)}]"
+        )
+
+
+def _left_over(node: Any, where: str) -> list[str]:
+    """Give the places of everything that is no plain value, above all of intrinsics that were not resolved."""
+    if isinstance(node, list):
+        return [problem for index, item in enumerate(node) for problem in _left_over(item, f"{where}/{index}")]
+    if isinstance(node, dict):
+        bad = [str(key) for key in node if key == "Ref" or str(key).startswith("Fn::")]
+        below = [problem for key, item in node.items() for problem in _left_over(item, f"{where}/{key}")]
+        return [*(f"{where}: {key} was not resolved" for key in bad), *below]
+    if node is None or isinstance(node, str | int | float):
+        return [] if node is not None else [f"{where}: null is not a value"]
+    return [f"{where}: {type(node).__name__} is not a value"]
+
+
+def _guarded(doing: str, blueprint: Blueprint, call: Any, *arguments: Any) -> Any:
+    """Turn whatever moto raises into a reason for the stack's events."""
+    try:
+        return call(*arguments)
+    except ResourceError:
+        raise
+    except Exception as error:
+        message = getattr(error, "message", None) or str(error)
+        raise ResourceError(f"{doing} {blueprint.type_name}: {type(error).__name__}: {message}") from error
