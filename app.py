@@ -4,6 +4,7 @@ import os
 import sys
 
 import aws_cdk as cdk
+
 from stacks.cluster_stage import ClusterStage
 from ultracluster import clusterfile
 
@@ -18,9 +19,7 @@ def main() -> None:
     except clusterfile.ClusterFileError as error:
         sys.exit(str(error))
     account = cluster.account or os.environ.get("CDK_DEFAULT_ACCOUNT")
-    ClusterStage(
-        app, cluster.name, cluster=cluster, env=cdk.Environment(account=account, region=cluster.region)
-    )
+    ClusterStage(app, cluster.name, cluster=cluster, env=cdk.Environment(account=account, region=cluster.region))
     app.synth()
 
 

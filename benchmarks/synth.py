@@ -1,7 +1,7 @@
 """Synthesis time of a cluster beside an empty app's, for 1, 10 and 100 node groups: `python benchmarks/synth.py`.
 
-Each figure is a fresh process, as `cdk synth` starts one; the median of the runs is printed. Validation is off, because it
-costs the same seconds whoever's template it reads.
+Each figure is a fresh process, as `cdk synth` starts one; the median of the runs is printed. Validation is off,
+because it costs the same seconds whoever's template it reads.
 """
 
 import os
@@ -41,9 +41,7 @@ def seconds(code: str, text: str = "") -> float:
         with tempfile.TemporaryDirectory() as out:
             environment = os.environ | {"CDK_VALIDATION": "false", "CDK_OUTDIR": out, "PYTHONPATH": str(ROOT)}
             begin = time.perf_counter()
-            subprocess.run(
-                [sys.executable, "-c", code], input=text, text=True, check=True, env=environment, cwd=ROOT
-            )
+            subprocess.run([sys.executable, "-c", code], input=text, text=True, check=True, env=environment, cwd=ROOT)
             times.append(time.perf_counter() - begin)
     return statistics.median(times)
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct
+
 from stacks.cluster_stack import ClusterStack
 from stacks.compute_stack import ComputeStack
 from stacks.network_stack import NetworkStack
@@ -29,9 +30,7 @@ class ClusterStage(cdk.Stage):
             StorageStack(self, "Storage", cluster=cluster, network=self.network.parts) if wants_storage else None
         )
         storage = self.storage.parts if self.storage else patterns.Storage()
-        self.cluster = ClusterStack(
-            self, "Cluster", cluster=cluster, network=self.network.parts, storage=storage
-        )
+        self.cluster = ClusterStack(self, "Cluster", cluster=cluster, network=self.network.parts, storage=storage)
         self.compute = ComputeStack(
             self,
             "Compute",

@@ -4,6 +4,7 @@ from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct
+
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 

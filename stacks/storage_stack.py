@@ -4,6 +4,7 @@ from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct
+
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 
@@ -15,7 +16,11 @@ class StorageStack(cdk.Stack):
         self, scope: Construct, id: str, *, cluster: ClusterFile, network: patterns.Network, **kwargs: Any
     ) -> None:
         super().__init__(
-            scope, id, description=f"Storage of the cluster {cluster.name}", termination_protection=True, **kwargs
+            scope,
+            id,
+            description=f"Storage of the cluster {cluster.name}",
+            termination_protection=True,
+            **kwargs,
         )
         self.parts = patterns.storage(self, cluster, network)
         if self.parts.lustre is not None:

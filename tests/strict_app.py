@@ -9,6 +9,7 @@ from pathlib import Path
 
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
+
 from stacks.cluster_stage import ClusterStage
 from ultracluster import clusterfile
 
@@ -20,9 +21,7 @@ def main(file: str, outdir: str) -> None:
     app = cdk.App(context=json.loads((ROOT / "cdk.json").read_text())["context"], outdir=outdir)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
     cluster = clusterfile.load(file)
-    ClusterStage(
-        app, cluster.name, cluster=cluster, env=cdk.Environment(account="123456789012", region=cluster.region)
-    )
+    ClusterStage(app, cluster.name, cluster=cluster, env=cdk.Environment(account="123456789012", region=cluster.region))
     app.synth()
 
 

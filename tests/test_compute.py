@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from email import message_from_string
 from typing import Any
 
 import aws_cdk as cdk
@@ -7,9 +8,10 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Template
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ultracluster import compute
 from ultracluster.compute.boot import USER_DATA_LIMIT_BYTES
-from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, interfaces
+from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout, interfaces
 from ultracluster.planning import TrainingPlan
 
 RESERVATION = "cr-0123456789abcdef0"
@@ -27,8 +29,8 @@ def data(template: Callable[[], Template]) -> dict[str, Any]:
     return result
 
 
-def possible() -> list[tuple[str, str]]:
-    pairs = []
+def possible() -> list[tuple[str, Layout]]:
+    pairs: list[tuple[str, Layout]] = []
     for name in INSTANCE_TYPES:
         for layout in LAYOUTS:
             try:
@@ -41,7 +43,7 @@ def possible() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "layout"), possible())
 def test_a_node_gets_the_interfaces_of_its_layout_each_with_the_groups(
-    name: str, layout: Any, stack: cdk.Stack, group: ec2.ISecurityGroup, template: Callable[[], Template]
+    name: str, layout: Layout, stack: cdk.Stack, group: ec2.ISecurityGroup, template: Callable[[], Template]
 ) -> None:
     compute.NodeGroupTemplate(
         stack, "Train", instance_type=name, layout=layout, security_groups=[group], placement_group=None
@@ -178,9 +180,7 @@ def test_rejects_a_placement_group_beside_a_capacity_block(stack: cdk.Stack, gro
 def test_rejects_a_training_plan_on_ec2(stack: cdk.Stack, group: ec2.ISecurityGroup) -> None:
     plan = TrainingPlan(arn="arn:aws:sagemaker:us-east-2:123456789012:training-plan/mine")
     with pytest.raises(ValueError, match="training plan buys HyperPod"):
-        compute.NodeGroupTemplate(
-            stack, "Train", instance_type="p5.48xlarge", capacity=plan, security_groups=[group]
-        )
+        compute.NodeGroupTemplate(stack, "Train", instance_type="p5.48xlarge", capacity=plan, security_groups=[group])
 
 
 def test_rejects_an_unknown_type_with_the_path_of_the_construct(stack: cdk.Stack, group: ec2.ISecurityGroup) -> None:
@@ -202,12 +202,9 @@ def test_rejects_nodes_without_a_security_group(stack: cdk.Stack) -> None:
 
 @given(st.lists(st.text(max_size=40), max_size=3))
 def test_user_data_is_mime_whatever_the_mounts_say(paths: list[str]) -> None:
-    from email import message_from_string
-
     mounts = [compute.Mount(device="fs@tcp:/m", path=p, type="lustre", options="noatime") for p in paths]
     message = message_from_string(compute.user_data(mounts=mounts))
-    (part,) = message.get_payload()  # type: ignore[misc]
-    assert part.get_content_type() == "text/cloud-config"  # type: ignore[union-attr]
+    assert [part.get_content_type() for part in message.walk()] == ["multipart/mixed", "text/cloud-config"]
 
 
 def test_rejects_user_data_over_the_limit_of_ec2() -> None:

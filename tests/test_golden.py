@@ -1,4 +1,4 @@
-"""Golden templates: what the examples become. After a change that means to change them: `make golden`, and read the diff."""
+"""Golden templates: what the examples become. After a change that means to change them: `make golden`, read the diff."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from conftest import EXAMPLES, ROOT
+
 from stacks.cluster_stage import ClusterStage
 from ultracluster import clusterfile
 from ultracluster.testing import assert_matches_snapshot

@@ -5,6 +5,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
+
 from ultracluster.network import ClusterNetwork, EfaSecurityGroup, allow_all_between
 
 
@@ -56,7 +57,11 @@ def test_s3_is_reached_without_nat(stack: cdk.Stack, template: Callable[[], Temp
     make_network(stack)
     template().has_resource_properties(
         "AWS::EC2::VPCEndpoint",
-        {"VpcEndpointType": "Gateway", "RouteTableIds": [Match.any_value()], "ServiceName": Match.any_value()},
+        {
+            "VpcEndpointType": "Gateway",
+            "RouteTableIds": [Match.any_value()],
+            "ServiceName": Match.any_value(),
+        },
     )
 
 
@@ -90,7 +95,8 @@ def test_efa_rules_name_the_group_itself_both_ways(stack: cdk.Stack, template: C
         "AWS::EC2::SecurityGroupIngress", {"GroupId": own, "SourceSecurityGroupId": own, "IpProtocol": "-1"}
     )
     found.has_resource_properties(
-        "AWS::EC2::SecurityGroupEgress", {"GroupId": own, "DestinationSecurityGroupId": own, "IpProtocol": "-1"}
+        "AWS::EC2::SecurityGroupEgress",
+        {"GroupId": own, "DestinationSecurityGroupId": own, "IpProtocol": "-1"},
     )
 
 
@@ -101,8 +107,6 @@ def test_two_groups_let_each_other_in_both_ways(stack: cdk.Stack, template: Call
     found = template()
     for kind, peer in (("Ingress", "SourceSecurityGroupId"), ("Egress", "DestinationSecurityGroupId")):
         rules = found.find_resources(f"AWS::EC2::SecurityGroup{kind}").values()
-        pairs = {
-            (str(r["Properties"]["GroupId"]), str(r["Properties"][peer])) for r in rules
-        }
+        pairs = {(str(r["Properties"]["GroupId"]), str(r["Properties"][peer])) for r in rules}
         ids = [str(stack.resolve(g.security_group_id)) for g in (one, other)]
         assert pairs == {(ids[0], ids[1]), (ids[1], ids[0])}

@@ -4,6 +4,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
+
 from ultracluster import compute
 from ultracluster.hardware import pcs
 from ultracluster.network import EfaSecurityGroup
@@ -31,7 +32,11 @@ class World:
         )
 
     def nodes(
-        self, name: str = "train", capacity: compute.Capacity | None = None, count: int = 64, minimum: int | None = None
+        self,
+        name: str = "train",
+        capacity: compute.Capacity | None = None,
+        count: int = 64,
+        minimum: int | None = None,
     ) -> PcsComputeNodeGroup:
         template = compute.NodeGroupTemplate(
             self.stack,
@@ -55,7 +60,9 @@ class World:
         )
 
 
-@pytest.mark.parametrize(("nodes", "size"), [(1, "SMALL"), (32, "SMALL"), (33, "MEDIUM"), (512, "MEDIUM"), (513, "LARGE")])
+@pytest.mark.parametrize(
+    ("nodes", "size"), [(1, "SMALL"), (32, "SMALL"), (33, "MEDIUM"), (512, "MEDIUM"), (513, "LARGE")]
+)
 def test_the_size_of_the_controller_follows_from_the_nodes(
     nodes: int, size: str, stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
@@ -88,14 +95,16 @@ def test_nodes_may_register_and_let_session_manager_in_and_nothing_else(
 def test_reserved_nodes_are_up_always(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     World(stack).nodes()
     template().has_resource_properties(
-        "AWS::PCS::ComputeNodeGroup", {"ScalingConfiguration": {"MinInstanceCount": 64, "MaxInstanceCount": 64}}
+        "AWS::PCS::ComputeNodeGroup",
+        {"ScalingConfiguration": {"MinInstanceCount": 64, "MaxInstanceCount": 64}},
     )
 
 
 def test_a_group_may_power_its_nodes_on_as_jobs_come(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     World(stack).nodes(minimum=0)
     template().has_resource_properties(
-        "AWS::PCS::ComputeNodeGroup", {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 64}}
+        "AWS::PCS::ComputeNodeGroup",
+        {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 64}},
     )
 
 
@@ -143,7 +152,13 @@ def test_a_login_group_has_no_queue_and_no_efa(stack: cdk.Stack, template: Calla
 
 def test_a_queue_spans_its_node_groups(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     world = World(stack)
-    PcsQueue(stack, "Queue", cluster=world.cluster, name="all", node_groups=[world.nodes("one"), world.nodes("two")])
+    PcsQueue(
+        stack,
+        "Queue",
+        cluster=world.cluster,
+        name="all",
+        node_groups=[world.nodes("one"), world.nodes("two")],
+    )
     (queue,) = template().find_resources("AWS::PCS::Queue").values()
     assert len(queue["Properties"]["ComputeNodeGroupConfigurations"]) == 2
 

@@ -55,14 +55,18 @@ def test_the_same_file_gives_the_same_templates_byte_for_byte(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_the_strict_pass_can_fail(tmp_path: Path) -> None:
-    """A copy of the strict app that makes one open bucket must be stopped by cdk-nag, or the pass above proves nothing."""
+    """A copy of the strict app that makes one open bucket is stopped by cdk-nag: the pass above proves something."""
     code = (ROOT / "tests" / "strict_app.py").read_text()
-    broken = code.replace("    app.synth()\n", '    cdk.aws_s3.Bucket(cdk.Stack(app, "Open"), "Bucket")\n    app.synth()\n')
+    broken = code.replace(
+        "    app.synth()\n", '    cdk.aws_s3.Bucket(cdk.Stack(app, "Open"), "Bucket")\n    app.synth()\n'
+    )
     assert broken != code
     script = tmp_path / "broken.py"
-    script.write_text(broken.replace("import aws_cdk as cdk", "import aws_cdk as cdk, aws_cdk.aws_s3").replace(
-        "Path(__file__).parent.parent", f"Path({str(ROOT)!r})"
-    ))
+    script.write_text(
+        broken.replace("import aws_cdk as cdk", "import aws_cdk as cdk, aws_cdk.aws_s3").replace(
+            "Path(__file__).parent.parent", f"Path({str(ROOT)!r})"
+        )
+    )
     environment = {key: value for key, value in os.environ.items() if key != "CDK_VALIDATION"}
     result = subprocess.run(
         [sys.executable, str(script), str(EXAMPLES[0]), str(tmp_path / "out")],

@@ -54,9 +54,9 @@ def types(json_: _Json = False) -> None:
 
 def layout(
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="Such as p5en.48xlarge.")],
-    layout_: Annotated[
-        str, typer.Option("--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}.")
-    ] = LAYOUTS[0],
+    layout_: Annotated[str, typer.Option("--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}.")] = LAYOUTS[
+        0
+    ],
     json_: _Json = False,
 ) -> None:
     """Print the network interfaces of one node, and what they use up."""
@@ -92,7 +92,17 @@ def layout(
 def _gpu_table(records: Iterable[InstanceType]) -> "Table":
     table = _table(
         "GPU types",
-        ["type", "GPUs", ">HBM\nGiB", ">PFLOP/s\nBF16/FP8/FP4", ">NVLink", ">vCPU", ">RAM\nGiB", "NVMe\nTB", ">EFA"],
+        [
+            "type",
+            "GPUs",
+            ">HBM\nGiB",
+            ">PFLOP/s\nBF16/FP8/FP4",
+            ">NVLink",
+            ">vCPU",
+            ">RAM\nGiB",
+            "NVMe\nTB",
+            ">EFA",
+        ],
     )
     for record in records:
         gpu = record.gpu
@@ -100,7 +110,9 @@ def _gpu_table(records: Iterable[InstanceType]) -> "Table":
             record.name,
             f"{record.gpus} {gpu.model if gpu else '?'}",
             f"{gpu.hbm_gib:g}" if gpu else "?",
-            "/".join("-" if peak is None else f"{peak:.3g}" for peak in (gpu.bf16_pflops, gpu.fp8_pflops, gpu.fp4_pflops))
+            "/".join(
+                "-" if peak is None else f"{peak:.3g}" for peak in (gpu.bf16_pflops, gpu.fp8_pflops, gpu.fp4_pflops)
+            )
             if gpu
             else "?",
             f"{gpu.nvlink_gb_per_s}" if gpu and record.nvlink_domain != 1 else "-",
@@ -116,7 +128,10 @@ def _ultraserver_table(servers: Iterable[UltraServer]) -> "Table":
     table = _table("UltraServers", ["name", "instances", ">GPUs in one NVLink domain", ">EFA Gbit/s"])
     for server in servers:
         table.add_row(
-            server.name, f"{server.instances} {server.instance_type}", str(server.gpus), f"{server.efa_gbps:,}"
+            server.name,
+            f"{server.instances} {server.instance_type}",
+            str(server.gpus),
+            f"{server.efa_gbps:,}",
         )
     return table
 

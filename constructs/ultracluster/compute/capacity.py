@@ -42,15 +42,21 @@ def launch_template_fields(capacity: Capacity) -> CapacityFields:
         case CapacityBlock() | UltraServerBlock():
             return CapacityFields(
                 market_options=_Data.InstanceMarketOptionsProperty(market_type="capacity-block"),
-                reservation=_target(_Data.CapacityReservationTargetProperty(capacity_reservation_id=capacity.reservation_id)),
+                reservation=_target(
+                    _Data.CapacityReservationTargetProperty(capacity_reservation_id=capacity.reservation_id)
+                ),
             )
         case TargetedReservation():
             return CapacityFields(
-                reservation=_target(_Data.CapacityReservationTargetProperty(capacity_reservation_id=capacity.reservation_id))
+                reservation=_target(
+                    _Data.CapacityReservationTargetProperty(capacity_reservation_id=capacity.reservation_id)
+                )
             )
         case ReservationGroup():
             return CapacityFields(
-                reservation=_target(_Data.CapacityReservationTargetProperty(capacity_reservation_resource_group_arn=capacity.arn))
+                reservation=_target(
+                    _Data.CapacityReservationTargetProperty(capacity_reservation_resource_group_arn=capacity.arn)
+                )
             )
         case OpenReservation():
             return CapacityFields(

@@ -9,7 +9,8 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.compute.capacity import launch_template_fields
-from ultracluster.hardware import InstanceType, Interface, Layout, instance_type as look_up, interfaces
+from ultracluster.hardware import InstanceType, Interface, Layout, interfaces
+from ultracluster.hardware import instance_type as look_up
 from ultracluster.planning import Capacity, OnDemand
 
 _L1 = ec2.CfnLaunchTemplate
@@ -100,7 +101,8 @@ class NodeGroupTemplate(Construct):
                 ],
                 tag_specifications=[
                     _L1.TagSpecificationProperty(
-                        resource_type=kind, tags=[cdk.CfnTag(key="Name", value=self.node.scope.node.path)]  # type: ignore[union-attr]
+                        resource_type=kind,
+                        tags=[cdk.CfnTag(key="Name", value=self.node.scope.node.path)],  # type: ignore[union-attr]
                     )
                     for kind in ("instance", "volume")
                 ],
@@ -123,7 +125,7 @@ class NodeGroupTemplate(Construct):
                 f"{self.node.path}: placement_group must be left out with {self.capacity.word}; "
                 "EC2 places such instances itself and refuses, or starves, a placement group beside it"
             )
-        return wish  # type: ignore[return-value]
+        return wish
 
 
 def _interface(

@@ -16,7 +16,11 @@ _ANY: tuple[Kind, ...] = ("interface", "efa", "efa-only")
 
 
 def _cards(
-    count: int, max_interfaces: int, ena_gbps: float, efa_gbps: float | None = None, kinds: tuple[Kind, ...] = _ANY
+    count: int,
+    max_interfaces: int,
+    ena_gbps: float,
+    efa_gbps: float | None = None,
+    kinds: tuple[Kind, ...] = _ANY,
 ) -> tuple[NetworkCard, ...]:
     return tuple(
         NetworkCard(index=i, kinds=kinds, max_interfaces=max_interfaces, ena_gbps=ena_gbps, efa_gbps=efa_gbps)
@@ -34,7 +38,7 @@ _B300_CARDS = (
     *(NetworkCard(index=i, kinds=_ANY, max_interfaces=4, ena_gbps=220, efa_gbps=400) for i in range(1, 17)),
 )
 # p6e-gb200: card 0 is ENA only, odd cards are EFA-only with one interface, even ones ENA or EFA with two (also
-# https://github.com/aws/aws-parallelcluster/pull/6930). Card 0's own limit is not published; two is what even cards have.
+# https://github.com/aws/aws-parallelcluster/pull/6930). Card 0's own limit is not published; two is what even ones have.
 _GB200_CARDS = (
     NetworkCard(index=0, kinds=("interface",), max_interfaces=2, ena_gbps=100),
     *(
@@ -75,7 +79,8 @@ _GPU_TYPES = (
         name="p5.48xlarge", architecture="x86_64", cpu="AMD EPYC 7R13", vcpus=192, cores=96, memory_gib=2048,
         gpus=8, gpu=GPUS["H100"], gpu_model="H100", nvlink_domain=8, nvme=(8, 3800),
         cards=_cards(32, 2, 100, 100), max_efa=32, efa_gbps=3200, efa_generation=2, ipv4_per_interface=50,
-        extra_ena_cards=_P5_ENA_CARDS, gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=80,
+        extra_ena_cards=_P5_ENA_CARDS, gpudirect_rdma=True,
+        lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=80,
         purchase=("on-demand", "spot", "capacity-block"),
         software=_software("530", "12.1", "1.24.1", "2.3", "2.18.3"), source=_SOURCE, read_on=_READ,
     ),
@@ -83,7 +88,8 @@ _GPU_TYPES = (
         name="p5e.48xlarge", architecture="x86_64", cpu="AMD EPYC 7R13", vcpus=192, cores=96, memory_gib=2048,
         gpus=8, gpu=GPUS["H200"], gpu_model="H200", nvlink_domain=8, nvme=(8, 3800),
         cards=_cards(32, 2, 100, 100), max_efa=32, efa_gbps=3200, efa_generation=2, ipv4_per_interface=50,
-        extra_ena_cards=_P5_ENA_CARDS, gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=80,
+        extra_ena_cards=_P5_ENA_CARDS, gpudirect_rdma=True,
+        lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=80,
         purchase=("on-demand", "spot", "capacity-block"),
         software=_software("550", "12.1", "1.24.1", "2.3", "2.18.3"), source=_SOURCE, read_on=_READ,
     ),
@@ -111,13 +117,15 @@ _GPU_TYPES = (
         purchase=("on-demand", "spot", "capacity-block"),
         software=_software("580", "13.0", "1.44.0", "2.5", "2.28.3"), source=_SOURCE, read_on=_READ,
     ),
-    # EFA cards: four of 400 Gbit/s, one per GPU; the guide's other choice is eight of 200 on odd cards. Extra ENA on even
-    # cards takes bandwidth from the EFA device it is paired with. EFA generation: the EC2 user guide says v3, AWS's launch posts say v4; left open, for nothing depends on it.
+    # EFA cards: four of 400 Gbit/s, one per GPU; the guide's other choice is eight of 200 on odd cards. Extra ENA on
+    # even cards takes bandwidth from the EFA device it is paired with. EFA generation: the EC2 user guide says v3, AWS's
+    # launch posts say v4; left open, for nothing depends on it.
     InstanceType(
         name="p6e-gb200.36xlarge", architecture="arm64", cpu="NVIDIA Grace", vcpus=144, cores=144, memory_gib=960,
         gpus=4, gpu=GPUS["GB200"], gpu_model="GB200", nvlink_domain=72, nvme=(3, 7500),
         cards=_GB200_CARDS, max_efa=16, efa_gbps=1600, efa_generation=None, ipv4_per_interface=50,
-        efa_cards=(1, 5, 9, 13), extra_ena_cards=(), gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=False, ebs_gbps=60,
+        efa_cards=(1, 5, 9, 13), extra_ena_cards=(),
+        gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=False, ebs_gbps=60,
         purchase=("capacity-block",), placement_strategies=(),
         software=_software("570", "12.8", "1.41.0", "2.5", "2.26.2-1"),
         source=f"{_TABLES}; {_EFA}; https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html",
@@ -127,7 +135,13 @@ _GPU_TYPES = (
 
 
 def _cpu_type(
-    name: str, architecture: Architecture, vcpus: int, memory_gib: int, interfaces: int, addresses: int, gbps: float
+    name: str,
+    architecture: Architecture,
+    vcpus: int,
+    memory_gib: int,
+    interfaces: int,
+    addresses: int,
+    gbps: float,
 ) -> InstanceType:
     return InstanceType(
         name=name,

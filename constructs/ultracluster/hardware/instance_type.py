@@ -195,7 +195,7 @@ def _from_api(item: Mapping[str, Any]) -> InstanceType:
         max_efa=efa,
         ipv4_per_interface=per_interface,
         ebs_gbps=None if ebs is None else ebs / 1000,
-        purchase=tuple(word for word in ("on-demand", "spot", "capacity-block") if word in usage),  # type: ignore[misc]
+        purchase=tuple(word for word in ("on-demand", "spot", "capacity-block") if word in usage),
         placement_strategies=tuple((item.get("PlacementGroupInfo") or {}).get("SupportedStrategies") or ()),
         source="EC2 DescribeInstanceTypes, handed in",
         read_on="not known",
@@ -219,7 +219,9 @@ def _card(card: Any, position: int, problems: list[str]) -> NetworkCard:
     if not isinstance(index, int) or not isinstance(most, int):
         problems.append(f"{where} must give NetworkCardIndex and MaximumNetworkInterfaces as whole numbers")
     if not isinstance(kinds, list) or not set(kinds) <= {"interface", "efa", "efa-only"}:
-        problems.append(f"{where}.InterfaceTypes must be a list of interface, efa, efa-only, got {kinds!r}; ask EC2 anew")
+        problems.append(
+            f"{where}.InterfaceTypes must be a list of interface, efa, efa-only, got {kinds!r}; ask EC2 anew"
+        )
         kinds = []
     return NetworkCard(
         index=index if isinstance(index, int) else position,

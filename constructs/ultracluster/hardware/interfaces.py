@@ -33,7 +33,7 @@ def interfaces(instance_type: InstanceType | str, layout: Layout = "one-ip") -> 
     - `max-ip`: the same with an ENA interface on further cards, for more IP bandwidth and addresses.
     - `all-efa`: every EFA device with ENA, hence an address each: the older form, which AWS's templates for PCS use.
 
-    Every layout uses all EFA devices of the type, or those that AWS's guide names for it (p6e-gb200: four of 400 Gbit/s).
+    Every layout uses all EFA devices of the type, or those that AWS's guide names for it (p6e-gb200: four).
 
     Args:
         instance_type: A name of the catalogue, or a record.
@@ -69,7 +69,7 @@ def _rows(record: InstanceType, layout: Layout) -> tuple[Interface, ...]:
 
 
 def _one_ip(record: InstanceType) -> list[Interface]:
-    """ENA first; EFA-only at device 1 of card 0, for an EFA-only device can't be the primary one, and at device 0 elsewhere."""
+    """ENA first; EFA-only at device 1 of card 0, for it can't be the primary interface, and at device 0 elsewhere."""
     rows = [Interface(0, 0, "interface")]
     for card in _efa_cards(record, "efa-only"):
         device = 1 if card.index == 0 else 0
@@ -90,7 +90,7 @@ def _extra_ena(record: InstanceType, rows: list[Interface]) -> list[Interface]:
 
 
 def _all_efa(record: InstanceType) -> list[Interface]:
-    """`efa` at device 1 of every card beyond a primary `efa`; at device 0 where the card has one place, or card 0 is ENA."""
+    """`efa` at device 1 beyond a primary `efa`; at device 0 where the card has one place, or card 0 is ENA."""
     cards = _efa_cards(record, "efa")
     primary_efa = bool(cards) and cards[0].index == 0
     rows = [] if primary_efa else [Interface(0, 0, "interface")]

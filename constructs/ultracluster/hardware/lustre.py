@@ -39,8 +39,8 @@ EFA_ABOVE_MB_PER_S = 10_000
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html (read 2026-11-20)
 GIB_PER_METADATA_SERVER = 24_000
 
-# The number of storage servers without EFA is not published. One for each 1,200 GiB, the smallest file system, is an upper
-# bound of ours: it only sets addresses aside.
+# The number of storage servers without EFA is not published. One for each 1,200 GiB, the smallest file system, is an
+# upper bound of ours: it only sets addresses aside.
 GIB_PER_SERVER_WITHOUT_EFA = 1_200
 
 

@@ -45,7 +45,9 @@ def check_nodes(nodes: int) -> list[str]:
     most = max(SIZES.values())
     if 1 <= nodes <= most:
         return []
-    return [f"a PCS cluster manages 1 to {most} instances, login nodes included, got {nodes}; split it into two clusters"]
+    return [
+        f"a PCS cluster manages 1 to {most} instances, login nodes included, got {nodes}; split it into two clusters"
+    ]
 
 
 def check_cluster_name(name: str) -> list[str]:

@@ -21,16 +21,16 @@ class ClusterNetwork(Construct):
     gateway endpoint, which costs nothing.
 
     Args:
-        zone: Zone id of the training subnet, such as `use2-az1`. Ids, unlike names, mean the same zone in every account.
+        zone: Zone id of the training subnet, such as `use2-az1`. Unlike a name, an id means the same zone everywhere.
         cidr: Address range of the VPC.
         training_cidr: Address range of the training subnet, inside `cidr`; see `planning.plan_subnets`.
         public_cidr: Address range of the NAT gateway's subnet.
-        services_zone: Zone id for what can't sit in a Local Zone (the NAT gateway, the Slurm controller). Default: `zone`.
+        services_zone: Zone id for what can't sit in a Local Zone: NAT gateway, Slurm controller. Default: `zone`.
         services_cidr: Address range of the subnet for such services. Used when `services_zone` differs from `zone`.
         flow_log_retention: How long flow logs are kept in CloudWatch Logs.
 
     Raises:
-        ValueError: When `zone` is a Local Zone and no other `services_zone` is given, or the services subnet lacks a range.
+        ValueError: When `zone` is a Local Zone without another `services_zone`, or the services subnet lacks a range.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
     """

@@ -42,9 +42,7 @@ class EfaSecurityGroup(Construct):
         return self.security_group.security_group_id
 
 
-def allow_all_between(
-    scope: Construct, id: str, listener: ec2.ISecurityGroup, client: ec2.ISecurityGroup
-) -> None:
+def allow_all_between(scope: Construct, id: str, listener: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
     """Let two groups (or one and itself) exchange all traffic, by explicit rules that name the groups by id.
 
     The rules are L1: `ec2.SecurityGroup` drops an egress rule to a group, with a warning only, as soon as it allows

@@ -21,9 +21,7 @@ class ZonalSubnet(Construct):
 
     def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc, zone: str, cidr: IPv4Network) -> None:
         super().__init__(scope, id)
-        resource = ec2.CfnSubnet(
-            self, "Resource", vpc_id=vpc.vpc_id, availability_zone_id=zone, cidr_block=str(cidr)
-        )
+        resource = ec2.CfnSubnet(self, "Resource", vpc_id=vpc.vpc_id, availability_zone_id=zone, cidr_block=str(cidr))
         self._route_table = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc.vpc_id)
         association = ec2.CfnSubnetRouteTableAssociation(
             self, "RouteTableAssociation", route_table_id=self._route_table.ref, subnet_id=resource.ref

@@ -56,7 +56,11 @@ class PcsCluster(Construct):
         node_role: NodeRole | None = None,
     ) -> None:
         super().__init__(scope, id)
-        problems = [*pcs.check_cluster_name(name), *pcs.check_slurm_version(slurm_version), *pcs.check_nodes(nodes)]
+        problems = [
+            *pcs.check_cluster_name(name),
+            *pcs.check_slurm_version(slurm_version),
+            *pcs.check_nodes(nodes),
+        ]
         if problems:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         idle = scale_down_idle_time or cdk.Duration.minutes(10)

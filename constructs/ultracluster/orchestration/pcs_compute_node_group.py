@@ -55,9 +55,7 @@ class PcsComputeNodeGroup(Construct):
             iam_instance_profile_arn=cluster.instance_profile_arn,
             subnet_ids=[subnet.subnet_id],
             purchase_option=purchase_option(template.capacity),
-            instance_configs=[
-                l1.CfnComputeNodeGroup.InstanceConfigProperty(instance_type=template.instance_type.name)
-            ],
+            instance_configs=[l1.CfnComputeNodeGroup.InstanceConfigProperty(instance_type=template.instance_type.name)],
             scaling_configuration=l1.CfnComputeNodeGroup.ScalingConfigurationProperty(
                 min_instance_count=minimum, max_instance_count=count
             ),

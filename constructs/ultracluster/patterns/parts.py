@@ -14,7 +14,6 @@ from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.compute import Mount, NodeGroupTemplate, pcs_image, user_data
 from ultracluster.network import ClusterNetwork, EfaSecurityGroup
 from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsLoginNodeGroup, PcsQueue
-from ultracluster.planning import size_lustre
 from ultracluster.storage import DataBucket, LustreFileSystem
 from ultracluster.storage.lustre_file_system import MOUNT_OPTIONS
 
@@ -77,7 +76,12 @@ def storage(scope: Construct, cluster: ClusterFile, network: Network) -> Storage
     key = _key(scope, cluster)
     if cluster.lustre_size is not None:
         lustre = LustreFileSystem(
-            scope, "Lustre", vpc=network.vpc, subnet=network.training_subnet, size=cluster.lustre_size, key=key
+            scope,
+            "Lustre",
+            vpc=network.vpc,
+            subnet=network.training_subnet,
+            size=cluster.lustre_size,
+            key=key,
         )
         lustre.allow_clients(network.nodes)
     return Storage(

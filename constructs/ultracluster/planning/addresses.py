@@ -10,7 +10,7 @@ from ultracluster.hardware.quotas import RESERVED_ADDRESSES_PER_SUBNET
 _SHORTEST_PREFIX = 16
 _LONGEST_PREFIX = 28
 
-# Half of the VPC is the training subnet's, a quarter by default; the other half holds two small subnets at its start.
+# The training subnet has a quarter or half of the VPC; the lower half holds two small subnets at its start.
 _LONGEST_VPC_PREFIX = _LONGEST_PREFIX - 2
 _SMALL_SUBNET_PREFIX = 24
 
@@ -62,25 +62,22 @@ def check_vpc_cidr(cidr: IPv4Network) -> list[str]:
     """What is wrong with a range for a VPC; nothing when it is right."""
     problems = []
     if not _SHORTEST_PREFIX <= cidr.prefixlen <= _LONGEST_VPC_PREFIX:
-        problems.append(
-            f"a VPC that holds a cluster has a range of /{_SHORTEST_PREFIX} to /{_LONGEST_VPC_PREFIX}, got {cidr}"
-        )
-    # Ranges that a VPC can't have. https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-20)
+        problems.append(f"a VPC for a cluster has a range of /{_SHORTEST_PREFIX} to /{_LONGEST_VPC_PREFIX}, got {cidr}")
+    # Ranges that a VPC can't have.
+    # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-20)
     if cidr.is_loopback or cidr.is_link_local or cidr.is_multicast or cidr.is_reserved or cidr.is_unspecified:
         problems.append(
-            f"{cidr} is not for networks of one's own; take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+            f"{cidr} is not for private networks; take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
         )
     return problems
 
 
-def plan_subnets(
-    vpc_cidr: IPv4Network, addresses: int, training_cidr: IPv4Network | None = None
-) -> SubnetPlan:
+def plan_subnets(vpc_cidr: IPv4Network, addresses: int, training_cidr: IPv4Network | None = None) -> SubnetPlan:
     """Carve the subnets of a cluster out of its VPC.
 
-    The training subnet takes the first half of the VPC's upper half, whether that many addresses are needed or not: a
-    subnet whose range changes is replaced, and the cluster with it, so the range must not follow the number of nodes.
-    Only when that is too small does it take the whole upper half.
+    The training subnet takes the first half of the VPC's upper half, whether that many addresses are needed or
+    not: a subnet whose range changes is replaced, and the cluster with it, so the range must not follow the number
+    of nodes. Only when that is too small does it take the whole upper half.
 
     Args:
         vpc_cidr: Range of the VPC, /16 to /26.
@@ -88,8 +85,8 @@ def plan_subnets(
         training_cidr: Range of the training subnet. Default: as said above.
 
     Raises:
-        ValueError: When the VPC's range is none that a VPC can have, or the training subnet is too small for the
-            addresses, outside the VPC, or in the way of the small subnets. All reasons at once.
+        ValueError: When the VPC's range is none that a VPC can have, or the training subnet is too small for
+            the addresses, outside the VPC, or in the way of the small subnets. All reasons at once.
     """
     problems = check_vpc_cidr(vpc_cidr)
     if problems:
@@ -113,8 +110,8 @@ def plan_subnets(
         capacity=capacity,
         reasons=(
             why,
-            f"it has {capacity:,} addresses ({RESERVED_ADDRESSES_PER_SUBNET} are AWS's), of which {addresses:,} are needed",
-            f"{public} is the NAT gateway's, {services} for services that can't sit in the training subnet's zone",
+            f"it has {capacity:,} addresses to use, of which {addresses:,} are needed",
+            f"{public} is the NAT gateway's, {services} for services that can't sit in the training zone",
         ),
     )
 
@@ -152,7 +149,7 @@ def _check_training(
     ]
     if addresses > subnet_capacity(training):
         problems.append(
-            f"the training subnet needs {addresses:,} addresses, and {training} has {subnet_capacity(training):,}; "
-            f"a /{subnet_prefix(addresses)} would do"
+            f"the training subnet needs {addresses:,} addresses, and {training} has "
+            f"{subnet_capacity(training):,}; a /{subnet_prefix(addresses)} would do"
         )
     return problems

@@ -14,9 +14,7 @@ _RESERVATION_ID = re.compile(r"cr-[0-9a-f]{17}")
 _GROUP_ARN = re.compile(
     r"arn:aws[a-z-]*:resource-groups:[a-z]{2}(-[a-z]+)+-\d:\d{12}:group/[\w.-]+(/[\w-]+)?", re.ASCII
 )
-_PLAN_ARN = re.compile(
-    r"arn:aws[a-z-]*:sagemaker:[a-z]{2}(-[a-z]+)+-\d:\d{12}:training-plan/[\w.-]+", re.ASCII
-)
+_PLAN_ARN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z]{2}(-[a-z]+)+-\d:\d{12}:training-plan/[\w.-]+", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,15 +45,15 @@ class Spot:
 class TargetedReservation:
     """An On-Demand Capacity Reservation (ODCR), targeted by its id.
 
-    A placement group of ours would not be the reservation's: reservations that AWS provides have none, and instances
-    outside the reservation's own group do not match it. The reservation's own can be handed in.
+    A placement group of ours would not be the reservation's: reservations that AWS provides have none, and
+    instances outside a reservation's own group do not match it. The reservation's own can be handed in.
 
     Args:
         reservation_id: `cr-` and 17 hexadecimal digits.
         instances: How many instances the reservation holds. Default: not known, so not checked.
 
     Raises:
-        ValueError: When the id is no id of a reservation, or the number of instances is none that one can hold.
+        ValueError: When the id is no id of a reservation, or the number of instances is below 1.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-20)
     """
@@ -135,7 +133,7 @@ class CapacityBlock:
         instances: How many instances the block holds, 1 to 64. Default: not known; then 64 is the bound.
 
     Raises:
-        ValueError: When the id is no id of a reservation, or the number of instances is none that a block can hold.
+        ValueError: When the id is no id of a reservation, or no block holds that many instances.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-20)
     """
@@ -152,7 +150,7 @@ class CapacityBlock:
         problems = check_reservation_id(self.reservation_id)
         if self.instances is not None and not 1 <= self.instances <= INSTANCES_PER_CAPACITY_BLOCK:
             problems.append(
-                f"instances must be 1 to {INSTANCES_PER_CAPACITY_BLOCK} for a Capacity Block, got {self.instances}"
+                f"instances of a Capacity Block must be 1 to {INSTANCES_PER_CAPACITY_BLOCK}, got {self.instances}"
             )
         _refuse(problems)
 
@@ -193,7 +191,7 @@ class UltraServerBlock:
         problems = check_reservation_id(self.reservation_id)
         if self.instances is not None and self.instances not in ULTRASERVER_INSTANCES:
             problems.append(
-                f"instances must be {' or '.join(map(str, ULTRASERVER_INSTANCES))}, the sizes of an UltraServer, "
+                f"instances of an UltraServer must be {' or '.join(map(str, ULTRASERVER_INSTANCES))}, "
                 f"got {self.instances}"
             )
         _refuse(problems)
@@ -219,7 +217,8 @@ class TrainingPlan:
     Raises:
         ValueError: When the ARN is not that of a training plan.
 
-    See: https://docs.aws.amazon.com/sagemaker/latest/dg/reserve-capacity-with-training-plans.html (read 2026-11-20)
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/reserve-capacity-with-training-plans.html
+    (read 2026-11-20)
     """
 
     is_reserved: ClassVar[bool] = True
@@ -255,9 +254,7 @@ def check_reservation_id(text: str) -> list[str]:
     """What is wrong with an id of a Capacity Reservation; nothing when it is right."""
     if _RESERVATION_ID.fullmatch(text):
         return []
-    return [
-        f"a reservation's id is cr- and 17 hexadecimal digits, such as cr-0123456789abcdef0, got {text[:80]!r}"
-    ]
+    return [f"a reservation's id is cr- and 17 hexadecimal digits, as in cr-0123456789abcdef0, got {text[:80]!r}"]
 
 
 def check_group_arn(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from ultracluster.hardware.lustre import (
     EFA_ABOVE_MB_PER_S,
     GIB_PER_METADATA_SERVER,
     GIB_PER_SERVER_WITHOUT_EFA,
+    STEP_GIB,
     TIERS,
     LustreTier,
     next_capacity,
@@ -16,6 +17,9 @@ from ultracluster.hardware.lustre import (
 )
 
 _GIB_PER_TIB = 1024
+
+#: Throughput tiers in MB/s/TiB.
+ALL_TIERS = tuple(tier.mb_per_s_per_tib for tier in TIERS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +59,7 @@ def size_lustre(
     tier: int | None = None,
     efa: bool | None = None,
     efa_offered: bool = True,
-    tiers_offered: tuple[int, ...] = tuple(t.mb_per_s_per_tib for t in TIERS),
+    tiers_offered: tuple[int, ...] = ALL_TIERS,
 ) -> LustreSize:
     """The cheapest file system that gives a throughput and holds a capacity.
 
@@ -63,12 +67,12 @@ def size_lustre(
         throughput_mb_per_s: Disk throughput in MB/s (10^6 bytes) that all clients together want.
         capacity_gib: GiB to hold at least. Default: whatever the throughput brings.
         tier: 125, 250, 500 or 1000 MB/s/TiB. Default: the cheapest.
-        efa: Whether clients reach it over EFA. Default: above 10 GB/s, as AWS recommends, where it is offered.
-        efa_offered: Whether the place sells EFA and a client can use it; False turns the default of `efa` off.
+        efa: Whether clients reach it over EFA. Default: above 10 GB/s, as AWS recommends, if it is offered.
+        efa_offered: Whether the place sells EFA and a client can use it; False: `efa` is off by default.
         tiers_offered: Tiers that the place sells; see `lustre_offer`.
 
     Raises:
-        ValueError: When throughput or capacity is out of range, or the tier or EFA is not sold. All reasons at once.
+        ValueError: When throughput or capacity is out of range, or the tier is not sold. All reasons at once.
 
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html (read 2026-11-20)
     """
@@ -120,13 +124,14 @@ def check_capacity(capacity_gib: int, *, tier: int, efa: bool) -> list[str]:
     above = next_capacity(found, efa=efa, gib=capacity_gib)
     if above == capacity_gib:
         return []
-    step = found.efa_step_gib if efa else 2_400
+    step = found.efa_step_gib if efa else STEP_GIB
     below = [size for size in (above - step, above - step // 2) if 0 < size < capacity_gib]
-    sizes = [size for size in below if next_capacity(found, efa=efa, gib=size) == size][:1] + [above]
+    sizes = [size for size in below if next_capacity(found, efa=efa, gib=size) == size][:1]
+    sizes.append(above)
     what = f"{tier} MB/s/TiB {'with' if efa else 'without'} EFA"
     return [
-        f"FSx sells no {capacity_gib:,} GiB at {what}, where capacity comes in steps of {step:,} GiB; the next "
-        f"size{'s are' if len(sizes) > 1 else ' is'} {' and '.join(f'{size:,} GiB' for size in sizes)}"
+        f"FSx sells no {capacity_gib:,} GiB at {what}, where capacity comes in steps of {step:,} GiB; "
+        f"the next size{'s are' if len(sizes) > 1 else ' is'} {' and '.join(f'{size:,} GiB' for size in sizes)}"
     ]
 
 

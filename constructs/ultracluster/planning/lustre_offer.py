@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ultracluster.hardware.lustre import TIERS
 from ultracluster.hardware.zones import is_local_zone, region_of_zone
+from ultracluster.planning.lustre import ALL_TIERS
 
 # Regions that sell no EFA and none but the two lower tiers; Local Zones don't either. See
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html (read 2026-11-20).
@@ -27,4 +27,4 @@ def lustre_offer(zone: str) -> LustreOffer:
     """
     if is_local_zone(zone) or region_of_zone(zone) in _LESSER_REGIONS:
         return LustreOffer(tiers=_LESSER_TIERS, efa=False)
-    return LustreOffer(tiers=tuple(tier.mb_per_s_per_tib for tier in TIERS), efa=True)
+    return LustreOffer(tiers=ALL_TIERS, efa=True)

@@ -93,7 +93,10 @@ class CustomResourceDriver:
         """Change a custom resource; its handler may give it another physical id."""
         if old.maker is Maker.STAND_IN:
             return replace(old, blueprint=blueprint)
-        before = {"OldResourceProperties": _strings(old.blueprint.properties), "PhysicalResourceId": old.physical_id}
+        before = {
+            "OldResourceProperties": _strings(old.blueprint.properties),
+            "PhysicalResourceId": old.physical_id,
+        }
         answer = self._invoke("Update", blueprint, before)
         return replace(old, blueprint=blueprint, physical_id=_physical_id(answer), data=answer.get("Data") or {})
 
@@ -167,7 +170,14 @@ class CustomResourceDriver:
         with tempfile.TemporaryDirectory(prefix="ultracluster-handler-") as folder:
             with zipfile.ZipFile(io.BytesIO(asset)) as archive:
                 archive.extractall(folder)
-            command = [sys.executable, "-c", _RUNNER, properties["Handler"], function.physical_id, str(seconds)]
+            command = [
+                sys.executable,
+                "-c",
+                _RUNNER,
+                properties["Handler"],
+                function.physical_id,
+                str(seconds),
+            ]
             try:
                 done = subprocess.run(
                     command,

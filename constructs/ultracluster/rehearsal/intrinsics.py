@@ -84,7 +84,9 @@ class Resolver:
         except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
             if isinstance(error, TemplateError):
                 raise
-            raise TemplateError(f"Template error: {name} cannot take {json.dumps(node[name])[:200]}: {error}") from error
+            raise TemplateError(
+                f"Template error: {name} cannot take {json.dumps(node[name])[:200]}: {error}"
+            ) from error
 
     def condition(self, name: str) -> bool:
         """Say whether a named condition holds."""

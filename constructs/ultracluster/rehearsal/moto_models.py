@@ -66,7 +66,11 @@ class MotoDriver:
         if not physical_id:
             raise ResourceError(f"moto made no {blueprint.type_name}")
         return Resource(
-            blueprint=blueprint, physical_id=str(physical_id), maker=Maker.MOTO, generation=generation, model=model
+            blueprint=blueprint,
+            physical_id=str(physical_id),
+            maker=Maker.MOTO,
+            generation=generation,
+            model=model,
         )
 
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:

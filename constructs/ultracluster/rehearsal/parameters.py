@@ -30,7 +30,9 @@ def resolve(
     Raises:
         TemplateError: for a missing, unknown or forbidden value, all of them at once.
     """
-    problems = [f"Parameters: [{name}] do not exist in the template" for name in given if name not in template.parameters]
+    problems = [
+        f"Parameters: [{name}] do not exist in the template" for name in given if name not in template.parameters
+    ]
     resolved: dict[str, Any] = {}
     for name, definition in template.parameters.items():
         value = given.get(name, definition.get("Default"))

@@ -11,7 +11,17 @@ from typing import Any
 import regex
 
 # What Python's parser lacks and the schemas use: Unicode classes, as the ASCII part of them.
-_UNICODE = {"L": "a-zA-Z", "Ll": "a-z", "Lu": "A-Z", "N": "0-9", "Nd": "0-9", "Z": " ", "Zs": " ", "S": "+", "P": "-"}
+_UNICODE = {
+    "L": "a-zA-Z",
+    "Ll": "a-z",
+    "Lu": "A-Z",
+    "N": "0-9",
+    "Nd": "0-9",
+    "Z": " ",
+    "Zs": " ",
+    "S": "+",
+    "P": "-",
+}
 _READABLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./: "
 _CATEGORIES = {
     sre.CATEGORY_DIGIT: "0123456789",

@@ -7,7 +7,7 @@ import difflib
 import json
 import warnings
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +167,7 @@ def registry(region: str) -> Registry:
     return Registry(region)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _load(file: str) -> ResourceType:
     return ResourceType(Schema(json.loads((SCHEMAS / "resources" / f"{file}.json").read_text(encoding="utf-8"))))
 

@@ -38,7 +38,16 @@ _RESOURCE_KEYS = (
     "CreationPolicy",
 )
 _POLICIES = ("Delete", "Retain", "Snapshot", "RetainExceptOnCreate")
-_PSEUDO = ("AccountId", "NoValue", "NotificationARNs", "Partition", "Region", "StackId", "StackName", "URLSuffix")
+_PSEUDO = (
+    "AccountId",
+    "NoValue",
+    "NotificationARNs",
+    "Partition",
+    "Region",
+    "StackId",
+    "StackName",
+    "URLSuffix",
+)
 PSEUDO_PARAMETERS = frozenset(f"AWS::{name}" for name in _PSEUDO)
 SUBSTITUTION = re.compile(r"\$\{(!?)([^}]*)\}")
 
@@ -86,7 +95,7 @@ class Template:
         except json.JSONDecodeError:
             pass
         try:
-            return cls(yaml.load(text, Loader=_Loader))  # noqa: S506 - a subclass of SafeLoader
+            return cls(yaml.load(text, Loader=_Loader))
         except yaml.YAMLError as error:
             raise TemplateError(f"Template format error: {error}") from error
 

@@ -54,7 +54,17 @@ _SERVICES = {
     "StepFunctions": "states",
 }
 _GLOBAL = {"iam", "s3", "route53", "cloudfront", "organizations"}
-_GOOD_STATES = ("ACTIVE", "AVAILABLE", "CREATED", "ENABLED", "READY", "COMPLETED", "SUCCEEDED", "Active", "Available")
+_GOOD_STATES = (
+    "ACTIVE",
+    "AVAILABLE",
+    "CREATED",
+    "ENABLED",
+    "READY",
+    "COMPLETED",
+    "SUCCEEDED",
+    "Active",
+    "Available",
+)
 # Mount names of PERSISTENT file systems are eight characters:
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html, read 2026-11-21.
 _LENGTHS = {"LustreMountName": 8}
@@ -226,7 +236,15 @@ class Values:
             return ["10.0.0.0/16"]
         if "version" in word or "port" in word:
             return ["1", "1.0.0", "1.0"]
-        return [self.name, self.name.lower(), self.name_of(64), self.name_of(32), self.name_of(32).lower(), self.own_id, self.arn()]
+        return [
+            self.name,
+            self.name.lower(),
+            self.name_of(64),
+            self.name_of(32),
+            self.name_of(32).lower(),
+            self.own_id,
+            self.arn(),
+        ]
 
     def _ids(self, word: str, wanted: str, own: bool) -> list[str]:
         noun = word.removesuffix("s").removesuffix("id") or self._words[1].lower()

@@ -35,9 +35,7 @@ class NodeRole(Construct):
     ) -> None:
         super().__init__(scope, id)
         account_wide = account_wide_actions or {}
-        self.role: iam.IRole = iam.Role(
-            self, "Role", path=path, assumed_by=iam.ServicePrincipal("ec2.amazonaws.com")
-        )
+        self.role: iam.IRole = iam.Role(self, "Role", path=path, assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
         self.role.add_to_principal_policy(
             iam.PolicyStatement(
                 sid="AccountWide", actions=sorted([*SESSION_MANAGER_ACTIONS, *account_wide]), resources=["*"]
@@ -47,7 +45,9 @@ class NodeRole(Construct):
         cdk.Validations.of(self.role).acknowledge(
             cdk.Acknowledgment(
                 id="AwsSolutions-IAM5[Resource::*]",
-                reason="; ".join(filter(None, ["Session Manager's actions have no resource-level permission", reasons])),
+                reason="; ".join(
+                    filter(None, ["Session Manager's actions have no resource-level permission", reasons])
+                ),
             )
         )
         self.instance_profile: iam.IInstanceProfile = iam.InstanceProfile(

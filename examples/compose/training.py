@@ -3,6 +3,7 @@
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
+
 from ultracluster import compute, network, storage
 from ultracluster.planning import size_lustre
 

@@ -1,7 +1,8 @@
 from pathlib import Path
 
 import aws_cdk as cdk
-from app import Training
+from training import Training
+
 from ultracluster.testing import assert_matches_snapshot
 
 
