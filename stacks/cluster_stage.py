@@ -10,7 +10,7 @@ from stacks.compute_stack import ComputeStack
 from stacks.network_stack import NetworkStack
 from stacks.storage_stack import StorageStack
 from ultracluster import patterns
-from ultracluster.clusterfile import ClusterFile, warnings
+from ultracluster.clusterfile import ClusterFile
 
 
 class ClusterStage(cdk.Stage):
@@ -39,7 +39,5 @@ class ClusterStage(cdk.Stage):
             storage=storage,
             pcs=self.cluster.pcs,
         )
-        for warning in warnings(cluster):
-            cdk.Validations.of(self.compute).add_warning(warning.id, warning.message)
         for key, value in cluster.tags.items():
             cdk.Tags.of(self).add(key, value)

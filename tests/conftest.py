@@ -1,18 +1,9 @@
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-# Before anything starts Node: unit tests run without the template validation, which costs seconds per process;
-# test_strict.py runs it over every example. The venv's own Node is the supported one.
-os.environ["CDK_VALIDATION"] = "false"
-_NODE = Path(sys.executable).parent / "node"
-if _NODE.exists():
-    os.environ.setdefault("JSII_NODE", str(_NODE))
-
-import aws_cdk as cdk  # noqa: E402
-import pytest  # noqa: E402
-from aws_cdk import assertions  # noqa: E402
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))

@@ -1,4 +1,4 @@
-"""Golden templates: what the examples become. After a change that means to change them: `make golden`, read the diff."""
+"""Golden templates: what the examples become. After a change that means to change them: `make golden`, read it."""
 
 import json
 from pathlib import Path

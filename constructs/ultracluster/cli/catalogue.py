@@ -44,7 +44,7 @@ def types(json_: _Json = False) -> None:
         return
     out = console()
     out.print(_gpu_table(gpu_types))
-    out.print("Peaks are dense, per GPU. NVLink: GB/s per GPU. EFA: devices x all together in Gbit/s.\n")
+    out.print("Peaks are dense, per GPU. NVLink: GB/s per GPU. EFA: all devices together.\n")
     out.print(_ultraserver_table(ULTRASERVERS.values()))
     out.print()
     out.print(_cpu_table(cpu_types))
@@ -80,8 +80,8 @@ def layout(
     out = console()
     out.print(_layout_table(f"{record.name}, {layout_}", rows))
     out.print(
-        f"A node takes {totals['interfaces_per_node']} interfaces, {totals['efa_devices_per_node']} EFA devices and "
-        f"{totals['addresses_per_node']} IPv4 address(es)."
+        f"Per node: interfaces {totals['interfaces_per_node']}, EFA devices {totals['efa_devices_per_node']}, "
+        f"IPv4 addresses {totals['addresses_per_node']}."
     )
     out.print(
         f"{totals['nodes_per_default_interface_quota']:,} nodes use up a Region's default quota of "
@@ -101,7 +101,7 @@ def _gpu_table(records: Iterable[InstanceType]) -> "Table":
             ">vCPU",
             ">RAM\nGiB",
             "NVMe\nTB",
-            ">EFA",
+            ">EFA Gbit/s\n/ devices",
         ],
     )
     for record in records:
@@ -119,7 +119,7 @@ def _gpu_table(records: Iterable[InstanceType]) -> "Table":
             f"{record.vcpus}{' arm' if record.architecture == 'arm64' else ''}",
             f"{record.memory_gib:g}",
             f"{record.nvme[0]}x{record.nvme[1] / 1000:g}",
-            f"{record.max_efa} x {record.efa_gbps}",
+            f"{record.efa_gbps} / {record.max_efa}",
         )
     return table
 
@@ -172,7 +172,14 @@ def _table(title: str, columns: Iterable[str]) -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     for column in columns:
         numbers = column.startswith(">")
         table.add_column(column.removeprefix(">"), justify="right" if numbers else "left", no_wrap=True)

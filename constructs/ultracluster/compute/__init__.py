@@ -1,7 +1,7 @@
 """Node groups: how they are bought, placed, booted, and wired to the network."""
 
 from ultracluster.compute.boot import Mount, user_data
-from ultracluster.compute.images import pcs_image
+from ultracluster.compute.images import UNPINNED_IMAGE, pcs_image
 from ultracluster.compute.node_group_template import NodeGroupTemplate
 from ultracluster.planning import (
     Capacity,
@@ -15,6 +15,7 @@ from ultracluster.planning import (
 )
 
 __all__ = [
+    "UNPINNED_IMAGE",
     "Capacity",
     "CapacityBlock",
     "Mount",

@@ -6,6 +6,9 @@ from constructs import Construct
 
 from ultracluster.hardware import pcs
 
+#: Id of the warning about an image that moves.
+UNPINNED_IMAGE = "ultracluster:unpinned-image"
+
 
 def pcs_image(scope: Construct, architecture: str) -> str:
     """The id of the newest image that AWS makes ready for PCS: Ubuntu 24.04 with driver, EFA and Lustre client.
@@ -21,7 +24,7 @@ def pcs_image(scope: Construct, architecture: str) -> str:
     See: https://docs.aws.amazon.com/pcs/latest/userguide/ (PCS-ready DLAMI; read 2026-11-20)
     """
     cdk.Validations.of(cdk.Stack.of(scope)).add_warning(
-        "ultracluster:unpinned-image",
+        UNPINNED_IMAGE,
         "the image is the newest at each deployment; pin the image of a production cluster: image: ami-...",
     )
     return ssm.StringParameter.value_for_typed_string_parameter_v2(

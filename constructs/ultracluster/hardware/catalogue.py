@@ -10,6 +10,7 @@ from ultracluster.hardware.instance_type import Architecture, InstanceType, Kind
 _API = "EC2 DescribeInstanceTypes"
 _TABLES = "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html"
 _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
+_EFA_TYPES = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
 _READ = "2026-11-20"
 _SOURCE = f"{_API}; {_TABLES}; {_EFA}"
 _ANY: tuple[Kind, ...] = ("interface", "efa", "efa-only")
@@ -38,7 +39,7 @@ _B300_CARDS = (
     *(NetworkCard(index=i, kinds=_ANY, max_interfaces=4, ena_gbps=220, efa_gbps=400) for i in range(1, 17)),
 )
 # p6e-gb200: card 0 is ENA only, odd cards are EFA-only with one interface, even ones ENA or EFA with two (also
-# https://github.com/aws/aws-parallelcluster/pull/6930). Card 0's own limit is not published; two is what even ones have.
+# https://github.com/aws/aws-parallelcluster/pull/6930). Card 0's own limit is not published; two is what even ones do.
 _GB200_CARDS = (
     NetworkCard(index=0, kinds=("interface",), max_interfaces=2, ena_gbps=100),
     *(
@@ -118,7 +119,7 @@ _GPU_TYPES = (
         software=_software("580", "13.0", "1.44.0", "2.5", "2.28.3"), source=_SOURCE, read_on=_READ,
     ),
     # EFA cards: four of 400 Gbit/s, one per GPU; the guide's other choice is eight of 200 on odd cards. Extra ENA on
-    # even cards takes bandwidth from the EFA device it is paired with. EFA generation: the EC2 user guide says v3, AWS's
+    # even cards takes bandwidth from the EFA device it is paired with. EFA generation: EC2's guide says v3, AWS's
     # launch posts say v4; left open, for nothing depends on it.
     InstanceType(
         name="p6e-gb200.36xlarge", architecture="arm64", cpu="NVIDIA Grace", vcpus=144, cores=144, memory_gib=960,
@@ -142,6 +143,7 @@ def _cpu_type(
     interfaces: int,
     addresses: int,
     gbps: float,
+    efa: int = 0,
 ) -> InstanceType:
     return InstanceType(
         name=name,
@@ -150,31 +152,40 @@ def _cpu_type(
         vcpus=vcpus,
         cores=vcpus if architecture == "arm64" else vcpus // 2,
         memory_gib=memory_gib,
-        cards=_cards(1, interfaces, gbps, kinds=("interface",)),
+        cards=_cards(1, interfaces, gbps, kinds=_ANY if efa else ("interface",)),
+        max_efa=efa,
+        efa_generation=2 if efa else None,
         ipv4_per_interface=addresses,
-        source=_API,
+        lustre_efa_interfaces=efa or None,
+        source=f"{_API}; {_EFA_TYPES}" if efa else _API,
         read_on=_READ,
     )
 
 
-# Login and data preparation nodes: name, vCPUs, GiB, interfaces, addresses per interface, peak Gbit/s.
+# Login and data preparation nodes: name, vCPUs, GiB, interfaces, addresses per interface, peak Gbit/s, EFA devices.
 _CPU_TYPES = tuple(
     _cpu_type(name, "arm64" if "g." in name else "x86_64", *figures)
     for name, figures in {
-        "c7i.large": (2, 4, 3, 10, 12.5),
-        "c7i.xlarge": (4, 8, 4, 15, 12.5),
-        "c7i.2xlarge": (8, 16, 4, 15, 12.5),
-        "c7i.4xlarge": (16, 32, 8, 30, 12.5),
-        "c7i.8xlarge": (32, 64, 8, 30, 12.5),
-        "m7i.xlarge": (4, 16, 4, 15, 12.5),
-        "m7i.2xlarge": (8, 32, 4, 15, 12.5),
-        "m7i.4xlarge": (16, 64, 8, 30, 12.5),
-        "m7i.8xlarge": (32, 128, 8, 30, 12.5),
-        "c7g.xlarge": (4, 8, 4, 15, 12.5),
-        "c7g.2xlarge": (8, 16, 4, 15, 15.0),
-        "c7g.4xlarge": (16, 32, 8, 30, 15.0),
-        "m7g.2xlarge": (8, 32, 4, 15, 15.0),
-        "m7g.4xlarge": (16, 64, 8, 30, 15.0),
+        "c7i.large": (2, 4, 3, 10, 12.5, 0),
+        "c7i.xlarge": (4, 8, 4, 15, 12.5, 0),
+        "c7i.2xlarge": (8, 16, 4, 15, 12.5, 0),
+        "c7i.4xlarge": (16, 32, 8, 30, 12.5, 0),
+        "c7i.8xlarge": (32, 64, 8, 30, 12.5, 0),
+        "c7i.48xlarge": (192, 384, 15, 50, 50.0, 1),
+        "m7i.xlarge": (4, 16, 4, 15, 12.5, 0),
+        "m7i.2xlarge": (8, 32, 4, 15, 12.5, 0),
+        "m7i.4xlarge": (16, 64, 8, 30, 12.5, 0),
+        "m7i.8xlarge": (32, 128, 8, 30, 12.5, 0),
+        "m7i.48xlarge": (192, 768, 15, 50, 50.0, 1),
+        "c7g.large": (2, 4, 3, 10, 12.5, 0),
+        "c7g.xlarge": (4, 8, 4, 15, 12.5, 0),
+        "c7g.2xlarge": (8, 16, 4, 15, 15.0, 0),
+        "c7g.4xlarge": (16, 32, 8, 30, 15.0, 0),
+        "c7g.8xlarge": (32, 64, 8, 30, 15.0, 0),
+        "m7g.xlarge": (4, 16, 4, 15, 12.5, 0),
+        "m7g.2xlarge": (8, 32, 4, 15, 15.0, 0),
+        "m7g.4xlarge": (16, 64, 8, 30, 15.0, 0),
+        "m7g.8xlarge": (32, 128, 8, 30, 15.0, 0),
     }.items()
 )
 

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ultracluster.hardware.gpus import GPUS, Gpu
+from ultracluster.hardware.gpus import Gpu
 
 Architecture = Literal["x86_64", "arm64"]
 Purchase = Literal["on-demand", "spot", "capacity-block"]
 Kind = Literal["interface", "efa", "efa-only"]
-
-_MIB_PER_GIB = 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,7 +128,8 @@ class InstanceType:
     def from_api(item: Mapping[str, Any]) -> "InstanceType":
         """A record from one item of EC2's DescribeInstanceTypes answer, so that a new type works on its first day.
 
-        What the API does not say (EFA bandwidth, NVLink, Lustre, software) stays None.
+        What the API does not say (EFA bandwidth, NVLink, Lustre, software) stays None. A known GPU brings its facts
+        along, and a type of the catalogue the cards that AWS's guide names for it.
 
         Args:
             item: One element of `InstanceTypes`, as boto3 or the AWS CLI gives it.
@@ -140,96 +139,7 @@ class InstanceType:
 
         See: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html (read 2026-11-20)
         """
-        return _from_api(item)
+        # Here and not at the top: the reader knows the catalogue, and the catalogue is made of these.
+        from ultracluster.hardware.describe import read
 
-
-def _from_api(item: Mapping[str, Any]) -> InstanceType:
-    problems: list[str] = []
-
-    def get(path: str, kind: type | tuple[type, ...]) -> Any:
-        value: Any = item
-        for step in path.split("."):
-            value = value.get(step) if isinstance(value, Mapping) else None
-        if not isinstance(value, kind) or isinstance(value, bool):
-            problems.append(f"{path} must be {_word(kind)}, got {value!r}"[:200])
-            return None
-        return value
-
-    name = get("InstanceType", str)
-    vcpus = get("VCpuInfo.DefaultVCpus", int)
-    memory = get("MemoryInfo.SizeInMiB", int)
-    architectures = get("ProcessorInfo.SupportedArchitectures", list)
-    cards = get("NetworkInfo.NetworkCards", list)
-    per_interface = get("NetworkInfo.Ipv4AddressesPerInterface", int)
-    parsed = tuple(_card(card, i, problems) for i, card in enumerate(cards or ()))
-    known = [a for a in architectures or () if a in ("x86_64", "arm64")]
-    if architectures is not None and not known:
-        problems.append(f"ProcessorInfo.SupportedArchitectures must name x86_64 or arm64, got {architectures!r}")
-    if cards is not None and not cards:
-        problems.append("NetworkInfo.NetworkCards must hold at least one card, got none")
-    network = item.get("NetworkInfo") if isinstance(item.get("NetworkInfo"), Mapping) else {}
-    assert isinstance(network, Mapping)
-    efa = get("NetworkInfo.EfaInfo.MaximumEfaInterfaces", int) if network.get("EfaSupported") else 0
-    if problems:
-        raise ValueError(
-            "not an item of DescribeInstanceTypes:\n"
-            + "\n".join(f"- {problem}" for problem in problems)
-            + "\npass one element of InstanceTypes, whole: aws ec2 describe-instance-types --instance-types NAME"
-        )
-    gpus = ((item.get("GpuInfo") or {}).get("Gpus") or [{}])[0]
-    disks = ((item.get("InstanceStorageInfo") or {}).get("Disks") or [{}])[0]
-    ebs = ((item.get("EbsInfo") or {}).get("EbsOptimizedInfo") or {}).get("MaximumBandwidthInMbps")
-    usage = item.get("SupportedUsageClasses") or ("on-demand",)
-    return InstanceType(
-        name=name,
-        architecture=known[0],
-        cpu=(item.get("ProcessorInfo") or {}).get("Manufacturer") or "unknown",
-        vcpus=vcpus,
-        cores=(item.get("VCpuInfo") or {}).get("DefaultCores") or vcpus,
-        memory_gib=memory / _MIB_PER_GIB,
-        gpus=gpus.get("Count", 0),
-        gpu_model=gpus.get("Name"),
-        gpu=_gpu(gpus),
-        nvme=(disks.get("Count", 0), disks.get("SizeInGB", 0)),
-        cards=parsed,
-        max_efa=efa,
-        ipv4_per_interface=per_interface,
-        ebs_gbps=None if ebs is None else ebs / 1000,
-        purchase=tuple(word for word in ("on-demand", "spot", "capacity-block") if word in usage),
-        placement_strategies=tuple((item.get("PlacementGroupInfo") or {}).get("SupportedStrategies") or ()),
-        source="EC2 DescribeInstanceTypes, handed in",
-        read_on="not known",
-    )
-
-
-def _gpu(item: Mapping[str, Any]) -> Gpu | None:
-    """The facts of a GPU that the API names; two of one name differ by their memory."""
-    mib = (item.get("MemoryInfo") or {}).get("SizeInMiB", 0)
-    # The API gives usable memory, ours is in whole GiB.
-    named = [gpu for gpu in GPUS.values() if gpu.model.split()[0] == item.get("Name")]
-    return next((gpu for gpu in named if abs(gpu.hbm_gib - mib / _MIB_PER_GIB) < 1), None)
-
-
-def _card(card: Any, position: int, problems: list[str]) -> NetworkCard:
-    where = f"NetworkInfo.NetworkCards[{position}]"
-    card = card if isinstance(card, Mapping) else {}
-    index, most = card.get("NetworkCardIndex"), card.get("MaximumNetworkInterfaces")
-    # An answer from before EFA-only existed has no InterfaceTypes.
-    kinds = card.get("InterfaceTypes")
-    if not isinstance(index, int) or not isinstance(most, int):
-        problems.append(f"{where} must give NetworkCardIndex and MaximumNetworkInterfaces as whole numbers")
-    if not isinstance(kinds, list) or not set(kinds) <= {"interface", "efa", "efa-only"}:
-        problems.append(
-            f"{where}.InterfaceTypes must be a list of interface, efa, efa-only, got {kinds!r}; ask EC2 anew"
-        )
-        kinds = []
-    return NetworkCard(
-        index=index if isinstance(index, int) else position,
-        kinds=tuple(kinds),
-        max_interfaces=most if isinstance(most, int) else 0,
-        ena_gbps=card.get("PeakBandwidthInGbps"),
-    )
-
-
-def _word(kind: type | tuple[type, ...]) -> str:
-    return {str: "a text", int: "a whole number", list: "a list"}.get(kind, "given")  # type: ignore[arg-type]
+        return read(item)

@@ -79,11 +79,13 @@ def _one_ip(record: InstanceType) -> list[Interface]:
 
 
 def _extra_ena(record: InstanceType, rows: list[Interface]) -> list[Interface]:
+    """ENA at device 1 of further cards; at device 0 of a card that has one place, and that free."""
     allowed = record.extra_ena_cards
     extra = []
     for card in record.cards:
-        device = sum(row.card == card.index for row in rows)
-        fits = "interface" in card.kinds and device < min(card.max_interfaces, 2)
+        taken = [row.device for row in rows if row.card == card.index]
+        device = 1 if card.max_interfaces > 1 else 0
+        fits = "interface" in card.kinds and len(taken) < card.max_interfaces and device not in taken
         if card.index > 0 and fits and (allowed is None or card.index in allowed):
             extra.append(Interface(card.index, device, "interface"))
     return extra
@@ -102,7 +104,11 @@ def _all_efa(record: InstanceType) -> list[Interface]:
 
 def _efa_cards(record: InstanceType, kind: Kind) -> list[NetworkCard]:
     named = record.efa_cards
-    return [card for card in record.cards if kind in card.kinds and (named is None or card.index in named)]
+    return [
+        card
+        for card in record.cards
+        if kind in card.kinds and card.max_interfaces and (named is None or card.index in named)
+    ]
 
 
 def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) -> str | None:
@@ -121,9 +127,20 @@ def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) 
         named = ", ".join(map(str, record.efa_cards))
         return f"the cards that carry its EFA devices ({named}) take efa-only"
     used = sum(row.kind != "interface" for row in rows)
-    wanted = record.max_efa if record.efa_cards is None else len(record.efa_cards)
+    wanted = _usable_efa(record)
+    if record.supports_efa and not wanted:
+        return "no card takes its EFA devices"
     if used < wanted:
         return f"{used} of its {wanted} EFA devices would be used"
     if layout == "max-ip" and rows == _rows(record, "one-ip"):
+        if record.extra_ena_cards == ():
+            return "an ENA interface on a further card takes bandwidth from the EFA device that shares its physical NIC"
         return "no further card has room for an ENA interface beside its EFA device"
     return None
+
+
+def _usable_efa(record: InstanceType) -> int:
+    """EFA devices that a node can have at once: a card takes one, whatever the type's limit says."""
+    if record.efa_cards is not None:
+        return len(record.efa_cards)
+    return min(record.max_efa, sum(card.takes_efa and card.max_interfaces > 0 for card in record.cards))

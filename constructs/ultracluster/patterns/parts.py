@@ -10,8 +10,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster.clusterfile import ClusterFile, NodeGroup
-from ultracluster.compute import Mount, NodeGroupTemplate, pcs_image, user_data
+from ultracluster.clusterfile import ClusterFile, NodeGroup, warnings
+from ultracluster.compute import UNPINNED_IMAGE, Mount, NodeGroupTemplate, pcs_image, user_data
 from ultracluster.network import ClusterNetwork, EfaSecurityGroup
 from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsLoginNodeGroup, PcsQueue
 from ultracluster.storage import DataBucket, LustreFileSystem
@@ -114,6 +114,10 @@ def node_groups(
     scope: Construct, cluster: ClusterFile, network: Network, storage: Storage, pcs: PcsCluster
 ) -> dict[str, PcsComputeNodeGroup]:
     """The login nodes, and a node group with a queue for each group of the file, by name."""
+    for warning in warnings(cluster):
+        # The image's own construct says this one, where it makes the parameter.
+        if warning.id != UNPINNED_IMAGE:
+            cdk.Validations.of(scope).add_warning(warning.id, warning.message)
     boot = user_data(mounts=_mounts(storage))
     login = cluster.slurm.login
     groups = {

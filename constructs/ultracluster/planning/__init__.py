@@ -1,6 +1,12 @@
 """Arithmetic on the facts: addresses, Lustre sizes, ways to buy capacity. Each answer carries its reasons."""
 
-from ultracluster.planning.addresses import SubnetPlan, plan_subnets, subnet_capacity, subnet_prefix
+from ultracluster.planning.addresses import (
+    SubnetPlan,
+    largest_training_subnet,
+    plan_subnets,
+    subnet_capacity,
+    subnet_prefix,
+)
 from ultracluster.planning.capacity import (
     Capacity,
     CapacityBlock,
@@ -12,7 +18,7 @@ from ultracluster.planning.capacity import (
     TrainingPlan,
     UltraServerBlock,
 )
-from ultracluster.planning.lustre import LustreSize, size_lustre
+from ultracluster.planning.lustre import LustreSize, check_capacity, size_lustre
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
 
 __all__ = [
@@ -28,6 +34,8 @@ __all__ = [
     "TargetedReservation",
     "TrainingPlan",
     "UltraServerBlock",
+    "check_capacity",
+    "largest_training_subnet",
     "lustre_offer",
     "plan_subnets",
     "size_lustre",

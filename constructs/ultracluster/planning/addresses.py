@@ -72,12 +72,24 @@ def check_vpc_cidr(cidr: IPv4Network) -> list[str]:
     return problems
 
 
+def largest_training_subnet(vpc_cidr: IPv4Network) -> IPv4Network:
+    """The largest training subnet that a VPC gives: its upper half.
+
+    Raises:
+        ValueError: When the VPC's range is none that a VPC can have.
+    """
+    problems = check_vpc_cidr(vpc_cidr)
+    if problems:
+        raise ValueError("; ".join(problems))
+    return list(vpc_cidr.subnets(prefixlen_diff=1))[1]
+
+
 def plan_subnets(vpc_cidr: IPv4Network, addresses: int, training_cidr: IPv4Network | None = None) -> SubnetPlan:
     """Carve the subnets of a cluster out of its VPC.
 
-    The training subnet takes the first half of the VPC's upper half, whether that many addresses are needed or
-    not: a subnet whose range changes is replaced, and the cluster with it, so the range must not follow the number
-    of nodes. Only when that is too small does it take the whole upper half.
+    The training subnet takes the first half of the VPC's upper half, whether it needs that many addresses or not:
+    a subnet whose range changes is replaced, and the cluster with it, so the range must not follow the number of
+    nodes. Only when that is too small does it take the whole upper half.
 
     Args:
         vpc_cidr: Range of the VPC, /16 to /26.

@@ -150,7 +150,7 @@ class CapacityBlock:
         problems = check_reservation_id(self.reservation_id)
         if self.instances is not None and not 1 <= self.instances <= INSTANCES_PER_CAPACITY_BLOCK:
             problems.append(
-                f"instances of a Capacity Block must be 1 to {INSTANCES_PER_CAPACITY_BLOCK}, got {self.instances}"
+                f"a Capacity Block holds 1 to {INSTANCES_PER_CAPACITY_BLOCK} instances, got {self.instances}"
             )
         _refuse(problems)
 
@@ -191,8 +191,7 @@ class UltraServerBlock:
         problems = check_reservation_id(self.reservation_id)
         if self.instances is not None and self.instances not in ULTRASERVER_INSTANCES:
             problems.append(
-                f"instances of an UltraServer must be {' or '.join(map(str, ULTRASERVER_INSTANCES))}, "
-                f"got {self.instances}"
+                f"an UltraServer has {' or '.join(map(str, ULTRASERVER_INSTANCES))} instances, got {self.instances}"
             )
         _refuse(problems)
 

@@ -131,7 +131,7 @@ def check_capacity(capacity_gib: int, *, tier: int, efa: bool) -> list[str]:
     what = f"{tier} MB/s/TiB {'with' if efa else 'without'} EFA"
     return [
         f"FSx sells no {capacity_gib:,} GiB at {what}, where capacity comes in steps of {step:,} GiB; "
-        f"the next size{'s are' if len(sizes) > 1 else ' is'} {' and '.join(f'{size:,} GiB' for size in sizes)}"
+        f"the next {'sizes are' if len(sizes) > 1 else 'size is'} {' and '.join(f'{gib:,} GiB' for gib in sizes)}"
     ]
 
 

@@ -7,13 +7,12 @@ from typing import Any
 from ultracluster.rehearsal.errors import ResourceError, TemplateError
 from ultracluster.rehearsal.intrinsics import Resolver
 from ultracluster.rehearsal.journal import Action, Entry, Journal, Maker
+from ultracluster.rehearsal.lifecycle import custom_name, differences, record, refuse_in_use, relabelled, remove
 from ultracluster.rehearsal.resources import Resources
 from ultracluster.rehearsal.schema import Registry
 from ultracluster.rehearsal.scope import StackScope
 from ultracluster.rehearsal.state import Blueprint, Resource, Stack, Stacks
 from ultracluster.rehearsal.template import Template
-
-KEPT = ("Retain", "RetainExceptOnCreate")
 
 
 class Deployment:
@@ -61,6 +60,11 @@ class Deployment:
         )
         self.resolver = Resolver(template, self.scope)
 
+    @property
+    def made(self) -> dict[str, Resource]:
+        """The resources that exist so far."""
+        return self._new
+
     def run(self) -> None:
         """Make and change resources in the order of their dependencies, then resolve the outputs.
 
@@ -79,21 +83,27 @@ class Deployment:
 
     def clean_up(self) -> None:
         """Delete what was replaced or is no longer wanted, unless its policy keeps it."""
-        for old in self._superseded:
-            self._remove(old, old.blueprint.replace_policy)
-        for logical_id in reversed(_order(self._old, self._stack.template)):
-            if logical_id not in self._new:
-                self._remove(self._old[logical_id], self._old[logical_id].blueprint.deletion_policy)
+        gone = [(old, old.blueprint.replace_policy) for old in reversed(self._superseded)]
+        gone += [
+            (old, old.blueprint.deletion_policy)
+            for logical_id, old in reversed(self._old.items())
+            if logical_id not in self._new
+        ]
+        for old, policy in gone:
+            # CloudFormation leaves behind what it cannot clean up, and so is the update complete; the journal has the failure.
+            with contextlib.suppress(ResourceError):
+                self._remove(old, policy)
 
     def roll_back(self) -> list[str]:
         """Undo everything that `run` did, the last first; give what could not be undone."""
-        failed = []
+        failed: list[str] = []
         for logical_id, undo in reversed(self._undo):
             try:
                 undo()
             except (ResourceError, TemplateError) as error:
                 failed.append(f"{logical_id}: {error}")
         self._undo.clear()
+        self._stack.resources = self._old
         return failed
 
     def _wanted(self) -> Iterator[str]:
@@ -133,7 +143,7 @@ class Deployment:
             )
         before, after = old.blueprint.properties, blueprint.properties
         if before == after:
-            self._new[blueprint.logical_id] = _relabelled(old, blueprint)
+            self._new[blueprint.logical_id] = relabelled(old, blueprint)
         elif why := blueprint.type.replaced_by(before, after):
             self._create(blueprint, old, why)
         else:
@@ -144,7 +154,7 @@ class Deployment:
         reason = (
             f"Requested update requires the creation of a new physical resource ({', '.join(why)})" if old else None
         )
-        if old and (named := _custom_name(blueprint, old)):
+        if old and (named := custom_name(blueprint, old)):
             raise ResourceError(
                 f"CloudFormation cannot update a stack when a custom-named resource requires replacing. "
                 f"Rename {named} and update the stack again."
@@ -159,7 +169,7 @@ class Deployment:
         self._record(Action.REPLACE if old else Action.CREATE, made, ", ".join(why))
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
-        changed = _differences(old.blueprint.properties, blueprint.properties)
+        changed = differences(old.blueprint.properties, blueprint.properties)
         if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
             self._journal.note(
                 f"{self._stack.name}/{blueprint.logical_id}: a change of {', '.join(maybe)} may replace the "
@@ -170,8 +180,9 @@ class Deployment:
         moved = made.physical_id != old.physical_id
 
         def undo() -> None:
-            back = self._resources.update(made, old.blueprint)
-            self._old[blueprint.logical_id] = back
+            self._event(old.blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
+            self._old[blueprint.logical_id] = self._resources.update(made, old.blueprint)
+            self._event(old.blueprint, old.physical_id, "UPDATE_COMPLETE")
 
         self._undo.append((blueprint.logical_id, undo))
         self._new[blueprint.logical_id] = made

@@ -12,6 +12,7 @@ from typing import Any
 from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.cloudformation.parsing import get_model_map
 
+from ultracluster.rehearsal import moto_deletes
 from ultracluster.rehearsal.errors import ResourceError
 from ultracluster.rehearsal.journal import Maker
 from ultracluster.rehearsal.state import Blueprint, Resource, values_of
@@ -28,8 +29,9 @@ _UPDATED_BY_MOTO = frozenset(
         "AWS::SSM::Parameter",
     }
 )
-# Types that moto has, but that are better made from the schema or by a driver of ours.
-_NOT_FROM_MOTO = frozenset({"AWS::CloudFormation::Stack", "AWS::SERVICE::RESOURCE"})
+# Types that moto has, but that are better made from the schema: its model of a rule gives the group's id as the
+# rule's, knows no prefix lists, and has no sister for egress.
+_NOT_FROM_MOTO = frozenset({"AWS::CloudFormation::Stack", "AWS::EC2::SecurityGroupIngress", "AWS::SERVICE::RESOURCE"})
 # Longest names where the schema does not say: https://docs.aws.amazon.com/IAM/latest/UserGuide/
 # reference_iam-quotas.html, https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html and
 # https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateLoadBalancer.html, read 2026-11-21.
@@ -51,7 +53,7 @@ class MotoDriver:
         """
         model_class = get_model_map()[blueprint.type_name]
         body = _body(blueprint)
-        name = body["Properties"].get(model_class.cloudformation_name_type() or "") or _name(blueprint, generation)
+        name = _give_name(body["Properties"], model_class, blueprint, _name(blueprint, generation))
         e = blueprint.environment
         model = model_class.create_from_cloudformation_json(
             name,
@@ -84,8 +86,7 @@ class MotoDriver:
         model_class = get_model_map()[blueprint.type_name]
         e = blueprint.environment
         body = _body(blueprint)
-        if name_property := model_class.cloudformation_name_type():
-            body["Properties"].setdefault(name_property, old.physical_id)
+        _give_name(body["Properties"], model_class, blueprint, old.physical_id)
         model = model_class.update_from_cloudformation_json(
             original_resource=old.model,
             new_resource_name=old.physical_id,
@@ -99,6 +100,8 @@ class MotoDriver:
 
     def delete(self, resource: Resource) -> None:
         """Delete a resource."""
+        if moto_deletes.delete(resource):
+            return
         e = resource.blueprint.environment
         method = getattr(resource.model, "delete", None)
         if method is not None and _takes_place(method):
@@ -119,6 +122,14 @@ class MotoDriver:
 def _body(blueprint: Blueprint) -> dict[str, Any]:
     # moto's models write into what they are given.
     return {"Type": blueprint.type_name, "Properties": copy.deepcopy(blueprint.properties)}
+
+
+def _give_name(properties: dict[str, Any], model_class: Any, blueprint: Blueprint, name: str) -> str:
+    """Give the resource's name: the template's own, or `name`, which then is put into the properties too."""
+    key = model_class.cloudformation_name_type() or ""
+    if key in blueprint.type.property_names:
+        properties.setdefault(key, name)
+    return str(properties.get(key, name))
 
 
 def _name(blueprint: Blueprint, generation: int) -> str:

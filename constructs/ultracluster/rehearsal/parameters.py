@@ -48,11 +48,13 @@ def resolve(
     return resolved
 
 
-def stand_in(name: str, journal: Journal) -> str:
-    """Make up the value of a public SSM parameter, by what its name says it holds, and write it down."""
+def stand_in(name: str, journal: Journal, kind: str = "String") -> str:
+    """Make up the value of a public SSM parameter, by what its name and kind say it holds, and write it down."""
     digest = hashlib.sha256(name.encode()).hexdigest()
     last = name.rsplit("/", 1)[-1].lower()
-    if "release" in last or "version" in last:
+    if kind == "AWS::EC2::Image::Id":
+        value = f"ami-{digest[:17]}"
+    elif "release" in last or "version" in last:
         value = "1.0.0-20260101"
     elif any(word in name.lower() for word in ("ami", "image")):
         value = f"ami-{digest[:17]}"
@@ -76,7 +78,7 @@ def _value(
                 raise TemplateError(
                     f"Unable to fetch parameters [{text}] from parameter store for this account (parameter {name})"
                 ) from None
-            text = stand_in(text, journal)
+            text = stand_in(text, journal, kind)
     _check(name, definition, text, listed=bool(_LIST.fullmatch(kind)))
     if kind == "Number" and not re.fullmatch(r"[+-]?\d+(\.\d+)?", text):
         raise TemplateError(f"Parameter '{name}' must be a number, got {text}")

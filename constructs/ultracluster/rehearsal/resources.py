@@ -29,7 +29,7 @@ class Resources:
         """
         _check(blueprint)
         if self._custom.is_custom(blueprint.type_name):
-            made = self._custom.create(blueprint, generation)
+            made = _guarded("create", blueprint, self._custom.create, blueprint, generation)
         elif self._moto.knows(blueprint.type_name):
             made = _guarded("create", blueprint, self._moto.create, blueprint, generation)
         else:
@@ -47,7 +47,7 @@ class Resources:
         """Change a resource in place; a custom resource may come back with another physical id."""
         _check(blueprint)
         if old.maker in (Maker.HANDLER, Maker.STAND_IN):
-            return self._custom.update(old, blueprint)
+            return _guarded("update", blueprint, self._custom.update, old, blueprint)
         if old.maker is Maker.MOTO:
             return _guarded("update", blueprint, self._moto.update, old, blueprint)
         return replace(old, blueprint=blueprint)
@@ -55,7 +55,7 @@ class Resources:
     def delete(self, resource: Resource) -> None:
         """Delete a resource."""
         if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
-            self._custom.delete(resource)
+            _guarded("delete", resource.blueprint, self._custom.delete, resource)
         elif resource.maker is Maker.MOTO:
             _guarded("delete", resource.blueprint, self._moto.delete, resource)
 
@@ -78,7 +78,7 @@ class Resources:
             found = _guarded("Fn::GetAtt of", blueprint, self._moto.attribute, resource, name)
         if not isinstance(found, str | int | float | bool | list):
             found = resource.values.at(name.split("."))
-        return str(found) if isinstance(found, int) and "string" in str(schema.get("type", "string")) else found
+        return str(found) if isinstance(found, int | float) and schema.get("type", "string") == "string" else found
 
 
 def _check(blueprint: Blueprint) -> None:

@@ -113,6 +113,7 @@ class Stack:
     parameters: dict[str, Any] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     resources: dict[str, Resource] = field(default_factory=dict)
+    retained: list[Resource] = field(default_factory=list)
     outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     exports: dict[str, str] = field(default_factory=dict)
     imports: set[str] = field(default_factory=set)
@@ -163,9 +164,17 @@ class Stacks:
         self._stacks.append(stack)
         return stack
 
+    def everything(self) -> list[Stack]:
+        """Give every stack of all accounts and regions, deleted ones included, in the order of their making."""
+        return list(self._stacks)
+
     def all(self, environment: Environment) -> list[Stack]:
         """Give the stacks of one account and region, the newest first, deleted ones included."""
         return [stack for stack in reversed(self._stacks) if stack.environment == environment]
+
+    def everywhere(self) -> list[Stack]:
+        """Give every stack that is not deleted, of all accounts and regions."""
+        return [stack for stack in self._stacks if stack.deleted is None]
 
     def living(self, environment: Environment) -> list[Stack]:
         """Give the stacks of one account and region that are not deleted, the newest first."""

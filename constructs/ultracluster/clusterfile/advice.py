@@ -1,0 +1,86 @@
+"""What is allowed in a cluster file and yet deserves a word."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.hardware.quotas import LUSTRE_CAPACITY_GIB, LUSTRE_EFA_CONNECTIONS, NETWORK_INTERFACES_PER_REGION
+from ultracluster.planning import TargetedReservation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Warning:
+    """Something to know before deploying.
+
+    Args:
+        id: `ultracluster:kebab-words`; never changes.
+        message: What it is, and what to do.
+    """
+
+    id: str
+    message: str
+
+
+def warnings(cluster: ClusterFile) -> list[Warning]:
+    """Everything about a cluster that is allowed and yet deserves a word."""
+    return [Warning(id=f"ultracluster:{id}", message=message) for id, message in _warnings(cluster)]
+
+
+def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
+    unpinned = [group.name for group in cluster.node_groups if group.image is None]
+    unpinned += [] if cluster.slurm.login.image else ["login"]
+    if unpinned:
+        yield (
+            "unpinned-image",
+            f"{_list(unpinned)}: the image is AWS's newest at each deployment; pin one for production: image: ami-...",
+        )
+    unknown = [
+        group.name
+        for group in cluster.node_groups
+        if isinstance(group.capacity, TargetedReservation) and group.capacity.instances is None
+    ]
+    if unknown:
+        yield (
+            "reservation-size",
+            f"{_list(unknown)}: the reservation is taken for an ODCR that holds enough instances; say what it is: "
+            "{reservation: cr-..., kind: odcr | capacity-block | ultraserver, instances: N}",
+        )
+    interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups)
+    if interfaces > NETWORK_INTERFACES_PER_REGION:
+        yield (
+            "interface-quota",
+            f"the nodes have {interfaces:,} network interfaces, and an account may have {NETWORK_INTERFACES_PER_REGION:,} "
+            "in a region by default; have the VPC quota L-DF5E4CA3 raised before you deploy",
+        )
+    existing = cluster.network.existing
+    if existing is not None and existing.cidr is None:
+        yield (
+            "subnet-size",
+            f"the cluster takes {cluster.addresses:,} addresses of {existing.subnet}, whose size is not known here; "
+            "give its range, network.existing.cidr, to have it checked",
+        )
+    yield from _lustre_warnings(cluster)
+
+
+def _lustre_warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
+    size = cluster.lustre_size
+    if size is None:
+        return
+    if size.capacity_gib > LUSTRE_CAPACITY_GIB:
+        yield (
+            "lustre-quota",
+            f"the file system has {size.capacity_gib:,} GiB, and an account may have {LUSTRE_CAPACITY_GIB:,} in a region "
+            "by default; have the FSx quota for Lustre PERSISTENT_2 storage raised before you deploy",
+        )
+    connections = sum(group.lustre_efa_connections for group in cluster.node_groups)
+    clients = sum(group.count for group in cluster.node_groups if group.lustre_efa_connections)
+    if size.efa and connections > LUSTRE_EFA_CONNECTIONS:
+        yield (
+            "lustre-efa-connections",
+            f"over EFA, {clients:,} nodes would open {connections:,} connections to the file system, which takes "
+            f"{LUSTRE_EFA_CONNECTIONS:,}; let each use at most {LUSTRE_EFA_CONNECTIONS // clients} EFA interfaces for it",
+        )
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names)

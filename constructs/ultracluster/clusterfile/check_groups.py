@@ -1,0 +1,70 @@
+"""Whether a node group can be what it is to be."""
+
+from collections.abc import Iterator
+
+from ultracluster.clusterfile.node_group import NodeGroup
+from ultracluster.clusterfile.problems import Problem
+from ultracluster.clusterfile.sections import Slurm
+from ultracluster.hardware import ULTRASERVERS
+from ultracluster.planning import CapacityBlock, OnDemand, Spot, TargetedReservation, TrainingPlan, UltraServerBlock
+
+# Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
+# https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20).
+_SMALLEST_ROOT_GIB = 300
+# https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: gp3 (read 2026-11-20)
+_LARGEST_ROOT_GIB = 16_384
+# https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html (read 2026-11-20)
+_FIRST_SLURM_OF_ULTRASERVERS = "25.05"
+_ULTRASERVER_TYPES = frozenset(server.instance_type for server in ULTRASERVERS.values())
+_ULTRASERVER_CAPACITY = "capacity: {reservation: cr-..., kind: ultraserver}"
+
+
+def check_group(group: NodeGroup, slurm: Slurm | None) -> Iterator[Problem]:
+    """Everything that is wrong with one group on its own."""
+    path = ("nodes", group.name)
+    try:
+        _ = group.interfaces
+    except ValueError as error:
+        yield Problem(path=(*path, "layout"), message=str(error))
+    yield from (Problem(path=(*path, "capacity"), message=message) for message in _capacity(group, slurm))
+    held = group.capacity.max_instances
+    if held is not None and group.count > held:
+        what = "holds" if getattr(group.capacity, "instances", None) else "can hold at most"
+        message = (
+            f"{group.count:,} nodes are more than the {held} that {group.capacity.word} {what}; lower the count, or "
+            "make the rest a node group of its own"
+        )
+        yield Problem(path=(*path, "count"), message=message)
+    if not _SMALLEST_ROOT_GIB <= group.root_volume.gib <= _LARGEST_ROOT_GIB:
+        message = (
+            f"must be {_SMALLEST_ROOT_GIB} GiB, for container images are large, to {_LARGEST_ROOT_GIB:,} GiB, the most "
+            f"of an EBS volume, got {group.root_volume}"
+        )
+        yield Problem(path=(*path, "root-volume"), message=message)
+
+
+def _capacity(group: NodeGroup, slurm: Slurm | None) -> Iterator[str]:
+    record, capacity = group.instance_type, group.capacity
+    if isinstance(capacity, TrainingPlan):
+        yield (
+            "a training plan buys HyperPod capacity, and slurm is AWS PCS; buy a Capacity Block instead: "
+            "{reservation: cr-..., kind: capacity-block}"
+        )
+    elif record.name in _ULTRASERVER_TYPES and not isinstance(capacity, UltraServerBlock):
+        yield f"{record.name} is sold in UltraServers only; write {_ULTRASERVER_CAPACITY}"
+    elif isinstance(capacity, UltraServerBlock) and record.name not in _ULTRASERVER_TYPES:
+        yield f"{record.name} is in no UltraServer; for a Capacity Block write kind: capacity-block"
+    elif isinstance(capacity, CapacityBlock) and "capacity-block" not in record.purchase:
+        yield f"{record.name} is not sold in Capacity Blocks; it is sold {_ways(group)}"
+    elif isinstance(capacity, Spot) and "spot" not in record.purchase:
+        yield f"{record.name} is not sold on the Spot market; it is sold {_ways(group)}"
+    elif isinstance(capacity, OnDemand | TargetedReservation) and "on-demand" not in record.purchase:
+        yield f"{record.name} is not sold on demand; it is sold {_ways(group)}"
+    if isinstance(capacity, UltraServerBlock) and slurm and slurm.version < _FIRST_SLURM_OF_ULTRASERVERS:
+        first = _FIRST_SLURM_OF_ULTRASERVERS
+        yield f"PCS knows UltraServers from Slurm {first} on, got slurm.version {slurm.version}"
+
+
+def _ways(group: NodeGroup) -> str:
+    words = {"on-demand": "on-demand", "spot": "spot", "capacity-block": "in Capacity Blocks"}
+    return " or ".join(words[way] for way in group.instance_type.purchase)

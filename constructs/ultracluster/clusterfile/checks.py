@@ -1,0 +1,110 @@
+"""What the parts of a cluster file must be to each other.
+
+A check sees only what could be read: everything that is wrong with a file is told at once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ultracluster.clusterfile import readers
+from ultracluster.clusterfile.check_groups import check_group
+from ultracluster.clusterfile.check_network import check_addresses, check_network
+from ultracluster.clusterfile.check_storage import check_lustre
+from ultracluster.clusterfile.node_group import NodeGroup
+from ultracluster.clusterfile.problems import Path, Problem
+from ultracluster.clusterfile.sections import Network, NodeGroupSection, Slurm, Storage
+from ultracluster.hardware import pcs
+from ultracluster.hardware.zones import REGIONS, region_of_zone
+
+_S = TypeVar("_S", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """The parts of a file that could be read. None: it could not be, or is not there."""
+
+    region: str | None
+    zone: str | None
+    groups: tuple[NodeGroup, ...]
+    slurm: Slurm | None
+    network: Network | None
+    storage: Storage | None
+    encryption_key: str | None
+
+    @staticmethod
+    def of(data: Mapping[str, Any]) -> "Draft":
+        """Read what can be read."""
+        nodes = data.get("nodes")
+        sections = {
+            name: _section(NodeGroupSection, section)
+            for name, section in (nodes.items() if isinstance(nodes, dict) else ())
+        }
+        return Draft(
+            region=_value(readers.region, data.get("region")),
+            zone=_value(readers.zone_id, data.get("zone")),
+            groups=tuple(NodeGroup.of(name, section) for name, section in sections.items() if section),
+            slurm=_section(Slurm, data.get("slurm", {})),
+            network=_section(Network, data.get("network", {})),
+            storage=_section(Storage, data.get("storage", {})),
+            encryption_key=_value(readers.key_arn, data.get("encryption-key")),
+        )
+
+
+def check(draft: Draft) -> Iterator[Problem]:
+    """Everything that does not fit together."""
+    yield from _check_places(draft)
+    for group in draft.groups:
+        yield from check_group(group, draft.slurm)
+    yield from _check_nodes(draft)
+    yield from check_network(draft.network, draft.zone)
+    yield from check_lustre(draft.storage, zone=draft.zone, groups=draft.groups)
+    yield from check_addresses(
+        draft.network, groups=draft.groups, slurm=draft.slurm, storage=draft.storage, zone=draft.zone
+    )
+
+
+def _check_places(draft: Draft) -> Iterator[Problem]:
+    if draft.region is None:
+        return
+    zones = {("zone",): draft.zone, ("network", "services-zone"): draft.network and draft.network.services_zone}
+    prefix = next((prefix for prefix, region in REGIONS.items() if region == draft.region), None)
+    for path, zone in zones.items():
+        inside = region_of_zone(zone) if zone else None
+        if zone is None or inside == draft.region or (inside is None and prefix is None):
+            continue
+        where = f"is in {inside}" if inside else "is in no region that is known"
+        ids = f"; the ids of its zones begin with {prefix}-" if prefix else ""
+        yield Problem(path=path, message=f"{zone} {where}, and the region is {draft.region}{ids}")
+    if draft.encryption_key and (region := draft.encryption_key.split(":")[3]) != draft.region:
+        message = f"the key is in {region}; file system and bucket need one in their region, {draft.region}"
+        yield Problem(path=("encryption-key",), message=message)
+
+
+def _check_nodes(draft: Draft) -> Iterator[Problem]:
+    login = draft.slurm.login.count if draft.slurm else 0
+    nodes = sum(group.count for group in draft.groups)
+    if not draft.groups:
+        return
+    for problem in pcs.check_nodes(nodes + login):
+        yield Problem(path=_largest(draft.groups), message=problem)
+
+
+def _largest(groups: tuple[NodeGroup, ...]) -> Path:
+    return ("nodes", max(groups, key=lambda group: group.count).name, "count")
+
+
+def _value(read: Callable[[object], str], value: object) -> str | None:
+    try:
+        return read(value)
+    except ValueError:
+        return None
+
+
+def _section(model: type[_S], value: object) -> _S | None:
+    try:
+        return model.model_validate(value)
+    except ValidationError:
+        return None

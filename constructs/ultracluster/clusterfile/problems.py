@@ -1,0 +1,83 @@
+"""What can be wrong with a cluster file, and where."""
+
+from dataclasses import dataclass
+
+#: Keys from the top of the file to a value.
+Path = tuple[str | int, ...]
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: short, whatever it is."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def field_name(path: Path) -> str:
+    """A path as an error shows it: `nodes.train.count`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_printable(step)}" for step in path).removeprefix(".")
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _printable(key: str) -> str:
+    return key if key.isprintable() and key and " " not in key else repr(key)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    Args:
+        path: Keys down to the value that is wrong, or that is missing.
+        message: What was wrong, what was got, what is allowed, what to do.
+        at_key: Whether the key is wrong rather than the value.
+    """
+
+    path: Path
+    message: str
+    at_key: bool = False
+
+
+class FieldProblems(ValueError):
+    """Several things wrong inside one field; paths are relative to the field."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Located:
+    """A problem with its place in the file. Lines and columns count from 1."""
+
+    line: int
+    column: int
+    field: str
+    message: str
+
+    def render(self, name: str) -> str:
+        """The line that a person reads."""
+        field = f"{self.field}: " if self.field else ""
+        return f"{name}:{self.line}:{self.column} {field}{self.message}"
+
+
+class ClusterFileError(ValueError):
+    """A cluster file that can't be used. `str()` lists everything that is wrong with it, a line each.
+
+    Args:
+        name: Name of the file, as it was given.
+        problems: What is wrong, in the order of the file.
+    """
+
+    def __init__(self, name: str, problems: list[Located]) -> None:
+        self.name = name
+        self.problems = tuple(sorted(set(problems)))
+        super().__init__("\n".join(problem.render(name) for problem in self.problems))

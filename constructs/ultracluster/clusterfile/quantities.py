@@ -1,0 +1,164 @@
+"""Quantities with units: `40 GB/s`, `500 GiB`, `10 min`. Exact, for a float would drift."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar, Self
+
+from ultracluster.clusterfile.problems import shown
+from ultracluster.planning.lustre import ALL_TIERS
+
+_TEXT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z][A-Za-z/]{0,7})", re.ASCII)
+# Gb/s, Gbps, Gbit/s: network people count in bits.
+_BITS = re.compile(r"[kKMGT]i?b(it)?(ps|/s)")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Quantity:
+    """A number in the smallest unit of its kind, read from a text with a unit.
+
+    Args:
+        amount: In the base unit of the kind.
+    """
+
+    kind: ClassVar[str] = "quantity"
+    example: ClassVar[str] = ""
+    #: Unit -> how many of the base unit it is.
+    units: ClassVar[dict[str, int]] = {}
+
+    amount: Decimal
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Read a text such as `40 GB/s`.
+
+        Raises:
+            ValueError: When it is a bare number, has an unknown unit, is not above zero or is not a quantity at all.
+        """
+        if isinstance(text, int | float | Decimal) and not isinstance(text, bool):
+            raise ValueError(f"a {cls.kind} needs a unit, got the bare number {text}; {cls._help()}")
+        match = _TEXT.fullmatch(text.strip()) if isinstance(text, str) and len(text) < 100 else None
+        if match is None:
+            raise ValueError(f"must be a {cls.kind}, a number and a unit, got {shown(text)}; {cls._help()}")
+        number, unit = match.groups()
+        if unit not in cls.units:
+            hint = cls._near(unit)
+            raise ValueError(f"unknown unit {unit!r} for a {cls.kind}, got {text!r}; {hint}{cls._help()}")
+        amount = Decimal(number) * cls.units[unit]
+        if amount == 0:
+            raise ValueError(f"a {cls.kind} must be above zero, got {text!r}; {cls._help()}")
+        return cls(amount)
+
+    def __str__(self) -> str:
+        """As one would write it: in the unit that takes the fewest digits."""
+        texts = [f"{(self.amount / size).normalize():f} {unit}" for unit, size in reversed(self.units.items())]
+        return min(texts, key=len)
+
+    @classmethod
+    def _near(cls, unit: str) -> str:
+        if _BITS.fullmatch(unit):
+            return "b is bits, of which 8 are a byte; " if "/s" in "".join(cls.units) else ""
+        flat = unit.lower().replace("ps", "/s")
+        near = [known for known in cls.units if known.lower() == flat]
+        return f"did you mean {near[0]}? " if near else ""
+
+    @classmethod
+    def pattern(cls) -> str:
+        """A regular expression of what `parse` takes, for the JSON schema."""
+        units = "|".join(re.escape(unit).replace("/", "\\/") for unit in cls.units)
+        return rf"^\s*(?=[0-9.]*[1-9])[0-9]{{1,15}}(\.[0-9]{{1,9}})?\s*({units})\s*$"
+
+    @classmethod
+    def _help(cls) -> str:
+        return f"units are {', '.join(cls.units)}; write it as in {cls.example}"
+
+
+class Throughput(Quantity):
+    """Bytes per second. GB is 10^9 bytes, GiB 2^30."""
+
+    __slots__ = ()
+    kind = "throughput"
+    example = "40 GB/s"
+    units: ClassVar[dict[str, int]] = {
+        "MB/s": 10**6,
+        "GB/s": 10**9,
+        "TB/s": 10**12,
+        "MiB/s": 2**20,
+        "GiB/s": 2**30,
+        "TiB/s": 2**40,
+    }
+
+    @property
+    def mb_per_s(self) -> int:
+        """In MB/s (10^6 bytes), rounded up."""
+        return -int(-self.amount // 10**6)
+
+
+class Size(Quantity):
+    """Bytes. GB is 10^9 bytes, GiB 2^30."""
+
+    __slots__ = ()
+    kind = "size"
+    example = "500 GiB"
+    units: ClassVar[dict[str, int]] = {
+        "MB": 10**6,
+        "GB": 10**9,
+        "TB": 10**12,
+        "PB": 10**15,
+        "MiB": 2**20,
+        "GiB": 2**30,
+        "TiB": 2**40,
+        "PiB": 2**50,
+    }
+
+    @property
+    def gib(self) -> int:
+        """In GiB, rounded up: what is bought holds at least what was asked."""
+        return -int(-self.amount // 2**30)
+
+
+class Duration(Quantity):
+    """Seconds."""
+
+    __slots__ = ()
+    kind = "duration"
+    example = "10 min"
+    units: ClassVar[dict[str, int]] = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+
+    @property
+    def seconds(self) -> int:
+        """In seconds, rounded up."""
+        return -int(-self.amount // 1)
+
+
+class Tier(Quantity):
+    """Throughput tier of FSx for Lustre: disk throughput for each TiB of capacity."""
+
+    __slots__ = ()
+    kind = "throughput tier"
+    example = "1000 MB/s/TiB"
+    units: ClassVar[dict[str, int]] = {"MB/s/TiB": 1}
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Read a text such as `1000 MB/s/TiB`.
+
+        Raises:
+            ValueError: Like other quantities; and when FSx sells no such tier.
+        """
+        # Naming a class in super() is needed: the decorator of the parent made a new class for its slots.
+        found = super().parse(text)
+        if found.amount not in ALL_TIERS:
+            sold = ", ".join(str(tier) for tier in ALL_TIERS)
+            raise ValueError(f"FSx sells the tiers {sold} MB/s/TiB, got {shown(text)}")
+        return found
+
+    @classmethod
+    def pattern(cls) -> str:
+        """A regular expression of what `parse` takes, for the JSON schema."""
+        return rf"^\s*0*({'|'.join(str(tier) for tier in ALL_TIERS)})(\.0+)?\s*MB\/s\/TiB\s*$"
+
+    @property
+    def mb_per_s_per_tib(self) -> int:
+        """In MB/s for each TiB."""
+        return int(self.amount)

@@ -1,0 +1,247 @@
+"""The values of a cluster file, one reader each: a Python value from what YAML gave, or an error that helps."""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+
+from ultracluster.clusterfile.problems import shown
+from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout, pcs, zones
+
+ORCHESTRATORS = ("slurm",)
+_PLANNED_ORCHESTRATORS = ("kubernetes", "hyperpod-slurm", "hyperpod-kubernetes")
+# Names of the login nodes' group, which the cluster makes itself.
+RESERVED_NODE_GROUPS = ("login",)
+
+REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
+_ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
+ACCOUNT = re.compile(r"\d{12}", re.ASCII)
+# Ids of EC2 have 8 hexadecimal digits (old) or 17. https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
+_EC2_ID = "[0-9a-f]{8}([0-9a-f]{9})?"
+KEY_ARN = re.compile(
+    r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    re.ASCII,
+)
+NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
+MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]*){1,8}", re.ASCII)
+# Directories of the system: a file system mounted over one breaks the node.
+_SYSTEM_DIRECTORIES = frozenset(
+    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"]
+)
+_TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
+
+
+def text(value: object, what: str) -> str:
+    """A text, or an error that says what it was to be."""
+    if isinstance(value, str):
+        return value
+    raise ValueError(
+        f"must be {what}, got {shown(value)}" + ("; put it in quotes" if isinstance(value, int | float) else "")
+    )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean X? `, or nothing."""
+    near = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.6)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def one_of(value: object, known: Iterable[str], what: str) -> str:
+    """A word of a closed set."""
+    words = list(known)
+    if isinstance(value, str) and value in words:
+        return value
+    hint = did_you_mean(value, words) if isinstance(value, str) else ""
+    raise ValueError(f"must be {what}: {', '.join(words)}; got {shown(value)}" + (f"; {hint.strip()}" if hint else ""))
+
+
+def name(value: object) -> str:
+    """The name of a cluster."""
+    found = text(value, "the cluster's name")
+    if problems := pcs.check_cluster_name(found):
+        raise ValueError(problems[0])
+    return found
+
+
+def node_group_name(value: object) -> str:
+    """The name of a node group."""
+    found = str(value)
+    if not NODE_GROUP.fullmatch(found):
+        raise ValueError(
+            "a node group's name has 3 to 25 lower-case letters, digits and hyphens and begins with a letter, got "
+            f"{shown(found)}"
+        )
+    if found in RESERVED_NODE_GROUPS:
+        raise ValueError(f"{found!r} is the group of the login nodes, which is made for you; choose another name")
+    return found
+
+
+def region(value: object) -> str:
+    """A region; a zone is told from one."""
+    found = text(value, "a region, such as us-east-2")
+    if REGION.fullmatch(found):
+        return found
+    zone = _ZONE_NAME.fullmatch(found)
+    if zone:
+        raise ValueError(f"must be a region, got the name of a zone, {shown(found)}; write region: {zone['region']}")
+    if inside := zones.region_of_zone(found):
+        raise ValueError(
+            f"must be a region, got the id of a zone, {shown(found)}; write region: {inside} and zone: {found}"
+        )
+    hint = did_you_mean(found, sorted(zones.REGIONS.values())).strip()
+    raise ValueError(f"must be a region, such as us-east-2, got {shown(found)}" + (f"; {hint}" if hint else ""))
+
+
+def zone_id(value: object) -> str:
+    """The id of a zone; a zone's name is told from one."""
+    found = text(value, "the id of a zone, such as use2-az1")
+    if zones.ZONE_ID.fullmatch(found):
+        return found
+    named = _ZONE_NAME.fullmatch(found)
+    where = named["region"] if named else "REGION"
+    find = (
+        f"find it with: aws ec2 describe-availability-zones --region {where} "
+        "--query 'AvailabilityZones[].[ZoneName,ZoneId]' --output text"
+    )
+    if named:
+        raise ValueError(
+            f"must be the id of a zone, such as use2-az1, got the name {shown(found)}, which means another zone in "
+            f"every account; {find}"
+        )
+    raise ValueError(f"must be the id of a zone, such as use2-az1, got {shown(found)}; {find}")
+
+
+def account(value: object) -> str:
+    """An account of 12 digits, whose leading zeros YAML may have eaten."""
+    written = getattr(value, "text", None) if isinstance(value, int) else value
+    if isinstance(written, str) and ACCOUNT.fullmatch(written):
+        if isinstance(value, str) or not written.startswith("0"):
+            return written
+        raise ValueError(f'must be in quotes, for YAML drops the leading zero of {written}; write account: "{written}"')
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise ValueError(
+            f"must be an account of 12 digits, got {shown(written)}; if it begins with a zero, put it in quotes: "
+            f'account: "{str(value).zfill(12)[:12]}"'
+        )
+    raise ValueError(f'must be an account of 12 digits in quotes, such as "123456789012", got {shown(value)}')
+
+
+def orchestrator(value: object) -> str:
+    """What hands out the nodes."""
+    if isinstance(value, str) and value in _PLANNED_ORCHESTRATORS:
+        raise ValueError(f"{value} is not built yet; this release deploys slurm")
+    return one_of(value, ORCHESTRATORS, "the orchestrator")
+
+
+def instance_type_name(value: object) -> str:
+    """A type of the catalogue."""
+    found = text(value, "an instance type, such as p5en.48xlarge")
+    if found in INSTANCE_TYPES:
+        return found
+    hint = did_you_mean(found, INSTANCE_TYPES)
+    raise ValueError(f"unknown instance type {shown(found)}; {hint}the known ones: ultracluster types")
+
+
+def count(value: object) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        quoted = "; remove the quotes" if isinstance(value, str) and value.isascii() and value.isdecimal() else ""
+        raise ValueError(f"must be a whole number, got {shown(value)}{quoted}")
+    if value < 1:
+        raise ValueError(f"must be at least 1, got {shown(value)}")
+    return int(value)
+
+
+def flag(value: object) -> bool:
+    """True or false."""
+    if isinstance(value, bool):
+        return value
+    words = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+    lower = value.strip().lower() if isinstance(value, str) else ""
+    hint = f"; write {words.get(lower, lower)}" if lower in words or lower in ("true", "false") else ""
+    raise ValueError(f"must be true or false, got {shown(value)}{hint}")
+
+
+def layout(value: object) -> Layout:
+    """A layout of network interfaces."""
+    found = one_of(value, LAYOUTS, "a layout of network interfaces")
+    return next(known for known in LAYOUTS if known == found)
+
+
+def slurm_version(value: object) -> str:
+    """A version of Slurm, in quotes or not."""
+    # 25.11 without quotes is a number in YAML; how it was written is what is meant.
+    written = getattr(value, "text", value) if isinstance(value, float) else value
+    return one_of(written, pcs.SLURM_VERSIONS, "a version of Slurm that AWS PCS runs")
+
+
+def cidr(value: object) -> IPv4Network:
+    """A range of addresses."""
+    what = "a range of IPv4 addresses, such as 10.0.0.0/16"
+    found = text(value, what)
+    try:
+        if "/" not in found:
+            raise ValueError(f"must be {what}, got {shown(found)}, which has no prefix length")
+        return IPv4Network(found)
+    except (AddressValueError, NetmaskValueError):
+        raise ValueError(f"must be {what}, got {shown(found)}") from None
+    except ValueError as error:
+        if "host bits" not in str(error):
+            raise
+        begins = IPv4Network(found, strict=False)
+        raise ValueError(f"must be {what}, got {shown(found)}, where no range begins; did you mean {begins}?") from None
+
+
+def ec2_id(prefix: str, what: str) -> Callable[[object], str]:
+    """The reader of an id of EC2."""
+    pattern = re.compile(f"{prefix}-{_EC2_ID}")
+
+    def read(value: object) -> str:
+        found = text(value, what)
+        if pattern.fullmatch(found):
+            return found
+        raise ValueError(f"must be {what}, {prefix}- and 17 hexadecimal digits, got {shown(found)}")
+
+    return read
+
+
+def key_arn(value: object) -> str:
+    """The ARN of a KMS key."""
+    what = "the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/ID"
+    found = text(value, what)
+    if KEY_ARN.fullmatch(found):
+        return found
+    alias = ", which is an alias: find the key's ARN with aws kms describe-key --key-id" if "alias/" in found else ""
+    raise ValueError(f"must be {what}, got {shown(found)}{alias}")
+
+
+def mount_path(value: object) -> str:
+    """Where nodes mount a file system."""
+    what = "a directory, such as /fsx"
+    found = text(value, what)
+    if not MOUNT.fullmatch(found):
+        raise ValueError(f"must be {what}, of letters, digits, dots, hyphens and underscores, got {shown(found)}")
+    top = found.split("/")[1]
+    if top in _SYSTEM_DIRECTORIES or found in ("/opt", "/home", "/tmp", "/mnt") or found.startswith("/opt/aws"):
+        raise ValueError(f"{shown(found)} is a directory of the system, which a mount would hide; take one like /fsx")
+    return found
+
+
+def tags(value: object) -> dict[str, str]:
+    """Tags of all resources."""
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of names to texts, got {shown(value)}")
+    for key, word in value.items():
+        if not isinstance(word, str):
+            raise ValueError(f"the tag {shown(key)} must be a text, got {shown(word)}; put it in quotes")
+        if not 1 <= len(key) <= 128 or key.lower().startswith("aws:") or not _TAG_TEXT.fullmatch(key):
+            raise ValueError(
+                f"a tag's name has 1 to 128 letters, digits, spaces and _.:/=+-@ and is not AWS's own, got {shown(key)}"
+            )
+        if len(word) > 256 or not _TAG_TEXT.fullmatch(word):
+            raise ValueError(f"a tag's text has up to 256 letters, digits, spaces and _.:/=+-@, got {shown(word)}")
+    # 50 in all, https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
+    # (read 2026-11-20); CDK, CloudFormation and services add theirs.
+    if len(value) > 40:
+        raise ValueError(f"a resource takes 50 tags, of which 40 are yours, got {len(value)}")
+    return dict(value)

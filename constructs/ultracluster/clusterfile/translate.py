@@ -1,0 +1,76 @@
+"""What pydantic says of a file, in the words of this library."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
+from ultracluster.clusterfile.readers import did_you_mean
+from ultracluster.clusterfile.sections import ExistingNetwork, Login, Lustre, Network, NodeGroupSection, Slurm, Storage
+
+_SECTIONS: dict[Path, type[BaseModel]] = {
+    (): ClusterFile,
+    ("nodes", "*"): NodeGroupSection,
+    ("slurm",): Slurm,
+    ("slurm", "login"): Login,
+    ("network",): Network,
+    ("network", "existing"): ExistingNetwork,
+    ("storage",): Storage,
+    ("storage", "lustre"): Lustre,
+}
+_EXAMPLES = {
+    "name": "name: llama",
+    "region": "region: us-east-2",
+    "zone": "zone: use2-az1",
+    "orchestrator": "orchestrator: slurm",
+    "nodes": "nodes: {train: {type: p5en.48xlarge, count: 64}}",
+    "type": "type: p5en.48xlarge",
+    "count": "count: 64",
+    "throughput": "throughput: 40 GB/s",
+    "vpc": "vpc: vpc-0123456789abcdef0",
+    "subnet": "subnet: subnet-0123456789abcdef0",
+}
+
+
+def problems(errors: list[Any]) -> list[Problem]:
+    """The problems that errors of pydantic stand for."""
+    return [problem for error in errors for problem in _problems(error)]
+
+
+def _problems(error: dict[str, Any]) -> list[Problem]:
+    path: Path = tuple(error["loc"])
+    at_key = path[-1:] == ("[key]",)
+    path = path[:-1] if at_key else path
+    match error["type"]:
+        case "missing":
+            return [Problem(path=path, message=f"is missing; write for example {_EXAMPLES[str(path[-1])]}")]
+        case "extra_forbidden":
+            return [Problem(path=path, message=_unknown_key(path), at_key=True)]
+        case "too_short":
+            return [
+                Problem(path=path, message=f"needs at least one node group; write for example {_EXAMPLES['nodes']}")
+            ]
+        case "model_type" | "dict_type" | "model_attributes_type":
+            return [Problem(path=path, message=f"must be a mapping, got {shown(error['input'])}{_keys(path)}")]
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, FieldProblems):
+        return [Problem(path=path + part.path, message=part.message, at_key=part.at_key) for part in cause.problems]
+    return [Problem(path=path, message=str(cause or error["msg"]), at_key=at_key)]
+
+
+def _unknown_key(path: Path) -> str:
+    known = _known_keys(path[:-1])
+    return f"unknown key; {did_you_mean(str(path[-1]).replace('_', '-'), known)}allowed are {', '.join(known)}"
+
+
+def _keys(path: Path) -> str:
+    known = _known_keys(path)
+    return f"; its keys are {', '.join(known)}" if known else f"; write for example {_EXAMPLES['nodes']}"
+
+
+def _known_keys(path: Path) -> list[str]:
+    if path[:1] == ("nodes",) and len(path) == 2:
+        path = ("nodes", "*")
+    section = _SECTIONS.get(path)
+    return [] if section is None else [field.alias or name for name, field in section.model_fields.items()]

@@ -1,0 +1,99 @@
+"""The front door: CloudFormation's requests go to the engine, all others to moto."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import parse_qsl
+from xml.sax.saxutils import escape
+
+from moto.core.parse import QueryParser
+from moto.core.serialize import QuerySerializer
+from moto.core.utils import get_service_model
+from moto.iam.models import get_account_id_from
+from moto.utilities.utils import get_partition
+
+from ultracluster.rehearsal.answers import PATH, Answers
+from ultracluster.rehearsal.api import CloudFormationApi
+from ultracluster.rehearsal.errors import TemplateError
+from ultracluster.rehearsal.state import Environment
+
+# The access key of a rehearsal names the account that it is for; moto makes others when a role is assumed.
+KEY_PREFIX = "REHEARSAL"
+_CREDENTIAL = re.compile(r"Credential=([^/]+)/\d+/([^/]+)/([^/]+)/aws4_request")
+_SERVICE = get_service_model("cloudformation")
+
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+Application = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
+
+
+class Front:
+    """A WSGI application.
+
+    Args:
+        api: Answers CloudFormation's requests.
+        answers: Takes the answers of custom resources.
+        moto: Answers everything else.
+    """
+
+    def __init__(self, *, api: CloudFormationApi, answers: Answers, moto: Application) -> None:
+        self._api = api
+        self._answers = answers
+        self._moto = moto
+
+    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(PATH):
+            taken = self._answers.put(path.removeprefix(PATH), _body(environ))
+            start_response("200 OK" if taken else "404 Not Found", [("Content-Length", "0")])
+            return [b""]
+        match = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
+        account = _account(match[1]) if match else None
+        if account and match and match[3] == "cloudformation":
+            return self._cloudformation(environ, start_response, account, match[2])
+        if account:
+            environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
+        return self._moto(environ, start_response)
+
+    def _cloudformation(
+        self, environ: dict[str, Any], start_response: StartResponse, account: str, region: str
+    ) -> Iterable[bytes]:
+        form = dict(parse_qsl(_body(environ).decode(), keep_blank_values=True))
+        operation = form.get("Action", "")
+        try:
+            status, body = "200 OK", self._answer(operation, form, account, region)
+        except TemplateError as error:
+            status, body = "400 Bad Request", _error(error.code, str(error))
+        except Exception as error:  # a defect of the rehearsal must not look like success, nor be retried for minutes
+            status, body = "400 Bad Request", _error("InternalFailure", f"rehearsal: {type(error).__name__}: {error}")
+        content = body.encode()
+        start_response(status, [("Content-Type", "text/xml"), ("Content-Length", str(len(content)))])
+        return [content]
+
+    def _answer(self, operation: str, form: dict[str, str], account: str, region: str) -> str:
+        model = _SERVICE.operation_model(operation)
+        request = QueryParser(model).parse(  # type: ignore[no-untyped-call]  # moto leaves its parsers untyped
+            {"body": "", "headers": None, "method": "POST", "url_params": {}, "url_path": "/", "values": form}
+        )
+        environment = Environment(account=account, region=region, partition=get_partition(region))
+        answer = self._api.call(operation, request, environment)
+        return str(QuerySerializer(model).serialize(answer)["body"])
+
+
+def _account(access_key: str) -> str:
+    if access_key.startswith(KEY_PREFIX):
+        return access_key.removeprefix(KEY_PREFIX)
+    return get_account_id_from(access_key)
+
+
+def _body(environ: dict[str, Any]) -> bytes:
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    return bytes(environ["wsgi.input"].read(length)) if length else b""
+
+
+def _error(code: str, message: str) -> str:
+    return (
+        '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>'
+        f"<Code>{escape(code)}</Code><Message>{escape(message)}</Message></Error>"
+        "<RequestId>rehearsal</RequestId></ErrorResponse>"
+    )

@@ -1,0 +1,45 @@
+"""The update that a rehearsal makes: the same cluster file with one more node group."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from ultracluster import clusterfile
+from ultracluster.rehearsal.errors import RehearsalError
+
+NAME = "extra"
+
+
+def with_one_more_group(file: Path, target: Path) -> str:
+    """Write the cluster file with one more node group of one node, of the first group's type, to `target`.
+
+    It is bought on demand where the file's rules allow that, and like the first group where they do not.
+
+    Returns:
+        The name of the new group.
+
+    Raises:
+        RehearsalError: when no such group would be valid.
+    """
+    yaml = YAML()
+    text = file.read_text(encoding="utf-8")
+    nodes = yaml.load(text)["nodes"]
+    first = next(iter(nodes.values()))
+    name = next(one for one in (NAME, *(f"{NAME}{n}" for n in range(2, 99))) if one not in nodes)
+    plain = {"type": first["type"], "count": 1, "capacity": "on-demand"}
+    problem = ""
+    for group in (plain, {**first, "count": 1}, dict(first)):
+        document: Any = yaml.load(text)
+        document["nodes"][name] = group
+        buffer = io.StringIO()
+        yaml.dump(document, buffer)
+        target.write_text(buffer.getvalue(), encoding="utf-8")
+        try:
+            clusterfile.load(str(target))
+        except clusterfile.ClusterFileError as error:
+            problem = str(error)
+        else:
+            return name
+    raise RehearsalError(f"the update step cannot add a node group to {file}: {problem}")
