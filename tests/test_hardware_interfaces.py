@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
+from hardware_data import described, with_efa
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ultracluster.hardware import (
     INSTANCE_TYPES,
     LAYOUTS,
@@ -22,8 +24,6 @@ from ultracluster.hardware import (
 from ultracluster.hardware.instance_type import Kind
 from ultracluster.hardware.quotas import NETWORK_INTERFACES_PER_REGION
 
-from tests.hardware_data import described, with_efa
-
 # Counted in the data of moto 5.2.5.
 TYPES = 1395
 TYPES_WITH_EFA = 303
@@ -36,8 +36,8 @@ def rows(*parts: tuple[Iterable[int], int, Kind]) -> tuple[Interface, ...]:
     return tuple(sorted(Interface(card, device, kind) for cards, device, kind in parts for card in cards))
 
 
-# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html (read 2026-11-20) for one-ip and max-ip; AWS's
-# PCS templates (awslabs/awsome-distributed-ai, architectures/aws-pcs/assets, read 2026-11-20) for all-efa.
+# one-ip, max-ip: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html (read 2026-11-20).
+# all-efa: AWS's templates for PCS, awslabs/awsome-distributed-ai, architectures/aws-pcs/assets (read 2026-11-20).
 DOCUMENTED: Mapping[tuple[str, Layout], tuple[Interface, ...]] = {
     ("p5.48xlarge", "one-ip"): rows(([0], 0, "interface"), ([0], 1, "efa-only"), (range(1, 32), 0, "efa-only")),
     ("p5.48xlarge", "max-ip"): rows(
@@ -118,7 +118,9 @@ def unfit(item: Mapping[str, Any], found: Sequence[Interface]) -> list[str]:
     for index, count in Counter(row.card for row in found).items():
         if index not in cards or count > cards[index]["MaximumNetworkInterfaces"]:
             problems.append(f"{count} interfaces on card {index}")
-    problems += [f"{row} not offered" for row in found if row.kind not in cards.get(row.card, {}).get("InterfaceTypes", [])]
+    problems += [
+        f"{row} not offered" for row in found if row.kind not in cards.get(row.card, {}).get("InterfaceTypes", [])
+    ]
     problems += [f"{row} at a device nobody documents" for row in found if row.device not in (0, 1)]
     return problems
 
@@ -141,7 +143,7 @@ def test_every_type_that_ec2_describes_gets_fitting_interfaces_or_a_refusal_with
     assert len(with_efa()) == TYPES_WITH_EFA
     assert all(name in message and layout in message and "; use " in message for name, message in refused.items())
 
-    # hpc6id's two cards take one interface each: the ENA that a one-ip node starts from leaves no place for EFA on card 0.
+    # hpc6id's two cards take one interface each: the ENA that one-ip starts from leaves no place for EFA on card 0.
     one_place = {"hpc6id.32xlarge"}
     single_card = {name for name in with_efa() if len(described()[name]["NetworkInfo"]["NetworkCards"]) == 1}
     expected = {
@@ -170,7 +172,9 @@ def outcome(record: InstanceType | str, layout: Layout) -> tuple[Interface, ...]
 @pytest.mark.parametrize("layout", ["max-ip", "all-efa"])
 def test_rejects_gb200_layouts_that_would_share_a_physical_nic_or_need_efa_with_ena(layout: Layout) -> None:
     reason = {"max-ip": "shares its physical NIC", "all-efa": r"\(1, 5, 9, 13\) take efa-only"}[layout]
-    with pytest.raises(ValueError, match=rf"p6e-gb200.36xlarge can't have the layout {layout}: .*{reason}.*; use one-ip$"):
+    with pytest.raises(
+        ValueError, match=rf"p6e-gb200.36xlarge can't have the layout {layout}: .*{reason}.*; use one-ip$"
+    ):
         interfaces("p6e-gb200.36xlarge", layout)
 
 
@@ -196,13 +200,11 @@ def test_a_card_that_allows_one_interface_gets_device_0() -> None:
 
 def test_a_card_beyond_the_efa_limit_carries_addresses_at_device_1_or_its_only_place() -> None:
     record = built([card(0, 4), card(1, 4), card(2, 1)], max_efa=1)
-    assert interfaces(record, "max-ip") == rows(
-        ([0, 2], 0, "interface"), ([0], 1, "efa-only"), ([1], 1, "interface")
-    )
+    assert interfaces(record, "max-ip") == rows(([0, 2], 0, "interface"), ([0], 1, "efa-only"), ([1], 1, "interface"))
 
 
 def test_cards_that_take_no_interface_at_all_stay_empty() -> None:
-    """As third parties report of GB300: card 0 takes everything, the others nothing, while the limit says two devices."""
+    """As third parties report of GB300: card 0 takes all, the others nothing, while the limit says two devices."""
     record = built([card(0, 4), *(card(i, 0) for i in range(1, 9))], max_efa=2)
     assert interfaces(record, "one-ip") == rows(([0], 0, "interface"), ([0], 1, "efa-only"))
     assert interfaces(record, "all-efa") == rows(([0], 0, "efa"))
@@ -227,9 +229,17 @@ def built(cards: Sequence[NetworkCard], max_efa: int) -> InstanceType:
     return replace(instance_type("c7i.large"), name="x9.test", cards=tuple(cards), max_efa=max_efa)
 
 
-kind_sets = st.sets(st.sampled_from(get_args(Kind))).map(lambda kinds: tuple(kind for kind in get_args(Kind) if kind in kinds))
-card_sets = st.lists(st.tuples(st.integers(0, 5), kind_sets), min_size=1, max_size=20).map(
-    lambda drawn: [card(index, *figures) for index, figures in enumerate(drawn)]
+def kind_subset(kinds: Iterable[Kind]) -> tuple[Kind, ...]:
+    return tuple(kind for kind in get_args(Kind) if kind in kinds)
+
+
+# Mostly cards as AWS builds them, so that most draws have a layout; now and then anything.
+figures = st.tuples(st.integers(1, 4), st.just(get_args(Kind))) | st.tuples(
+    st.integers(0, 4), st.sets(st.sampled_from(get_args(Kind))).map(kind_subset)
+)
+ena_first = st.tuples(st.integers(1, 4), st.sampled_from([get_args(Kind), ("interface",)]))
+card_sets = st.tuples(ena_first | figures, st.lists(figures, max_size=17)).map(
+    lambda drawn: [card(index, *one) for index, one in enumerate([drawn[0], *drawn[1]])]
 )
 
 
@@ -252,7 +262,11 @@ def test_cards_that_nobody_has_built_get_fitting_interfaces_or_a_refusal(
             "MaximumNetworkInterfaces": record.max_interfaces,
             "EfaInfo": {"MaximumEfaInterfaces": usable},
             "NetworkCards": [
-                {"NetworkCardIndex": one.index, "MaximumNetworkInterfaces": one.max_interfaces, "InterfaceTypes": one.kinds}
+                {
+                    "NetworkCardIndex": one.index,
+                    "MaximumNetworkInterfaces": one.max_interfaces,
+                    "InterfaceTypes": one.kinds,
+                }
                 for one in cards
             ],
         }

@@ -2,7 +2,7 @@
 
 import typer
 
-from ultracluster.cli import catalogue, files
+from ultracluster.cli import catalogue, files, rehearse
 
 app = typer.Typer(
     name="ultracluster",
@@ -16,6 +16,7 @@ app.command("types")(catalogue.types)
 app.command("layout")(catalogue.layout)
 app.command("check")(files.check)
 app.command("schema")(files.schema)
+app.command("rehearse")(rehearse.rehearse)
 
 
 def main() -> None:

@@ -49,8 +49,8 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     if interfaces > NETWORK_INTERFACES_PER_REGION:
         yield (
             "interface-quota",
-            f"the nodes have {interfaces:,} network interfaces, and an account may have {NETWORK_INTERFACES_PER_REGION:,} "
-            "in a region by default; have the VPC quota L-DF5E4CA3 raised before you deploy",
+            f"the nodes have {interfaces:,} network interfaces, and a region gives an account "
+            f"{NETWORK_INTERFACES_PER_REGION:,} by default; have the VPC quota L-DF5E4CA3 raised before you deploy",
         )
     existing = cluster.network.existing
     if existing is not None and existing.cidr is None:
@@ -69,8 +69,8 @@ def _lustre_warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     if size.capacity_gib > LUSTRE_CAPACITY_GIB:
         yield (
             "lustre-quota",
-            f"the file system has {size.capacity_gib:,} GiB, and an account may have {LUSTRE_CAPACITY_GIB:,} in a region "
-            "by default; have the FSx quota for Lustre PERSISTENT_2 storage raised before you deploy",
+            f"the file system has {size.capacity_gib:,} GiB, and a region gives an account {LUSTRE_CAPACITY_GIB:,} by "
+            "default; have the FSx quota for Lustre PERSISTENT_2 storage raised before you deploy",
         )
     connections = sum(group.lustre_efa_connections for group in cluster.node_groups)
     clients = sum(group.count for group in cluster.node_groups if group.lustre_efa_connections)
@@ -78,7 +78,7 @@ def _lustre_warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
         yield (
             "lustre-efa-connections",
             f"over EFA, {clients:,} nodes would open {connections:,} connections to the file system, which takes "
-            f"{LUSTRE_EFA_CONNECTIONS:,}; let each use at most {LUSTRE_EFA_CONNECTIONS // clients} EFA interfaces for it",
+            f"{LUSTRE_EFA_CONNECTIONS:,}; let a node use {LUSTRE_EFA_CONNECTIONS // clients} EFA interfaces for it",
         )
 
 

@@ -1,6 +1,6 @@
 """Whether a node group can be what it is to be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Problem
@@ -29,7 +29,7 @@ def check_group(group: NodeGroup, slurm: Slurm | None) -> Iterator[Problem]:
     yield from (Problem(path=(*path, "capacity"), message=message) for message in _capacity(group, slurm))
     held = group.capacity.max_instances
     if held is not None and group.count > held:
-        what = "holds" if getattr(group.capacity, "instances", None) else "can hold at most"
+        what = "holds" if getattr(group.capacity, "instances", None) else "can hold"
         message = (
             f"{group.count:,} nodes are more than the {held} that {group.capacity.word} {what}; lower the count, or "
             "make the rest a node group of its own"
@@ -37,10 +37,29 @@ def check_group(group: NodeGroup, slurm: Slurm | None) -> Iterator[Problem]:
         yield Problem(path=(*path, "count"), message=message)
     if not _SMALLEST_ROOT_GIB <= group.root_volume.gib <= _LARGEST_ROOT_GIB:
         message = (
-            f"must be {_SMALLEST_ROOT_GIB} GiB, for container images are large, to {_LARGEST_ROOT_GIB:,} GiB, the most "
-            f"of an EBS volume, got {group.root_volume}"
+            f"must be {_SMALLEST_ROOT_GIB} GiB (container images are large) to {_LARGEST_ROOT_GIB:,} GiB (the largest "
+            f"gp3 volume), got {group.root_volume}"
         )
         yield Problem(path=(*path, "root-volume"), message=message)
+
+
+def check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+    """Whether groups that share a reservation agree on it, and fit in it together."""
+    shared: dict[str, list[NodeGroup]] = {}
+    for group in groups:
+        if isinstance(group.capacity, TargetedReservation | CapacityBlock | UltraServerBlock):
+            shared.setdefault(group.capacity.reservation_id, []).append(group)
+    for id, sharers in shared.items():
+        names, last = " and ".join(group.name for group in sharers), sharers[-1]
+        if len({type(group.capacity) for group in sharers}) > 1:
+            message = f"{id} can't be of several kinds: {names} share it; write the same kind for each"
+            yield Problem(path=("nodes", last.name, "capacity"), message=message)
+            continue
+        held = min((held for group in sharers if (held := group.capacity.max_instances)), default=None)
+        together = sum(group.count for group in sharers)
+        if held is not None and together > held and all(group.count <= held for group in sharers):
+            message = f"{names} share {id} and have {together:,} nodes together, more than the {held} that it can hold"
+            yield Problem(path=("nodes", last.name, "count"), message=message)
 
 
 def _capacity(group: NodeGroup, slurm: Slurm | None) -> Iterator[str]:

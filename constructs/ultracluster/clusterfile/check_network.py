@@ -31,8 +31,11 @@ def check_network(network: Network | None, zone: str | None) -> Iterator[Problem
         message = f"must be a zone of the region itself, got the Local Zone {network.services_zone}; {no_controller}"
         yield Problem(path=services, message=message)
     if zone and is_local_zone(zone) and not network.services_zone:
-        message = f"is missing: {zone} is a Local Zone; {no_controller}: name a zone of the region, such as use1-az4"
-        yield Problem(path=services, message=message)
+        message = (
+            f"{zone} is a Local Zone, and {no_controller}; name a zone of the region for them, such as "
+            "network: {services-zone: use1-az4}"
+        )
+        yield Problem(path=("zone",), message=message)
     try:
         plan_subnets(network.cidr, 0, network.training_subnet)
     except ValueError as error:
@@ -60,7 +63,15 @@ def check_addresses(
         except ValueError:
             size = None
     needed = training_addresses(possible, login=slurm.login, lustre=size)
-    if needed.total > capacity:
+    if needed.total <= capacity:
+        return
+    if needed.lustre > needed.nodes:
+        message = (
+            f"its servers, with room to grow, take {needed.lustre:,} addresses, and the training subnet has {capacity:,}; "
+            "ask for less, or take a larger range"
+        )
+        yield Problem(path=("storage", "lustre"), message=message)
+    else:
         largest = max(possible, key=lambda group: group.addresses)
         yield Problem(path=("nodes", largest.name, "count"), message=_too_many(largest, needed, capacity))
 
@@ -91,7 +102,7 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
     with_one = addresses(interfaces(group.instance_type))
     if with_one < each:
         way_out.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
-    way_out.append("or give the subnet a larger range")
+    way_out.append("or take a larger range")
     return (
         f"{group.count:,} nodes of {each} addresses take {group.addresses:,}, and everything else {others:,}, but the "
         f"training subnet has {capacity:,}; {', '.join(way_out)}"

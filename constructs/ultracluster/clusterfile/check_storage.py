@@ -27,9 +27,7 @@ def check_lustre(storage: Storage | None, *, zone: str | None, groups: Sequence[
             path=(*_PATH, "tier"), message=f"FSx sells the tiers {tiers} MB/s/TiB in {zone}, got {lustre.tier}"
         )
         return
-    size = lustre_size(lustre, zone=zone, groups=groups)
-    yield from _check_shape(lustre, size)
-    yield from _check_connections(size, groups)
+    yield from _check_shape(lustre, lustre_size(lustre, zone=zone, groups=groups))
 
 
 def _check_shape(lustre: Lustre, size: LustreSize) -> Iterator[Problem]:
@@ -49,7 +47,17 @@ def _check_shape(lustre: Lustre, size: LustreSize) -> Iterator[Problem]:
         yield Problem(path=(*_PATH, "capacity"), message=message)
 
 
-def _check_connections(size: LustreSize, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+def check_efa_connections(
+    storage: Storage | None, *, zone: str | None, groups: Sequence[NodeGroup]
+) -> Iterator[Problem]:
+    """Whether each node can have one connection at least."""
+    lustre = storage.lustre if storage else None
+    if lustre is None or zone is None:
+        return
+    try:
+        size = lustre_size(lustre, zone=zone, groups=groups)
+    except ValueError:
+        return
     clients = sum(group.count for group in groups if group.instance_type.lustre_efa_interfaces)
     if size.efa and clients > LUSTRE_EFA_CONNECTIONS:
         message = (

@@ -5,19 +5,21 @@ A check sees only what could be read: everything that is wrong with a file is to
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ultracluster.clusterfile import readers
-from ultracluster.clusterfile.check_groups import check_group
+from ultracluster.clusterfile.check_groups import check_group, check_shared_reservations
 from ultracluster.clusterfile.check_network import check_addresses, check_network
-from ultracluster.clusterfile.check_storage import check_lustre
+from ultracluster.clusterfile.check_storage import check_efa_connections, check_lustre
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.sections import Network, NodeGroupSection, Slurm, Storage
 from ultracluster.hardware import pcs
 from ultracluster.hardware.zones import REGIONS, region_of_zone
+from ultracluster.planning import ReservationGroup
 
 _S = TypeVar("_S", bound=BaseModel)
 
@@ -55,18 +57,23 @@ class Draft:
 
 def check(draft: Draft) -> Iterator[Problem]:
     """Everything that does not fit together."""
-    yield from _check_places(draft)
+    yield from _check_zones(draft)
+    yield from _check_arns(draft)
     for group in draft.groups:
         yield from check_group(group, draft.slurm)
-    yield from _check_nodes(draft)
+    yield from check_shared_reservations(draft.groups)
     yield from check_network(draft.network, draft.zone)
     yield from check_lustre(draft.storage, zone=draft.zone, groups=draft.groups)
-    yield from check_addresses(
-        draft.network, groups=draft.groups, slurm=draft.slurm, storage=draft.storage, zone=draft.zone
+    # Of limits on the number of nodes the first one passed is told: the others follow from it.
+    limits = chain(
+        _check_nodes(draft),
+        check_addresses(draft.network, groups=draft.groups, slurm=draft.slurm, storage=draft.storage, zone=draft.zone),
+        check_efa_connections(draft.storage, zone=draft.zone, groups=draft.groups),
     )
+    yield from islice(limits, 1)
 
 
-def _check_places(draft: Draft) -> Iterator[Problem]:
+def _check_zones(draft: Draft) -> Iterator[Problem]:
     if draft.region is None:
         return
     zones = {("zone",): draft.zone, ("network", "services-zone"): draft.network and draft.network.services_zone}
@@ -75,25 +82,35 @@ def _check_places(draft: Draft) -> Iterator[Problem]:
         inside = region_of_zone(zone) if zone else None
         if zone is None or inside == draft.region or (inside is None and prefix is None):
             continue
+        if prefix is None:
+            message = (
+                f"{draft.region} is no region that is known, and the zone {zone} is in {inside}; did you mean {inside}?"
+            )
+            yield Problem(path=("region",), message=message)
+            continue
         where = f"is in {inside}" if inside else "is in no region that is known"
-        ids = f"; the ids of its zones begin with {prefix}-" if prefix else ""
-        yield Problem(path=path, message=f"{zone} {where}, and the region is {draft.region}{ids}")
-    if draft.encryption_key and (region := draft.encryption_key.split(":")[3]) != draft.region:
-        message = f"the key is in {region}; file system and bucket need one in their region, {draft.region}"
-        yield Problem(path=("encryption-key",), message=message)
+        message = f"{zone} {where}, and the region is {draft.region}; the ids of its zones begin with {prefix}-"
+        yield Problem(path=path, message=message)
+
+
+def _check_arns(draft: Draft) -> Iterator[Problem]:
+    arns: dict[Path, str | None] = {("encryption-key",): draft.encryption_key}
+    for group in draft.groups:
+        if isinstance(group.capacity, ReservationGroup):
+            arns["nodes", group.name, "capacity", "group"] = group.capacity.arn
+    for path, arn in arns.items():
+        region = arn.split(":")[3] if arn else None
+        if draft.region and region and region != draft.region:
+            yield Problem(path=path, message=f"is in {region}, and must be in the cluster's region, {draft.region}")
 
 
 def _check_nodes(draft: Draft) -> Iterator[Problem]:
-    login = draft.slurm.login.count if draft.slurm else 0
-    nodes = sum(group.count for group in draft.groups)
-    if not draft.groups:
+    if not draft.groups or draft.slurm is None:
         return
-    for problem in pcs.check_nodes(nodes + login):
-        yield Problem(path=_largest(draft.groups), message=problem)
-
-
-def _largest(groups: tuple[NodeGroup, ...]) -> Path:
-    return ("nodes", max(groups, key=lambda group: group.count).name, "count")
+    largest = max(draft.groups, key=lambda group: group.count)
+    nodes = sum(group.count for group in draft.groups) + draft.slurm.login.count
+    for message in pcs.check_nodes(nodes):
+        yield Problem(path=("nodes", largest.name, "count"), message=message)
 
 
 def _value(read: Callable[[object], str], value: object) -> str | None:

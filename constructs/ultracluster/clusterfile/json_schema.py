@@ -2,17 +2,30 @@
 
 from typing import Any
 
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.readers import RESERVED_NODE_GROUPS
+from ultracluster.clusterfile.types import write
 
 
 def schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12). What it refuses, `load` refuses; what it takes, `load` still checks."""
-    made = _without_null(ClusterFile.model_json_schema(by_alias=True, mode="validation"))
+    made = _without_null(ClusterFile.model_json_schema(by_alias=True, mode="validation", schema_generator=_Generator))
+    _name_node_groups(made["properties"]["nodes"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **made,
         "title": "Cluster file of cdk-ultracluster",
     }
+
+
+def _name_node_groups(nodes: dict[str, Any]) -> None:
+    """Names that don't match are an error, not a hole."""
+    ((pattern, section),) = nodes.pop("patternProperties").items()
+    nodes["propertyNames"] = {"pattern": pattern, "not": {"enum": list(RESERVED_NODE_GROUPS)}}
+    nodes["additionalProperties"] = section
 
 
 def _without_null(node: Any) -> Any:
@@ -27,3 +40,13 @@ def _without_null(node: Any) -> Any:
         del made["anyOf"]
         made = {**(options[0] if len(options) == 1 else {"anyOf": options}), **made}
     return made
+
+
+class _Generator(GenerateJsonSchema):
+    """Titles in words, defaults as the file would say them."""
+
+    def get_title_from_name(self, name: str) -> str:
+        return name.replace("-", " ").capitalize()
+
+    def encode_default(self, dft: Any) -> Any:
+        return {} if isinstance(dft, BaseModel) else write(dft)

@@ -59,7 +59,7 @@ def loads(text: str, name: str) -> ClusterFile:
         raise ClusterFileError(name, error.problems) from None
     data, empty = _without_empty(tree.plain())
     cluster = None
-    problems = [Problem(path=path, message=_NO_VALUE) for path in empty]
+    problems = [Problem(path=path, message=translate.no_value(path), at_key=True) for path in empty]
     try:
         cluster = ClusterFile.model_validate(data)
     except ValidationError as error:
@@ -72,9 +72,6 @@ def loads(text: str, name: str) -> ClusterFile:
     if located or cluster is None:
         raise ClusterFileError(name, located)
     return cluster
-
-
-_NO_VALUE = "has no value; write one, or remove the key for the default"
 
 
 def _without_empty(value: Any, path: Path = ()) -> tuple[Any, list[Path]]:

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from ultracluster.clusterfile.problems import shown
 from ultracluster.planning.lustre import ALL_TIERS
 
-_TEXT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z][A-Za-z/]{0,7})", re.ASCII)
+_TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z][A-Za-z/]{0,7})\s*", re.ASCII)
 # Gb/s, Gbps, Gbit/s: network people count in bits.
 _BITS = re.compile(r"[kKMGT]i?b(it)?(ps|/s)")
 
@@ -37,7 +37,7 @@ class Quantity:
         """
         if isinstance(text, int | float | Decimal) and not isinstance(text, bool):
             raise ValueError(f"a {cls.kind} needs a unit, got the bare number {text}; {cls._help()}")
-        match = _TEXT.fullmatch(text.strip()) if isinstance(text, str) and len(text) < 100 else None
+        match = _TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 100 else None
         if match is None:
             raise ValueError(f"must be a {cls.kind}, a number and a unit, got {shown(text)}; {cls._help()}")
         number, unit = match.groups()

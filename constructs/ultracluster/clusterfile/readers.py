@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 
-from ultracluster.clusterfile.problems import shown
+from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout, pcs, zones
 
 ORCHESTRATORS = ("slurm",)
@@ -40,10 +40,16 @@ def text(value: object, what: str) -> str:
     )
 
 
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant. None: no word is near."""
+    near = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.7)
+    return near[0] if near else None
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean X? `, or nothing."""
-    near = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.6)
-    return f"did you mean {near[0]}? " if near else ""
+    near = nearest(word, known)
+    return f"did you mean {near}? " if near else ""
 
 
 def one_of(value: object, known: Iterable[str], what: str) -> str:
@@ -52,7 +58,8 @@ def one_of(value: object, known: Iterable[str], what: str) -> str:
     if isinstance(value, str) and value in words:
         return value
     hint = did_you_mean(value, words) if isinstance(value, str) else ""
-    raise ValueError(f"must be {what}: {', '.join(words)}; got {shown(value)}" + (f"; {hint.strip()}" if hint else ""))
+    allowed = f"one of {', '.join(words)}" if len(words) > 1 else words[0]
+    raise ValueError(f"{what} is {allowed}, got {shown(value)}" + (f"; {hint.strip()}" if hint else ""))
 
 
 def name(value: object) -> str:
@@ -120,8 +127,8 @@ def account(value: object) -> str:
         raise ValueError(f'must be in quotes, for YAML drops the leading zero of {written}; write account: "{written}"')
     if isinstance(value, int) and not isinstance(value, bool):
         raise ValueError(
-            f"must be an account of 12 digits, got {shown(written)}; if it begins with a zero, put it in quotes: "
-            f'account: "{str(value).zfill(12)[:12]}"'
+            f"must be an account of 12 digits, got {shown(value)}; one that begins with a zero is written in quotes: "
+            f'account: "{str(value).zfill(12) if 0 < value < 10**11 else "012345678901"}"'
         )
     raise ValueError(f'must be an account of 12 digits in quotes, such as "123456789012", got {shown(value)}')
 
@@ -211,7 +218,7 @@ def key_arn(value: object) -> str:
     found = text(value, what)
     if KEY_ARN.fullmatch(found):
         return found
-    alias = ", which is an alias: find the key's ARN with aws kms describe-key --key-id" if "alias/" in found else ""
+    alias = "; aws kms describe-key --key-id ALIAS shows the ARN of an alias's key" if "alias/" in found else ""
     raise ValueError(f"must be {what}, got {shown(found)}{alias}")
 
 
@@ -231,17 +238,24 @@ def tags(value: object) -> dict[str, str]:
     """Tags of all resources."""
     if not isinstance(value, dict):
         raise ValueError(f"must be a mapping of names to texts, got {shown(value)}")
-    for key, word in value.items():
-        if not isinstance(word, str):
-            raise ValueError(f"the tag {shown(key)} must be a text, got {shown(word)}; put it in quotes")
-        if not 1 <= len(key) <= 128 or key.lower().startswith("aws:") or not _TAG_TEXT.fullmatch(key):
-            raise ValueError(
-                f"a tag's name has 1 to 128 letters, digits, spaces and _.:/=+-@ and is not AWS's own, got {shown(key)}"
-            )
-        if len(word) > 256 or not _TAG_TEXT.fullmatch(word):
-            raise ValueError(f"a tag's text has up to 256 letters, digits, spaces and _.:/=+-@, got {shown(word)}")
+    wrong = [
+        Problem(path=(key,), message=problem) for key, word in value.items() if (problem := _tag_problem(key, word))
+    ]
+    if wrong:
+        raise FieldProblems(wrong)
     # 50 in all, https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
     # (read 2026-11-20); CDK, CloudFormation and services add theirs.
     if len(value) > 40:
         raise ValueError(f"a resource takes 50 tags, of which 40 are yours, got {len(value)}")
     return dict(value)
+
+
+def _tag_problem(key: str, word: object) -> str | None:
+    if not isinstance(word, str):
+        return f"a tag's value must be a text, got {shown(word)}; put it in quotes"
+    if key.lower().startswith("aws:"):
+        return "names that begin with aws: are AWS's own; choose another one"
+    for what, found, least, most in (("name", key, 1, 128), ("value", word, 0, 256)):
+        if not least <= len(found) <= most or not _TAG_TEXT.fullmatch(found):
+            return f"a tag's {what} has {least} to {most} letters, digits, spaces and _.:/=+-@, got {shown(found)}"
+    return None

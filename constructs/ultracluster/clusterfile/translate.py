@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
-from ultracluster.clusterfile.readers import did_you_mean
+from ultracluster.clusterfile.readers import nearest
 from ultracluster.clusterfile.sections import ExistingNetwork, Login, Lustre, Network, NodeGroupSection, Slurm, Storage
 
 _SECTIONS: dict[Path, type[BaseModel]] = {
@@ -35,7 +35,24 @@ _EXAMPLES = {
 
 def problems(errors: list[Any]) -> list[Problem]:
     """The problems that errors of pydantic stand for."""
-    return [problem for error in errors for problem in _problems(error)]
+    # A misspelt key is told once, and not as a missing one as well.
+    meant = {(*path[:-1], near) for path in _paths(errors, "extra_forbidden") if (near := _near(path))}
+    kept = [error for error in errors if error["type"] != "missing" or tuple(error["loc"]) not in meant]
+    return [problem for error in kept for problem in _problems(error)]
+
+
+def no_value(path: Path) -> str:
+    """What to say of a key without a value."""
+    example = _EXAMPLES.get(str(path[-1]))
+    return "has no value; " + (f"write for example {example}" if example else "write one, or remove the key")
+
+
+def _paths(errors: list[Any], kind: str) -> list[Path]:
+    return [tuple(error["loc"]) for error in errors if error["type"] == kind]
+
+
+def _near(path: Path) -> str | None:
+    return nearest(str(path[-1]).replace("_", "-"), _known_keys(path[:-1]))
 
 
 def _problems(error: dict[str, Any]) -> list[Problem]:
@@ -60,8 +77,8 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
 
 
 def _unknown_key(path: Path) -> str:
-    known = _known_keys(path[:-1])
-    return f"unknown key; {did_you_mean(str(path[-1]).replace('_', '-'), known)}allowed are {', '.join(known)}"
+    near = _near(path)
+    return f"unknown key; {f'did you mean {near}? ' if near else ''}allowed are {', '.join(_known_keys(path[:-1]))}"
 
 
 def _keys(path: Path) -> str:

@@ -28,15 +28,16 @@ class Reader:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         """How pydantic reads and writes it."""
-        write = core_schema.plain_serializer_function_ser_schema(_write)
-        return core_schema.no_info_plain_validator_function(self._read, serialization=write)
+        written = core_schema.plain_serializer_function_ser_schema(write)
+        return core_schema.no_info_plain_validator_function(self._read, serialization=written)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         """What an editor completes from."""
         return dict(self._schema)
 
 
-def _write(value: Any) -> Any:
+def write(value: Any) -> Any:
+    """A value as the file would say it."""
     if isinstance(value, q.Quantity | IPv4Network):
         return str(value)
     return getattr(value, "word", value)

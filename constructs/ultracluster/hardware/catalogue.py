@@ -15,6 +15,9 @@ _READ = "2026-11-20"
 _SOURCE = f"{_API}; {_TABLES}; {_EFA}"
 _ANY: tuple[Kind, ...] = ("interface", "efa", "efa-only")
 
+# A name as long as a file must not drown its message.
+_LONGEST_QUOTE = 40
+
 
 def _cards(
     count: int,
@@ -204,7 +207,7 @@ def instance_type(name: str) -> InstanceType:
         near = difflib.get_close_matches(name, INSTANCE_TYPES, n=2, cutoff=0.75)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ValueError(
-            f"unknown instance type {name!r}; {hint}`ultracluster types` lists the catalogue, and "
+            f"unknown instance type {name[:_LONGEST_QUOTE]!r}; {hint}`ultracluster types` lists the catalogue, and "
             "InstanceType.from_api brings a type that is not in it"
         )
     return found

@@ -24,7 +24,7 @@ REGIONS: Mapping[str, str] = MappingProxyType(
 )
 
 #: An Availability Zone (use2-az1) or a Local Zone (use1-dfw2-az1).
-ZONE_ID = re.compile(r"(?P<region>[a-z]{3,5}\d)(?P<local>-[a-z]{3}\d)?-az\d")
+ZONE_ID = re.compile(r"(?P<region>[a-z]{3,5}\d)(?P<local>-[a-z]{3}\d)?-az\d", re.ASCII)
 
 
 def region_of_zone(zone: str) -> str | None:

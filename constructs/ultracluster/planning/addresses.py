@@ -154,11 +154,12 @@ def _check_training(
         problems.append(f"a subnet has a range of /{_LONGEST_PREFIX} or larger, got {training}")
     if not training.subnet_of(vpc):
         problems.append(f"the training subnet {training} is not inside the VPC's range {vpc}")
-    problems += [
-        f"the training subnet {training} overlaps {other}, which is taken; the upper half of {vpc} is free"
-        for other in taken
-        if training.overlaps(other)
-    ]
+    overlapped = " and ".join(str(other) for other in taken if training.overlaps(other))
+    if overlapped:
+        problems.append(
+            f"the training subnet {training} overlaps {overlapped}, which the NAT gateway and services take; "
+            f"{largest_training_subnet(vpc)} is free"
+        )
     if addresses > subnet_capacity(training):
         problems.append(
             f"the training subnet needs {addresses:,} addresses, and {training} has "

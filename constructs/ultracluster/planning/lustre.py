@@ -198,7 +198,8 @@ def _why_capacity(best: _Shape, throughput_mb_per_s: int, capacity_gib: int) -> 
 
 def _why_tier(candidates: list[_Shape], wish: int | None) -> list[str]:
     best, *others = candidates
+    price = f"about ${best.usd:,.0f} a month at us-east-2's list price of 2026-10"
     if wish is not None:
-        return [f"{wish} MB/s/TiB, as asked: about ${best.usd:,.0f} a month"]
-    rest = "; ".join(f"{other.word} ${other.usd:,.0f}" for other in others)
-    return [f"the cheapest of its kind, about ${best.usd:,.0f} a month (us-east-2, 2026-10); {rest}"]
+        return [f"{wish} MB/s/TiB, as asked: {price}"]
+    rest = ", ".join(f"{other.tier.mb_per_s_per_tib} MB/s/TiB ${other.usd:,.0f}" for other in others)
+    return [f"{best.tier.mb_per_s_per_tib} MB/s/TiB is the cheapest tier for it, {price}; the others: {rest}"]

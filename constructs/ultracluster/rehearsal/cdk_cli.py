@@ -34,17 +34,15 @@ class CdkCli:
     """The CDK CLI in one app directory.
 
     Args:
-        app: Directory of the app; it holds a cdk.json.
+        app: Directory of the app; it holds a cdk.json. The CLI may write into it.
         environment: Environment variables of the process: those of the local cloud.
         scratch: A directory of the run's own, for cdk.out and the CLI's caches.
 
     Raises:
-        RehearsalError: when the directory holds no app, or there is no CDK CLI.
+        RehearsalError: when there is no CDK CLI.
     """
 
     def __init__(self, *, app: Path, environment: dict[str, str], scratch: Path) -> None:
-        if not (app / "cdk.json").is_file():
-            raise RehearsalError(f"{app} holds no CDK app: there is no cdk.json in it")
         self._app = app
         self._command = find_cdk(app)
         self._scratch = scratch

@@ -21,6 +21,7 @@ from ultracluster.rehearsal.journal import Journal
 from ultracluster.rehearsal.resources import Resources
 from ultracluster.rehearsal.state import Resource, Stacks
 
+# The account that credentials belong to where nobody names another.
 ACCOUNT = "123456789012"
 # moto keeps its state in the process: two local clouds there would be one.
 _ONLY_ONE = Lock()
@@ -31,15 +32,11 @@ class LocalCloud:
 
     Use it from tests with boto3 or the AWS CLI: `environment()` holds all that they need.
 
-    Args:
-        account: Account id that the local cloud plays.
-
     Raises:
         RehearsalError: when this process runs one already.
     """
 
-    def __init__(self, *, account: str = ACCOUNT) -> None:
-        self.account = account
+    def __init__(self) -> None:
         self.journal = Journal()
         self.stacks = Stacks()
         self._answers = Answers()
@@ -95,17 +92,16 @@ class LocalCloud:
             logging.getLogger(name).setLevel(level)
         _ONLY_ONE.release()
 
-    def environment(self, region: str, account: str | None = None) -> dict[str, str]:
+    def environment(self, region: str, account: str = ACCOUNT) -> dict[str, str]:
         """Give a process's whole environment in which the AWS CLI, boto3 and the CDK CLI reach the local cloud alone.
 
         The user's own AWS variables, profiles and credential files are left out: nothing can reach real AWS.
 
         Args:
             region: Default region.
-            account: Account whose credentials it holds; by default the local cloud's own.
+            account: Account whose credentials it holds.
         """
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "CDK_"))}
-        account = account or self.account
         return kept | {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": f"{KEY_PREFIX}{account}",

@@ -48,7 +48,8 @@ class CustomResourceDriver:
         find_function: Gives the Lambda function with an ARN, None where the local cloud has none.
         answers: Where handlers answer.
         journal: Where stand-ins are written down.
-        environment: Environment variables of a handler's process; it must reach the local cloud and nothing else.
+        environment: Takes region and account, gives the environment variables of a handler's process: it must
+            reach the local cloud and nothing else.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class CustomResourceDriver:
         find_function: Callable[[str], Resource | None],
         answers: Answers,
         journal: Journal,
-        environment: Callable[[str], dict[str, str]],
+        environment: Callable[[str, str], dict[str, str]],
     ) -> None:
         self._find_function = find_function
         self._answers = answers
@@ -164,7 +165,7 @@ class CustomResourceDriver:
 
     def _run(self, function: Resource, asset: bytes, event: dict[str, Any]) -> str:
         """Run a handler; give the end of what it wrote."""
-        properties = function.blueprint.properties
+        properties, e = function.blueprint.properties, function.blueprint.environment
         seconds = max(int(properties.get("Timeout", 3)), _LEAST_SECONDS)
         variables = {k: str(v) for k, v in properties.get("Environment", {}).get("Variables", {}).items()}
         with tempfile.TemporaryDirectory(prefix="ultracluster-handler-") as folder:
@@ -182,7 +183,7 @@ class CustomResourceDriver:
                 done = subprocess.run(
                     command,
                     cwd=Path(folder),
-                    env=self._environment(function.blueprint.environment.region) | variables,
+                    env=self._environment(e.region, e.account) | variables,
                     input=json.dumps(event),
                     capture_output=True,
                     text=True,

@@ -1,24 +1,31 @@
 """The rehearsal: the real CDK CLI takes an app through bootstrap, deploy, update and destroy on the local cloud."""
 
-import json
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from ultracluster import clusterfile
+from ultracluster.rehearsal import assembly
+from ultracluster.rehearsal.assembly import Place
 from ultracluster.rehearsal.cdk_cli import CdkCli, CliResult
 from ultracluster.rehearsal.cloud import ACCOUNT, LocalCloud
 from ultracluster.rehearsal.errors import RehearsalError
 from ultracluster.rehearsal.journal import Action
+from ultracluster.rehearsal.mirror import mirror
 from ultracluster.rehearsal.report import Report, Step, changes, report
+from ultracluster.rehearsal.state import Stack
 from ultracluster.rehearsal.update import with_one_more_group
 
+# Where stacks go that name no region.
 REGION = "us-east-1"
-_TOOLKIT = "CDKToolkit"
+_TOOLKIT = frozenset({"CDKToolkit"})
+# Stacks of stages too: "--all" means those of the main assembly.
+_EVERY_STACK = "**"
 _WELL = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+
+Keep = Callable[[dict[str, str]], None]
 
 
 class Listener(Protocol):
@@ -52,7 +59,7 @@ def rehearse(
     cluster_file: Path | None = None,
     app: Path = Path(),
     listener: Listener | None = None,
-    keep: Callable[[LocalCloud, str], None] | None = None,
+    keep: Keep | None = None,
 ) -> Report:
     """Rehearse an app.
 
@@ -61,49 +68,41 @@ def rehearse(
             a copy of it. Without one, the update step is a second deployment that must change nothing.
         app: Directory of the app, with its cdk.json. Nothing is written there.
         listener: What is told while it goes on; by default nobody.
-        keep: Called with the local cloud and its region after the deployment, instead of update and destroy.
+        keep: Called after the deployment, instead of update and destroy, with the environment variables that reach
+            the local cloud. It lives until the call returns.
 
     Returns:
-        The report. Steps that failed are in it; the steps after them are not made.
+        The report. A step that failed is in it with its reasons; the steps after it are not made.
 
     Raises:
         RehearsalError: when the rehearsal cannot start.
         ClusterFileError: when the cluster file has a problem.
     """
-    cluster = clusterfile.load(str(cluster_file)) if cluster_file else None
-    with tempfile.TemporaryDirectory(prefix="ultracluster-rehearsal-") as folder:
-        scratch = Path(folder)
-        if cluster is not None:
-            places = [Place(account=cluster.account or ACCOUNT, region=cluster.region)]
-        else:
-            places = []
-        account, region = (places[0].account, places[0].region) if places else (ACCOUNT, REGION)
-        with LocalCloud(account=account) as cloud:
-            run = _Run(
-                cloud=cloud,
-                app=app,
-                scratch=scratch,
-                region=region,
-                listener=listener or Silence(),
-                cluster_file=cluster_file,
-            )
-            run.all(places, keep)
-            return run.report()
+    if not (app / "cdk.json").is_file():
+        raise RehearsalError(f"{app.resolve()} holds no CDK app: there is no cdk.json in it")
+    home = Place(account=ACCOUNT, region=REGION)
+    if cluster_file is not None:
+        cluster_file = cluster_file.resolve()
+        cluster = clusterfile.load(str(cluster_file))
+        home = Place(account=cluster.account or ACCOUNT, region=cluster.region)
+    with tempfile.TemporaryDirectory(prefix="ultracluster-rehearsal-") as scratch, LocalCloud() as cloud:
+        run = _Rehearsal(
+            cloud=cloud,
+            app=mirror(app, Path(scratch)),
+            scratch=Path(scratch),
+            home=home,
+            cluster_file=cluster_file,
+            listener=listener or Silence(),
+        )
+        run.go(keep)
+        return report(steps=run.steps, journal=cloud.journal, stacks=cloud.stacks, leave_out=_TOOLKIT)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """An account and region that stacks go to."""
-
-    account: str
-    region: str
+class _FailedStep(Exception):
+    """A step failed: the steps after it are not made."""
 
 
-class _Failed(Exception):
-    """A step failed: the rest is not made."""
-
-
-class _Run:
+class _Rehearsal:
     """One rehearsal, step by step."""
 
     def __init__(
@@ -112,45 +111,147 @@ class _Run:
         cloud: LocalCloud,
         app: Path,
         scratch: Path,
-        region: str,
-        listener: Listener,
+        home: Place,
         cluster_file: Path | None,
+        listener: Listener,
     ) -> None:
+        self.steps: list[Step] = []
         self._cloud = cloud
         self._app = app
         self._scratch = scratch
-        self._region = region
-        self._listener = listener
+        self._assembly = scratch / "cdk.out"
+        self._home = home
         self._file = cluster_file
-        self._steps: list[Step] = []
-        self._cli = self._cli_for(cloud.account, region)
+        self._listener = listener
+        self._cli = self._cli_at(home)
 
-    def all(self, places: list[Place], keep: Callable[[LocalCloud, str], None] | None) -> None:
+    def go(self, keep: Keep | None) -> None:
         """Make every step, up to the first that fails."""
         try:
-            for place in places or self._synthesise():
-                cli = self._cli_for(place.account, place.region)
-                self._step(f"bootstrap {place.region}", lambda cli=cli, place=place: self._bootstrap(cli, place))
-            self._step("deploy", lambda: self._deploy(self._file))
-            if keep is not None:
-                keep(self._cloud, self._region)
-                return
-            if self._file is not None:
-                self._step("update: one more node group", self._update)
-            else:
-                self._step("deploy again: no changes", self._deploy_again)
-            for stack in self._cloud.stacks.everywhere():
-                if stack.protected:
-                    self._step(f"lift the termination protection of {stack.name}", lambda s=stack: _lift(s))
-            self._step("destroy", self._destroy)
-        except _Failed:
+            self._go(keep)
+        except _FailedStep:
             return
 
-    def report(self) -> Report:
-        """Sum up."""
-        return report(
-            steps=self._steps,
-            journal=self._cloud.journal,
-            stacks=self._cloud.stacks,
-            leave_out=frozenset({_TOOLKIT}),
+    def _go(self, keep: Keep | None) -> None:
+        places = [self._home]
+        if self._file is None:
+            self._step("synth", self._synth)
+            places = self._places()
+        for place in places:
+            self._step(f"bootstrap {place.account}/{place.region}", lambda place=place: self._bootstrap(place))
+        self._step("deploy", self._deploy)
+        if keep is not None:
+            everything = self._cloud.environment(self._home.region, self._home.account)
+            keep({key: value for key, value in everything.items() if key.startswith("AWS_")})
+            return
+        if self._file is not None:
+            self._step("update: one more node group", self._update)
+        else:
+            self._step("deploy again: no changes", self._deploy_again)
+        for stack in self._cloud.stacks.everywhere():
+            if stack.protected:
+                self._step(f"lift the termination protection of {stack.name}", lambda stack=stack: _lift(stack))
+        self._step("destroy", self._destroy)
+
+    def _step(self, name: str, action: Callable[[], list[str]]) -> None:
+        """Make a step: `action` gives what went wrong, nothing when all is well."""
+        before = len(self._cloud.journal.entries())
+        begun = time.monotonic()
+        self._listener.begin(name)
+        try:
+            problems = action()
+        except RehearsalError as error:
+            problems = [str(error)]
+        happened = self._cloud.journal.entries()[before:]
+        failures = [f"{one.stack}/{one.logical_id}: {one.detail}" for one in happened if one.action is Action.FAIL]
+        text = "\n".join(problems)
+        problems += [one for one in failures if one.split(": ", 1)[1] not in text]
+        step = Step(
+            name=name,
+            seconds=round(time.monotonic() - begun, 2),
+            ok=not problems,
+            changes=changes(happened),
+            reasons=tuple(problems),
         )
+        self.steps.append(step)
+        self._listener.end(step)
+        if problems:
+            raise _FailedStep
+
+    def _cli_at(self, place: Place) -> CdkCli:
+        environment = self._cloud.environment(place.region, place.account)
+        environment |= {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
+        return CdkCli(app=self._app, environment=environment, scratch=self._scratch)
+
+    def _run(self, *arguments: str) -> CliResult:
+        context = ["--context", f"cluster={self._file}"] if self._file else []
+        return self._cli.run(*arguments, *context, each_line=self._listener.line)
+
+    def _synth(self) -> list[str]:
+        return _problems(self._run("synth", "--quiet", "--output", str(self._assembly)))
+
+    def _places(self) -> list[Place]:
+        """Give the accounts and regions of the app's stacks; the first becomes the one whose credentials are used."""
+        places = sorted({stack.place for stack in assembly.stacks(self._assembly, self._home)})
+        if not places:
+            raise RehearsalError(f"the app has no stacks")
+        self._home = places[0]
+        self._cli = self._cli_at(self._home)
+        return places
+
+    def _bootstrap(self, place: Place) -> list[str]:
+        return _problems(self._cli_at(place).bootstrap(place.account, place.region, self._listener.line))
+
+    def _deploy(self) -> list[str]:
+        result = self._run("deploy", _EVERY_STACK, "--require-approval", "never", "--output", str(self._assembly))
+        return _problems(result) or self._missing()
+
+    def _missing(self) -> list[str]:
+        """Compare the stacks of the assembly with what exists."""
+        living = {
+            (stack.name, stack.environment.account, stack.environment.region): stack.status
+            for stack in self._cloud.stacks.everywhere()
+        }
+        problems = []
+        for stack in assembly.stacks(self._assembly, self._home):
+            status = living.get((stack.name, stack.place.account, stack.place.region), "missing")
+            if status not in _WELL:
+                problems.append(f"the CLI reports success, but the stack {stack.name} is {status}")
+        return problems
+
+    def _update(self) -> list[str]:
+        assert self._file is not None
+        before = len(self._cloud.journal.entries(Action.CREATE))
+        target = self._scratch / self._file.name
+        group = with_one_more_group(self._file, target)
+        self._file = target
+        problems = self._deploy()
+        if not problems and len(self._cloud.journal.entries(Action.CREATE)) == before:
+            problems = [f"the node group {group} was added to the cluster file, but the deployment made nothing"]
+        return problems
+
+    def _deploy_again(self) -> list[str]:
+        before = len(self._cloud.journal.entries())
+        problems = self._deploy()
+        happened = self._cloud.journal.entries()[before:]
+        return problems or [
+            f"the same app, deployed again, should change nothing: {one.action} {one.stack}/{one.logical_id} {one.detail}"
+            for one in happened
+        ]
+
+    def _destroy(self) -> list[str]:
+        # From the assembly of the last deployment: synthesising once more would show nothing new.
+        result = self._cli.run(
+            "destroy", _EVERY_STACK, "--force", "--app", str(self._assembly), each_line=self._listener.line
+        )
+        left = [stack.name for stack in self._cloud.stacks.everywhere() if stack.name not in _TOOLKIT]
+        return _problems(result) or [f"the CLI reports success, but the stack {name} is still there" for name in left]
+
+
+def _problems(result: CliResult) -> list[str]:
+    return [] if result.code == 0 else (result.reasons or [f"cdk {result.arguments[0]} ended with code {result.code}"])
+
+
+def _lift(stack: Stack) -> list[str]:
+    stack.protected = False
+    return []

@@ -1,0 +1,121 @@
+"""`ultracluster rehearse`: the real CDK CLI on a local stand-in for AWS."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ultracluster import clusterfile
+from ultracluster.cli.output import console, fail
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from ultracluster.rehearsal import Report, Step
+
+_File = Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Cluster file, for the app in this directory.")]
+_App = Annotated[Path | None, typer.Option("--app", metavar="DIR", help="Any CDK app: the directory of its cdk.json.")]
+_Keep = Annotated[bool, typer.Option("--keep", help="Deploy, and leave the local cloud up until Ctrl-C.")]
+_Json = Annotated[bool, typer.Option("--json", help="The final table as JSON.")]
+
+
+def rehearse(file: _File = None, app: _App = None, keep: _Keep = False, json_: _Json = False) -> None:
+    """Deploy, update and destroy with the real CDK CLI, on a local stand-in for AWS."""
+    if file is None and app is None:
+        raise typer.BadParameter("name a cluster file, or an app directory with --app DIR")
+    if keep and json_:
+        raise typer.BadParameter("--keep and --json do not go together")
+    try:
+        from ultracluster import rehearsal
+    except ImportError as error:
+        fail(f'a rehearsal needs more packages ({error.name} is missing): pip install "cdk-ultracluster[rehearsal]"')
+    from rich.console import Console
+
+    # stdout is for the result alone.
+    progress = _Progress(Console(stderr=True, highlight=False))
+    try:
+        result = rehearsal.rehearse(
+            cluster_file=file, app=app or Path(), listener=progress, keep=_wait if keep else None
+        )
+    except (rehearsal.RehearsalError, clusterfile.ClusterFileError) as error:
+        fail(str(error))
+    finally:
+        progress.stop()
+    _show(result, json_=json_)
+    if not result.ok:
+        raise typer.Exit(1)
+
+
+def _show(result: "Report", *, json_: bool) -> None:
+    if json_:
+        typer.echo(json.dumps(result.to_dict(), indent=2))
+    else:
+        typer.echo()
+        result.print(console())
+
+
+def _wait(variables: dict[str, str]) -> None:
+    typer.echo("The local cloud is up. In another shell:\n")
+    for name, value in variables.items():
+        typer.echo(f"export {name}={value}")
+    typer.echo("\nThen, for example: aws cloudformation describe-stacks, or cdk diff. Ctrl-C ends it.")
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        typer.echo()
+
+
+class _Progress:
+    """One line per step; on a terminal also what the CLI is at, and for how long."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self._status: Status | None = None
+        self._name = ""
+        self._last = ""
+        self._begun = 0.0
+        self._ticking = threading.Event()
+
+    def begin(self, name: str) -> None:
+        """Show that a step begins."""
+        self._name, self._last, self._begun = name, "", time.monotonic()
+        if not self._console.is_terminal:
+            return
+        self._status = self._console.status(name)
+        self._status.start()
+        self._ticking.clear()
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def line(self, text: str) -> None:
+        """Show what the CLI printed last, shortened."""
+        if text.strip():
+            self._last = text.strip()
+
+    def end(self, step: "Step") -> None:
+        """Show how a step ended, with the reasons when it failed."""
+        self.stop()
+        changes = ", ".join(f"{count} {action}" for action, count in step.changes.items())
+        mark = "ok    " if step.ok else "FAILED"
+        self._console.print(f"{mark} {step.seconds:6.1f} s  {step.name}{f'  ({changes})' if changes else ''}", markup=False)
+        for reason in step.reasons:
+            self._console.print(f"                  {reason}", markup=False, soft_wrap=True)
+
+    def stop(self) -> None:
+        """Show nothing that moves any more."""
+        self._ticking.set()
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _tick(self) -> None:
+        from rich.markup import escape
+
+        while not self._ticking.wait(0.5):
+            if (status := self._status) is not None:
+                elapsed = time.monotonic() - self._begun
+                room = max(self._console.width - len(self._name) - 20, 10)
+                status.update(f"{escape(self._name)}  {elapsed:3.0f} s  [dim]{escape(self._last[:room])}[/dim]")

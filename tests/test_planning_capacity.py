@@ -1,0 +1,134 @@
+import dataclasses
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracluster.planning import (
+    Capacity,
+    CapacityBlock,
+    OnDemand,
+    OpenReservation,
+    ReservationGroup,
+    Spot,
+    TargetedReservation,
+    TrainingPlan,
+    UltraServerBlock,
+)
+
+ID = "cr-0123456789abcdef0"
+GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/pool"
+PLAN = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/mine"
+EVERY: list[Capacity] = [
+    OnDemand(),
+    Spot(),
+    TargetedReservation(reservation_id=ID),
+    OpenReservation(),
+    ReservationGroup(arn=GROUP),
+    CapacityBlock(reservation_id=ID),
+    UltraServerBlock(reservation_id=ID),
+    TrainingPlan(arn=PLAN),
+]
+
+
+def test_every_way_of_buying_is_tried_here() -> None:
+    assert {type(capacity) for capacity in EVERY} == set(get_args(Capacity))
+
+
+@pytest.mark.parametrize("capacity", EVERY, ids=lambda c: type(c).__name__)
+def test_a_placement_group_of_ours_goes_only_where_nothing_is_placed_yet(capacity: Capacity) -> None:
+    assert capacity.placement_group_allowed == isinstance(capacity, OnDemand | Spot)
+
+
+@pytest.mark.parametrize("capacity", EVERY, ids=lambda c: type(c).__name__)
+def test_ec2_takes_no_placement_group_beside_what_it_places_itself(capacity: Capacity) -> None:
+    placed_by_aws = isinstance(capacity, CapacityBlock | UltraServerBlock | TrainingPlan)
+    assert capacity.takes_given_placement_group != placed_by_aws
+
+
+def test_what_is_paid_for_in_advance_is_reserved() -> None:
+    assert [capacity.is_reserved for capacity in EVERY] == [False, False, True, False, True, True, True, True]
+
+
+def test_a_capacity_reads_as_it_is_written_in_a_file() -> None:
+    assert [capacity.word for capacity in EVERY] == [
+        "on-demand",
+        "spot",
+        ID,
+        "open reservations",
+        f"{{group: {GROUP}}}",
+        f"{{reservation: {ID}, kind: capacity-block}}",
+        f"{{reservation: {ID}, kind: ultraserver}}",
+        f"{{training-plan: {PLAN}}}",
+    ]
+
+
+def test_a_block_of_unknown_size_is_bounded_by_the_largest_there_is() -> None:
+    assert CapacityBlock(reservation_id=ID).max_instances == 64
+    assert UltraServerBlock(reservation_id=ID).max_instances == 18
+    assert TargetedReservation(reservation_id=ID).max_instances is None
+
+
+def test_a_block_of_known_size_holds_just_that() -> None:
+    assert CapacityBlock(reservation_id=ID, instances=16).max_instances == 16
+    assert UltraServerBlock(reservation_id=ID, instances=9).max_instances == 9
+    assert TargetedReservation(reservation_id=ID, instances=500).max_instances == 500
+
+
+@pytest.mark.parametrize("capacity", EVERY, ids=lambda c: type(c).__name__)
+def test_a_capacity_never_changes(capacity: Capacity) -> None:
+    assert capacity in {capacity}
+    for field in dataclasses.fields(capacity):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(capacity, field.name, "other")
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["", "cr-", "cr-0123456789abcdef", "cr-0123456789abcdef01", "CR-0123456789abcdef0", "cr-0123456789ABCDEF0"]
+    + ["cr-0123456789abcdefg", f"{ID}\n", f" {ID}", "r-0123456789abcdef0", "cr-٠١٢٣٤٥٦٧٨٩abcdef0"],
+)
+@pytest.mark.parametrize("kind", [TargetedReservation, CapacityBlock, UltraServerBlock])
+def test_rejects_what_is_no_id_of_a_reservation(kind: type[CapacityBlock], id: str) -> None:
+    with pytest.raises(ValueError, match="17 hexadecimal digits"):
+        kind(reservation_id=id)
+
+
+@pytest.mark.parametrize("arn", ["", "pool", PLAN, GROUP + " ", GROUP.replace("123456789012", "12"), "arn:aws:x"])
+def test_rejects_what_is_no_arn_of_a_group(arn: str) -> None:
+    with pytest.raises(ValueError, match="arn:aws:resource-groups:REGION:ACCOUNT:group/NAME"):
+        ReservationGroup(arn=arn)
+
+
+@pytest.mark.parametrize("arn", ["", "mine", GROUP, PLAN + "\n", "arn:aws:sagemaker:us-east-2::training-plan/x"])
+def test_rejects_what_is_no_arn_of_a_training_plan(arn: str) -> None:
+    with pytest.raises(ValueError, match="arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"):
+        TrainingPlan(arn=arn)
+
+
+def test_groups_of_every_partition_and_with_an_id_are_groups() -> None:
+    for arn in (
+        GROUP.replace("aws:", "aws-us-gov:").replace("us-east-2", "us-gov-west-1"),
+        GROUP + "/0123456789abcdef",
+    ):
+        assert ReservationGroup(arn=arn).arn == arn
+
+
+@pytest.mark.parametrize("instances", [0, -1, 65, 10**9])
+def test_rejects_a_capacity_block_of_a_size_that_is_not_sold(instances: int) -> None:
+    with pytest.raises(ValueError, match=f"a Capacity Block holds 1 to 64 instances, got {instances}"):
+        CapacityBlock(reservation_id=ID, instances=instances)
+
+
+@given(st.integers().filter(lambda n: n not in (9, 18)))
+def test_rejects_a_part_of_an_ultraserver(instances: int) -> None:
+    with pytest.raises(ValueError, match="an UltraServer has 9 or 18 instances"):
+        UltraServerBlock(reservation_id=ID, instances=instances)
+
+
+def test_rejects_everything_that_is_wrong_at_once() -> None:
+    with pytest.raises(ValueError, match=r"hexadecimal.*; a Capacity Block holds"):
+        CapacityBlock(reservation_id="cr-1", instances=0)
+    with pytest.raises(ValueError, match="instances must be at least 1, got 0"):
+        TargetedReservation(reservation_id=ID, instances=0)
