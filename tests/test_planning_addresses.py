@@ -98,7 +98,7 @@ def test_rejects_a_training_subnet_that_can_not_be(own: str, addresses: int, mes
 
 
 def test_rejects_everything_that_is_wrong_with_a_training_subnet_at_once() -> None:
-    with pytest.raises(ValueError, match="not inside.*; .*a /25 would do"):
+    with pytest.raises(ValueError, match=r"not inside.*; .*a /25 would do"):
         plan_subnets(VPC, 100, IPv4Network("10.9.0.0/26"))
 
 
