@@ -73,6 +73,7 @@ class NodeGroupTemplate(Construct):
 
         self.placement_group = self._place(placement_group)
         group_ids = [group.security_group_id for group in security_groups]
+        subnet_id = None if subnet is None else subnet.subnet_id
         self.resource = _L1(
             self,
             "Resource",
@@ -80,7 +81,7 @@ class NodeGroupTemplate(Construct):
                 instance_type=self.instance_type.name,
                 image_id=image_id,
                 user_data=None if user_data is None else cdk.Fn.base64(user_data),
-                network_interfaces=[_interface(row, group_ids, subnet) for row in self.interfaces],
+                network_interfaces=[_interface(row, group_ids, subnet_id) for row in self.interfaces],
                 instance_market_options=fields.market_options,
                 capacity_reservation_specification=fields.reservation,
                 placement=None
@@ -129,13 +130,13 @@ class NodeGroupTemplate(Construct):
 
 
 def _interface(
-    row: Interface, group_ids: list[str], subnet: ec2.ISubnet | None
+    row: Interface, group_ids: list[str], subnet_id: str | None
 ) -> ec2.CfnLaunchTemplate.NetworkInterfaceProperty:
     return _L1.NetworkInterfaceProperty(
         network_card_index=row.card,
         device_index=row.device,
         interface_type=row.kind,
         groups=group_ids,
-        subnet_id=None if subnet is None else subnet.subnet_id,
+        subnet_id=subnet_id,
         delete_on_termination=True,
     )
