@@ -1,6 +1,6 @@
 """Cluster files that the tests bend."""
 
-from typing import NoReturn
+import pytest
 
 from ultracluster.clusterfile import ClusterFile, ClusterFileError, loads
 
@@ -28,13 +28,11 @@ def read(old: str, new: str, text: str = GOOD) -> ClusterFile:
 
 def problems(text: str) -> list[str]:
     """What is wrong with a file that is wrong, a line each."""
-    try:
-        found: ClusterFile | NoReturn = loads(text, "c.yaml")
-    except ClusterFileError as error:
-        lines = str(error).split("\n")
-        assert lines == [problem.render("c.yaml") for problem in error.problems]
-        return lines
-    raise AssertionError(f"was taken for good: {found}")
+    with pytest.raises(ClusterFileError) as caught:
+        loads(text, "c.yaml")
+    lines = str(caught.value).split("\n")
+    assert lines == [problem.render("c.yaml") for problem in caught.value.problems]
+    return lines
 
 
 def problem(old: str, new: str, text: str = GOOD) -> str:

@@ -1,5 +1,6 @@
 import re
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -48,7 +49,8 @@ def test_a_tier_is_one_that_fsx_sells(text: str) -> None:
 
 def test_thirds_do_not_drift() -> None:
     assert Throughput.parse("0.1 GB/s").amount * 3 == Throughput.parse("0.3 GB/s").amount
-    assert Size.parse("999999999999999 PiB").amount == Decimal(999_999_999_999_999) * 2**50
+    assert Size.parse("999999999999999 PiB").amount == 999_999_999_999_999 * 2**50
+    assert Size.parse("999999999999999.999999999 PiB").gib == 10**15 * 2**20
 
 
 def test_decimal_and_binary_units_are_not_the_same() -> None:
@@ -57,7 +59,8 @@ def test_decimal_and_binary_units_are_not_the_same() -> None:
 
 
 def test_equal_amounts_of_different_kinds_are_not_equal() -> None:
-    assert Size.parse("1 MB") != Throughput.parse("1 MB/s")
+    size: Quantity = Size.parse("1 MB")
+    assert size != Throughput.parse("1 MB/s")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -65,9 +68,10 @@ def test_equal_amounts_of_different_kinds_are_not_equal() -> None:
 def test_what_is_written_reads_back_as_itself(kind: type[Quantity], data: st.DataObject) -> None:
     number = data.draw(st.decimals(min_value="0.000000001", max_value=10**9, places=9))
     unit = data.draw(st.sampled_from(sorted(kind.units)))
-    quantity = kind.parse(f"{number} {unit}")
-    assert quantity.amount == number * kind.units[unit]
-    assert re.search(kind.pattern(), f"{number} {unit}")
+    quantity = kind.parse(f"{number:f} {unit}")
+    assert quantity.amount == Fraction(number) * kind.units[unit]
+    assert re.search(kind.pattern(), f"{number:f} {unit}")
+    assert kind.parse(str(quantity)) == quantity
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,23 +80,26 @@ def test_whole_quantities_print_as_one_would_write_them(kind: type[Quantity], da
     number, unit = data.draw(st.integers(1, 10**6)), data.draw(st.sampled_from(sorted(kind.units)))
     quantity = kind.parse(f"{number} {unit}")
     assert kind.parse(str(quantity)) == quantity
-    assert len(str(quantity)) <= len(f"{number} {unit}")
+    assert len(str(quantity).split()[0]) <= len(str(number))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=st.text())
 def test_any_text_is_a_quantity_or_an_error_that_names_the_units(kind: type[Quantity], text: str) -> None:
+    message = ""
     try:
         kind.parse(text)
     except ValueError as error:
-        assert all(unit in str(error) for unit in kind.units)
-        assert kind.example in str(error)
-        assert "\n" not in str(error)
+        message = str(error)
+    if message:
+        assert all(unit in message for unit in kind.units)
+        assert kind.example in message
+        assert "\n" not in message
     else:
         assert re.search(kind.pattern(), text)
 
 
-@pytest.mark.parametrize("value", [40, 40.5, 0, -1, Decimal(3), float("nan"), float("inf"), 10**40])
+@pytest.mark.parametrize("value", [40, 40.5, 0, -1, float("nan"), float("inf"), 10**40])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rejects_a_bare_number_and_says_which_units_are_known(kind: type[Quantity], value: object) -> None:
     with pytest.raises(ValueError, match=f"a {kind.kind} needs a unit, got the bare number") as caught:
@@ -134,7 +141,9 @@ def test_rejects_what_is_no_number_and_unit(value: str) -> None:
         Throughput.parse(value)
 
 
-@pytest.mark.parametrize("value", [None, True, [], {}, ["40 GB/s"], b"40 GB/s", "9" * 16 + " GB/s", "\u0664 GB/s"])
+@pytest.mark.parametrize(
+    "value", [None, True, [], {}, Decimal(3), ["40 GB/s"], b"40 GB/s", "9" * 16 + " GB/s", "\u0664 GB/s"]
+)
 def test_rejects_other_values_too(value: object) -> None:
     with pytest.raises(ValueError, match="must be a throughput, a number and a unit"):
         Throughput.parse(value)

@@ -67,8 +67,8 @@ def check_addresses(
         return
     if needed.lustre > needed.nodes:
         message = (
-            f"its servers, with room to grow, take {needed.lustre:,} addresses, and the training subnet has {capacity:,}; "
-            "ask for less, or take a larger range"
+            f"its servers, with room to grow, take {needed.lustre:,} addresses, and the training subnet has "
+            f"{capacity:,}; ask for less, or take a larger range"
         )
         yield Problem(path=("storage", "lustre"), message=message)
     else:

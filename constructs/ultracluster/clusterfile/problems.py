@@ -27,6 +27,11 @@ def field_name(path: Path) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
+def _visible(text: str) -> str:
+    """Escapes for what a terminal would hide or obey: some YAML errors quote the file."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
 def _printable(key: str) -> str:
     return key if key.isprintable() and key and " " not in key else repr(key)
 
@@ -66,7 +71,7 @@ class Located:
     def render(self, name: str) -> str:
         """The line that a person reads."""
         field = f"{self.field}: " if self.field else ""
-        return f"{name}:{self.line}:{self.column} {field}{self.message}"
+        return f"{name}:{self.line}:{self.column} {field}{_visible(self.message)}"
 
 
 class ClusterFileError(ValueError):

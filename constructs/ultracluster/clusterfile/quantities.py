@@ -2,13 +2,16 @@
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from fractions import Fraction
+from math import ceil
 from typing import ClassVar, Self
 
 from ultracluster.clusterfile.problems import shown
 from ultracluster.planning.lustre import ALL_TIERS
 
-_TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z][A-Za-z/]{0,7})\s*", re.ASCII)
+# Digits before the point, and after it.
+_WHOLE_DIGITS, _DIGITS = 15, 9
+_TEXT = re.compile(rf"\s*(\d{{1,{_WHOLE_DIGITS}}}(?:\.\d{{1,{_DIGITS}}})?)\s*([A-Za-z][A-Za-z/]{{0,7}})\s*", re.ASCII)
 # Gb/s, Gbps, Gbit/s: network people count in bits.
 _BITS = re.compile(r"[kKMGT]i?b(it)?(ps|/s)")
 
@@ -26,7 +29,7 @@ class Quantity:
     #: Unit -> how many of the base unit it is.
     units: ClassVar[dict[str, int]] = {}
 
-    amount: Decimal
+    amount: Fraction
 
     @classmethod
     def parse(cls, text: object) -> Self:
@@ -35,7 +38,7 @@ class Quantity:
         Raises:
             ValueError: When it is a bare number, has an unknown unit, is not above zero or is not a quantity at all.
         """
-        if isinstance(text, int | float | Decimal) and not isinstance(text, bool):
+        if isinstance(text, int | float) and not isinstance(text, bool):
             raise ValueError(f"a {cls.kind} needs a unit, got the bare number {text}; {cls._help()}")
         match = _TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 100 else None
         if match is None:
@@ -44,15 +47,18 @@ class Quantity:
         if unit not in cls.units:
             hint = cls._near(unit)
             raise ValueError(f"unknown unit {unit!r} for a {cls.kind}, got {text!r}; {hint}{cls._help()}")
-        amount = Decimal(number) * cls.units[unit]
+        amount = Fraction(number) * cls.units[unit]
         if amount == 0:
             raise ValueError(f"a {cls.kind} must be above zero, got {text!r}; {cls._help()}")
         return cls(amount)
 
     def __str__(self) -> str:
-        """As one would write it: in the unit that takes the fewest digits."""
-        texts = [f"{(self.amount / size).normalize():f} {unit}" for unit, size in reversed(self.units.items())]
-        return min(texts, key=len)
+        """As one would write it: whole if that can be, and in the unit that takes the fewest digits."""
+        written = [(_decimal(self.amount / size), unit) for unit, size in reversed(self.units.items())]
+        number, unit = min(
+            ((number, unit) for number, unit in written if number), key=lambda pair: ("." in pair[0], len(pair[0]))
+        )
+        return f"{number} {unit}"
 
     @classmethod
     def _near(cls, unit: str) -> str:
@@ -66,11 +72,21 @@ class Quantity:
     def pattern(cls) -> str:
         """A regular expression of what `parse` takes, for the JSON schema."""
         units = "|".join(re.escape(unit).replace("/", "\\/") for unit in cls.units)
-        return rf"^\s*(?=[0-9.]*[1-9])[0-9]{{1,15}}(\.[0-9]{{1,9}})?\s*({units})\s*$"
+        return rf"^\s*(?=[0-9.]*[1-9])[0-9]{{1,{_WHOLE_DIGITS}}}(\.[0-9]{{1,{_DIGITS}}})?\s*({units})\s*$"
 
     @classmethod
     def _help(cls) -> str:
         return f"units are {', '.join(cls.units)}; write it as in {cls.example}"
+
+
+def _decimal(number: Fraction) -> str | None:
+    """The number as a text. None: it takes more digits than a quantity may have."""
+    digits = next((digits for digits in range(_DIGITS + 1) if (number * 10**digits).denominator == 1), None)
+    if digits is None:
+        return None
+    text = f"{int(number * 10**digits):0{digits + 1}}"
+    whole, rest = (text[:-digits], f".{text[-digits:]}") if digits else (text, "")
+    return whole + rest if len(whole) <= _WHOLE_DIGITS else None
 
 
 class Throughput(Quantity):
@@ -91,7 +107,7 @@ class Throughput(Quantity):
     @property
     def mb_per_s(self) -> int:
         """In MB/s (10^6 bytes), rounded up."""
-        return -int(-self.amount // 10**6)
+        return ceil(self.amount / 10**6)
 
 
 class Size(Quantity):
@@ -114,7 +130,7 @@ class Size(Quantity):
     @property
     def gib(self) -> int:
         """In GiB, rounded up: what is bought holds at least what was asked."""
-        return -int(-self.amount // 2**30)
+        return ceil(self.amount / 2**30)
 
 
 class Duration(Quantity):
@@ -128,7 +144,7 @@ class Duration(Quantity):
     @property
     def seconds(self) -> int:
         """In seconds, rounded up."""
-        return -int(-self.amount // 1)
+        return ceil(self.amount)
 
 
 class Tier(Quantity):

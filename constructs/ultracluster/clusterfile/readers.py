@@ -65,7 +65,8 @@ def one_of(value: object, known: Iterable[str], what: str) -> str:
 def name(value: object) -> str:
     """The name of a cluster."""
     found = text(value, "the cluster's name")
-    if problems := pcs.check_cluster_name(found):
+    # A text that is far too long stays wrong when it is cut, and readable.
+    if problems := pcs.check_cluster_name(found[:60]):
         raise ValueError(problems[0])
     return found
 

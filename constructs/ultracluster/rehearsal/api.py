@@ -1,12 +1,10 @@
-"""The CloudFormation API in front of the engine: one method per operation, requests and answers as botocore models them."""
+"""The CloudFormation API in front of the engine: one method per operation, in the shapes of botocore's model."""
 
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote, urlparse
 
-from moto.s3.models import s3_backends
-
+from ultracluster.rehearsal import assets, shapes
 from ultracluster.rehearsal.engine import Engine
 from ultracluster.rehearsal.errors import TemplateError
 from ultracluster.rehearsal.state import ChangeSet, Environment, Stack
@@ -53,13 +51,13 @@ class CloudFormationApi:
             "StackId": stack.id,
             "StackName": stack.name,
             "Description": change_set.request.get("Description"),
-            "Parameters": _parameters(change_set.given, change_set.parameters, change_set.template),
+            "Parameters": shapes.parameters(change_set.given, change_set.parameters, change_set.template),
             "CreationTime": change_set.created,
             "ExecutionStatus": change_set.execution,
             "Status": change_set.status,
             "StatusReason": change_set.reason,
             "Capabilities": change_set.request.get("Capabilities", []),
-            "Tags": _tags(change_set.tags),
+            "Tags": shapes.tags(change_set.tags),
             "Changes": change_set.changes,
         }
 
@@ -117,13 +115,13 @@ class CloudFormationApi:
 
     def _describe_stacks(self, request: dict[str, Any], environment: Environment) -> Answer:
         if name := request.get("StackName"):
-            return {"Stacks": [_describe(self._engine.stacks.get(name, environment))]}
-        return {"Stacks": [_describe(stack) for stack in self._engine.stacks.living(environment)]}
+            return {"Stacks": [shapes.describe(self._engine.stacks.get(name, environment))]}
+        return {"Stacks": [shapes.describe(stack) for stack in self._engine.stacks.living(environment)]}
 
     def _list_stacks(self, request: dict[str, Any], environment: Environment) -> Answer:
         wanted = request.get("StackStatusFilter")
         found = self._engine.stacks.all(environment)
-        return {"StackSummaries": [_describe(one) for one in found if not wanted or one.status in wanted]}
+        return {"StackSummaries": [shapes.describe(one) for one in found if not wanted or one.status in wanted]}
 
     def _describe_stack_events(self, request: dict[str, Any], environment: Environment) -> Answer:
         try:
@@ -162,11 +160,8 @@ class CloudFormationApi:
         return {"TemplateBody": self._stack(request, environment).text, "StagesAvailable": ["Original", "Processed"]}
 
     def _get_template_summary(self, request: dict[str, Any], environment: Environment) -> Answer:
-        if request.get("StackName"):
-            text = self._stack(request, environment).text
-        else:
-            text = self._text(request, environment)
-        template = Template.parse(text)
+        known = request.get("StackName")
+        template = Template.parse(self._stack(request, environment).text if known else self._text(request, environment))
         return {
             "Parameters": [
                 {
@@ -222,18 +217,7 @@ class CloudFormationApi:
             return str(body)
         if not (url := request.get("TemplateURL")):
             raise TemplateError("Either Template URL or Template Body must be specified.")
-        parsed = urlparse(url)
-        host = parsed.netloc.split(":")[0]
-        path = unquote(parsed.path).lstrip("/")
-        # The bucket is the first part of the path, or of the host: https://bucket.s3.region.amazonaws.com/key.
-        bucket, key = path.split("/", 1) if host == "localhost" or host.startswith("s3") else (host.split(".")[0], path)
-        try:
-            found = s3_backends[environment.account][environment.partition].get_object(bucket, key)
-        except Exception as error:
-            raise TemplateError(f"S3 error: {error}") from error
-        if found is None:
-            raise TemplateError(f"S3 error: The specified key does not exist: s3://{bucket}/{key}")
-        return bytes(found.value).decode()
+        return assets.read_url(url, environment)
 
     def _stack(self, request: dict[str, Any], environment: Environment) -> Stack:
         return self._engine.stacks.get(request["StackName"], environment)
@@ -274,44 +258,6 @@ class CloudFormationApi:
             }
             for logical_id, resource in stack.resources.items()
         ]
-
-
-def _describe(stack: Stack) -> Answer:
-    return {
-        "StackId": stack.id,
-        "StackName": stack.name,
-        "Description": stack.template.body.get("Description") if stack.template else None,
-        "Parameters": _parameters(stack.given, stack.parameters, stack.template),
-        "CreationTime": stack.created,
-        "LastUpdatedTime": stack.updated,
-        "DeletionTime": stack.deleted,
-        "StackStatus": stack.status,
-        "StackStatusReason": stack.reason,
-        "DisableRollback": False,
-        "NotificationARNs": [],
-        "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-        "Outputs": list(stack.outputs.values()),
-        "Tags": _tags(stack.tags),
-        "EnableTerminationProtection": stack.protected,
-    }
-
-
-def _parameters(given: dict[str, str], resolved: dict[str, Any], template: Template | None) -> list[Answer]:
-    answers = []
-    for name, value in resolved.items():
-        definition = template.parameters.get(name, {}) if template else {}
-        text = ",".join(value) if isinstance(value, list) else str(value)
-        answer = {"ParameterKey": name, "ParameterValue": str(given.get(name, definition.get("Default", "")))}
-        if definition.get("NoEcho"):
-            answer["ParameterValue"] = "****"
-        elif str(definition.get("Type", "")).startswith("AWS::SSM::"):
-            answer["ResolvedValue"] = text
-        answers.append(answer)
-    return answers
-
-
-def _tags(tags: dict[str, str]) -> list[Answer]:
-    return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 def _rolls_back(*requests: dict[str, Any]) -> bool:

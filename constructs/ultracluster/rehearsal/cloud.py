@@ -18,7 +18,6 @@ from ultracluster.rehearsal.engine import Engine
 from ultracluster.rehearsal.errors import RehearsalError
 from ultracluster.rehearsal.front import KEY_PREFIX, Front
 from ultracluster.rehearsal.journal import Journal
-from ultracluster.rehearsal.resources import Resources
 from ultracluster.rehearsal.state import Resource, Stacks
 
 # The account that credentials belong to where nobody names another.
@@ -64,7 +63,8 @@ class LocalCloud:
                 journal=self.journal,
                 environment=self.environment,
             )
-            engine = Engine(stacks=self.stacks, resources=Resources(custom), journal=self.journal)
+            engine = Engine(stacks=self.stacks, custom=custom, journal=self.journal)
+
             front = Front(
                 api=CloudFormationApi(engine),
                 answers=self._answers,
@@ -117,10 +117,10 @@ class LocalCloud:
 
     def _find_function(self, arn: str) -> Resource | None:
         for stack in self.stacks.everywhere():
-            for resource in stack.resources.values():
+            for resource in (*stack.making.values(), *stack.resources.values()):
                 if resource.blueprint.type_name != "AWS::Lambda::Function":
                     continue
-                if arn in (resource.physical_id, getattr(resource.model, "function_arn", None)):
+                if arn in (resource.physical_id, resource.values.at(["Arn"])):
                     return resource
         return None
 

@@ -17,8 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from moto.s3.models import s3_backends
-
+from ultracluster.rehearsal import assets
 from ultracluster.rehearsal.answers import Answers
 from ultracluster.rehearsal.errors import ResourceError
 from ultracluster.rehearsal.journal import Journal, Maker, StandIn
@@ -125,11 +124,7 @@ class CustomResourceDriver:
         code = function.blueprint.properties.get("Code", {})
         if "S3Bucket" not in code:
             return None
-        e = function.blueprint.environment
-        found = s3_backends[e.account][e.partition].get_object(code["S3Bucket"], code["S3Key"])
-        if found is None:
-            raise ResourceError(f"the code of {function.physical_id} is not at s3://{code['S3Bucket']}/{code['S3Key']}")
-        asset = bytes(found.value)
+        asset = assets.read(code["S3Bucket"], code["S3Key"], function.blueprint.environment)
         with zipfile.ZipFile(io.BytesIO(asset)) as archive:
             return (function, asset) if MARKER in archive.namelist() else None
 

@@ -72,13 +72,14 @@ class Deployment:
             ResourceError: for the first resource that failed; the caller rolls back.
             TemplateError: for what cannot be resolved.
         """
+        self._stack.making = self._new
         self.resolver.check_rules()
         for logical_id in self._wanted():
             with self._failing(logical_id):
                 self._apply(self._blueprint(logical_id))
         outputs, exports = self._outputs()
         self._verify()
-        self._stack.resources = self._new
+        self._stack.resources, self._stack.making = self._new, {}
         self._stack.outputs, self._stack.exports, self._stack.imports = outputs, exports, self.scope.imports
 
     def clean_up(self) -> None:
@@ -90,7 +91,7 @@ class Deployment:
             if logical_id not in self._new
         ]
         for old, policy in gone:
-            # CloudFormation leaves behind what it cannot clean up, and so is the update complete; the journal has the failure.
+            # CloudFormation leaves behind what it cannot clean up, and the update is complete; the journal tells.
             with contextlib.suppress(ResourceError):
                 self._remove(old, policy)
 
@@ -103,7 +104,7 @@ class Deployment:
             except (ResourceError, TemplateError) as error:
                 failed.append(f"{logical_id}: {error}")
         self._undo.clear()
-        self._stack.resources = self._old
+        self._stack.resources, self._stack.making = self._old, {}
         return failed
 
     def _wanted(self) -> Iterator[str]:
@@ -209,7 +210,7 @@ class Deployment:
             made = {"OutputKey": name, "OutputValue": str(value), "Description": output.get("Description")}
             if export := (output.get("Export") or {}).get("Name"):
                 made["ExportName"] = str(self.resolver.resolve(export))
-                exports[made["ExportName"]] = str(value)
+                exports[str(made["ExportName"])] = str(value)
             outputs[name] = made
         self._check_exports(exports)
         return outputs, exports

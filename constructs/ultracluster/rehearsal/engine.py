@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from ultracluster.rehearsal import parameters
+from ultracluster.rehearsal.custom_resources import CustomResourceDriver
 from ultracluster.rehearsal.deployment import Deployment
 from ultracluster.rehearsal.errors import ResourceError, TemplateError
 from ultracluster.rehearsal.journal import Journal
@@ -18,9 +19,7 @@ from ultracluster.rehearsal.scope import StackScope
 from ultracluster.rehearsal.state import ChangeSet, Environment, Stack, Stacks
 from ultracluster.rehearsal.template import Template
 
-NO_CHANGES = (
-    "The submitted information didn't contain changes. Submit different information to create a change set."
-)
+NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE")
 
 
@@ -28,13 +27,14 @@ class Engine:
     """All stacks of one local cloud. One change at a time; reading needs no lock.
 
     Args:
-        resources: What makes resources.
+        stacks: All stacks.
+        custom: What runs the handlers of custom resources.
         journal: Where everything is written down.
     """
 
-    def __init__(self, *, stacks: Stacks, resources: Resources, journal: Journal) -> None:
+    def __init__(self, *, stacks: Stacks, custom: CustomResourceDriver, journal: Journal) -> None:
         self.stacks = stacks
-        self._resources = resources
+        self._resources = Resources(custom=custom, engine=self, journal=journal)
         self._journal = journal
         self._lock = RLock()
 
@@ -135,9 +135,7 @@ class Engine:
         """
         with self._lock:
             if stack.protected:
-                raise TemplateError(
-                    f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
-                )
+                raise TemplateError(f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
             if stack.deleted:
                 return
             for export in stack.exports:
@@ -166,7 +164,7 @@ class Engine:
         reason = str(error) if known else f"{type(error).__name__}: {error}"
         self._journal.note(f"{stack.name} failed: {reason}")
         if not roll_back:
-            stack.resources = {**stack.resources, **deployment.made}
+            stack.resources, stack.making = {**stack.resources, **deployment.made}, {}
             stack.move("UPDATE_FAILED" if update else "CREATE_FAILED", reason)
             return
         begin, end = ("UPDATE_ROLLBACK", "UPDATE_ROLLBACK") if update else ("ROLLBACK", "ROLLBACK")

@@ -11,6 +11,7 @@ from moto.core.serialize import QuerySerializer
 from moto.core.utils import get_service_model
 from moto.iam.models import get_account_id_from
 from moto.utilities.utils import get_partition
+from werkzeug.datastructures import Headers, MultiDict
 
 from ultracluster.rehearsal.answers import PATH, Answers
 from ultracluster.rehearsal.api import CloudFormationApi
@@ -72,8 +73,15 @@ class Front:
 
     def _answer(self, operation: str, form: dict[str, str], account: str, region: str) -> str:
         model = _SERVICE.operation_model(operation)
-        request = QueryParser(model).parse(  # type: ignore[no-untyped-call]  # moto leaves its parsers untyped
-            {"body": "", "headers": None, "method": "POST", "url_params": {}, "url_path": "/", "values": form}
+        request = QueryParser(model).parse(
+            {
+                "body": "",
+                "headers": Headers(),
+                "method": "POST",
+                "url_params": {},
+                "url_path": "/",
+                "values": MultiDict(form),
+            }
         )
         environment = Environment(account=account, region=region, partition=get_partition(region))
         answer = self._api.call(operation, request, environment)

@@ -54,6 +54,23 @@ class Resolver:
         self._template = template
         self._scope = scope
         self._conditions: dict[str, bool | None] = {}
+        self._functions: dict[str, Callable[[Any], Any]] = {
+            "Ref": self._reference,
+            "Fn::Base64": self._base64,
+            "Fn::Cidr": self._cidr,
+            "Fn::FindInMap": self._find_in_map,
+            "Fn::GetAZs": self._get_azs,
+            "Fn::GetAtt": self._get_att,
+            "Fn::GetStackOutput": self._get_stack_output,
+            "Fn::If": self._if,
+            "Fn::ImportValue": self._import_value,
+            "Fn::Join": self._join,
+            "Fn::Length": self._length,
+            "Fn::Select": self._select,
+            "Fn::Split": self._split,
+            "Fn::Sub": self._sub,
+            "Fn::ToJsonString": self._to_json_string,
+        }
 
     def resolve(self, node: Any) -> Any:
         """Give `node` with every intrinsic resolved.
@@ -73,9 +90,7 @@ class Resolver:
             return {key: value for key, value in resolved.items() if value is not NO_VALUE}
         if len(node) > 1:
             raise TemplateError(f"Template error: {name} stands beside {sorted(set(node) - {name})}; it must be alone")
-        if name == "Ref":
-            return self._reference(node[name])
-        handler: Callable[[Any], Any] | None = getattr(self, f"_fn_{name.removeprefix('Fn::').lower()}", None)
+        handler = self._functions.get(name)
         if handler is None:
             raise TemplateError(f"Template error: the intrinsic function {name} is unknown, or not rehearsed yet")
         try:
@@ -146,36 +161,38 @@ class Resolver:
             return text
         return _DYNAMIC.sub(lambda match: self._scope.dynamic(match[1], match[2]), text)
 
-    def _reference(self, name: str) -> Any:
+    def _reference(self, name: Any) -> Any:
+        if not isinstance(name, str):
+            raise TypeError("it names a resource or parameter")
         if name == "AWS::NoValue":
             return NO_VALUE
         if name.startswith("AWS::") and name not in PSEUDO_PARAMETERS:
             raise TemplateError(f"Template error: the pseudo parameter {name} is unknown")
         return self._scope.reference(name)
 
-    def _fn_getatt(self, value: Any) -> Any:
+    def _get_att(self, value: Any) -> Any:
         name, attribute = split_attribute(value)
         return self._scope.attribute(name, self.resolve(attribute))
 
-    def _fn_if(self, value: Any) -> Any:
+    def _if(self, value: Any) -> Any:
         name, yes, no = value
         return self.resolve(yes if self.condition(name) else no)
 
-    def _fn_join(self, value: Any) -> str:
+    def _join(self, value: Any) -> str:
         separator, parts = value
         resolved = self.resolve(parts)
         if not isinstance(resolved, list) or any(isinstance(part, dict | list) for part in resolved):
             raise TypeError("it joins a list of strings")
         return str(separator).join(_text(part) for part in resolved)
 
-    def _fn_split(self, value: Any) -> list[str]:
+    def _split(self, value: Any) -> list[str]:
         separator, text = value
         resolved = self.resolve(text)
         if not isinstance(resolved, str):
             raise TypeError("it splits a string")
         return resolved.split(separator)
 
-    def _fn_select(self, value: Any) -> Any:
+    def _select(self, value: Any) -> Any:
         index, parts = int(self.resolve(value[0])), self.resolve(value[1])
         if not isinstance(parts, list):
             raise TypeError("it selects from a list")
@@ -183,7 +200,7 @@ class Resolver:
             raise IndexError(f"there is no element {index} in {len(parts)}")
         return parts[index]
 
-    def _fn_sub(self, value: Any) -> str:
+    def _sub(self, value: Any) -> str:
         text, given = (value, {}) if isinstance(value, str) else (value[0], value[1])
 
         def substitute(match: re.Match[str]) -> str:
@@ -200,7 +217,7 @@ class Resolver:
 
         return SUBSTITUTION.sub(substitute, text)
 
-    def _fn_findinmap(self, value: Any) -> Any:
+    def _find_in_map(self, value: Any) -> Any:
         keys = [self.resolve(one) for one in value[:3]]
         node: Any = self._template.mappings
         for key in keys:
@@ -211,14 +228,14 @@ class Resolver:
             node = node[str(key)]
         return node
 
-    def _fn_base64(self, value: Any) -> str:
+    def _base64(self, value: Any) -> str:
         return base64.b64encode(_text(self.resolve(value)).encode()).decode()
 
-    def _fn_cidr(self, value: Any) -> list[str]:
+    def _cidr(self, value: Any) -> list[str]:
         block, count, *bits = (self.resolve(one) for one in value)
         network = ipaddress.ip_network(block)
         prefix = network.max_prefixlen - int(bits[0] if bits else 8)
-        made = []
+        made: list[str] = []
         for subnet in network.subnets(new_prefix=prefix):
             if len(made) == int(count):
                 break
@@ -227,19 +244,19 @@ class Resolver:
             raise ValueError(f"{block} holds {len(made)} blocks of /{prefix}, {count} are asked for")
         return made
 
-    def _fn_getazs(self, value: Any) -> list[str]:
+    def _get_azs(self, value: Any) -> list[str]:
         return self._scope.zones(self.resolve(value) or "")
 
-    def _fn_importvalue(self, value: Any) -> Any:
+    def _import_value(self, value: Any) -> Any:
         return self._scope.import_value(_text(self.resolve(value)))
 
-    def _fn_getstackoutput(self, value: Any) -> Any:
+    def _get_stack_output(self, value: Any) -> Any:
         return self._scope.stack_output(self.resolve(value))
 
-    def _fn_tojsonstring(self, value: Any) -> str:
+    def _to_json_string(self, value: Any) -> str:
         return json.dumps(self.resolve(value), separators=(",", ":"))
 
-    def _fn_length(self, value: Any) -> int:
+    def _length(self, value: Any) -> int:
         return len(self.resolve(value))
 
 

@@ -1,5 +1,7 @@
-"""A mirror of an app's directory: the CDK CLI writes cdk.context.json where it runs, and what the local cloud answers to
-look-ups must not get into the user's tree.
+"""A mirror of an app's directory.
+
+The CDK CLI writes cdk.context.json where it runs, and what the local cloud answers to look-ups must not get into the
+user's tree.
 """
 
 import contextlib

@@ -6,10 +6,11 @@ Without them a VPC could not be deleted, for moto, like EC2, refuses while somet
 from collections.abc import Callable
 from typing import Any
 
-from moto.ec2 import ec2_backends
-from moto.ec2.exceptions import InvalidAssociationIdError
-from moto.iam import iam_backends
+from moto.ec2.models import ec2_backends
+from moto.iam.models import iam_backends
+from moto.s3.models import s3_backends
 
+from ultracluster.rehearsal.errors import ResourceError
 from ultracluster.rehearsal.state import Resource
 
 Delete = Callable[[Any, Resource], None]
@@ -25,14 +26,6 @@ def _route(ec2: Any, resource: Resource) -> None:
     )
 
 
-def _association(ec2: Any, resource: Resource) -> None:
-    try:
-        ec2.disassociate_route_table(resource.physical_id)
-    except InvalidAssociationIdError:
-        # Another association of the same subnet has taken its place since, as a replacement makes it do.
-        return
-
-
 def _attachment(ec2: Any, resource: Resource) -> None:
     properties = resource.blueprint.properties
     if gateway := properties.get("InternetGatewayId"):
@@ -46,15 +39,10 @@ _EC2: dict[str, Delete] = {
     "AWS::EC2::FlowLog": lambda ec2, r: ec2.delete_flow_logs([r.physical_id]),
     "AWS::EC2::InternetGateway": lambda ec2, r: ec2.delete_internet_gateway(r.physical_id),
     "AWS::EC2::NatGateway": lambda ec2, r: ec2.delete_nat_gateway(r.physical_id),
-    "AWS::EC2::NetworkInterface": lambda ec2, r: ec2.delete_network_interface(r.physical_id),
     "AWS::EC2::Route": _route,
     "AWS::EC2::RouteTable": lambda ec2, r: ec2.delete_route_table(r.physical_id),
-    "AWS::EC2::SubnetRouteTableAssociation": _association,
-    "AWS::EC2::TransitGateway": lambda ec2, r: ec2.delete_transit_gateway(r.physical_id),
     "AWS::EC2::VPCEndpoint": lambda ec2, r: ec2.delete_vpc_endpoints([r.physical_id]),
     "AWS::EC2::VPCGatewayAttachment": _attachment,
-    "AWS::EC2::VPNGateway": lambda ec2, r: ec2.delete_vpn_gateway(r.physical_id),
-    "AWS::EC2::Volume": lambda ec2, r: ec2.delete_volume(r.physical_id),
 }
 
 
@@ -63,6 +51,11 @@ def delete(resource: Resource) -> bool:
     name, e = resource.blueprint.type_name, resource.blueprint.environment
     if name in _EC2:
         _EC2[name](ec2_backends[e.account][e.region], resource)
+        return True
+    if name == "AWS::S3::Bucket":
+        # moto leaves a bucket that holds objects, and says nothing.
+        if s3_backends[e.account][e.partition].delete_bucket(resource.physical_id) is None:
+            raise ResourceError("The bucket you tried to delete is not empty")
         return True
     if name == "AWS::IAM::ManagedPolicy":
         iam_backends[e.account][e.partition].delete_policy(resource.physical_id)

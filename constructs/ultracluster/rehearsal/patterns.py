@@ -8,7 +8,7 @@ from re import _constants as sre  # type: ignore[attr-defined]  # typeshed leave
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-import regex
+import regex  # type: ignore[import-untyped]  # no stubs
 
 # What Python's parser lacks and the schemas use: Unicode classes, as the ASCII part of them.
 _UNICODE = {

@@ -119,7 +119,9 @@ class Report:
     def _types_table(self) -> "Table":
         table = _table("Resource type", ">Made", "By")
         for name, makers in self.types.items():
-            by = ", ".join(_MAKERS[maker] if len(makers) == 1 else f"{n} {_MAKERS[maker]}" for maker, n in makers.items())
+            by = ", ".join(
+                _MAKERS[maker] if len(makers) == 1 else f"{n} {_MAKERS[maker]}" for maker, n in makers.items()
+            )
             table.add_row(name, str(sum(makers.values())), by)
         totals = Counter[str]()
         for makers in self.types.values():
@@ -130,7 +132,7 @@ class Report:
         return table
 
 
-_MAKERS = {
+_MAKERS: dict[str, str] = {
     Maker.MOTO: "moto's model",
     Maker.SCHEMA: "registry schema",
     Maker.HANDLER: "its handler, run for real",

@@ -1,13 +1,20 @@
 """Resources: made, changed, deleted and asked for attributes, each by what can do it best."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ultracluster.rehearsal import nested_stacks
 from ultracluster.rehearsal.custom_resources import CustomResourceDriver
 from ultracluster.rehearsal.errors import ResourceError, TemplateError
-from ultracluster.rehearsal.journal import Maker
+from ultracluster.rehearsal.journal import Journal, Maker
 from ultracluster.rehearsal.moto_models import MotoDriver
 from ultracluster.rehearsal.state import Blueprint, Resource, values_of
+
+if TYPE_CHECKING:
+    from ultracluster.rehearsal.engine import Engine
+
+_R = TypeVar("_R")
 
 
 class Resources:
@@ -15,10 +22,13 @@ class Resources:
 
     Args:
         custom: What runs the handlers of custom resources.
+        engine: What runs nested stacks.
+        journal: Where stand-ins are written down.
     """
 
-    def __init__(self, custom: CustomResourceDriver) -> None:
-        self._moto = MotoDriver()
+    def __init__(self, *, custom: CustomResourceDriver, engine: "Engine", journal: Journal) -> None:
+        self._stacks = nested_stacks.NestedStackDriver(engine)
+        self._moto = MotoDriver(journal)
         self._custom = custom
 
     def create(self, blueprint: Blueprint, generation: int = 0) -> Resource:
@@ -30,7 +40,9 @@ class Resources:
         _check(blueprint)
         if self._custom.is_custom(blueprint.type_name):
             made = _guarded("create", blueprint, self._custom.create, blueprint, generation)
-        elif self._moto.knows(blueprint.type_name):
+        elif blueprint.type_name == nested_stacks.TYPE:
+            made = _guarded("create", blueprint, self._stacks.create, blueprint, generation)
+        elif self._moto.can_make(blueprint):
             made = _guarded("create", blueprint, self._moto.create, blueprint, generation)
         else:
             made = Resource(
@@ -48,6 +60,8 @@ class Resources:
         _check(blueprint)
         if old.maker in (Maker.HANDLER, Maker.STAND_IN):
             return _guarded("update", blueprint, self._custom.update, old, blueprint)
+        if old.maker is Maker.STACK:
+            return _guarded("update", blueprint, self._stacks.update, old, blueprint)
         if old.maker is Maker.MOTO:
             return _guarded("update", blueprint, self._moto.update, old, blueprint)
         return replace(old, blueprint=blueprint)
@@ -56,6 +70,8 @@ class Resources:
         """Delete a resource."""
         if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
             _guarded("delete", resource.blueprint, self._custom.delete, resource)
+        elif resource.maker is Maker.STACK:
+            _guarded("delete", resource.blueprint, self._stacks.delete, resource)
         elif resource.maker is Maker.MOTO:
             _guarded("delete", resource.blueprint, self._moto.delete, resource)
 
@@ -68,6 +84,8 @@ class Resources:
         blueprint = resource.blueprint
         if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
             return self._custom.attribute(resource, name)
+        if resource.maker is Maker.STACK:
+            return self._stacks.attribute(resource, name)
         if (schema := blueprint.type.attribute(name)) is None:
             raise TemplateError(
                 f"Template error: resource {blueprint.logical_id} ({blueprint.type_name}) does not support attribute "
@@ -103,12 +121,14 @@ def _left_over(node: Any, where: str) -> list[str]:
     return [f"{where}: {type(node).__name__} is not a value"]
 
 
-def _guarded(doing: str, blueprint: Blueprint, call: Any, *arguments: Any) -> Any:
+def _guarded(doing: str, blueprint: Blueprint, call: Callable[..., _R], *arguments: Any) -> _R:
     """Turn whatever moto raises into a reason for the stack's events."""
     try:
         return call(*arguments)
     except ResourceError:
         raise
+    except TemplateError as error:
+        raise ResourceError(str(error)) from error
     except Exception as error:
         message = getattr(error, "message", None) or str(error)
         raise ResourceError(f"{doing} {blueprint.type_name}: {type(error).__name__}: {message}") from error

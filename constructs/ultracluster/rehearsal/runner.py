@@ -3,6 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -138,7 +139,7 @@ class _Rehearsal:
             self._step("synth", self._synth)
             places = self._places()
         for place in places:
-            self._step(f"bootstrap {place.account}/{place.region}", lambda place=place: self._bootstrap(place))
+            self._step(f"bootstrap {place.account}/{place.region}", partial(self._bootstrap, place))
         self._step("deploy", self._deploy)
         if keep is not None:
             everything = self._cloud.environment(self._home.region, self._home.account)
@@ -150,7 +151,7 @@ class _Rehearsal:
             self._step("deploy again: no changes", self._deploy_again)
         for stack in self._cloud.stacks.everywhere():
             if stack.protected:
-                self._step(f"lift the termination protection of {stack.name}", lambda stack=stack: _lift(stack))
+                self._step(f"lift the termination protection of {stack.name}", partial(_lift, stack))
         self._step("destroy", self._destroy)
 
     def _step(self, name: str, action: Callable[[], list[str]]) -> None:
@@ -194,7 +195,7 @@ class _Rehearsal:
         """Give the accounts and regions of the app's stacks; the first becomes the one whose credentials are used."""
         places = sorted({stack.place for stack in assembly.stacks(self._assembly, self._home)})
         if not places:
-            raise RehearsalError(f"the app has no stacks")
+            raise RehearsalError("the app has no stacks")
         self._home = places[0]
         self._cli = self._cli_at(self._home)
         return places
@@ -235,7 +236,7 @@ class _Rehearsal:
         problems = self._deploy()
         happened = self._cloud.journal.entries()[before:]
         return problems or [
-            f"the same app, deployed again, should change nothing: {one.action} {one.stack}/{one.logical_id} {one.detail}"
+            f"deployed again, the same app should change nothing: {one.action} {one.stack}/{one.logical_id} {one.detail}"
             for one in happened
         ]
 

@@ -11,9 +11,9 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import cfnlint
-from cfnlint.jsonschema import StandardValidator
-from cfnlint.schema import Schema
+import cfnlint  # type: ignore[import-untyped]  # no py.typed
+from cfnlint.jsonschema import StandardValidator, ValidationError  # type: ignore[import-untyped]
+from cfnlint.schema import Schema  # type: ignore[import-untyped]
 
 from ultracluster.rehearsal.errors import RehearsalError
 
@@ -40,12 +40,13 @@ class ResourceType:
     def __init__(self, schema: Schema) -> None:
         self.name: str = schema.type_name
         self._schema = schema
-        self._body: dict[str, Any] = schema.schema
+        #: The schema itself, as JSON.
+        self.body: dict[str, Any] = schema.schema
 
     @cached_property
     def _validator(self) -> Any:
         # CloudFormation turns "true" and "5" into what the schema wants, and so does this check of types.
-        return StandardValidator(self._body).extend(validators={"type": _type})(self._body)
+        return StandardValidator(self.body).extend(validators={"type": _type})(self.body)
 
     def problems(self, properties: dict[str, Any]) -> list[str]:
         """Give what the schema rejects in `properties`, empty when nothing."""
@@ -53,7 +54,7 @@ class ResourceType:
             # Some patterns of the schemas are dubious to Python's regex engines; that is not the template's fault.
             warnings.simplefilter("ignore", FutureWarning)
             found = [_describe(error) for error in self._validator.iter_errors(properties)]
-        for path in self.read_only if not self._body.get("patternProperties") else []:
+        for path in self.read_only if not self.body.get("patternProperties") else []:
             if "*" not in path and list(_values(properties, path)):
                 found.append(f"#/{'/'.join(path)}: is read-only: CloudFormation sets it, a template cannot")
         return sorted(set(found))
@@ -61,17 +62,17 @@ class ResourceType:
     @property
     def identifiers(self) -> list[list[str]]:
         """Paths of the properties that `Ref` gives, joined with "|"."""
-        return [pointer.split("/")[2:] for pointer in self._body["primaryIdentifier"]]
+        return [pointer.split("/")[2:] for pointer in self.body["primaryIdentifier"]]
 
     @property
     def read_only(self) -> list[list[str]]:
         """Paths of the properties that CloudFormation sets."""
-        return [pointer.split("/")[2:] for pointer in self._body.get("readOnlyProperties", [])]
+        return [pointer.split("/")[2:] for pointer in self.body.get("readOnlyProperties", [])]
 
     @property
     def property_names(self) -> list[str]:
         """Names of the top-level properties, read-only ones included."""
-        return list(self._body.get("properties", {}))
+        return list(self.body.get("properties", {}))
 
     def attribute(self, name: str) -> dict[str, Any] | None:
         """Give the schema of what `Fn::GetAtt` of `name` gives, None when the type has no such attribute."""
@@ -89,7 +90,7 @@ class ResourceType:
 
     def subschema(self, path: list[str]) -> dict[str, Any] | None:
         """Give the schema of the property at `path`, references followed; None where there is none."""
-        node: dict[str, Any] = self._body
+        node: dict[str, Any] = self.body
         for part in path:
             node = self.follow(node)
             below = node.get("items") if part == "*" else (node.get("properties") or {}).get(part)
@@ -101,7 +102,7 @@ class ResourceType:
     def follow(self, node: dict[str, Any]) -> dict[str, Any]:
         """Give what a schema's `$ref` points at, the schema itself when it has none."""
         while "$ref" in node:
-            found: dict[str, Any] = self._body
+            found: dict[str, Any] = self.body
             for part in node["$ref"].removeprefix("#/").split("/"):
                 found = found[part]
             node = {**found, **{key: value for key, value in node.items() if key != "$ref"}}
@@ -109,15 +110,15 @@ class ResourceType:
 
     def replaced_by(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         """Give the changed properties that make CloudFormation replace the resource, empty for a plain update."""
-        pointers = [*self._body.get("createOnlyProperties", []), *_ALSO_CREATE_ONLY.get(self.name, ())]
-        handlers = self._body.get("handlers", {})
+        pointers = [*self.body.get("createOnlyProperties", []), *_ALSO_CREATE_ONLY.get(self.name, ())]
+        handlers = self.body.get("handlers", {})
         if handlers and "update" not in handlers:
             pointers += [f"/properties/{name}" for name in self.property_names]
         return self._changed(pointers, old, new)
 
     def maybe_replaced_by(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         """Give the changed properties that replace the resource under conditions which the schema does not tell."""
-        return self._changed(self._body.get("conditionalCreateOnlyProperties", []), old, new)
+        return self._changed(self.body.get("conditionalCreateOnlyProperties", []), old, new)
 
     @staticmethod
     def _changed(pointers: list[str], old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -212,8 +213,6 @@ def _number(instance: Any) -> bool:
 
 
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from cfnlint.jsonschema import ValidationError
-
     wanted = [types] if isinstance(types, str) else types
     if not any(_is(instance, one) for one in wanted):
         yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")

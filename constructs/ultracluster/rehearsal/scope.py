@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from moto.ec2 import ec2_backends
+from moto.ec2.models import ec2_backends
 from moto.secretsmanager.models import secretsmanager_backends
 from moto.ssm.models import ssm_backends
 
@@ -65,7 +65,8 @@ class StackScope:
         """
         if name not in self._made:
             raise TemplateError(
-                f"Template format error: Unresolved resource dependencies [{name}] in the Resources block of the template"
+                f"Template format error: Unresolved resource dependencies [{name}] in the Resources block of the "
+                "template: its condition does not hold"
             )
         return self._made[name]
 
@@ -136,7 +137,7 @@ class StackScope:
                     return str(resource.blueprint.properties.get("SecretString", resource.values.token(32)))
         e = self._stack.environment
         if (secret := secretsmanager_backends[e.account][e.region].secrets.get(name)) is not None:
-            return str(secret.secret_string)
+            return str(getattr(secret, "secret_string", ""))
         raise TemplateError(f"Secrets Manager can't find the specified secret {name}.")
 
     def _pseudo(self, name: str) -> Any:

@@ -113,6 +113,8 @@ class Stack:
     parameters: dict[str, Any] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     resources: dict[str, Resource] = field(default_factory=dict)
+    #: The resources of a deployment that is under way; `resources` are those of the last one that went well.
+    making: dict[str, Resource] = field(default_factory=dict)
     retained: list[Resource] = field(default_factory=list)
     outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     exports: dict[str, str] = field(default_factory=dict)

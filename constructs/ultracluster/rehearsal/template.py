@@ -8,7 +8,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]  # no stubs
 
 from ultracluster.rehearsal.errors import TemplateError
 from ultracluster.rehearsal.schema import Registry
@@ -135,7 +135,10 @@ class Template:
     def _shape_problems(self) -> Iterator[str]:
         for logical_id, resource in self.resources.items():
             if not isinstance(resource, dict) or not isinstance(resource.get("Type"), str):
-                yield f"Template format error: [/Resources/{logical_id}] Every Resources object must contain a Type member."
+                yield (
+                    f"Template format error: [/Resources/{logical_id}] Every Resources object must contain a Type "
+                    "member."
+                )
                 continue
             if not re.fullmatch(r"[A-Za-z0-9]+", logical_id):
                 yield f"Template format error: Resource name {logical_id} is non alphanumeric."
@@ -162,7 +165,10 @@ class Template:
         known = {*self.resources, *self.parameters, *PSEUDO_PARAMETERS}
         for logical_id, resource in self.resources.items():
             if missing := [one for one in _listed(resource.get("DependsOn")) if one not in self.resources]:
-                yield f"Template format error: Unresolved resource dependencies {missing} in the Resources block of the template"
+                yield (
+                    f"Template format error: Unresolved resource dependencies {missing} in the Resources block of the "
+                    f"template ({logical_id})"
+                )
             if (condition := resource.get("Condition")) and condition not in self.conditions:
                 yield f"Template format error: Unresolved condition dependency {condition} of {logical_id}"
         for section, node in (("Resources", self.resources), ("Outputs", self.outputs)):
@@ -236,7 +242,7 @@ def _listed(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else list(value)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # no stubs
     """YAML as CloudFormation reads it: short tags for intrinsics, dates left as strings."""
 
 

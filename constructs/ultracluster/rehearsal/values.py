@@ -27,6 +27,7 @@ _PREFIXES = {
     "volume": "vol-",
     "snapshot": "snap-",
     "routetable": "rtb-",
+    "subnetroutetableassociation": "rtbassoc-",
     "internetgateway": "igw-",
     "natgateway": "nat-",
     "vpcendpoint": "vpce-",
@@ -52,6 +53,18 @@ _SERVICES = {
     "KinesisFirehose": "firehose",
     "OpenSearchService": "es",
     "StepFunctions": "states",
+}
+# What stands before the name in an ARN, where it is not "kind/":
+# https://docs.aws.amazon.com/service-authorization/latest/reference/, the pages of each service, read 2026-11-21.
+_ARN_NOUNS = {
+    "AWS::Events::Rule": "rule/",
+    "AWS::Lambda::Function": "function:",
+    "AWS::Logs::LogGroup": "log-group:",
+    "AWS::S3::Bucket": "",
+    "AWS::SNS::Topic": "",
+    "AWS::SQS::Queue": "",
+    "AWS::SecretsManager::Secret": "secret:",
+    "AWS::StepFunctions::StateMachine": "stateMachine:",
 }
 _GLOBAL = {"iam", "s3", "route53", "cloudfront", "organizations"}
 _GOOD_STATES = (
@@ -175,13 +188,23 @@ class Values:
         return f"{head}-{self.token(12, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')}"
 
     def arn(self) -> str:
-        """Give the resource's ARN in the commonest form."""
+        """Give the resource's ARN in the commonest form: its name or id after what kind it is."""
         service, kind = self._words
+        noun = _ARN_NOUNS.get(self.type_name, f"{re.sub(r'(?<=[a-z])(?=[A-Z])', '-', kind).lower()}/")
         service = _SERVICES.get(service, service.lower())
         region = "" if service in _GLOBAL else self.region
         account = "" if service == "s3" else self.account
-        noun = "" if service == "s3" else f"{re.sub(r'(?<=[a-z])(?=[A-Z])', '-', kind).lower()}/"
-        return f"arn:{self.partition}:{service}:{region}:{account}:{noun}{self.own_id}"
+        return f"arn:{self.partition}:{service}:{region}:{account}:{noun}{self._arn_name or self.own_id}"
+
+    @property
+    def _arn_name(self) -> str | None:
+        """The name that stands in the ARN, for types that are called by a name; others stand there with their id."""
+        identifiers = self.type.identifiers
+        path = identifiers[0] if len(identifiers) == 1 else [""]
+        if path[-1].lower().endswith("name"):
+            return self.physical_id
+        key = next((key for key in (f"{self._words[1]}Name", "Name") if key in self.type.property_names), None)
+        return str(self.properties.get(key, self.name_of(64))) if self.type_name in _ARN_NOUNS and key else None
 
     @property
     def _words(self) -> tuple[str, str]:
@@ -236,15 +259,16 @@ class Values:
             return ["10.0.0.0/16"]
         if "version" in word or "port" in word:
             return ["1", "1.0.0", "1.0"]
-        return [
+        names = [
             self.name,
             self.name.lower(),
             self.name_of(64),
             self.name_of(32),
             self.name_of(32).lower(),
             self.own_id,
-            self.arn(),
         ]
+        # The ARN holds the name, so it is no candidate for a name that is still to be found.
+        return names if word.endswith("name") else [*names, self.arn()]
 
     def _ids(self, word: str, wanted: str, own: bool) -> list[str]:
         noun = word.removesuffix("s").removesuffix("id") or self._words[1].lower()

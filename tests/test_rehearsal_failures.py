@@ -1,0 +1,255 @@
+"""A rehearsal cannot be green by accident: whatever goes wrong fails the stack, and the reason is told."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rehearsal_tools import Stacks, file_system, local_stacks, parameter
+from ultracluster.rehearsal.deployment import Deployment
+from ultracluster.rehearsal.engine import Engine
+from ultracluster.rehearsal.journal import Maker
+from ultracluster.rehearsal.resources import Resources
+from ultracluster.rehearsal.state import Blueprint, Resource
+
+PLACEMENT_GROUP = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}}
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Iterator[Stacks]:
+    with local_stacks() as found:
+        yield found
+
+
+def assert_rolled_back(stacks: Stacks, name: str, reason: str) -> None:
+    assert stacks.status(name) == "ROLLBACK_COMPLETE"
+    assert reason in stacks.reasons(name)
+    assert stacks.ids(name) == {}
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        ({"SubnetId": "x"}, "#/SubnetId: no such property; did you mean SubnetIds?"),
+        ({"StorageCapacity": "much"}, '#/StorageCapacity: "much" is not of type integer'),
+        ({"SubnetIds": "subnet-1"}, "#/SubnetIds: \"subnet-1\" is not of type array"),
+        ({"LustreConfiguration": {"EfaEnable": True}}, "#/LustreConfiguration/EfaEnable: no such property"),
+        ({"DNSName": "fs.example.com"}, "#/DNSName: is read-only"),
+        ({"Tags": None}, "#/Tags: null is not a value"),
+    ],
+)
+def test_rejects_properties_that_the_schema_does_not_allow(
+    stacks: Stacks, properties: dict[str, Any], reason: str
+) -> None:
+    name = stacks.create({"Fs": file_system(**properties), "After": parameter({"Ref": "Fs"})})
+    assert_rolled_back(stacks, name, reason)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "properties", "reason"),
+    [
+        ("AWS::FSx::FileSystem", {"FileSystemType": "LUSTRE"}, "'SubnetIds' is a required property"),
+        ("AWS::EC2::PlacementGroup", {"Strategy": "Cluster", "PartitionCount": []}, "#/PartitionCount"),
+        ("AWS::SSM::Parameter", {"Type": "Text", "Value": "x"}, "'Text' is not one of ['String', 'StringList']"),
+        ("AWS::PCS::Cluster", {"Networking": {"SubnetIds": ["subnet-x"]}}, "does not match"),
+        ("AWS::EC2::LaunchTemplate", {"LaunchTemplateData": {"Instancetype": "p5"}}, "did you mean InstanceType?"),
+        ("AWS::KMS::Key", {"EnableKeyRotation": "yes"}, '"yes" is not of type boolean'),
+    ],
+)
+def test_rejects_required_enum_pattern_and_type_violations(
+    stacks: Stacks, type_name: str, properties: dict[str, Any], reason: str
+) -> None:
+    name = stacks.create({"Bad": {"Type": type_name, "Properties": properties}})
+    assert_rolled_back(stacks, name, reason)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"Fn::ImportValue": "nobody-exports-this"}, "No export named nobody-exports-this found."),
+        ({"Fn::GetStackOutput": {"StackName": "gone", "OutputName": "X"}}, "there is no stack gone in us-east-2"),
+        ({"Fn::Nonsense": "x"}, "the intrinsic function Fn::Nonsense is unknown"),
+        ({"Fn::Select": [3, ["a", "b"]]}, "there is no element 3 in 2"),
+        ({"Fn::Select": [-1, ["a", "b"]]}, "there is no element -1 in 2"),
+        ({"Fn::FindInMap": ["Map", "a", "b"]}, "the mappings have no Map.a.b"),
+        ({"Fn::Cidr": ["10.0.0.0/24", 5, 6]}, "holds 4 blocks of /26"),
+        ({"Fn::If": ["Absent", "a", "b"]}, "the condition Absent is not in the template"),
+        ({"Fn::Join": ["", {"Ref": "Pg"}]}, "it joins a list of strings"),
+        ({"Fn::Split": [",", ["a"]]}, "it splits a string"),
+        ({"Fn::Sub": "${Pg}", "And": "more"}, "Fn::Sub stands beside"),
+        ("{{resolve:ssm:/mine/absent}}", "[/mine/absent] cannot be found"),
+        ("{{resolve:secretsmanager:absent:SecretString}}", "can't find the specified secret absent"),
+        ("{{resolve:vault:x}}", "names an unknown service"),
+    ],
+)
+def test_rejects_what_cannot_be_resolved(stacks: Stacks, value: Any, reason: str) -> None:
+    name = stacks.create({"Pg": PLACEMENT_GROUP, "Bad": parameter(value, DependsOn="Pg")})
+    assert_rolled_back(stacks, name, reason)
+    assert ("delete", "Pg") in stacks.happened(name)
+
+
+def test_rejects_a_reference_to_a_resource_whose_condition_does_not_hold(stacks: Stacks) -> None:
+    name = stacks.create(
+        {"Pg": {**PLACEMENT_GROUP, "Condition": "Never"}, "Bad": parameter({"Ref": "Pg"})},
+        Conditions={"Never": {"Fn::Equals": ["a", "b"]}},
+    )
+    assert_rolled_back(stacks, name, "Unresolved resource dependencies [Pg]")
+
+
+def test_rejects_an_output_that_cannot_be_resolved(stacks: Stacks) -> None:
+    name = stacks.create({"Pg": PLACEMENT_GROUP}, Outputs={"Out": {"Value": {"Fn::ImportValue": "absent"}}})
+    assert stacks.status(name) == "ROLLBACK_COMPLETE"
+    assert "No export named absent" in str(stacks.cloud.journal.notes)
+
+
+@pytest.mark.parametrize(
+    ("resources", "reason"),
+    [
+        ({"X": {"Type": "AWS::FSx::Filesystem"}}, "did you mean AWS::FSx::FileSystem?"),
+        ({"X": {"Type": "AWS::Nothing::Real"}}, "Unrecognized resource types: [AWS::Nothing::Real]"),
+        ({"X": {}}, "must contain a Type member"),
+        ({"X": {"Type": "AWS::SSM::Parameter", "Propertys": {}}}, "Invalid template resource property"),
+        ({"X": parameter({"Ref": "Absent"})}, "Unresolved resource dependencies [Absent]"),
+        ({"X": parameter({"Fn::Sub": "${Absent.Arn}"})}, "Unresolved resource dependencies [Absent]"),
+        ({"X": parameter("x", DependsOn="Absent")}, "Unresolved resource dependencies ['Absent']"),
+        ({"X": parameter("x", Condition="Absent")}, "Unresolved condition dependency Absent"),
+        ({"X": parameter("x", DeletionPolicy="Keep")}, "DeletionPolicy of X is Keep"),
+        ({"X": file_system(), "Y": parameter({"Fn::GetAtt": ["X", "MountName"]})}, "it has DNSName, Id, LustreMount"),
+        ({"X": parameter({"Ref": "Y"}), "Y": parameter({"Ref": "X"})}, "Circular dependency between resources: [X, Y]"),
+        ({"X-1": parameter("x")}, "Resource name X-1 is non alphanumeric"),
+    ],
+)
+def test_rejects_a_template_before_anything_is_made(stacks: Stacks, resources: dict[str, Any], reason: str) -> None:
+    before = len(stacks.cloud.journal.entries())
+    assert reason in stacks.refusal(resources)
+    assert len(stacks.cloud.journal.entries()) == before
+
+
+@pytest.mark.parametrize(
+    ("sections", "reason"),
+    [
+        ({"Transform": "AWS::Serverless-2016-10-31"}, "a rehearsal cannot expand macros"),
+        ({"Resurces": {}}, "Invalid template property or properties ['Resurces']"),
+        ({"Parameters": {"P": {"Type": "String"}}}, "Parameters: [P] must have values"),
+        (
+            {"Parameters": {"P": {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/mine"}}},
+            "Unable to fetch parameters [/mine]",
+        ),
+        (
+            {"Parameters": {"P": {"Type": "String", "Default": "c", "AllowedValues": ["a", "b"]}}},
+            "must be one of AllowedValues",
+        ),
+    ],
+)
+def test_rejects_bad_sections(stacks: Stacks, sections: dict[str, Any], reason: str) -> None:
+    assert reason in stacks.refusal({"X": parameter("x")}, **sections)
+
+
+def test_rejects_a_rule_that_does_not_hold(stacks: Stacks) -> None:
+    rule = {"Assertions": [{"Assert": {"Fn::Contains": [["a"], "b"]}, "AssertDescription": "no b here"}]}
+    name = stacks.create({"X": parameter("x")}, Rules={"R": rule})
+    assert stacks.status(name) == "ROLLBACK_COMPLETE"
+    assert "rule R: no b here" in str(stacks.cloud.journal.notes)
+
+
+class _Broken:
+    """A model of moto that is broken."""
+
+    def __init__(self, behaviour: Any) -> None:
+        self._behaviour = behaviour
+
+    @staticmethod
+    def cloudformation_name_type() -> str:
+        return ""
+
+    def create_from_cloudformation_json(self, *_: Any, **__: Any) -> Any:
+        return self._behaviour()
+
+
+def _raise() -> None:
+    raise KeyError("inside moto")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [(_raise, "create AWS::EC2::VPC: KeyError: 'inside moto'"), (lambda: None, "moto made no AWS::EC2::VPC")],
+)
+def test_rejects_what_moto_breaks_on_or_does_not_make(
+    stacks: Stacks, monkeypatch: pytest.MonkeyPatch, behaviour: Any, reason: str
+) -> None:
+    models = {"AWS::EC2::VPC": _Broken(behaviour)}
+    monkeypatch.setattr("ultracluster.rehearsal.moto_models.get_model_map", lambda: models)
+    name = stacks.create({"Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}})
+    assert_rolled_back(stacks, name, reason)
+
+
+def test_rejects_what_moto_refuses_as_the_service_would(stacks: Stacks) -> None:
+    vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/30"}}
+    name = stacks.create({"Vpc": vpc})
+    assert_rolled_back(stacks, name, "InvalidVPCRangeError")
+
+
+def test_a_defect_of_the_engine_itself_fails_the_stack(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(self: Resources, blueprint: Blueprint, generation: int = 0) -> Resource:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(Resources, "create", explode)
+    name = stacks.create({"Pg": PLACEMENT_GROUP})
+    assert_rolled_back(stacks, name, "RuntimeError: a defect")
+
+
+def test_a_resource_without_a_physical_id_fails_the_stack(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forget(self: Resources, blueprint: Blueprint, generation: int = 0) -> Resource:
+        return Resource(blueprint=blueprint, physical_id="", maker=Maker.SCHEMA)
+
+    monkeypatch.setattr(Resources, "create", forget)
+    name = stacks.create({"Pg": PLACEMENT_GROUP})
+    assert stacks.status(name) == "ROLLBACK_COMPLETE"
+    assert "These resources were not made: Pg" in str(stacks.cloud.journal.notes)
+
+
+def test_a_resource_that_the_engine_skipped_fails_the_stack(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Deployment, "_apply", lambda self, blueprint: None)
+    name = stacks.create({"Pg": PLACEMENT_GROUP})
+    assert stacks.status(name) == "ROLLBACK_COMPLETE"
+    assert "These resources were not made: Pg" in str(stacks.cloud.journal.notes)
+
+
+def test_a_defect_while_answering_is_an_error_to_the_client(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(self: Engine, **_: Any) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(Engine, "prepare", explode)
+    assert "rehearsal: RuntimeError: a defect" in stacks.refusal({"Pg": PLACEMENT_GROUP})
+
+
+def test_an_operation_that_is_not_rehearsed_says_so(stacks: Stacks) -> None:
+    with pytest.raises(stacks.cloudformation.exceptions.ClientError, match="DetectStackDrift is not rehearsed"):
+        stacks.cloudformation.detect_stack_drift(StackName="any")
+
+
+def test_a_failed_update_restores_what_was_there(stacks: Stacks) -> None:
+    before = {"Pg": PLACEMENT_GROUP, "Name": parameter("old"), "Fs": file_system()}
+    name = stacks.create(before)
+    ids = stacks.ids(name)
+    changed = {
+        "Pg": {**PLACEMENT_GROUP, "Properties": {"Strategy": "spread"}},
+        "Name": parameter("new"),
+        "Fs": file_system(StorageCapacity=2400),
+        "New": parameter("x"),
+        "Bad": {**file_system(Nonsense=1), "DependsOn": ["Pg", "Name", "Fs", "New"]},
+    }
+    stacks.update(name, changed)
+    assert stacks.status(name) == "UPDATE_ROLLBACK_COMPLETE"
+    assert "#/Nonsense: no such property" in stacks.reasons(name)
+    assert stacks.ids(name) == ids
+    assert stacks.client("ssm").get_parameter(Name=ids["Name"])["Parameter"]["Value"] == "old"
+    stacks.update(name, {**before, "Name": parameter("newer")})
+    assert stacks.status(name) == "UPDATE_COMPLETE"
+    assert stacks.happened(name)[-1] == ("update", "Name")
+
+
+def test_a_resource_that_cannot_be_deleted_fails_the_deletion(stacks: Stacks) -> None:
+    name = stacks.create({"Bucket": {"Type": "AWS::S3::Bucket"}})
+    stacks.client("s3").put_object(Bucket=stacks.ids(name)["Bucket"], Key="data", Body=b"x")
+    assert stacks.delete(name) == "DELETE_FAILED"
+    assert "The bucket you tried to delete is not empty" in stacks.reasons(name)
