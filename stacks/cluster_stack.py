@@ -5,6 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
+from stacks.references import hold
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 
@@ -24,4 +25,6 @@ class ClusterStack(cdk.Stack):
     ) -> None:
         super().__init__(scope, id, description=f"Control plane of the cluster {cluster.name}", **kwargs)
         self.pcs = patterns.control_plane(self, cluster, network, storage)
+        # Node groups belong to this controller: it must not go before them.
+        hold(self.pcs)
         cdk.CfnOutput(self, "ClusterId", value=self.pcs.cluster_id, description="AWS PCS cluster")

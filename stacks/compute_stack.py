@@ -30,7 +30,7 @@ class ComputeStack(cdk.Stack):
         cdk.CfnOutput(
             self,
             "LoginCommand",
-            description="How to log in",
+            description="How to log in; then: sudo -iu ubuntu",
             value=(
                 f"aws ssm start-session --region {self.region} --target $(aws ec2 describe-instances "
                 f"--region {self.region} --filters Name=instance-state-name,Values=running "

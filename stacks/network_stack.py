@@ -5,6 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
+from stacks.references import hold
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 
@@ -15,6 +16,8 @@ class NetworkStack(cdk.Stack):
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
         super().__init__(scope, id, description=f"Network of the cluster {cluster.name}", **kwargs)
         self.parts = patterns.network(self, cluster)
+        # Nodes that lose their subnet or their group lose each other: other stacks hold on to these.
+        hold(self)
         cdk.CfnOutput(self, "VpcId", value=self.parts.vpc.vpc_id, description="VPC of the cluster")
         cdk.CfnOutput(
             self,

@@ -5,6 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
+from stacks.references import hold
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 
@@ -25,7 +26,7 @@ class StorageStack(cdk.Stack):
         self.parts = patterns.storage(self, cluster, network)
         if self.parts.lustre is not None:
             # Nodes that lose their file system lose their job: other stacks hold on to this one.
-            cdk.CrossStackReferences.of(self.parts.lustre).produce(cdk.ReferenceStrength.STRONG)
+            hold(self.parts.lustre)
             cdk.CfnOutput(
                 self,
                 "FileSystemId",

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-import boto3
-from botocore.exceptions import ClientError
+import boto3  # type: ignore[import-untyped]  # no stubs
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]
+
 from ultracluster.rehearsal import Entry, LocalCloud
 
 REGION = "us-east-2"

@@ -1,3 +1,5 @@
+import json
+import subprocess
 from collections.abc import Callable
 from email import message_from_string
 from typing import Any
@@ -198,6 +200,27 @@ def test_rejects_a_layout_that_the_type_cannot_have(stack: cdk.Stack, group: ec2
 def test_rejects_nodes_without_a_security_group(stack: cdk.Stack) -> None:
     with pytest.raises(ValueError, match="at least one group"):
         compute.NodeGroupTemplate(stack, "Train", instance_type="p5.48xlarge", security_groups=[])
+
+
+def test_every_mount_guards_its_mount_point_in_shell_that_bash_can_read() -> None:
+    mount = compute.Mount(device="fs@tcp:/m", path="/my data", type="lustre", options="noatime")
+    text = compute.user_data(mounts=[mount])
+    config = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    assert config["mounts"] == [["fs@tcp:/m", "/my data", "lustre", "noatime", "0", "0"]]
+    assert "chattr +i '/my data'" in config["bootcmd"][0]
+    for line in [*config["bootcmd"], *config["runcmd"]]:
+        assert subprocess.run(["bash", "-n", "-c", line], capture_output=True).returncode == 0, line
+
+
+def test_instances_volumes_and_interfaces_carry_the_tags(
+    stack: cdk.Stack, group: ec2.ISecurityGroup, template: Callable[[], Template]
+) -> None:
+    compute.NodeGroupTemplate(
+        stack, "Train", instance_type="p5.48xlarge", security_groups=[group], tags={"project": "llama"}
+    )
+    specifications = data(template)["TagSpecifications"]
+    assert {s["ResourceType"] for s in specifications} == {"instance", "volume", "network-interface"}
+    assert all({"Key": "project", "Value": "llama"} in s["Tags"] for s in specifications)
 
 
 @given(st.lists(st.text(max_size=40), max_size=3))

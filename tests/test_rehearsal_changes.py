@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]  # no stubs
 from rehearsal_tools import REGION, Stacks, body, file_system, local_stacks, parameter
 
 KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
@@ -87,7 +87,10 @@ def test_what_retain_protects_is_left_and_told(stacks: Stacks) -> None:
 
 def test_retain_except_on_create_does_not_outlive_a_failed_creation(stacks: Stacks) -> None:
     bad = {**file_system(Nonsense=1), "DependsOn": ["Kept", "Gone"]}
-    kept, gone = {**file_system(), "DeletionPolicy": "Retain"}, {**file_system(), "DeletionPolicy": "RetainExceptOnCreate"}
+    kept, gone = (
+        {**file_system(), "DeletionPolicy": "Retain"},
+        {**file_system(), "DeletionPolicy": "RetainExceptOnCreate"},
+    )
     name = stacks.create({"Kept": kept, "Gone": gone, "Bad": bad})
     assert ("retain", "Kept") in stacks.happened(name)
     assert ("delete", "Gone") in stacks.happened(name)

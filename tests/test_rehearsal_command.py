@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import typer
 from typer.testing import CliRunner
+
 from ultracluster import clusterfile, rehearsal
 from ultracluster.cli.rehearse import rehearse
 from ultracluster.rehearsal import Entry, Journal, Maker, Report, StandIn, Step

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from rehearsal_tools import REGION, Stacks, local_stacks, parameter
+
 from ultracluster.rehearsal import custom_resources
 from ultracluster.rehearsal.custom_resources import MARKER
 
@@ -24,7 +25,8 @@ def handle(event, context):
     properties = event["ResourceProperties"]
     match properties["Behaviour"], event["RequestType"]:
         case "count", kind:
-            boto3.client("ssm").put_parameter(Name="/seen/" + kind, Value=json.dumps(properties), Type="String", Overwrite=True)
+            seen = {"Name": "/seen/" + kind, "Value": json.dumps(properties), "Type": "String", "Overwrite": True}
+            boto3.client("ssm").put_parameter(**seen)
             answer(event, Data={"Doubled": str(2 * int(properties["Number"])), "Stage": os.environ["STAGE"]})
         case "fail", "Create":
             answer(event, "FAILED", Reason="the quota is used up")
@@ -77,7 +79,9 @@ def resources(behaviour: str, code: str = "ours.zip", runtime: str = "python3.13
 
 
 def test_a_handler_of_ours_runs_with_the_event_and_its_answer_is_used(stacks: Stacks) -> None:
-    name = stacks.create({**resources("count", Flag=True), "Use": parameter({"Fn::Sub": "${Custom.Doubled} ${Custom.Stage} ${Custom}"})})
+    name = stacks.create(
+        {**resources("count", Flag=True), "Use": parameter({"Fn::Sub": "${Custom.Doubled} ${Custom.Stage} ${Custom}"})}
+    )
     assert stacks.status(name) == "CREATE_COMPLETE", stacks.reasons(name)
     ssm = stacks.client("ssm")
     assert ssm.get_parameter(Name=stacks.ids(name)["Use"])["Parameter"]["Value"] == "42 rehearsal made-1"

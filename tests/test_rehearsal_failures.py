@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from rehearsal_tools import Stacks, file_system, local_stacks, parameter
+
 from ultracluster.rehearsal.deployment import Deployment
 from ultracluster.rehearsal.engine import Engine
 from ultracluster.rehearsal.journal import Maker
@@ -31,7 +32,7 @@ def assert_rolled_back(stacks: Stacks, name: str, reason: str) -> None:
     [
         ({"SubnetId": "x"}, "#/SubnetId: no such property; did you mean SubnetIds?"),
         ({"StorageCapacity": "much"}, '#/StorageCapacity: "much" is not of type integer'),
-        ({"SubnetIds": "subnet-1"}, "#/SubnetIds: \"subnet-1\" is not of type array"),
+        ({"SubnetIds": "subnet-1"}, '#/SubnetIds: "subnet-1" is not of type array'),
         ({"LustreConfiguration": {"EfaEnable": True}}, "#/LustreConfiguration/EfaEnable: no such property"),
         ({"DNSName": "fs.example.com"}, "#/DNSName: is read-only"),
         ({"Tags": None}, "#/Tags: null is not a value"),

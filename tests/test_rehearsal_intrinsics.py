@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ultracluster.rehearsal import Journal, parameters, patterns
 from ultracluster.rehearsal.errors import TemplateError
 from ultracluster.rehearsal.intrinsics import NO_VALUE, Resolver

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from cfnlint.jsonschema import StandardValidator  # type: ignore[import-untyped]  # no py.typed
+
 from ultracluster.rehearsal.errors import RehearsalError
 from ultracluster.rehearsal.schema import Registry, registry
 from ultracluster.rehearsal.values import Values
@@ -94,7 +95,12 @@ def test_text_is_taken_for_numbers_and_booleans_as_cloudformation_does() -> None
 
 def test_a_launch_template_of_32_interfaces_is_valid() -> None:
     interfaces = [
-        {"NetworkCardIndex": card, "DeviceIndex": min(card, 1), "InterfaceType": "efa", "Groups": ["sg-0123456789abcdef0"]}
+        {
+            "NetworkCardIndex": card,
+            "DeviceIndex": min(card, 1),
+            "InterfaceType": "efa",
+            "Groups": ["sg-0123456789abcdef0"],
+        }
         for card in range(32)
     ]
     template = REGISTRY.find("AWS::EC2::LaunchTemplate")

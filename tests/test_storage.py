@@ -48,6 +48,26 @@ def test_a_file_system_stays_when_it_leaves_the_template(stack: cdk.Stack, templ
     )
 
 
+def test_a_file_system_that_stays_keeps_the_rules_its_servers_talk_through(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    make_lustre(stack)
+    found = template()
+    kept = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
+    (group,) = {
+        g["Fn::GetAtt"][0]
+        for g in next(iter(found.find_resources("AWS::FSx::FileSystem").values()))["Properties"]["SecurityGroupIds"]
+    }
+    resources = found.to_json()["Resources"]
+    rules = [
+        r
+        for r in resources.values()
+        if r["Type"].startswith("AWS::EC2::SecurityGroup") and group in str(r.get("Properties"))
+    ]
+    for resource in [resources[group], *rules]:
+        assert kept.items() <= resource.items()
+
+
 def test_a_file_system_has_a_group_of_its_own_that_lets_itself_in(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:

@@ -1,6 +1,7 @@
 """What a node does at its first boot."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,13 +32,28 @@ class Mount:
 def user_data(*, mounts: Sequence[Mount] = ()) -> str:
     """The user data of a node as MIME multi-part text, which AWS PCS and EKS merge with their own.
 
-    cloud-init writes the mounts to /etc/fstab, so they come back after a reboot.
+    cloud-init writes the mounts to /etc/fstab, so they come back after a reboot. A mount that fails leaves the node up,
+    with a mount point that nothing can be written to.
 
     Raises:
         ValueError: When the text is over EC2's limit of 16 KiB.
     """
     # JSON is YAML; it keeps tokens and odd characters in one piece.
-    config = {"mounts": [[m.device, m.path, m.type, m.options, "0", "0"] for m in mounts]} if mounts else {}
+    config: dict[str, list[str | list[str]]] = {"bootcmd": [], "mounts": [], "runcmd": []} if mounts else {}
+    for mount in mounts:
+        path = shlex.quote(mount.path)
+        # An immutable mount point: while nothing is mounted on it, a write fails instead of filling the root volume.
+        config["bootcmd"].append(f"mkdir -p {path} && {{ mountpoint -q {path} || chattr +i {path}; }}")
+        config["mounts"].append([mount.device, mount.path, mount.type, mount.options, "0", "0"])
+        # The automount that /etc/fstab asks for exists only after a reload: it mounts later what could not be by now.
+        config["runcmd"].append(
+            f"systemctl daemon-reload; mountpoint -q {path} || "
+            f'systemctl start "$(systemd-escape -p --suffix=automount {path})"'
+        )
+        # A new file system belongs to root alone.
+        config["runcmd"].append(
+            f'mountpoint -q {path} && [ "$(stat -c %U:%a {path})" = root:755 ] && chmod 1777 {path}'
+        )
     text = "\n".join(
         [
             "MIME-Version: 1.0",

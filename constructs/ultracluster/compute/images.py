@@ -25,7 +25,8 @@ def pcs_image(scope: Construct, architecture: str) -> str:
     """
     cdk.Validations.of(cdk.Stack.of(scope)).add_warning(
         UNPINNED_IMAGE,
-        "the image is the newest at each deployment; pin the image of a production cluster: image: ami-...",
+        "each deployment takes the newest image, and replaces nodes when it has moved; pin one for production: "
+        "image: ami-...",
     )
     return ssm.StringParameter.value_for_typed_string_parameter_v2(
         scope, pcs.AMI_PARAMETERS[architecture], ssm.ParameterValueType.AWS_EC2_IMAGE_ID

@@ -1,6 +1,6 @@
 """The launch template of a node group."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import aws_cdk as cdk
@@ -35,7 +35,9 @@ class NodeGroupTemplate(Construct):
         user_data: Plain text; see `boot.user_data`. Default: none.
         root_volume_gib: Size of the root volume. Default: 500 GiB; container images fill the 75 GiB of AWS's images.
         root_device: Device name of the root volume: `/dev/sda1` on Ubuntu, `/dev/xvda` on Amazon Linux.
-        key: Key of the root volume. Default: the account's key for EBS.
+        key: Key of the root volume; its policy must let the service that launches use it. AWS PCS has no access to a
+            key of yours unless you grant it. Default: the account's key for EBS.
+        tags: Tags of the instances, their volumes and interfaces. Tags of a stack reach the template, not those.
 
     Raises:
         ValueError: When the type can't have the layout, the capacity can't have the placement group, or no security
@@ -58,6 +60,7 @@ class NodeGroupTemplate(Construct):
         root_volume_gib: int = 500,
         root_device: str = "/dev/sda1",
         key: kms.IKey | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
         if not security_groups:
@@ -74,6 +77,7 @@ class NodeGroupTemplate(Construct):
         self.placement_group = self._place(placement_group)
         group_ids = [group.security_group_id for group in security_groups]
         subnet_id = None if subnet is None else subnet.subnet_id
+        marks = {"Name": self.node.path.removesuffix(f"/{self.node.id}"), **(tags or {})}
         self.resource = _L1(
             self,
             "Resource",
@@ -103,9 +107,9 @@ class NodeGroupTemplate(Construct):
                 tag_specifications=[
                     _L1.TagSpecificationProperty(
                         resource_type=kind,
-                        tags=[cdk.CfnTag(key="Name", value=self.node.scope.node.path)],  # type: ignore[union-attr]
+                        tags=[cdk.CfnTag(key=name, value=text) for name, text in sorted(marks.items())],
                     )
-                    for kind in ("instance", "volume")
+                    for kind in ("instance", "volume", "network-interface")
                 ],
             ),
         )

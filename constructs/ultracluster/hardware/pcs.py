@@ -11,7 +11,11 @@ from types import MappingProxyType
 # Size of the controller -> instances it manages, login nodes included. Changing the size makes a new cluster.
 SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE": 2048})
 
-SLURM_VERSIONS = ("24.11", "25.05", "25.11", "26.05")
+# Those that PCS takes for new clusters, with the day each ends: 24.11 ended on 2026-05-31, though the API names it.
+# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html (read 2026-11-21)
+SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {"25.05": "2026-11-30", "25.11": "2027-05-31", "26.05": "2027-11-30"}
+)
 # Not the newest: AWS's sample images and Pyxis builds are for this one.
 DEFAULT_SLURM_VERSION = "25.11"
 

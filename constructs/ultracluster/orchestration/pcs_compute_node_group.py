@@ -63,6 +63,8 @@ class PcsComputeNodeGroup(Construct):
                 template_id=template.launch_template_id, version=template.latest_version
             ),
         )
+        # The nodes can't register before the cluster stands and their role has its policy.
+        self.resource.node.add_dependency(cluster)
         self.node_group_id = self.resource.attr_id
 
 

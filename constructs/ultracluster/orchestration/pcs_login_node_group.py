@@ -1,6 +1,6 @@
 """Where people log in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
@@ -24,7 +24,8 @@ class PcsLoginNodeGroup(Construct):
         count: Number of login nodes. Default: 1.
         name: Name of the group. Default: `login`.
         user_data: Plain text; see `compute.user_data`.
-        key: Key of the root volume. Default: the account's key for EBS.
+        key: Key of the root volume; see `NodeGroupTemplate`. Default: the account's key for EBS.
+        tags: Tags of the instances, their volumes and interfaces.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class PcsLoginNodeGroup(Construct):
         name: str = "login",
         user_data: str | None = None,
         key: kms.IKey | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
         self.template = NodeGroupTemplate(
@@ -51,6 +53,7 @@ class PcsLoginNodeGroup(Construct):
             subnet=subnet,
             user_data=user_data,
             key=key,
+            tags=tags,
         )
         self.node_group = PcsComputeNodeGroup(
             self,

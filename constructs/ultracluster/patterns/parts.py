@@ -3,12 +3,13 @@
 A part is a function, so that one stack may hold them all (`UltraCluster`) or each a stack of its own.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup, warnings
 from ultracluster.compute import UNPINNED_IMAGE, Mount, NodeGroupTemplate, pcs_image, user_data
@@ -27,6 +28,8 @@ class Network:
     #: Where the Slurm controller puts its interface.
     services_subnet: ec2.ISubnet
     nodes: ec2.ISecurityGroup
+    #: What must stand before a controller or a node: routes, and the rules of the security group.
+    ready: tuple[IDependable, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +51,9 @@ def network(scope: Construct, cluster: ClusterFile) -> Network:
         )
         subnet = ec2.Subnet.from_subnet_id(scope, "TrainingSubnet", existing.subnet)
         nodes = EfaSecurityGroup(scope, "Nodes", vpc=vpc)
-        return Network(vpc=vpc, training_subnet=subnet, services_subnet=subnet, nodes=nodes.security_group)
+        return Network(
+            vpc=vpc, training_subnet=subnet, services_subnet=subnet, nodes=nodes.security_group, ready=(nodes,)
+        )
     made = ClusterNetwork(
         scope,
         "Network",
@@ -65,6 +70,7 @@ def network(scope: Construct, cluster: ClusterFile) -> Network:
         training_subnet=made.training_subnet,
         services_subnet=made.services_subnet,
         nodes=nodes.security_group,
+        ready=(made, nodes),
     )
 
 
@@ -105,6 +111,7 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
         accounting=slurm.accounting,
         scale_down_idle_time=cdk.Duration.seconds(slurm.scale_down_idle_time.seconds),
     )
+    pcs.node.add_dependency(*network.ready)
     if storage.data_bucket is not None:
         storage.data_bucket.grants.read_write(pcs.node_role)
     return pcs
@@ -131,15 +138,20 @@ def node_groups(
             image_id=login.image or pcs_image(scope, login.instance_type.architecture),
             count=login.count,
             user_data=boot,
+            tags=cluster.tags,
         ).node_group
     }
     for group in cluster.node_groups:
-        groups[group.name] = _node_group(Construct(scope, group.name), group, network, pcs, boot)
+        groups[group.name] = _node_group(Construct(scope, group.name), group, network, pcs, boot, cluster.tags)
+    # A node needs its routes, and the rules that let it mount, before it boots.
+    before = (*network.ready, *([storage.lustre] if storage.lustre else []))
+    for made in groups.values():
+        made.node.add_dependency(*before)
     return groups
 
 
 def _node_group(
-    scope: Construct, group: NodeGroup, network: Network, pcs: PcsCluster, boot: str
+    scope: Construct, group: NodeGroup, network: Network, pcs: PcsCluster, boot: str, tags: Mapping[str, str]
 ) -> PcsComputeNodeGroup:
     template = NodeGroupTemplate(
         scope,
@@ -152,6 +164,7 @@ def _node_group(
         subnet=network.training_subnet,
         user_data=boot,
         root_volume_gib=group.root_volume.gib,
+        tags=tags,
     )
     made = PcsComputeNodeGroup(
         scope,

@@ -72,7 +72,7 @@ class LocalCloud:
             )
             self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
             self._answers.endpoint = f"http://localhost:{self._server.server_port}"
-            self._thread = Thread(target=self._server.serve_forever, name="local-cloud", daemon=True)
+            self._thread = Thread(target=self._server.serve_forever, args=(0.05,), name="local-cloud", daemon=True)
             self._thread.start()
         except BaseException:
             _ONLY_ONE.release()

@@ -30,6 +30,7 @@ class Resources:
         self._stacks = nested_stacks.NestedStackDriver(engine)
         self._moto = MotoDriver(journal)
         self._custom = custom
+        self._made_up: set[str] = set()
 
     def create(self, blueprint: Blueprint, generation: int = 0) -> Resource:
         """Make a resource.
@@ -37,7 +38,7 @@ class Resources:
         Raises:
             ResourceError: with the reason when it cannot be made.
         """
-        _check(blueprint)
+        self._check(blueprint)
         if self._custom.is_custom(blueprint.type_name):
             made = _guarded("create", blueprint, self._custom.create, blueprint, generation)
         elif blueprint.type_name == nested_stacks.TYPE:
@@ -53,11 +54,13 @@ class Resources:
             )
         if not made.physical_id:
             raise ResourceError(f"{blueprint.type_name} was made without a physical id")
+        if made.maker in (Maker.SCHEMA, Maker.STAND_IN):
+            self._remember(made.physical_id)
         return made
 
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
         """Change a resource in place; a custom resource may come back with another physical id."""
-        _check(blueprint)
+        self._check(blueprint)
         if old.maker in (Maker.HANDLER, Maker.STAND_IN):
             return _guarded("update", blueprint, self._custom.update, old, blueprint)
         if old.maker is Maker.STACK:
@@ -83,7 +86,7 @@ class Resources:
         """
         blueprint = resource.blueprint
         if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
-            return self._custom.attribute(resource, name)
+            return self._remember(self._custom.attribute(resource, name))
         if resource.maker is Maker.STACK:
             return self._stacks.attribute(resource, name)
         if (schema := blueprint.type.attribute(name)) is None:
@@ -95,17 +98,23 @@ class Resources:
         if resource.maker is Maker.MOTO:
             found = _guarded("Fn::GetAtt of", blueprint, self._moto.attribute, resource, name)
         if not isinstance(found, str | int | float | bool | list):
-            found = resource.values.at(name.split("."))
+            found = self._remember(resource.values.at(name.split(".")))
         return str(found) if isinstance(found, int | float) and schema.get("type", "string") == "string" else found
 
+    def _check(self, blueprint: Blueprint) -> None:
+        properties = blueprint.properties
+        problems = [*_left_over(properties, "#")] or blueprint.type.problems(properties, self._made_up)
+        if problems:
+            raise ResourceError(
+                f"Properties validation failed for resource {blueprint.logical_id} ({blueprint.type_name}) with "
+                f"message: [{', '.join(problems)}]"
+            )
 
-def _check(blueprint: Blueprint) -> None:
-    problems = [*_left_over(blueprint.properties, "#")] or blueprint.type.problems(blueprint.properties)
-    if problems:
-        raise ResourceError(
-            f"Properties validation failed for resource {blueprint.logical_id} ({blueprint.type_name}) with message: "
-            f"[{', '.join(problems)}]"
-        )
+    def _remember(self, value: Any) -> Any:
+        """Note an ARN that was made up, and give it back."""
+        if isinstance(value, str) and value.startswith("arn:"):
+            self._made_up.add(value)
+        return value
 
 
 def _left_over(node: Any, where: str) -> list[str]:

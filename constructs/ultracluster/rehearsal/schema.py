@@ -6,7 +6,7 @@ Properties are checked against them, `Fn::GetAtt` and `Ref` read them, and they 
 import difflib
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,19 @@ class ResourceType:
         # CloudFormation turns "true" and "5" into what the schema wants, and so does this check of types.
         return StandardValidator(self.body).extend(validators={"type": _type})(self.body)
 
-    def problems(self, properties: dict[str, Any]) -> list[str]:
-        """Give what the schema rejects in `properties`, empty when nothing."""
+    def problems(self, properties: dict[str, Any], made_up: Collection[str] = ()) -> list[str]:
+        """Give what the schema rejects in `properties`, empty when nothing.
+
+        Args:
+            properties: Properties of a resource, resolved.
+            made_up: ARNs that the rehearsal made up. What stands after the account in them is a guess, so a pattern
+                for ARNs of the same service does not reject them.
+        """
         with warnings.catch_warnings():
             # Some patterns of the schemas are dubious to Python's regex engines; that is not the template's fault.
             warnings.simplefilter("ignore", FutureWarning)
-            found = [_describe(error) for error in self._validator.iter_errors(properties)]
+            errors = [one for one in self._validator.iter_errors(properties) if not _is_guess(one, made_up)]
+        found = [_describe(error) for error in errors]
         for path in self.read_only if not self.body.get("patternProperties") else []:
             if "*" not in path and list(_values(properties, path)):
                 found.append(f"#/{'/'.join(path)}: is read-only: CloudFormation sets it, a template cannot")
@@ -216,6 +223,13 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[An
     wanted = [types] if isinstance(types, str) else types
     if not any(_is(instance, one) for one in wanted):
         yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")
+
+
+def _is_guess(error: Any, made_up: Collection[str]) -> bool:
+    if error.validator not in ("pattern", "anyOf", "oneOf") or error.instance not in made_up:
+        return False
+    service = error.instance.split(":")[2]
+    return f":{service}:" in json.dumps(error.schema)
 
 
 def _describe(error: Any) -> str:

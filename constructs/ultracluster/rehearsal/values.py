@@ -59,6 +59,7 @@ _SERVICES = {
 _ARN_NOUNS = {
     "AWS::Events::Rule": "rule/",
     "AWS::Lambda::Function": "function:",
+    "AWS::Lambda::LayerVersion": "layer:",
     "AWS::Logs::LogGroup": "log-group:",
     "AWS::S3::Bucket": "",
     "AWS::SNS::Topic": "",

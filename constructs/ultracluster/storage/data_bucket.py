@@ -44,7 +44,8 @@ class DataBucket(Construct):
     ) -> None:
         super().__init__(scope, id)
         self._key = key
-        self.bucket: s3.IBucket = s3.Bucket(
+        logs_bucket = access_log_bucket or self._access_log_bucket(removal_policy)
+        bucket = s3.Bucket(
             self,
             "Bucket",
             encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
@@ -58,7 +59,7 @@ class DataBucket(Construct):
                     abort_incomplete_multipart_upload_after=_ABORT_UPLOADS,
                 )
             ],
-            server_access_logs_bucket=access_log_bucket or self._access_log_bucket(removal_policy),
+            server_access_logs_bucket=logs_bucket,
             server_access_logs_prefix=f"{self.node.path}/",
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
@@ -66,6 +67,8 @@ class DataBucket(Construct):
             minimum_tls_version=1.2,
             removal_policy=removal_policy,
         )
+        _keep_policy(bucket, removal_policy)
+        self.bucket: s3.IBucket = bucket
         self.grants = DataBucketGrants(self, self.bucket, key)
 
     def _access_log_bucket(self, removal_policy: cdk.RemovalPolicy) -> s3.IBucket:
@@ -80,10 +83,17 @@ class DataBucket(Construct):
             minimum_tls_version=1.2,
             removal_policy=removal_policy,
         )
+        _keep_policy(bucket, removal_policy)
         cdk.Validations.of(bucket).acknowledge(
             cdk.Acknowledgment(id="AwsSolutions-S1", reason="S3 access logs of a log bucket would log themselves")
         )
         return bucket
+
+
+def _keep_policy(bucket: s3.Bucket, removal_policy: cdk.RemovalPolicy) -> None:
+    """A bucket that stays keeps its policy: without it, it would take plain HTTP, and no access logs."""
+    if bucket.policy is not None:
+        bucket.policy.apply_removal_policy(removal_policy)
 
 
 class DataBucketGrants:

@@ -61,13 +61,17 @@ class LustreFileSystem(Construct):
     ) -> None:
         super().__init__(scope, id)
         self.size = size
-        self.security_group: ec2.ISecurityGroup = ec2.SecurityGroup(
+        group = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="FSx for Lustre: its own group, never to be exchanged"
         )
+        self.security_group: ec2.ISecurityGroup = group
         self.connections = ec2.Connections(security_groups=[self.security_group])
         # EFA needs the group's rules before the file system: FSx checks them when it creates one.
         rules = Construct(self, "Rules")
-        allow_all_between(rules, "Self", self.security_group, self.security_group)
+        allow_all_between(rules, "Self", group, group)
+        # The servers talk to each other through these: a file system that stays without them is cut off from itself.
+        cdk.RemovalPolicies.of(rules).apply(removal_policy)
+        group.apply_removal_policy(removal_policy)
 
         log_group = logs.LogGroup(
             self,
