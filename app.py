@@ -5,7 +5,7 @@ import sys
 
 import aws_cdk as cdk
 
-from stacks.cluster_stage import ClusterStage
+from stacks.cluster_stacks import ClusterStacks
 from ultracluster import clusterfile
 
 DEFAULT_CLUSTER = "examples/slurm-512-gpus.yaml"
@@ -18,8 +18,7 @@ def main() -> None:
         cluster = clusterfile.load(app.node.try_get_context("cluster") or DEFAULT_CLUSTER)
     except clusterfile.ClusterFileError as error:
         sys.exit(str(error))
-    account = cluster.account or os.environ.get("CDK_DEFAULT_ACCOUNT")
-    ClusterStage(app, cluster.name, cluster=cluster, env=cdk.Environment(account=account, region=cluster.region))
+    ClusterStacks(app, cluster=cluster, account=cluster.account or os.environ.get("CDK_DEFAULT_ACCOUNT"))
     app.synth()
 
 

@@ -19,11 +19,11 @@ EMPTY = "import aws_cdk as cdk; app = cdk.App(); cdk.Stack(app, 'Empty'); app.sy
 CLUSTER = """
 import sys
 import aws_cdk as cdk
-from stacks.cluster_stage import ClusterStage
+from stacks.cluster_stacks import ClusterStacks
 from ultracluster import clusterfile
 app = cdk.App()
 cluster = clusterfile.loads(sys.stdin.read(), "benchmark.yaml")
-ClusterStage(app, cluster.name, cluster=cluster, env=cdk.Environment(region=cluster.region))
+ClusterStacks(app, cluster=cluster)
 app.synth()
 """
 

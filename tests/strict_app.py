@@ -10,7 +10,7 @@ from pathlib import Path
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
 
-from stacks.cluster_stage import ClusterStage
+from stacks.cluster_stacks import ClusterStacks
 from ultracluster import clusterfile
 
 ROOT = Path(__file__).parent.parent
@@ -21,7 +21,7 @@ def main(file: str, outdir: str) -> None:
     app = cdk.App(context=json.loads((ROOT / "cdk.json").read_text())["context"], outdir=outdir)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
     cluster = clusterfile.load(file)
-    ClusterStage(app, cluster.name, cluster=cluster, env=cdk.Environment(account="123456789012", region=cluster.region))
+    ClusterStacks(app, cluster=cluster, account="123456789012")
     app.synth()
 
 

@@ -34,13 +34,11 @@ def test_only_p6e_gb200_is_sold_in_ultraservers() -> None:
     assert "p5.48xlarge is in no UltraServer; for a Capacity Block write kind: capacity-block" in message
 
 
-def test_an_ultraserver_wants_a_slurm_that_knows_it() -> None:
+def test_an_ultraserver_has_the_layout_that_its_cards_allow() -> None:
     group = (
         f"train: {{type: p6e-gb200.36xlarge, count: 9, capacity: {{reservation: {RESERVATION}, kind: ultraserver}}}}"
     )
     assert loads(with_groups(group), "c.yaml").node_groups[0].layout == "one-ip"
-    (message,) = problems(with_groups(group, 'slurm: {version: "24.11"}'))
-    assert "PCS knows UltraServers from Slurm 25.05 on, got slurm.version 24.11" in message
 
 
 def test_what_is_in_no_capacity_block_can_not_be_bought_in_one() -> None:
@@ -225,13 +223,13 @@ def test_a_key_is_in_the_region_of_the_cluster() -> None:
     )
 
 
-@pytest.mark.parametrize(("size", "good"), [("299 GiB", False), ("300 GiB", True), ("16 TiB", True), ("17 TiB", False)])
+@pytest.mark.parametrize(("size", "good"), [("299 GiB", False), ("300 GiB", True), ("64 TiB", True), ("65 TiB", False)])
 def test_a_root_volume_holds_container_images_and_is_sold(size: str, good: bool) -> None:
     text = bent("count: 64", f"count: 64, root-volume: {size}")
     if good:
-        assert loads(text, "c.yaml").node_groups[0].root_volume.gib in (300, 16_384)
+        assert loads(text, "c.yaml").node_groups[0].root_volume.gib in (300, 65_536)
     else:
-        assert "must be 300 GiB (container images are large) to 16,384 GiB" in problems(text)[0]
+        assert "must be 300 GiB (container images are large) to 65,536 GiB" in problems(text)[0]
 
 
 def test_checks_go_on_beside_fields_that_can_not_be_read() -> None:
@@ -267,8 +265,15 @@ def test_efa_clients_may_open_more_connections_than_there_are(count: int, warned
     assert "ultracluster:lustre-efa-connections" not in ids(bent("40 GB/s", "40 GB/s, efa: false", text))
 
 
+@pytest.mark.parametrize(("cidr", "warned"), [("172.17.0.0/16", True), ("172.16.0.0/16", False)])
+def test_docker_has_a_range_of_its_own(cidr: str, warned: bool) -> None:
+    assert ("ultracluster:docker-range" in ids(GOOD + f"network: {{cidr: {cidr}}}\n")) == warned
+    own = OWN % f", cidr: {cidr.replace('/16', '/18')}"
+    assert ("ultracluster:docker-range" in ids(GOOD + f"network: {{{own}}}\n")) == warned
+
+
 def test_a_warning_says_what_to_do() -> None:
     texts = [w.message for w in warnings(loads(bent("count: 64", "count: 1000"), "c.yaml"))]
     assert any("train, login: the image is AWS's newest" in text and "image: ami-..." in text for text in texts)
     assert any("16,000 network interfaces" in text and "L-DF5E4CA3" in text for text in texts)
-    assert any("8,000 connections" in text and "let a node use 1 EFA interfaces" in text for text in texts)
+    assert any("8,000 connections" in text and "let a node use 1 EFA interface for it" in text for text in texts)

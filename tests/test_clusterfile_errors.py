@@ -4,6 +4,9 @@ import pytest
 from clusterfile_data import GOOD, RESERVATION, bent, problem, problems
 
 from ultracluster.clusterfile import ClusterFileError, loads
+from ultracluster.hardware import pcs
+
+VERSIONS = ", ".join(pcs.SLURM_VERSIONS)
 
 
 def test_rejects_an_unknown_type() -> None:
@@ -336,8 +339,8 @@ def test_all_parts_of_a_capacity_that_are_wrong_are_told_each_at_its_place() -> 
         ("tags: {'aws:x': y}", "names that begin with aws: are AWS's own"),
         ("tags: {a: '{b}'}", "a tag's value has 0 to 256 letters, digits, spaces"),
         ("tags: [a]", "must be a mapping of names to texts, got a list"),
-        ("slurm: {version: 25.1}", "is one of 24.11, 25.05, 25.11, 26.05, got '25.1'; did you mean 25.11?"),
-        ("slurm: {version: 23.02}", "is one of 24.11, 25.05, 25.11, 26.05, got '23.02'"),
+        ("slurm: {version: 25.1}", f"is one of {VERSIONS}, got '25.1'; did you mean 25.11?"),
+        ("slurm: {version: 23.02}", f"is one of {VERSIONS}, got '23.02'"),
         (
             "slurm: {scale-down-idle-time: 10}",
             "a duration needs a unit, got the bare number 10; units are s, min, h, d",

@@ -11,7 +11,7 @@ from clusterfile_data import GOOD, RESERVATION, bent, read, with_groups
 
 from conftest import EXAMPLES, ROOT
 from ultracluster.clusterfile import ClusterFile, load, loads, warnings
-from ultracluster.hardware import INSTANCE_TYPES, interfaces
+from ultracluster.hardware import INSTANCE_TYPES, interfaces, pcs
 from ultracluster.planning import (
     CapacityBlock,
     OnDemand,
@@ -124,10 +124,10 @@ def test_an_ultraserver_is_bought_whole() -> None:
     assert group.capacity == UltraServerBlock(reservation_id=RESERVATION, instances=9)
 
 
-@pytest.mark.parametrize("version", ["25.11", '"25.11"', "'24.11'", "25.05", "26.05"])
+@pytest.mark.parametrize("version", [*pcs.SLURM_VERSIONS, *(f'"{version}"' for version in pcs.SLURM_VERSIONS)])
 def test_a_version_of_slurm_needs_no_quotes(version: str) -> None:
     cluster = read("name: llama", f"name: llama\nslurm: {{version: {version}}}")
-    assert cluster.slurm.version == version.strip("'\"")
+    assert cluster.slurm.version == version.strip('"')
 
 
 @pytest.mark.parametrize("account", ['"012345678901"', "123456789012", "'123456789012'"])

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 import pytest
 from conftest import EXAMPLES, ROOT
 
-from stacks.cluster_stage import ClusterStage
+from stacks.cluster_stacks import ClusterStacks
 from ultracluster import clusterfile
 from ultracluster.testing import assert_matches_snapshot
 
@@ -17,17 +17,14 @@ FLAGS = json.loads((ROOT / "cdk.json").read_text())["context"]
 MAIN_JOB = ROOT / "examples" / "slurm-512-gpus.yaml"
 
 
-def assembly(file: Path) -> dict[str, dict[str, Any]]:
-    app = cdk.App(context=FLAGS, analytics_reporting=False)
-    cluster = clusterfile.load(file)
-    stage = ClusterStage(
-        app, cluster.name, cluster=cluster, env=cdk.Environment(account="123456789012", region=cluster.region)
-    )
-    return {stack.stack_name: stack.template for stack in stage.synth().stacks}
+def templates(cluster: clusterfile.ClusterFile, flags: dict[str, Any] = FLAGS) -> dict[str, dict[str, Any]]:
+    app = cdk.App(context=flags, analytics_reporting=False)
+    ClusterStacks(app, cluster=cluster, account="123456789012")
+    return {stack.stack_name: stack.template for stack in app.synth().stacks}
 
 
 def test_the_templates_of_the_main_job_are_the_reviewed_ones() -> None:
-    for name, template in assembly(MAIN_JOB).items():
+    for name, template in templates(clusterfile.load(MAIN_JOB)).items():
         assert_matches_snapshot(template, GOLDEN / f"{name}.json")
 
 
@@ -36,7 +33,7 @@ def test_no_logical_id_moved() -> None:
     ids = {
         file.stem: {
             stack: {id: resource["Type"] for id, resource in sorted(template["Resources"].items())}
-            for stack, template in assembly(file).items()
+            for stack, template in templates(clusterfile.load(file)).items()
         }
         for file in EXAMPLES
     }
@@ -44,31 +41,29 @@ def test_no_logical_id_moved() -> None:
 
 
 def test_adding_a_node_group_leaves_everything_else_alone() -> None:
-    before = assembly(MAIN_JOB)
-    text = MAIN_JOB.read_text() + ""
+    text = MAIN_JOB.read_text()
     more = text.replace("\nnodes:\n", "\nnodes:\n  extra: {type: p5en.48xlarge, count: 2}\n")
     assert more != text
-    app = cdk.App(context=FLAGS, analytics_reporting=False)
-    cluster = clusterfile.loads(more, "more.yaml")
-    stage = ClusterStage(
-        app, cluster.name, cluster=cluster, env=cdk.Environment(account="123456789012", region=cluster.region)
-    )
-    after = {stack.stack_name: stack.template for stack in stage.synth().stacks}
+    before, after = (templates(clusterfile.loads(source, "llama.yaml")) for source in (text, more))
     for name, template in before.items():
         kept = {id: after[name]["Resources"][id] for id in template["Resources"]}
         assert kept == template["Resources"]
-        added = {r["Type"] for id, r in after[name]["Resources"].items() if id not in template["Resources"]}
-        if not name.endswith("-Compute"):
-            assert added == set()
+        added = {id for id in after[name]["Resources"] if id not in template["Resources"]}
+        assert bool(added) == name.endswith("-Compute")
 
 
 @pytest.mark.parametrize("flags", [FLAGS, {}], ids=["flags-on", "flags-off"])
 def test_the_library_serves_whatever_flags_the_app_sets(flags: dict[str, Any]) -> None:
-    app = cdk.App(context=flags, analytics_reporting=False)
-    cluster = clusterfile.load(MAIN_JOB)
-    stage = ClusterStage(
-        app, cluster.name, cluster=cluster, env=cdk.Environment(account="123456789012", region=cluster.region)
-    )
-    types = [r["Type"] for s in stage.synth().stacks for r in s.template["Resources"].values()]
+    found = templates(clusterfile.load(MAIN_JOB), flags)
+    types = [resource["Type"] for template in found.values() for resource in template["Resources"].values()]
     assert types.count("AWS::PCS::ComputeNodeGroup") == 2
     assert types.count("AWS::FSx::FileSystem") == 1
+
+
+def test_the_stacks_stand_in_a_stage_of_a_pipeline_too() -> None:
+    app = cdk.App(context=FLAGS, analytics_reporting=False)
+    stage = cdk.Stage(app, "Prod")
+    ClusterStacks(stage, cluster=clusterfile.load(MAIN_JOB), account="123456789012")
+    inside = {stack.stack_name.removeprefix("Prod-"): set(stack.template["Resources"]) for stack in stage.synth().stacks}
+    alone = {name: set(template["Resources"]) for name, template in templates(clusterfile.load(MAIN_JOB)).items()}
+    assert inside == alone

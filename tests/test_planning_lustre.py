@@ -73,6 +73,13 @@ def test_more_throughput_never_means_less_capacity(
     )
 
 
+@pytest.mark.parametrize(("throughput", "servers"), [(4_687, 1), (4_688, 2), (9_375, 2), (9_376, 3)])
+def test_a_server_with_efa_gives_4687_and_a_half_mb_per_second(throughput: int, servers: int) -> None:
+    for tier in TIERS:
+        size = size_lustre(throughput_mb_per_s=throughput, tier=tier, efa=True)
+        assert size.storage_servers == servers
+
+
 @pytest.mark.parametrize(("throughput", "efa"), [(10_000, False), (10_001, True)])
 def test_efa_begins_above_10_gb_per_second(throughput: int, efa: bool) -> None:
     assert size_lustre(throughput_mb_per_s=throughput).efa is efa

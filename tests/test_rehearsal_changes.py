@@ -8,6 +8,8 @@ import pytest
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]  # no stubs
 from rehearsal_tools import REGION, Stacks, body, file_system, local_stacks, parameter
 
+from ultracluster.rehearsal.report import report
+
 KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 
 
@@ -276,3 +278,16 @@ def test_templates_may_be_yaml_with_short_tags(stacks: Stacks) -> None:
     assert stacks.outputs(name)["Both"] == f"{ids['Fs']},arn:aws:iam::123456789012:role/{ids['Role']}"
     document = stacks.client("iam").get_role(RoleName=ids["Role"])["Role"]["AssumeRolePolicyDocument"]
     assert json.loads(json.dumps(document))["Version"] == "2012-10-17"
+
+
+def test_a_deletion_that_a_retained_file_system_would_hold_up_is_noted(stacks: Stacks) -> None:
+    network = {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.7.0.0/16"}},
+        "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.7.0.0/24"}},
+    }
+    name = stacks.create({**network, "Fs": {**file_system(SubnetIds=[{"Ref": "Subnet"}]), **KEPT}})
+    file_system_id = stacks.ids(name)["Fs"]
+    assert stacks.delete(name) == "DELETE_COMPLETE"
+    found = report(steps=[], journal=stacks.cloud.journal, stacks=stacks.cloud.stacks, leave_out=frozenset())
+    note = next(note for note in found.notes if note.startswith(f"{name}/Fs was retained"))
+    assert f"uses {name}/Subnet: for as long as {file_system_id} exists, AWS refuses to delete that" in note

@@ -254,3 +254,20 @@ def test_a_resource_that_cannot_be_deleted_fails_the_deletion(stacks: Stacks) ->
     stacks.client("s3").put_object(Bucket=stacks.ids(name)["Bucket"], Key="data", Body=b"x")
     assert stacks.delete(name) == "DELETE_FAILED"
     assert "The bucket you tried to delete is not empty" in stacks.reasons(name)
+
+
+def test_a_made_up_arn_serves_where_an_arn_of_its_service_is_wanted_and_nowhere_else(stacks: Stacks) -> None:
+    def function(layer: Any) -> dict[str, Any]:
+        role = "arn:aws:iam::123456789012:role/x"
+        properties = {"Role": role, "Code": {"ZipFile": "x"}, "Layers": [layer]}
+        return {"Type": "AWS::Lambda::Function", "Properties": properties}
+
+    layer = {
+        "Type": "AWS::Lambda::LayerVersion",
+        "Properties": {"Content": {"S3Bucket": "assets", "S3Key": "layer.zip"}},
+    }
+    name = stacks.create({"Layer": layer, "Function": function({"Ref": "Layer"})})
+    assert stacks.status(name) == "CREATE_COMPLETE", stacks.reasons(name)
+    topic = {"Type": "AWS::SNS::Topic"}
+    name = stacks.create({"Topic": topic, "Function": function({"Ref": "Topic"})})
+    assert "#/Layers/0: 'arn:aws:sns:" in stacks.reasons(name)

@@ -25,7 +25,7 @@ def synthesise(file: Path, outdir: Path) -> subprocess.CompletedProcess[str]:
 
 
 def templates(outdir: Path) -> list[Path]:
-    return sorted(outdir.glob("assembly-*/*.template.json"))
+    return sorted(outdir.glob("*.template.json"))
 
 
 @pytest.mark.slow

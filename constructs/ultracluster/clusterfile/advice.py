@@ -2,10 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.hardware.quotas import LUSTRE_CAPACITY_GIB, LUSTRE_EFA_CONNECTIONS, NETWORK_INTERFACES_PER_REGION
 from ultracluster.planning import TargetedReservation
+
+# Docker's default, and that of AWS services built on it. See
+# https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-21).
+_DOCKER = IPv4Network("172.17.0.0/16")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +58,13 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             f"{NETWORK_INTERFACES_PER_REGION:,} by default; have the VPC quota L-DF5E4CA3 raised before you deploy",
         )
     existing = cluster.network.existing
+    network = existing.cidr if existing else cluster.network.cidr
+    if network is not None and network.overlaps(_DOCKER):
+        yield (
+            "docker-range",
+            f"{network} overlaps {_DOCKER}, where Docker on a node puts its containers: the node then can't reach what "
+            "has an address there; take another range",
+        )
     if existing is not None and existing.cidr is None:
         yield (
             "subnet-size",
@@ -75,10 +87,11 @@ def _lustre_warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     connections = sum(group.lustre_efa_connections for group in cluster.node_groups)
     clients = sum(group.count for group in cluster.node_groups if group.lustre_efa_connections)
     if size.efa and connections > LUSTRE_EFA_CONNECTIONS:
+        each = LUSTRE_EFA_CONNECTIONS // clients
         yield (
             "lustre-efa-connections",
             f"over EFA, {clients:,} nodes would open {connections:,} connections to the file system, which takes "
-            f"{LUSTRE_EFA_CONNECTIONS:,}; let a node use {LUSTRE_EFA_CONNECTIONS // clients} EFA interfaces for it",
+            f"{LUSTRE_EFA_CONNECTIONS:,}; let a node use {each} EFA interface{'s' if each > 1 else ''} for it",
         )
 
 

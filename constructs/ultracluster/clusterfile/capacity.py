@@ -4,6 +4,7 @@ from typing import Any
 
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile.readers import count, did_you_mean, one_of, text
+from ultracluster.hardware.quotas import INSTANCES_PER_CAPACITY_BLOCK
 from ultracluster.planning import (
     Capacity,
     CapacityBlock,
@@ -147,7 +148,7 @@ def schema() -> dict[str, Any]:
                 "required": ["reservation"],
                 "additionalProperties": False,
                 "allOf": [
-                    _instances("capacity-block", {"maximum": 64}),
+                    _instances("capacity-block", {"maximum": INSTANCES_PER_CAPACITY_BLOCK}),
                     _instances("ultraserver", {"enum": list(ULTRASERVER_INSTANCES)}),
                 ],
             },

@@ -4,29 +4,27 @@ from collections.abc import Iterator, Sequence
 
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Problem
-from ultracluster.clusterfile.sections import Slurm
 from ultracluster.hardware import ULTRASERVERS
 from ultracluster.planning import CapacityBlock, OnDemand, Spot, TargetedReservation, TrainingPlan, UltraServerBlock
 
 # Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
 # https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20).
 _SMALLEST_ROOT_GIB = 300
-# https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: gp3 (read 2026-11-20)
-_LARGEST_ROOT_GIB = 16_384
-# https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html (read 2026-11-20)
-_FIRST_SLURM_OF_ULTRASERVERS = "25.05"
+# gp3. https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html
+# (read 2026-11-21)
+_LARGEST_ROOT_GIB = 65_536
 _ULTRASERVER_TYPES = frozenset(server.instance_type for server in ULTRASERVERS.values())
 _ULTRASERVER_CAPACITY = "capacity: {reservation: cr-..., kind: ultraserver}"
 
 
-def check_group(group: NodeGroup, slurm: Slurm | None) -> Iterator[Problem]:
+def check_group(group: NodeGroup) -> Iterator[Problem]:
     """Everything that is wrong with one group on its own."""
     path = ("nodes", group.name)
     try:
         _ = group.interfaces
     except ValueError as error:
         yield Problem(path=(*path, "layout"), message=str(error))
-    yield from (Problem(path=(*path, "capacity"), message=message) for message in _capacity(group, slurm))
+    yield from (Problem(path=(*path, "capacity"), message=message) for message in _capacity(group))
     held = group.capacity.max_instances
     if held is not None and group.count > held:
         what = "holds" if getattr(group.capacity, "instances", None) else "can hold"
@@ -62,7 +60,7 @@ def check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
             yield Problem(path=("nodes", last.name, "count"), message=message)
 
 
-def _capacity(group: NodeGroup, slurm: Slurm | None) -> Iterator[str]:
+def _capacity(group: NodeGroup) -> Iterator[str]:
     record, capacity = group.instance_type, group.capacity
     if isinstance(capacity, TrainingPlan):
         yield (
@@ -79,9 +77,6 @@ def _capacity(group: NodeGroup, slurm: Slurm | None) -> Iterator[str]:
         yield f"{record.name} is not sold on the Spot market; it is sold {_ways(group)}"
     elif isinstance(capacity, OnDemand | TargetedReservation) and "on-demand" not in record.purchase:
         yield f"{record.name} is not sold on demand; it is sold {_ways(group)}"
-    if isinstance(capacity, UltraServerBlock) and slurm and slurm.version < _FIRST_SLURM_OF_ULTRASERVERS:
-        first = _FIRST_SLURM_OF_ULTRASERVERS
-        yield f"PCS knows UltraServers from Slurm {first} on, got slurm.version {slurm.version}"
 
 
 def _ways(group: NodeGroup) -> str:

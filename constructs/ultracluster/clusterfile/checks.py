@@ -60,7 +60,7 @@ def check(draft: Draft) -> Iterator[Problem]:
     yield from _check_zones(draft)
     yield from _check_arns(draft)
     for group in draft.groups:
-        yield from check_group(group, draft.slurm)
+        yield from check_group(group)
     yield from check_shared_reservations(draft.groups)
     yield from check_network(draft.network, draft.zone)
     yield from check_lustre(draft.storage, zone=draft.zone, groups=draft.groups)

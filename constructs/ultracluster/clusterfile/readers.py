@@ -244,8 +244,8 @@ def tags(value: object) -> dict[str, str]:
     ]
     if wrong:
         raise FieldProblems(wrong)
-    # 50 in all, https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
-    # (read 2026-11-20); CDK, CloudFormation and services add theirs.
+    # 50 in all, of these characters: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Tag.html
+    # (read 2026-11-21); we and CDK add a few.
     if len(value) > 40:
         raise ValueError(f"a resource takes 50 tags, of which 40 are yours, got {len(value)}")
     return dict(value)

@@ -6,13 +6,17 @@ from ipaddress import IPv4Network
 from ultracluster.hardware.quotas import RESERVED_ADDRESSES_PER_SUBNET
 
 # A VPC's range, and a subnet's, has a prefix of /16 to /28. See
-# https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html (read 2026-11-20).
+# https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html and
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateSubnet.html (read 2026-11-21).
 _SHORTEST_PREFIX = 16
 _LONGEST_PREFIX = 28
 
 # The training subnet has a quarter or half of the VPC; the lower half holds two small subnets at its start.
 _LONGEST_VPC_PREFIX = _LONGEST_PREFIX - 2
 _SMALL_SUBNET_PREFIX = 24
+
+# This host, loopback, link-local, multicast and reserved. https://www.rfc-editor.org/rfc/rfc6890 (2013-04)
+_NO_NETWORKS = tuple(IPv4Network(range) for range in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,12 +67,8 @@ def check_vpc_cidr(cidr: IPv4Network) -> list[str]:
     problems = []
     if not _SHORTEST_PREFIX <= cidr.prefixlen <= _LONGEST_VPC_PREFIX:
         problems.append(f"a VPC for a cluster has a range of /{_SHORTEST_PREFIX} to /{_LONGEST_VPC_PREFIX}, got {cidr}")
-    # Ranges that a VPC can't have.
-    # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-20)
-    if cidr.is_loopback or cidr.is_link_local or cidr.is_multicast or cidr.is_reserved or cidr.is_unspecified:
-        problems.append(
-            f"{cidr} is not for private networks; take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
-        )
+    if any(cidr.overlaps(range) for range in _NO_NETWORKS):
+        problems.append(f"{cidr} is not for networks; take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
     return problems
 
 

@@ -187,9 +187,9 @@ def _held(journal: Journal, stacks: Stacks) -> list[str]:
             used = [entry for physical_id, entry in gone.items() if physical_id in str(kept.blueprint.properties)]
             if used:
                 notes.append(
-                    f"{stack.name}/{kept.blueprint.logical_id} was retained and uses "
-                    f"{', '.join(f'{one.stack}/{one.logical_id} ({one.physical_id})' for one in used)}, which was "
-                    f"deleted: AWS refuses that for as long as {kept.physical_id} exists"
+                    f"{stack.name}/{kept.blueprint.logical_id} was retained, and uses "
+                    f"{', '.join(f'{one.stack}/{one.logical_id}' for one in used)}: for as long as {kept.physical_id} "
+                    f"exists, AWS refuses to delete {'those' if len(used) > 1 else 'that'}, and the stacks stay"
                 )
     return notes
 

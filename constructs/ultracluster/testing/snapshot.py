@@ -5,12 +5,13 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import aws_cdk as cdk
-from aws_cdk import assertions
+from typing import TYPE_CHECKING, Any
 
 from ultracluster.testing import plugin
+
+if TYPE_CHECKING:
+    # Only where it is used: this package holds a pytest plugin, and not every pytest run wants to start Node.
+    import aws_cdk as cdk
 
 # An asset is named by the SHA-256 of its content.
 _ASSET = re.compile(r"\b[0-9a-f]{64}\b")
@@ -38,7 +39,7 @@ def normalise(template: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def assert_matches_snapshot(subject: cdk.Stack | Mapping[str, Any], path: str | Path) -> None:
+def assert_matches_snapshot(subject: "cdk.Stack | Mapping[str, Any]", path: str | Path) -> None:
     """Compare a stack, or a template, with the snapshot in a file.
 
     Run `pytest --update-snapshots` to write the file, look at the difference, and commit it.
@@ -50,7 +51,7 @@ def assert_matches_snapshot(subject: cdk.Stack | Mapping[str, Any], path: str | 
     Raises:
         AssertionError: When the template differs, with the difference, or the file is missing.
     """
-    template = subject if isinstance(subject, Mapping) else assertions.Template.from_stack(subject).to_json()
+    template = subject if isinstance(subject, Mapping) else _template(subject)
     text = json.dumps(normalise(template), indent=1, sort_keys=True) + "\n"
     file = Path(path)
     if plugin.update_snapshots:
@@ -75,6 +76,12 @@ def assert_matches_snapshot(subject: cdk.Stack | Mapping[str, Any], path: str | 
                 ]
             )
         )
+
+
+def _template(stack: "cdk.Stack") -> dict[str, Any]:
+    from aws_cdk import assertions
+
+    return dict(assertions.Template.from_stack(stack).to_json())
 
 
 def _without_hashes(node: Any) -> Any:

@@ -1,43 +1,46 @@
 """The stacks of one cluster, wired."""
 
-from typing import Any
-
 import aws_cdk as cdk
-from constructs import Construct
-
 from stacks.cluster_stack import ClusterStack
 from stacks.compute_stack import ComputeStack
 from stacks.network_stack import NetworkStack
 from stacks.storage_stack import StorageStack
+
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 
 
-class ClusterStage(cdk.Stage):
+class ClusterStacks:
     """Network, Storage, Cluster and Compute: split by lifetime, and by who may delete them.
 
     Args:
+        stage: Where the stacks stand: the App, which is a Stage, or a Stage of a pipeline.
         cluster: What `clusterfile.load` gives.
-        **kwargs: Those of `cdk.Stage`, the environment among them.
+        account: AWS account. None: the one of whoever deploys.
     """
 
-    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
-        super().__init__(scope, id, **kwargs)
-        self.network = NetworkStack(self, "Network", cluster=cluster)
+    def __init__(self, stage: cdk.Stage, *, cluster: ClusterFile, account: str | None = None) -> None:
+        name = cluster.name
+        env = cdk.Environment(account=account, region=cluster.region)
+        self.network = NetworkStack(stage, f"{name}-Network", cluster=cluster, env=env)
+        network = self.network.parts
         # CloudFormation has no empty stacks.
         wants_storage = cluster.lustre_size is not None or cluster.storage.data_bucket
         self.storage = (
-            StorageStack(self, "Storage", cluster=cluster, network=self.network.parts) if wants_storage else None
+            StorageStack(stage, f"{name}-Storage", cluster=cluster, network=network, env=env) if wants_storage else None
         )
         storage = self.storage.parts if self.storage else patterns.Storage()
-        self.cluster = ClusterStack(self, "Cluster", cluster=cluster, network=self.network.parts, storage=storage)
+        self.cluster = ClusterStack(
+            stage, f"{name}-Cluster", cluster=cluster, network=network, storage=storage, env=env
+        )
         self.compute = ComputeStack(
-            self,
-            "Compute",
+            stage,
+            f"{name}-Compute",
             cluster=cluster,
-            network=self.network.parts,
+            network=network,
             storage=storage,
             pcs=self.cluster.pcs,
+            env=env,
         )
         for key, value in cluster.tags.items():
-            cdk.Tags.of(self).add(key, value)
+            cdk.Tags.of(stage).add(key, value)
