@@ -1,11 +1,11 @@
 """The stacks of one cluster, wired."""
 
 import aws_cdk as cdk
+
 from stacks.cluster_stack import ClusterStack
 from stacks.compute_stack import ComputeStack
 from stacks.network_stack import NetworkStack
 from stacks.storage_stack import StorageStack
-
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 

@@ -5,7 +5,7 @@ from clusterfile_data import GOOD, RESERVATION, bent, problem, problems, read, w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracluster.clusterfile import loads, warnings
+from ultracluster.clusterfile import ClusterFileError, loads, warnings
 
 OWN = "existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0%s}"
 
@@ -272,8 +272,25 @@ def test_docker_has_a_range_of_its_own(cidr: str, warned: bool) -> None:
     assert ("ultracluster:docker-range" in ids(GOOD + f"network: {{{own}}}\n")) == warned
 
 
+def test_spot_and_many_groups_get_a_word() -> None:
+    groups = "\n".join(f"  g-{i:02}: {{type: p5.48xlarge, count: 1, capacity: spot}}" for i in range(10))
+    text = f"name: many\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\nnodes:\n{groups}\n"
+    assert {"ultracluster:spot-role", "ultracluster:node-group-quota"} <= ids(text)
+    assert "ultracluster:node-group-quota" not in ids(text.replace(groups.splitlines()[-1] + "\n", ""))
+
+
+def test_a_controller_may_be_larger_than_it_must_and_never_smaller() -> None:
+    assert loads(GOOD + "slurm: {size: LARGE}\n", "c.yaml").slurm.size == "LARGE"
+    with pytest.raises(ClusterFileError, match=r"slurm\.size: a SMALL controller manages 32 instances.*take a larger"):
+        loads(GOOD + "slurm: {size: SMALL}\n", "c.yaml")
+    with pytest.raises(ClusterFileError, match=r"slurm\.size: .*SMALL, MEDIUM, LARGE.*did you mean LARGE"):
+        loads(GOOD + "slurm: {size: LARG}\n", "c.yaml")
+
+
 def test_a_warning_says_what_to_do() -> None:
     texts = [w.message for w in warnings(loads(bent("count: 64", "count: 1000"), "c.yaml"))]
-    assert any("train, login: the image is AWS's newest" in text and "image: ami-..." in text for text in texts)
+    assert any(
+        "train, login: each deployment takes AWS's newest image" in text and "image: ami-..." in text for text in texts
+    )
     assert any("16,000 network interfaces" in text and "L-DF5E4CA3" in text for text in texts)
     assert any("8,000 connections" in text and "let a node use 1 EFA interface for it" in text for text in texts)

@@ -6,8 +6,8 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from conftest import EXAMPLES, ROOT
 
+from conftest import EXAMPLES, ROOT
 from stacks.cluster_stacks import ClusterStacks
 from ultracluster import clusterfile
 from ultracluster.testing import assert_matches_snapshot
@@ -26,6 +26,14 @@ def templates(cluster: clusterfile.ClusterFile, flags: dict[str, Any] = FLAGS) -
 def test_the_templates_of_the_main_job_are_the_reviewed_ones() -> None:
     for name, template in templates(clusterfile.load(MAIN_JOB)).items():
         assert_matches_snapshot(template, GOLDEN / f"{name}.json")
+
+
+def test_a_cluster_asks_the_account_for_nothing() -> None:
+    app = cdk.App(context=FLAGS, analytics_reporting=False)
+    ClusterStacks(app, cluster=clusterfile.load(MAIN_JOB), account="123456789012")
+    manifest = json.loads((Path(app.synth().directory) / "manifest.json").read_text())
+    assert manifest["artifacts"]
+    assert "missing" not in manifest
 
 
 def test_no_logical_id_moved() -> None:
@@ -64,6 +72,7 @@ def test_the_stacks_stand_in_a_stage_of_a_pipeline_too() -> None:
     app = cdk.App(context=FLAGS, analytics_reporting=False)
     stage = cdk.Stage(app, "Prod")
     ClusterStacks(stage, cluster=clusterfile.load(MAIN_JOB), account="123456789012")
-    inside = {stack.stack_name.removeprefix("Prod-"): set(stack.template["Resources"]) for stack in stage.synth().stacks}
+    stacks = stage.synth().stacks
+    inside = {stack.stack_name.removeprefix("Prod-"): set(stack.template["Resources"]) for stack in stacks}
     alone = {name: set(template["Resources"]) for name, template in templates(clusterfile.load(MAIN_JOB)).items()}
     assert inside == alone

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from cfnlint.jsonschema import StandardValidator  # type: ignore[import-untyped]  # no py.typed
+from cfnlint.jsonschema import StandardValidator  # no py.typed
 
 from ultracluster.rehearsal.errors import RehearsalError
 from ultracluster.rehearsal.schema import Registry, registry

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cfnlint.api import ManualArgs, lint
+
 from conftest import EXAMPLES, ROOT
 
 MOST_RESOURCES = 400

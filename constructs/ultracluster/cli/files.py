@@ -43,7 +43,7 @@ def check(
         out.print(sentence, markup=False, soft_wrap=True)
     for warning in warnings:
         out.print(f"warning: {warning.message} [{warning.id}]", markup=False, soft_wrap=True)
-    out.print(f"{file} is good.", markup=False)
+    out.print(f"{file} is good.", markup=False, soft_wrap=True)
 
 
 def schema() -> None:

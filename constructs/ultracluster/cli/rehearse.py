@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ultracluster import clusterfile
 from ultracluster.cli.output import console, fail
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def rehearse(file: _File = None, app: _App = None, keep: _Keep = False, json_: _
     if keep and json_:
         raise typer.BadParameter("--keep and --json do not go together")
     try:
-        from ultracluster import rehearsal
+        from ultracluster import clusterfile, rehearsal
     except ImportError as error:
         fail(f'a rehearsal needs more packages ({error.name} is missing): pip install "cdk-ultracluster[rehearsal]"')
     from rich.console import Console

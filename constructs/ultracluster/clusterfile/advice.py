@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.hardware.quotas import LUSTRE_CAPACITY_GIB, LUSTRE_EFA_CONNECTIONS, NETWORK_INTERFACES_PER_REGION
-from ultracluster.planning import TargetedReservation
+from ultracluster.hardware.quotas import (
+    LUSTRE_CAPACITY_GIB,
+    LUSTRE_EFA_CONNECTIONS,
+    NETWORK_INTERFACES_PER_REGION,
+    PCS_NODE_GROUPS_PER_CLUSTER,
+)
+from ultracluster.planning import Spot, TargetedReservation
 
 # Docker's default, and that of AWS services built on it. See
 # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-21).
@@ -37,7 +42,8 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     if unpinned:
         yield (
             "unpinned-image",
-            f"{_list(unpinned)}: the image is AWS's newest at each deployment; pin one for production: image: ami-...",
+            f"{_list(unpinned)}: each deployment takes AWS's newest image, and replaces nodes when it has moved; pin "
+            "one for production: image: ami-...",
         )
     unknown = [
         group.name
@@ -49,6 +55,20 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             "reservation-size",
             f"{_list(unknown)}: the reservation is taken for an ODCR that holds enough instances; say what it is: "
             "{reservation: cr-..., kind: odcr | capacity-block | ultraserver, instances: N}",
+        )
+    spot = [group.name for group in cluster.node_groups if isinstance(group.capacity, Spot)]
+    if spot:
+        yield (
+            "spot-role",
+            f"{_list(spot)}: Spot needs a service-linked role, which an account has once it has used Spot; if yours "
+            "hasn't: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
+        )
+    groups = len(cluster.node_groups) + 1
+    if groups > PCS_NODE_GROUPS_PER_CLUSTER:
+        yield (
+            "node-group-quota",
+            f"the cluster has {groups} node groups, the login nodes' included, and PCS gives a cluster "
+            f"{PCS_NODE_GROUPS_PER_CLUSTER} by default; have it raised by a support case before you deploy",
         )
     interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups)
     if interfaces > NETWORK_INTERFACES_PER_REGION:

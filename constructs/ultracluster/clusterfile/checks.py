@@ -109,8 +109,10 @@ def _check_nodes(draft: Draft) -> Iterator[Problem]:
         return
     largest = max(draft.groups, key=lambda group: group.count)
     nodes = sum(group.count for group in draft.groups) + draft.slurm.login.count
-    for message in pcs.check_nodes(nodes):
-        yield Problem(path=("nodes", largest.name, "count"), message=message)
+    size = draft.slurm.size
+    for message in pcs.check_nodes(nodes, size):
+        path = ("slurm", "size") if size and not pcs.check_nodes(nodes) else ("nodes", largest.name, "count")
+        yield Problem(path=path, message=message)
 
 
 def _value(read: Callable[[object], str], value: object) -> str | None:

@@ -176,6 +176,11 @@ def layout(value: object) -> Layout:
     return next(known for known in LAYOUTS if known == found)
 
 
+def controller_size(value: object) -> str:
+    """A size of the controller."""
+    return one_of(value, tuple(pcs.SIZES), "a size of AWS PCS")
+
+
 def slurm_version(value: object) -> str:
     """A version of Slurm, in quotes or not."""
     # 25.11 without quotes is a number in YAML; how it was written is what is meant.

@@ -62,6 +62,11 @@ class Slurm(Section):
     """Slurm, run by AWS PCS."""
 
     version: t.SlurmVersion = Field(default=pcs.DEFAULT_SLURM_VERSION, description="Version of Slurm.")
+    size: t.ControllerSize | None = Field(
+        default=None,
+        description="Size of the controller: SMALL for 32 instances, MEDIUM for 512, LARGE for 2,048, login nodes "
+        "included. It can't change later, so leave room to grow. Default: the smallest that holds the nodes.",
+    )
     accounting: t.Flag = Field(default=True, description="Whether Slurm keeps its accounting database.")
     scale_down_idle_time: t.Duration = Field(
         default=Duration.parse("10 min"), description="How long an idle node that was powered on for a job stays."

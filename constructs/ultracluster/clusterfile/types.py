@@ -89,6 +89,7 @@ Count = Annotated[int, Reader(readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(readers.flag, type="boolean")]
 Layout = Annotated[LayoutWord, Reader(readers.layout, enum=list(LAYOUTS))]
 Capacity = Annotated[CapacityValue, Reader(capacity.read_capacity, **capacity.schema())]
+ControllerSize = Annotated[str, Reader(readers.controller_size, enum=list(pcs.SIZES))]
 SlurmVersion = Annotated[
     str,
     Reader(

@@ -28,6 +28,11 @@ TIERS = (
     LustreTier(mb_per_s_per_tib=1000, efa_step_gib=4_800, usd_per_gb_month=0.60),
 )
 
+# Regions that sell no EFA and none but the two lower tiers; Local Zones don't either.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html (read 2026-11-20)
+LESSER_REGIONS = frozenset({"il-central-1", "mx-central-1"})
+LESSER_TIERS = (125, 250)
+
 # Without EFA: 1,200 GiB, or a multiple of 2,400.
 SMALLEST_GIB = 1_200
 STEP_GIB = 2_400

@@ -44,11 +44,15 @@ def size_for(nodes: int) -> str:
     return next(size for size, most in SIZES.items() if nodes <= most)
 
 
-def check_nodes(nodes: int) -> list[str]:
-    """What is wrong with the number of instances of a cluster; empty when nothing is."""
+def check_nodes(nodes: int, size: str | None = None) -> list[str]:
+    """What is wrong with the number of instances of a cluster, of a given size; empty when nothing is."""
     most = max(SIZES.values())
     if 1 <= nodes <= most:
-        return []
+        if size is None or nodes <= SIZES[size]:
+            return []
+        return [
+            f"a {size} controller manages {SIZES[size]} instances, login nodes included, got {nodes}; take a larger one"
+        ]
     return [
         f"a PCS cluster manages 1 to {most} instances, login nodes included, got {nodes}; split it into two clusters"
     ]

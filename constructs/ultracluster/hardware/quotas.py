@@ -12,6 +12,10 @@ RESERVED_ADDRESSES_PER_SUBNET = 5
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-20)
 INSTANCES_PER_CAPACITY_BLOCK = 64
 
+# Default, login nodes' group included; a support case raises it. Queues have the same.
+# https://docs.aws.amazon.com/pcs/latest/userguide/service-endpoints-quotas.html (read 2026-11-21)
+PCS_NODE_GROUPS_PER_CLUSTER = 10
+
 # Default, all PERSISTENT_2 file systems of a Region and account together, adjustable.
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-20)
 LUSTRE_CAPACITY_GIB = 100_800

@@ -58,24 +58,16 @@ class ClusterNetwork(Construct):
         if services_zone != zone and services_cidr is None:
             raise ValueError(f"{self.node.path}: services_zone {services_zone} needs services_cidr")
 
-        vpc = ec2.Vpc(
-            self,
-            "Vpc",
-            ip_addresses=ec2.IpAddresses.cidr(str(cidr)),
-            # The subnets are ours: the L2 ones know zones by name only, which differ from account to account.
-            subnet_configuration=[],
-            availability_zones=[cdk.Fn.select(0, cdk.Fn.get_azs())],
-            # Emptying the default group takes a Lambda function; nothing of ours joins that group.
-            restrict_default_security_group=False,
-        )
-        self.vpc: ec2.IVpc = vpc
+        # L1, because `ec2.Vpc` asks the account for the names of its zones, even where its subnets are ours.
+        vpc = ec2.CfnVPC(self, "Vpc", cidr_block=str(cidr), enable_dns_hostnames=True, enable_dns_support=True)
+        cdk.Tags.of(vpc).add("Name", vpc.node.path)
         self.zone = zone
 
         gateway = ec2.CfnInternetGateway(self, "InternetGateway")
         attachment = ec2.CfnVPCGatewayAttachment(
-            self, "GatewayAttachment", vpc_id=vpc.vpc_id, internet_gateway_id=gateway.ref
+            self, "GatewayAttachment", vpc_id=vpc.ref, internet_gateway_id=gateway.ref
         )
-        public = ZonalSubnet(self, "PublicSubnet", vpc=vpc, zone=services_zone, cidr=public_cidr)
+        public = ZonalSubnet(self, "PublicSubnet", vpc_id=vpc.ref, zone=services_zone, cidr=public_cidr)
         public.add_route("DefaultRoute", destination=_INTERNET, gateway_id=gateway.ref).node.add_dependency(attachment)
 
         address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
@@ -83,11 +75,11 @@ class ClusterNetwork(Construct):
         nat = ec2.CfnNatGateway(
             self, "NatGateway", subnet_id=public.subnet_id, allocation_id=address.attr_allocation_id
         )
-        training = ZonalSubnet(self, "TrainingSubnet", vpc=vpc, zone=zone, cidr=training_cidr)
+        training = ZonalSubnet(self, "TrainingSubnet", vpc_id=vpc.ref, zone=zone, cidr=training_cidr)
         training.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
         private = [training.subnet]
         if services_zone != zone and services_cidr is not None:
-            services = ZonalSubnet(self, "ServicesSubnet", vpc=vpc, zone=services_zone, cidr=services_cidr)
+            services = ZonalSubnet(self, "ServicesSubnet", vpc_id=vpc.ref, zone=services_zone, cidr=services_cidr)
             services.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
             private.append(services.subnet)
         #: Where all nodes and their file system live.
@@ -95,15 +87,25 @@ class ClusterNetwork(Construct):
         #: Where services of AWS put their interface: the training subnet, unless that is in a Local Zone.
         self.services_subnet: ec2.ISubnet = private[-1]
 
+        #: The VPC, for whatever takes one.
+        self.vpc: ec2.IVpc = ec2.Vpc.from_vpc_attributes(
+            self,
+            "Attributes",
+            vpc_id=vpc.ref,
+            availability_zones=[training.subnet.availability_zone],
+            private_subnet_ids=[training.subnet.subnet_id],
+        )
         ec2.GatewayVpcEndpoint(
             self,
             "S3Endpoint",
-            vpc=vpc,
+            vpc=self.vpc,
             service=ec2.GatewayVpcEndpointAwsService.S3,
             subnets=[ec2.SubnetSelection(subnets=private)],
         )
-        vpc.add_flow_log(
+        ec2.FlowLog(
+            self,
             "FlowLog",
+            resource_type=ec2.FlowLogResourceType.from_vpc(self.vpc),
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(
                 logs.LogGroup(self, "FlowLogGroup", retention=flow_log_retention)
             ),

@@ -14,15 +14,15 @@ class ZonalSubnet(Construct):
     account, and a capacity reservation is bought in a zone, not in a name.
 
     Args:
-        vpc: The VPC.
+        vpc_id: Id of the VPC.
         zone: Zone id, such as `use2-az1`.
         cidr: Address range.
     """
 
-    def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc, zone: str, cidr: IPv4Network) -> None:
+    def __init__(self, scope: Construct, id: str, *, vpc_id: str, zone: str, cidr: IPv4Network) -> None:
         super().__init__(scope, id)
-        resource = ec2.CfnSubnet(self, "Resource", vpc_id=vpc.vpc_id, availability_zone_id=zone, cidr_block=str(cidr))
-        self._route_table = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc.vpc_id)
+        resource = ec2.CfnSubnet(self, "Resource", vpc_id=vpc_id, availability_zone_id=zone, cidr_block=str(cidr))
+        self._route_table = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc_id)
         association = ec2.CfnSubnetRouteTableAssociation(
             self, "RouteTableAssociation", route_table_id=self._route_table.ref, subnet_id=resource.ref
         )

@@ -28,8 +28,9 @@ class PcsCluster(Construct):
 
     Args:
         name: Name of the cluster, 3 to 40 characters. Changing it makes a new cluster.
-        nodes: Number of instances that the cluster is to manage, login nodes included; it picks the controller's size.
-            Growing past a size makes a new cluster, so leave room.
+        nodes: Number of instances that the cluster is to manage, login nodes included.
+        size: Size of the controller; see `hardware.pcs.SIZES`. It can't change: that is a new cluster, which
+            CloudFormation refuses under the same name. Default: the smallest that manages the nodes.
         subnet: Where the controller puts its interface; not in a Local Zone.
         security_groups: Groups of the controller; each must allow all traffic from itself, as `EfaSecurityGroup` does.
         slurm_version: One that PCS supports. Default: 25.11.
@@ -50,6 +51,7 @@ class PcsCluster(Construct):
         nodes: int,
         subnet: ec2.ISubnet,
         security_groups: Sequence[ec2.ISecurityGroup],
+        size: str | None = None,
         slurm_version: str = pcs.DEFAULT_SLURM_VERSION,
         accounting: bool = True,
         scale_down_idle_time: cdk.Duration | None = None,
@@ -59,7 +61,7 @@ class PcsCluster(Construct):
         problems = [
             *pcs.check_cluster_name(name),
             *pcs.check_slurm_version(slurm_version),
-            *pcs.check_nodes(nodes),
+            *pcs.check_nodes(nodes, size),
         ]
         if problems:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
@@ -69,7 +71,7 @@ class PcsCluster(Construct):
             self,
             "Resource",
             name=name,
-            size=pcs.size_for(nodes),
+            size=size or pcs.size_for(nodes),
             scheduler=l1.CfnCluster.SchedulerProperty(type="SLURM", version=slurm_version),
             networking=l1.CfnCluster.NetworkingProperty(
                 subnet_ids=[subnet.subnet_id],

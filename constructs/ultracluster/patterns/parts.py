@@ -107,6 +107,7 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
         nodes=sum(group.count for group in cluster.node_groups) + slurm.login.count,
         subnet=network.services_subnet,
         security_groups=[network.nodes],
+        size=slurm.size,
         slurm_version=slurm.version,
         accounting=slurm.accounting,
         scale_down_idle_time=cdk.Duration.seconds(slurm.scale_down_idle_time.seconds),

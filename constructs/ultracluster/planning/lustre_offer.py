@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 
+from ultracluster.hardware.lustre import LESSER_REGIONS, LESSER_TIERS
 from ultracluster.hardware.zones import is_local_zone, region_of_zone
 from ultracluster.planning.lustre import ALL_TIERS
-
-# Regions that sell no EFA and none but the two lower tiers; Local Zones don't either. See
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html (read 2026-11-20).
-_LESSER_REGIONS = frozenset({"il-central-1", "mx-central-1"})
-_LESSER_TIERS = (125, 250)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +21,6 @@ def lustre_offer(zone: str) -> LustreOffer:
     Args:
         zone: A zone id, such as `use2-az1`.
     """
-    if is_local_zone(zone) or region_of_zone(zone) in _LESSER_REGIONS:
-        return LustreOffer(tiers=_LESSER_TIERS, efa=False)
+    if is_local_zone(zone) or region_of_zone(zone) in LESSER_REGIONS:
+        return LustreOffer(tiers=LESSER_TIERS, efa=False)
     return LustreOffer(tiers=ALL_TIERS, efa=True)

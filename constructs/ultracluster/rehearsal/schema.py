@@ -11,9 +11,9 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import cfnlint  # type: ignore[import-untyped]  # no py.typed
-from cfnlint.jsonschema import StandardValidator, ValidationError  # type: ignore[import-untyped]
-from cfnlint.schema import Schema  # type: ignore[import-untyped]
+import cfnlint  # no py.typed
+from cfnlint.jsonschema import StandardValidator, ValidationError
+from cfnlint.schema import Schema
 
 from ultracluster.rehearsal.errors import RehearsalError
 
