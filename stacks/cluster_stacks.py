@@ -42,5 +42,7 @@ class ClusterStacks:
             pcs=self.cluster.pcs,
             env=env,
         )
-        for key, value in cluster.tags.items():
-            cdk.Tags.of(stage).add(key, value)
+        # The stacks alone: the stage may hold another cluster.
+        for stack in filter(None, (self.network, self.storage, self.cluster, self.compute)):
+            for key, value in cluster.tags.items():
+                cdk.Tags.of(stack).add(key, value)

@@ -138,7 +138,7 @@ def test_what_can_not_sit_in_a_local_zone_gets_a_zone_of_the_region() -> None:
     local = GOOD.replace("us-east-2", "us-east-1").replace("use2-az1", "use1-dfw2-az1")
     assert problems(local) == [
         "c.yaml:3:7 zone: use1-dfw2-az1 is a Local Zone, and a Local Zone has neither NAT gateways nor Slurm "
-        "controllers; name a zone of the region for them, such as network: {services-zone: use1-az4}"
+        "controllers; name a zone of the region for them, such as network: {services-zone: use1-az1}"
     ]
     cluster = loads(local + "network: {services-zone: use1-az4}\n", "c.yaml")
     assert cluster.network.services_zone == "use1-az4"

@@ -68,6 +68,27 @@ def test_the_library_serves_whatever_flags_the_app_sets(flags: dict[str, Any]) -
     assert types.count("AWS::FSx::FileSystem") == 1
 
 
+def test_two_clusters_of_one_app_keep_their_tags_apart() -> None:
+    app = cdk.App(context=FLAGS, analytics_reporting=False)
+    text = MAIN_JOB.read_text()
+    for name in ("one", "two"):
+        other = text.replace("name: llama", f"name: {name}") + f"tags: {{team: {name}}}\n"
+        ClusterStacks(app, cluster=clusterfile.loads(other, "x.yaml"), account="123456789012")
+    for stack in app.synth().stacks:
+        mine, other = ("one", "two") if stack.stack_name.startswith("one") else ("two", "one")
+        whole = json.dumps(stack.template)
+        assert f'"Key": "team", "Value": "{mine}"' in whole
+        assert f'"Key": "team", "Value": "{other}"' not in whole
+
+
+def test_the_file_system_does_not_follow_the_nodes() -> None:
+    text = MAIN_JOB.read_text().replace(
+        "type: p5en.48xlarge, count: 64, capacity: cr-0123456789abcdef0", "type: c7i.8xlarge, count: 2"
+    )
+    more = text.replace("\nnodes:\n", "\nnodes:\n  gpus: {type: p5en.48xlarge, count: 64}\n")
+    assert clusterfile.loads(text, "x.yaml").lustre_size == clusterfile.loads(more, "x.yaml").lustre_size
+
+
 def test_the_stacks_stand_in_a_stage_of_a_pipeline_too() -> None:
     app = cdk.App(context=FLAGS, analytics_reporting=False)
     stage = cdk.Stage(app, "Prod")

@@ -3,6 +3,7 @@ from collections.abc import Callable
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 
 from ultracluster import compute
@@ -90,6 +91,23 @@ def test_nodes_may_register_and_let_session_manager_in_and_nothing_else(
     actions = {a for s in policy["Properties"]["PolicyDocument"]["Statement"] for a in s["Action"]}
     assert {a.split(":")[0] for a in actions} == {"pcs", "ssm", "ssmmessages"}
     assert not [a for a in actions if "*" in a]
+
+
+def test_a_role_handed_in_is_taken_and_no_other_made(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    role = iam.Role.from_role_name(stack, "Mine", "AWSPCS-mine")
+    vpc = ec2.Vpc(stack, "Vpc")
+    cluster = PcsCluster(
+        stack,
+        "Slurm",
+        name="llama",
+        nodes=2,
+        subnet=vpc.private_subnets[0],
+        security_groups=[EfaSecurityGroup(stack, "Nodes", vpc=vpc).security_group],
+        node_role=role,
+    )
+    assert cluster.node_role is role
+    template().resource_count_is("AWS::IAM::Role", 0)
+    template().has_resource_properties("AWS::IAM::InstanceProfile", {"Path": "/aws-pcs/", "Roles": ["AWSPCS-mine"]})
 
 
 def test_reserved_nodes_are_up_always(stack: cdk.Stack, template: Callable[[], Template]) -> None:

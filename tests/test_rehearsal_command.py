@@ -90,7 +90,9 @@ def test_rejects_wrong_usage_with_2(arguments: list[str]) -> None:
 def test_rejects_a_directory_without_an_app_in_one_line(tmp_path: Path) -> None:
     result = run("--app", str(tmp_path))
     assert result.exit_code == 1
-    assert result.stderr.strip() == f"error: {tmp_path} holds no CDK app: there is no cdk.json in it"
+    assert result.stderr.strip() == f"error: {tmp_path} holds no CDK app: there is no cdk.json in it; " + (
+        "go to the directory of the app, or name it: --app DIR"
+    )
 
 
 def test_rejects_a_bad_cluster_file_without_starting(tmp_path: Path) -> None:

@@ -68,14 +68,17 @@ def test_rejects_required_enum_pattern_and_type_violations(
     [
         ({"Fn::ImportValue": "nobody-exports-this"}, "No export named nobody-exports-this found."),
         ({"Fn::GetStackOutput": {"StackName": "gone", "OutputName": "X"}}, "there is no stack gone in us-east-2"),
-        ({"Fn::Nonsense": "x"}, "the intrinsic function Fn::Nonsense is unknown"),
         ({"Fn::Select": [3, ["a", "b"]]}, "there is no element 3 in 2"),
         ({"Fn::Select": [-1, ["a", "b"]]}, "there is no element -1 in 2"),
         ({"Fn::FindInMap": ["Map", "a", "b"]}, "the mappings have no Map.a.b"),
         ({"Fn::Cidr": ["10.0.0.0/24", 5, 6]}, "holds 4 blocks of /26"),
-        ({"Fn::If": ["Absent", "a", "b"]}, "the condition Absent is not in the template"),
         ({"Fn::Join": ["", {"Ref": "Pg"}]}, "it joins a list of strings"),
         ({"Fn::Split": [",", ["a"]]}, "it splits a string"),
+        ({"Fn::Sub": ["v=${K}", {"K": {"Ref": "AWS::NoValue"}}]}, "AWS::NoValue is not a string"),
+        ({"Fn::Sub": ["v=${K}", {"K": ["a", "b"]}]}, '["a", "b"] is not a string'),
+        ({"Fn::Base64": {"Fn::GetAZs": ""}}, "is not a string"),
+        ({"Fn::Join": [{"Ref": "AWS::Region"}, ["a", "b"]]}, "its delimiter is a string"),
+        ("{{resolve:s3:foo}}", "{{resolve:s3:foo}}"),
         ({"Fn::Sub": "${Pg}", "And": "more"}, "Fn::Sub stands beside"),
         ("{{resolve:ssm:/mine/absent}}", "[/mine/absent] cannot be found"),
         ("{{resolve:secretsmanager:absent:SecretString}}", "can't find the specified secret absent"),
@@ -96,6 +99,47 @@ def test_rejects_a_reference_to_a_resource_whose_condition_does_not_hold(stacks:
     assert_rolled_back(stacks, name, "Unresolved resource dependencies [Pg]")
 
 
+@pytest.mark.parametrize(
+    ("type_name", "properties"),
+    [
+        ("AWS::SQS::Queue", {"QueueName": "one"}),
+        (
+            "AWS::EC2::SecurityGroupIngress",
+            {"GroupId": "sg-0123456789abcdef0", "IpProtocol": "-1", "CidrIp": "10.0.0.0/8"},
+        ),
+    ],
+)
+def test_rejects_a_name_that_is_taken_until_it_is_free(
+    stacks: Stacks, type_name: str, properties: dict[str, Any]
+) -> None:
+    resources = {"Q": {"Type": type_name, "Properties": properties}}
+    first = stacks.create(resources)
+    second = stacks.create(resources)
+    assert_rolled_back(stacks, second, "already exists")
+    stacks.client("cloudformation").delete_stack(StackName=first)
+    assert stacks.status(stacks.create(resources)) == "CREATE_COMPLETE"
+
+
+def test_rejects_a_change_that_the_service_has_no_way_to_make(stacks: Stacks) -> None:
+    name = stacks.create({"Fs": file_system()})
+    stacks.update(name, {"Fs": file_system(StorageType="HDD")})
+    assert stacks.status(name) == "UPDATE_ROLLBACK_COMPLETE"
+    assert "no way to change StorageType after creation" in stacks.reasons(name)
+
+
+def test_a_subnet_stands_in_the_zone_that_it_names(stacks: Stacks) -> None:
+    def subnet(zone: str) -> dict[str, Any]:
+        vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
+        properties = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "AvailabilityZoneId": zone}
+        return {"Vpc": vpc, "Net": {"Type": "AWS::EC2::Subnet", "Properties": properties}}
+
+    made = stacks.ids(stacks.create(subnet("use2-az2")))
+    found = stacks.client("ec2").describe_subnets(SubnetIds=[made["Net"]])["Subnets"][0]
+    assert found["AvailabilityZoneId"] == "use2-az2"
+    for wrong in ("usw2-az1", "nope-az9", "usw2-lax1-az1"):
+        assert_rolled_back(stacks, stacks.create(subnet(wrong)), "availabilityZoneId is invalid")
+
+
 def test_rejects_an_output_that_cannot_be_resolved(stacks: Stacks) -> None:
     name = stacks.create({"Pg": PLACEMENT_GROUP}, Outputs={"Out": {"Value": {"Fn::ImportValue": "absent"}}})
     assert stacks.status(name) == "ROLLBACK_COMPLETE"
@@ -109,6 +153,8 @@ def test_rejects_an_output_that_cannot_be_resolved(stacks: Stacks) -> None:
         ({"X": {"Type": "AWS::Nothing::Real"}}, "Unrecognized resource types: [AWS::Nothing::Real]"),
         ({"X": {}}, "must contain a Type member"),
         ({"X": {"Type": "AWS::SSM::Parameter", "Propertys": {}}}, "Invalid template resource property"),
+        ({"X": parameter({"Fn::Nonsense": "x"})}, "Fn::Nonsense is no function"),
+        ({"X": parameter({"Fn::If": ["Absent", "a", "b"]})}, "Fn::If names the condition Absent"),
         ({"X": parameter({"Ref": "Absent"})}, "Unresolved resource dependencies [Absent]"),
         ({"X": parameter({"Fn::Sub": "${Absent.Arn}"})}, "Unresolved resource dependencies [Absent]"),
         ({"X": parameter("x", DependsOn="Absent")}, "Unresolved resource dependencies ['Absent']"),
@@ -129,6 +175,10 @@ def test_rejects_a_template_before_anything_is_made(stacks: Stacks, resources: d
     ("sections", "reason"),
     [
         ({"Transform": "AWS::Serverless-2016-10-31"}, "a rehearsal cannot expand macros"),
+        (
+            {"Conditions": {"C": {"Fn::Equals": [{"Ref": "X"}, "a"]}}},
+            "the condition C refers to X, which is no parameter",
+        ),
         ({"Resurces": {}}, "Invalid template property or properties ['Resurces']"),
         ({"Parameters": {"P": {"Type": "String"}}}, "Parameters: [P] must have values"),
         (

@@ -1,6 +1,8 @@
 """`ultracluster rehearse`: the real CDK CLI on a local stand-in for AWS."""
 
+import contextlib
 import json
+import signal
 import threading
 import time
 from pathlib import Path
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
     from ultracluster.rehearsal import Report, Step
 
-_File = Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Cluster file, for the app in this directory.")]
+_File = Annotated[
+    Path | None, typer.Argument(metavar="[FILE]", help="Cluster file, given to the app as -c cluster=FILE.")
+]
 _App = Annotated[Path | None, typer.Option("--app", metavar="DIR", help="Any CDK app: the directory of its cdk.json.")]
 _Keep = Annotated[bool, typer.Option("--keep", help="Deploy, and leave the local cloud up until Ctrl-C.")]
 _Json = Annotated[bool, typer.Option("--json", help="The final table as JSON.")]
@@ -61,11 +65,16 @@ def _wait(variables: dict[str, str]) -> None:
     typer.echo("The local cloud is up. In another shell:\n")
     for name, value in variables.items():
         typer.echo(f"export {name}={value}")
-    typer.echo("\nThen, for example: aws cloudformation describe-stacks, or cdk diff. Ctrl-C ends it.")
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        typer.echo()
+    typer.echo(
+        "\nThen, for example: aws cloudformation describe-stacks, or cdk diff. Ctrl-C ends it.\n"
+        "FSx, PCS and others have no API of their own here: aws cloudformation describe-stack-resources lists them."
+    )
+    # A job that is stopped from outside gets SIGTERM: the cloud goes with it, and its scratch directory.
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    with contextlib.suppress(KeyboardInterrupt):
+        ended.wait()
+    typer.echo()
 
 
 class _Progress:

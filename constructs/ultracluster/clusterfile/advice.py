@@ -11,6 +11,7 @@ from ultracluster.hardware.quotas import (
     NETWORK_INTERFACES_PER_REGION,
     PCS_NODE_GROUPS_PER_CLUSTER,
 )
+from ultracluster.hardware.zones import REGIONS
 from ultracluster.planning import Spot, TargetedReservation
 
 # Docker's default, and that of AWS services built on it. See
@@ -37,6 +38,11 @@ def warnings(cluster: ClusterFile) -> list[Warning]:
 
 
 def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
+    if cluster.region not in REGIONS.values():
+        yield (
+            "unknown-region",
+            f"{cluster.region} is no region that this release knows, so its zones are not checked; mind its spelling",
+        )
     unpinned = [group.name for group in cluster.node_groups if group.image is None]
     unpinned += [] if cluster.slurm.login.image else ["login"]
     if unpinned:

@@ -33,7 +33,7 @@ def check_network(network: Network | None, zone: str | None) -> Iterator[Problem
     if zone and is_local_zone(zone) and not network.services_zone:
         message = (
             f"{zone} is a Local Zone, and {no_controller}; name a zone of the region for them, such as "
-            "network: {services-zone: use1-az4}"
+            f"network: {{services-zone: {zone.split('-')[0]}-az1}}"
         )
         yield Problem(path=("zone",), message=message)
     try:
@@ -59,7 +59,7 @@ def check_addresses(
     size = None
     if storage and storage.lustre and zone:
         try:
-            size = lustre_size(storage.lustre, zone=zone, groups=possible)
+            size = lustre_size(storage.lustre, zone=zone)
         except ValueError:
             size = None
     needed = training_addresses(possible, login=slurm.login, lustre=size)
@@ -100,7 +100,7 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
     fit = max(0, (capacity - others) // each)
     way_out = [f"at most {fit:,} such nodes fit"]
     with_one = addresses(interfaces(group.instance_type))
-    if with_one < each:
+    if with_one < each and fit:
         way_out.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
     way_out.append("or take a larger range")
     return (

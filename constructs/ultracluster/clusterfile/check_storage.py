@@ -27,7 +27,7 @@ def check_lustre(storage: Storage | None, *, zone: str | None, groups: Sequence[
             path=(*_PATH, "tier"), message=f"FSx sells the tiers {tiers} MB/s/TiB in {zone}, got {lustre.tier}"
         )
         return
-    yield from _check_shape(lustre, lustre_size(lustre, zone=zone, groups=groups))
+    yield from _check_shape(lustre, lustre_size(lustre, zone=zone))
 
 
 def _check_shape(lustre: Lustre, size: LustreSize) -> Iterator[Problem]:
@@ -55,7 +55,7 @@ def check_efa_connections(
     if lustre is None or zone is None:
         return
     try:
-        size = lustre_size(lustre, zone=zone, groups=groups)
+        size = lustre_size(lustre, zone=zone)
     except ValueError:
         return
     clients = sum(group.count for group in groups if group.instance_type.lustre_efa_interfaces)

@@ -23,6 +23,11 @@ from ultracluster.planning import ReservationGroup
 
 _S = TypeVar("_S", bound=BaseModel)
 
+# A group is at most four resources (placement group, template, node group, queue), and a stack stays below 400 of the
+# 500 that CloudFormation takes. https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+# (read 2026-11-21)
+_MOST_GROUPS = 98
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draft:
@@ -110,8 +115,15 @@ def _check_nodes(draft: Draft) -> Iterator[Problem]:
     largest = max(draft.groups, key=lambda group: group.count)
     nodes = sum(group.count for group in draft.groups) + draft.slurm.login.count
     size = draft.slurm.size
+    if len(draft.groups) > _MOST_GROUPS:
+        message = f"holds {len(draft.groups)} groups, and a stack at most {_MOST_GROUPS}; split them into two clusters"
+        yield Problem(path=("nodes",), message=message)
     for message in pcs.check_nodes(nodes, size):
-        path = ("slurm", "size") if size and not pcs.check_nodes(nodes) else ("nodes", largest.name, "count")
+        path: Path = ("nodes", largest.name, "count")
+        if size and not pcs.check_nodes(nodes):
+            path = ("slurm", "size")
+        elif draft.slurm.login.count > largest.count:
+            path = ("slurm", "login", "count")
         yield Problem(path=path, message=message)
 
 

@@ -45,7 +45,7 @@ class ClusterFile(Section):
     def lustre_size(self) -> LustreSize | None:
         """The file system to buy. None: the file asks for none."""
         lustre = self.storage.lustre
-        return None if lustre is None else lustre_size(lustre, zone=self.zone, groups=self.node_groups)
+        return None if lustre is None else lustre_size(lustre, zone=self.zone)
 
     @cached_property
     def addresses(self) -> int:

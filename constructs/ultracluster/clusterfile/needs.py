@@ -43,19 +43,19 @@ def training_addresses(groups: Sequence[NodeGroup], *, login: Login, lustre: Lus
     )
 
 
-def lustre_size(lustre: Lustre, *, zone: str, groups: Sequence[NodeGroup]) -> LustreSize:
+def lustre_size(lustre: Lustre, *, zone: str) -> LustreSize:
     """The file system that a section asks for.
 
     Raises:
         ValueError: When FSx does not sell it in the zone.
     """
     offer = lustre_offer(zone)
-    clients = any(group.instance_type.lustre_efa_interfaces for group in groups)
     return size_lustre(
         throughput_mb_per_s=lustre.throughput.mb_per_s,
         capacity_gib=lustre.capacity.gib if lustre.capacity else 0,
         tier=lustre.tier.mb_per_s_per_tib if lustre.tier else None,
         efa=lustre.efa,
-        efa_offered=offer.efa and clients,
+        # By the place alone, never by today's nodes: EFA is fixed for the life of a file system.
+        efa_offered=offer.efa,
         tiers_offered=offer.tiers,
     )

@@ -150,10 +150,15 @@ def instance_type_name(value: object) -> str:
     raise ValueError(f"unknown instance type {shown(found)}; {hint}the known ones: ultracluster types")
 
 
+# A number as long as that was not read as one, quotes or not.
+_LONG_NUMBER = 30
+
+
 def count(value: object) -> int:
     """A whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int):
         quoted = "; remove the quotes" if isinstance(value, str) and value.isascii() and value.isdecimal() else ""
+        quoted = quoted if len(str(value)) < _LONG_NUMBER else ""
         raise ValueError(f"must be a whole number, got {shown(value)}{quoted}")
     if value < 1:
         raise ValueError(f"must be at least 1, got {shown(value)}")

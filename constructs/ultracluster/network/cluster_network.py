@@ -93,7 +93,8 @@ class ClusterNetwork(Construct):
             "Attributes",
             vpc_id=vpc.ref,
             availability_zones=[training.subnet.availability_zone],
-            private_subnet_ids=[training.subnet.subnet_id],
+            private_subnet_ids=[training.subnet_id],
+            private_subnet_route_table_ids=[training.route_table_id],
         )
         ec2.GatewayVpcEndpoint(
             self,

@@ -22,9 +22,9 @@ class ZonalSubnet(Construct):
     def __init__(self, scope: Construct, id: str, *, vpc_id: str, zone: str, cidr: IPv4Network) -> None:
         super().__init__(scope, id)
         resource = ec2.CfnSubnet(self, "Resource", vpc_id=vpc_id, availability_zone_id=zone, cidr_block=str(cidr))
-        self._route_table = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc_id)
+        self.route_table_id = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc_id).ref
         association = ec2.CfnSubnetRouteTableAssociation(
-            self, "RouteTableAssociation", route_table_id=self._route_table.ref, subnet_id=resource.ref
+            self, "RouteTableAssociation", route_table_id=self.route_table_id, subnet_id=resource.ref
         )
         cdk.Tags.of(self).add("Name", self.node.path)
         self.subnet_id = resource.ref
@@ -33,7 +33,7 @@ class ZonalSubnet(Construct):
             "Subnet",
             subnet_id=resource.ref,
             availability_zone=resource.attr_availability_zone,
-            route_table_id=self._route_table.ref,
+            route_table_id=self.route_table_id,
         )
         self.subnet.node.add_dependency(association)
 
@@ -49,7 +49,7 @@ class ZonalSubnet(Construct):
         return ec2.CfnRoute(
             self,
             id,
-            route_table_id=self._route_table.ref,
+            route_table_id=self.route_table_id,
             destination_cidr_block=destination,
             gateway_id=gateway_id,
             nat_gateway_id=nat_gateway_id,

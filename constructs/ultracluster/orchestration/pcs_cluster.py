@@ -19,6 +19,9 @@ _JOIN = {
     "to PCS instance profiles: an instance registers before it knows its node group"
 }
 
+#: What a role of yours must allow its nodes, on every resource.
+JOIN_ACTIONS = tuple(_JOIN)
+
 
 class PcsCluster(Construct):
     """A Slurm cluster: the managed controller, accounting, and the role that its nodes take.
@@ -36,7 +39,9 @@ class PcsCluster(Construct):
         slurm_version: One that PCS supports. Default: 25.11.
         accounting: Whether Slurm keeps its accounting database. Default: yes.
         scale_down_idle_time: How long an idle node that was powered on for a job stays. Default: 10 minutes.
-        node_role: Role of the nodes, on the path `/aws-pcs/`. Default: one is made.
+        node_role: Role of the nodes. Its path must hold `/aws-pcs/`, or its name begin with `AWSPCS`, and it must allow
+            `JOIN_ACTIONS` on `*`. Default: one is made, with its instance profile.
+        instance_profile: Instance profile of that role. Default: one is made, on the path `/aws-pcs/`.
 
     Raises:
         ValueError: When name, number of nodes or version are not what PCS takes.
@@ -55,7 +60,8 @@ class PcsCluster(Construct):
         slurm_version: str = pcs.DEFAULT_SLURM_VERSION,
         accounting: bool = True,
         scale_down_idle_time: cdk.Duration | None = None,
-        node_role: NodeRole | None = None,
+        node_role: iam.IRole | None = None,
+        instance_profile: iam.IInstanceProfile | None = None,
     ) -> None:
         super().__init__(scope, id)
         problems = [
@@ -66,7 +72,16 @@ class PcsCluster(Construct):
         if problems:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         idle = scale_down_idle_time or cdk.Duration.minutes(10)
-        self._node_role = node_role or NodeRole(self, "NodeRole", path=_ROLE_PATH, account_wide_actions=_JOIN)
+        if instance_profile is not None and node_role is None:
+            raise ValueError(f"{self.node.path}: instance_profile needs node_role, the role that is in it")
+        if node_role is None:
+            made = NodeRole(self, "NodeRole", path=_ROLE_PATH, account_wide_actions=_JOIN)
+            node_role, instance_profile = made.role, made.instance_profile
+        #: The role of every node; grant it what jobs need.
+        self.node_role: iam.IRole = node_role
+        profile = instance_profile or iam.InstanceProfile(self, "InstanceProfile", path=_ROLE_PATH, role=node_role)
+        #: What node groups hand to their instances.
+        self.instance_profile_arn: str = profile.instance_profile_arn
         self.resource = l1.CfnCluster(
             self,
             "Resource",
@@ -85,13 +100,3 @@ class PcsCluster(Construct):
         #: Id of the cluster, such as `pcs_abc123`.
         self.cluster_id = self.resource.attr_id
         self.cluster_arn = self.resource.attr_arn
-
-    @property
-    def node_role(self) -> iam.IRole:
-        """The role of every node; grant it what jobs need."""
-        return self._node_role.role
-
-    @property
-    def instance_profile_arn(self) -> str:
-        """What node groups hand to their instances."""
-        return self._node_role.instance_profile.instance_profile_arn

@@ -1,5 +1,6 @@
 """A whole cluster as one construct."""
 
+import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
@@ -33,3 +34,5 @@ class UltraCluster(Construct):
         self.slurm = parts.control_plane(self, cluster, self.network, self.storage)
         #: Node groups by name; `login` is the login nodes'.
         self.node_groups = parts.node_groups(self, cluster, self.network, self.storage, self.slurm)
+        for key, value in cluster.tags.items():
+            cdk.Tags.of(self).add(key, value)

@@ -32,7 +32,9 @@ class Answers:
         with self._lock:
             if request_id not in self._answers or not isinstance(answer, dict):
                 return False
-            self._answers[request_id] = answer
+            # The first answer counts, as on AWS.
+            if self._answers[request_id] is None:
+                self._answers[request_id] = answer
             return True
 
     def take(self, request_id: str) -> dict[str, Any] | None:

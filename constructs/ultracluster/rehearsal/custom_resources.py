@@ -25,6 +25,9 @@ from ultracluster.rehearsal.state import Blueprint, Resource, values_of
 
 MARKER = "ultracluster-handler.json"
 # Python starts, imports boto3 and runs on a busy machine: Lambda's default of 3 s would be a race.
+# An answer has at most 4,096 bytes.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/crpg-ref-responses.html (read 2026-11-21)
+_LONGEST_ANSWER = 4096
 _LEAST_SECONDS = 30
 _PREFIX = "Custom::"
 _RUNNER = """
@@ -152,6 +155,12 @@ class CustomResourceDriver:
         wrong = [key for key in ("StackId", "RequestId", "LogicalResourceId") if answer.get(key) != event[key]]
         if wrong or answer.get("Status") not in ("SUCCESS", "FAILED"):
             raise ResourceError(f"the handler of {_name(blueprint)} gave an invalid answer: {json.dumps(answer)[:500]}")
+        data = answer.get("Data") or {}
+        if not isinstance(data, dict) or len(json.dumps(answer)) > _LONGEST_ANSWER:
+            raise ResourceError(
+                f"the handler of {_name(blueprint)} gave an invalid answer: Data is an object, and the "
+                f"whole has at most {_LONGEST_ANSWER} bytes"
+            )
         if answer["Status"] == "FAILED":
             raise ResourceError(
                 f"Received response status [FAILED] from custom resource. Message returned: {answer.get('Reason')}"

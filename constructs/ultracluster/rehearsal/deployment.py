@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ultracluster.rehearsal.errors import ResourceError, TemplateError
-from ultracluster.rehearsal.intrinsics import Resolver
+from ultracluster.rehearsal.intrinsics import Resolver, text_of
 from ultracluster.rehearsal.journal import Action, Entry, Journal, Maker
 from ultracluster.rehearsal.lifecycle import custom_name, differences, record, refuse_in_use, relabelled, remove
 from ultracluster.rehearsal.resources import Resources
@@ -170,6 +170,8 @@ class Deployment:
         self._record(Action.REPLACE if old else Action.CREATE, made, ", ".join(why))
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
+        if fixed := blueprint.type.refused(old.blueprint.properties, blueprint.properties):
+            raise ResourceError(f"{blueprint.type_name} has no way to change {', '.join(fixed)} after creation")
         changed = differences(old.blueprint.properties, blueprint.properties)
         if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
             self._journal.note(
@@ -205,12 +207,17 @@ class Deployment:
             if (condition := output.get("Condition")) and not self.resolver.condition(condition):
                 continue
             value = self.resolver.resolve(output["Value"])
-            if isinstance(value, dict | list) or value is None:
-                raise TemplateError(f"Template format error: the Value of output {name} must be a string, got {value}")
-            made = {"OutputKey": name, "OutputValue": str(value), "Description": output.get("Description")}
-            if export := (output.get("Export") or {}).get("Name"):
-                made["ExportName"] = str(self.resolver.resolve(export))
-                exports[str(made["ExportName"])] = str(value)
+            export = (output.get("Export") or {}).get("Name")
+            try:
+                made = {"OutputKey": name, "OutputValue": text_of(value), "Description": output.get("Description")}
+                if export:
+                    made["ExportName"] = text_of(self.resolver.resolve(export))
+            except TypeError as error:
+                raise TemplateError(f"Template format error: output {name}: {error}") from None
+            if export:
+                if made["ExportName"] in exports:
+                    raise TemplateError(f"Template format error: two outputs export {made['ExportName']}")
+                exports[str(made["ExportName"])] = str(made["OutputValue"])
             outputs[name] = made
         self._check_exports(exports)
         return outputs, exports

@@ -126,7 +126,7 @@ class Resolver:
                 return self.condition(argument)
             case "Fn::Equals":
                 left, right = (self.resolve(one) for one in argument)
-                return _text(left) == _text(right)
+                return text_of(left) == text_of(right)
             case "Fn::Not":
                 return not self.test(argument[0])
             case "Fn::And":
@@ -134,13 +134,13 @@ class Resolver:
             case "Fn::Or":
                 return any(self.test(one) for one in argument)
             case "Fn::Contains":
-                return _text(self.resolve(argument[1])) in map(_text, self.resolve(argument[0]))
+                return text_of(self.resolve(argument[1])) in map(text_of, self.resolve(argument[0]))
             case "Fn::EachMemberEquals":
-                wanted = _text(self.resolve(argument[1]))
-                return all(_text(one) == wanted for one in self.resolve(argument[0]))
+                wanted = text_of(self.resolve(argument[1]))
+                return all(text_of(one) == wanted for one in self.resolve(argument[0]))
             case "Fn::EachMemberIn":
-                allowed = {_text(one) for one in self.resolve(argument[1])}
-                return all(_text(one) in allowed for one in self.resolve(argument[0]))
+                allowed = {text_of(one) for one in self.resolve(argument[1])}
+                return all(text_of(one) in allowed for one in self.resolve(argument[0]))
         raise TemplateError(f"Template error: {name} is no condition function")
 
     def check_rules(self) -> None:
@@ -183,7 +183,9 @@ class Resolver:
         resolved = self.resolve(parts)
         if not isinstance(resolved, list) or any(isinstance(part, dict | list) for part in resolved):
             raise TypeError("it joins a list of strings")
-        return str(separator).join(_text(part) for part in resolved)
+        if not isinstance(separator, str):
+            raise TypeError("its delimiter is a string")
+        return separator.join(text_of(part) for part in resolved)
 
     def _split(self, value: Any) -> list[str]:
         separator, text = value
@@ -208,12 +210,12 @@ class Resolver:
             if literal:
                 return f"${{{name}}}"
             if name in given:
-                return _text(self.resolve(given[name]))
+                return text_of(self.resolve(given[name]))
             head, _, attribute = name.partition(".")
             found = self._scope.attribute(head, attribute) if attribute else self._reference(head)
             if isinstance(found, dict | list):
                 raise TypeError(f"${{{name}}} is not a string")
-            return "" if found is NO_VALUE else _text(found)
+            return text_of(found)
 
         return SUBSTITUTION.sub(substitute, text)
 
@@ -229,7 +231,7 @@ class Resolver:
         return node
 
     def _base64(self, value: Any) -> str:
-        return base64.b64encode(_text(self.resolve(value)).encode()).decode()
+        return base64.b64encode(text_of(self.resolve(value)).encode()).decode()
 
     def _cidr(self, value: Any) -> list[str]:
         block, count, *bits = (self.resolve(one) for one in value)
@@ -248,7 +250,7 @@ class Resolver:
         return self._scope.zones(self.resolve(value) or "")
 
     def _import_value(self, value: Any) -> Any:
-        return self._scope.import_value(_text(self.resolve(value)))
+        return self._scope.import_value(text_of(self.resolve(value)))
 
     def _get_stack_output(self, value: Any) -> Any:
         return self._scope.stack_output(self.resolve(value))
@@ -260,5 +262,13 @@ class Resolver:
         return len(self.resolve(value))
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Give a value as CloudFormation writes it into a string.
+
+    Raises:
+        TypeError: when it is none that can stand in a string.
+    """
+    if not isinstance(value, str | int | float):
+        what = "AWS::NoValue" if value is NO_VALUE else json.dumps(value)[:100]
+        raise TypeError(f"{what} is not a string")
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)

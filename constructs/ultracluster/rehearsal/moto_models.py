@@ -12,7 +12,7 @@ from typing import Any
 from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.cloudformation.parsing import get_model_map
 
-from ultracluster.rehearsal import moto_deletes, moto_existing
+from ultracluster.rehearsal import moto_deletes, moto_existing, moto_zones
 from ultracluster.rehearsal.errors import ResourceError
 from ultracluster.rehearsal.journal import Journal, Maker
 from ultracluster.rehearsal.state import Blueprint, Resource, values_of
@@ -96,6 +96,8 @@ class MotoDriver:
         e = blueprint.environment
         for known in moto_existing.stand_in(blueprint):
             self._journal.stand_in(known)
+        if zone := moto_zones.name_zone(blueprint.type_name, body["Properties"], e.region):
+            self._journal.stand_in(zone)
         model = model_class.create_from_cloudformation_json(
             name,
             body,
@@ -154,6 +156,8 @@ class MotoDriver:
 
     def attribute(self, resource: Resource, name: str) -> Any:
         """Give what moto has for `Fn::GetAtt`, None where moto lacks the attribute."""
+        if zone := moto_zones.zone_attribute(resource.model, resource.blueprint.type_name, name):
+            return zone
         try:
             return resource.model.get_cfn_attribute(name)
         except (UnformattedGetAttTemplateException, NotImplementedError):
@@ -175,6 +179,11 @@ def _body(blueprint: Blueprint) -> dict[str, Any]:
         case "AWS::Logs::LogGroup":
             # The model takes the values of each tag in their order.
             properties["Tags"] = [{"Key": tag["Key"], "Value": tag["Value"]} for tag in properties.get("Tags", [])]
+        case "AWS::EC2::SecurityGroup":
+            # A rule for all traffic needs no ports; the model asks for them.
+            for rule in [*properties.get("SecurityGroupIngress", []), *properties.get("SecurityGroupEgress", [])]:
+                rule.setdefault("FromPort", -1)
+                rule.setdefault("ToPort", -1)
         case "AWS::SSM::Parameter":
             properties["Tags"] = [{"Key": key, "Value": value} for key, value in properties.get("Tags", {}).items()]
     return {"Type": blueprint.type_name, "Properties": properties}

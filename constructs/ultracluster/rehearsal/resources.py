@@ -9,6 +9,7 @@ from ultracluster.rehearsal.custom_resources import CustomResourceDriver
 from ultracluster.rehearsal.errors import ResourceError, TemplateError
 from ultracluster.rehearsal.journal import Journal, Maker
 from ultracluster.rehearsal.moto_models import MotoDriver
+from ultracluster.rehearsal.names import Names
 from ultracluster.rehearsal.state import Blueprint, Resource, values_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Resources:
         self._moto = MotoDriver(journal)
         self._custom = custom
         self._made_up: set[str] = set()
+        self._names = Names()
 
     def create(self, blueprint: Blueprint, generation: int = 0) -> Resource:
         """Make a resource.
@@ -46,6 +48,7 @@ class Resources:
         elif self._moto.can_make(blueprint):
             made = _guarded("create", blueprint, self._moto.create, blueprint, generation)
         else:
+            self._names.take(blueprint)
             made = Resource(
                 blueprint=blueprint,
                 physical_id=values_of(blueprint, generation).physical_id,
@@ -77,6 +80,8 @@ class Resources:
             _guarded("delete", resource.blueprint, self._stacks.delete, resource)
         elif resource.maker is Maker.MOTO:
             _guarded("delete", resource.blueprint, self._moto.delete, resource)
+        else:
+            self._names.free(resource)
 
     def attribute(self, resource: Resource, name: str) -> Any:
         """Give what `Fn::GetAtt` gives.
@@ -125,6 +130,8 @@ def _left_over(node: Any, where: str) -> list[str]:
         bad = [str(key) for key in node if key == "Ref" or str(key).startswith("Fn::")]
         below = [problem for key, item in node.items() for problem in _left_over(item, f"{where}/{key}")]
         return [*(f"{where}: {key} was not resolved" for key in bad), *below]
+    if isinstance(node, str) and "{{resolve:" in node:
+        return [f"{where}: {node[:100]} was not resolved"]
     if node is None or isinstance(node, str | int | float):
         return [] if node is not None else [f"{where}: null is not a value"]
     return [f"{where}: {type(node).__name__} is not a value"]

@@ -80,7 +80,10 @@ def rehearse(
         ClusterFileError: when the cluster file has a problem.
     """
     if not (app / "cdk.json").is_file():
-        raise RehearsalError(f"{app.resolve()} holds no CDK app: there is no cdk.json in it")
+        raise RehearsalError(
+            f"{app.resolve()} holds no CDK app: there is no cdk.json in it; "
+            "go to the directory of the app, or name it: --app DIR"
+        )
     home = Place(account=ACCOUNT, region=REGION)
     if cluster_file is not None:
         cluster_file = cluster_file.resolve()
@@ -231,7 +234,10 @@ class _Rehearsal:
         self._file = target
         problems = self._deploy()
         if not problems and len(self._cloud.journal.entries(Action.CREATE)) == before:
-            problems = [f"the node group {group} was added to the cluster file, but the deployment made nothing"]
+            problems = [
+                f"the node group {group} was added to the cluster file, but the deployment made nothing: does the "
+                "app read the context `cluster`?"
+            ]
         return problems
 
     def _deploy_again(self) -> list[str]:

@@ -30,6 +30,11 @@ _ALSO_CREATE_ONLY = {
 }
 
 
+# Properties that no API changes after creation, although CloudFormation's documentation says "No interruption": the
+# update fails. https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html (read 2026-11-21)
+_UNCHANGEABLE = {"AWS::FSx::FileSystem": ("/properties/LustreConfiguration/EfaEnabled", "/properties/StorageType")}
+
+
 class ResourceType:
     """One resource type as its registry schema describes it.
 
@@ -122,6 +127,10 @@ class ResourceType:
         if handlers and "update" not in handlers:
             pointers += [f"/properties/{name}" for name in self.property_names]
         return self._changed(pointers, old, new)
+
+    def refused(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        """Give the changed properties that the service has no way to change, so that the update fails."""
+        return self._changed(list(_UNCHANGEABLE.get(self.name, ())), old, new)
 
     def maybe_replaced_by(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         """Give the changed properties that replace the resource under conditions which the schema does not tell."""

@@ -133,6 +133,8 @@ class StackScope:
         name = arn[0] if arn else reference.split(":")[0]
         for stack in self._stacks.living(self._stack.environment):
             for resource in [*stack.resources.values(), *self._made.values()]:
+                if resource.blueprint.type_name != "AWS::SecretsManager::Secret":
+                    continue
                 if name in (resource.physical_id, resource.blueprint.properties.get("Name")):
                     return str(resource.blueprint.properties.get("SecretString", resource.values.token(32)))
         e = self._stack.environment

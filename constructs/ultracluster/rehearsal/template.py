@@ -11,6 +11,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]  # no stubs
 
 from ultracluster.rehearsal.errors import TemplateError
+from ultracluster.rehearsal.functions import FUNCTIONS, functions
 from ultracluster.rehearsal.schema import Registry
 
 SECTIONS = (
@@ -107,7 +108,11 @@ class Template:
         """
         problems = [*self._shape_problems()]
         if not problems:
-            problems = [*self._type_problems(registry), *self._reference_problems(registry)]
+            problems = [
+                *self._type_problems(registry),
+                *self._condition_problems(),
+                *self._reference_problems(registry),
+            ]
         if problems:
             raise TemplateError("; ".join(problems))
         _ = self.order
@@ -160,6 +165,18 @@ class Template:
                     f"Template format error: Unrecognized resource types: [{name}] of {logical_id} in "
                     f"{registry.region}{registry.suggest(name)}"
                 )
+
+    def _condition_problems(self) -> Iterator[str]:
+        for name, node in self.conditions.items():
+            for reference in references(node):
+                if reference.attribute or reference.name not in {*self.parameters, *PSEUDO_PARAMETERS}:
+                    yield f"Template error: the condition {name} refers to {reference.name}, which is no parameter"
+        whole = [self.conditions, self.outputs, *(part.get("Properties") for part in self.resources.values())]
+        for key, value in functions(whole):
+            if key not in FUNCTIONS:
+                yield f"Template error: {key} is no function of CloudFormation"
+            elif key == "Fn::If" and isinstance(value, list) and value and value[0] not in self.conditions:
+                yield f"Template error: Fn::If names the condition {value[0]}, which is not in the template"
 
     def _reference_problems(self, registry: Registry) -> Iterator[str]:
         known = {*self.resources, *self.parameters, *PSEUDO_PARAMETERS}

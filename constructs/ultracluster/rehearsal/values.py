@@ -115,7 +115,7 @@ class Values:
 
     def token(self, length: int, alphabet: str = HEX, label: str = "") -> str:
         """Give `length` characters that belong to this resource and `label` alone."""
-        seed = f"{self.stack}/{self.logical_id}/{self.generation}/{label}".encode()
+        seed = f"{self.account}/{self.region}/{self.stack}/{self.logical_id}/{self.generation}/{label}".encode()
         number = int.from_bytes(hashlib.shake_256(seed).digest(length * 2), "big")
         made = []
         for _ in range(length):
