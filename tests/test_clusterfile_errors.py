@@ -3,7 +3,7 @@
 import pytest
 from clusterfile_data import GOOD, RESERVATION, bent, problem, problems
 
-from ultracluster.clusterfile import ClusterFileError, loads
+from ultracluster.clusterfile import ClusterFileError, loads, translate
 from ultracluster.hardware import pcs
 
 VERSIONS = ", ".join(pcs.SLURM_VERSIONS)
@@ -425,3 +425,10 @@ def test_long_values_and_keys_are_cut_and_odd_ones_quoted() -> None:
     odd = problem("name: llama", 'name: llama\n"a\\nb\\e[31m": 1')
     assert "'a\\nb\\x1b[31m': unknown key" in odd
     assert len(problem("name: llama", f"name: llama\n{'k' * 900}: 1")) < 400
+
+
+def test_every_key_that_must_be_there_has_an_example() -> None:
+    for section in translate._SECTIONS.values():
+        for name, field in section.model_fields.items():
+            if field.is_required():
+                assert name in translate._EXAMPLES, f"{section.__name__}.{name}"

@@ -12,7 +12,7 @@ from ultracluster.planning import LustreSize, check_capacity, lustre_offer
 _PATH: Path = ("storage", "lustre")
 
 
-def check_lustre(storage: Storage | None, *, zone: str | None, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Problem]:
     """Everything that is wrong with the file system."""
     lustre = storage.lustre if storage else None
     if lustre is None or zone is None:

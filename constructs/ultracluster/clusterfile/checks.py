@@ -68,7 +68,7 @@ def check(draft: Draft) -> Iterator[Problem]:
         yield from check_group(group)
     yield from check_shared_reservations(draft.groups)
     yield from check_network(draft.network, draft.zone)
-    yield from check_lustre(draft.storage, zone=draft.zone, groups=draft.groups)
+    yield from check_lustre(draft.storage, zone=draft.zone)
     # Of limits on the number of nodes the first one passed is told: the others follow from it.
     limits = chain(
         _check_nodes(draft),

@@ -61,7 +61,8 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
     path = path[:-1] if at_key else path
     match error["type"]:
         case "missing":
-            return [Problem(path=path, message=f"is missing; write for example {_EXAMPLES[str(path[-1])]}")]
+            example = _EXAMPLES.get(str(path[-1]), f"{path[-1]}: ...")
+            return [Problem(path=path, message=f"is missing; write for example {example}")]
         case "extra_forbidden":
             return [Problem(path=path, message=_unknown_key(path), at_key=True)]
         case "too_short":

@@ -1,14 +1,17 @@
 """What each way of buying means in a launch template."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster.planning import (
     Capacity,
     CapacityBlock,
+    OnDemand,
     OpenReservation,
     ReservationGroup,
+    Spot,
     TargetedReservation,
     TrainingPlan,
     UltraServerBlock,
@@ -67,8 +70,10 @@ def launch_template_fields(capacity: Capacity) -> CapacityFields:
                 "a SageMaker training plan buys HyperPod instances and has no launch template; "
                 "for EC2 instances use a Capacity Block: {reservation: cr-..., kind: capacity-block}"
             )
-        case _:
+        case OnDemand() | Spot():
             return CapacityFields()
+        case _:
+            assert_never(capacity)
 
 
 def _target(

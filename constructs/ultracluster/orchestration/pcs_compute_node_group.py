@@ -1,12 +1,25 @@
 """A group of equal Slurm nodes."""
 
+from typing import assert_never
+
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
-from ultracluster.compute import Capacity, CapacityBlock, NodeGroupTemplate, Spot, UltraServerBlock
+from ultracluster.compute import NodeGroupTemplate
 from ultracluster.hardware import pcs
 from ultracluster.orchestration.pcs_cluster import PcsCluster
+from ultracluster.planning import (
+    Capacity,
+    CapacityBlock,
+    OnDemand,
+    OpenReservation,
+    ReservationGroup,
+    Spot,
+    TargetedReservation,
+    TrainingPlan,
+    UltraServerBlock,
+)
 
 
 class PcsComputeNodeGroup(Construct):
@@ -78,5 +91,9 @@ def purchase_option(capacity: Capacity) -> str:
             return "CAPACITY_BLOCK"
         case Spot():
             return "SPOT"
-        case _:
+        case OnDemand() | OpenReservation() | TargetedReservation() | ReservationGroup():
             return "ONDEMAND"
+        case TrainingPlan():
+            raise ValueError("a training plan buys HyperPod instances, and AWS PCS can't use one; use a Capacity Block")
+        case _:
+            assert_never(capacity)
