@@ -23,10 +23,11 @@ from ultracluster.planning import ReservationGroup
 
 _S = TypeVar("_S", bound=BaseModel)
 
-# A group is at most four resources (placement group, template, node group, queue), and a stack stays below 400 of the
-# 500 that CloudFormation takes. https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
-# (read 2026-11-21)
-_MOST_GROUPS = 98
+# Of the 500 that CloudFormation takes, so that there is room for what a later release adds.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-21)
+_MOST_RESOURCES_OF_A_STACK = 400
+# Template, node group and queue of a group; template and node group of the login nodes, and the CDK's own metadata.
+_RESOURCES_OF_A_GROUP, _RESOURCES_BESIDE = 3, 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,8 +116,12 @@ def _check_nodes(draft: Draft) -> Iterator[Problem]:
     largest = max(draft.groups, key=lambda group: group.count)
     nodes = sum(group.count for group in draft.groups) + draft.slurm.login.count
     size = draft.slurm.size
-    if len(draft.groups) > _MOST_GROUPS:
-        message = f"holds {len(draft.groups)} groups, and a stack at most {_MOST_GROUPS}; split them into two clusters"
+    resources = _RESOURCES_BESIDE + sum(_RESOURCES_OF_A_GROUP + group.makes_placement_group for group in draft.groups)
+    if resources > _MOST_RESOURCES_OF_A_STACK:
+        message = (
+            f"holds {len(draft.groups)} groups, which make {resources} resources, and a stack is to hold at most "
+            f"{_MOST_RESOURCES_OF_A_STACK}; split them into two clusters"
+        )
         yield Problem(path=("nodes",), message=message)
     for message in pcs.check_nodes(nodes, size):
         path: Path = ("nodes", largest.name, "count")

@@ -71,6 +71,11 @@ class NodeGroup:
         return self.count * self.addresses_per_node
 
     @property
+    def makes_placement_group(self) -> bool:
+        """Whether a placement group is made for it."""
+        return self.placement_group and self.capacity.placement_group_allowed and self.instance_type.supports_efa
+
+    @property
     def gpus(self) -> int:
         """GPUs of the group."""
         return self.count * self.instance_type.gpus
