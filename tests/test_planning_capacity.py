@@ -47,10 +47,6 @@ def test_ec2_takes_no_placement_group_beside_what_it_places_itself(capacity: Cap
     assert capacity.takes_given_placement_group != placed_by_aws
 
 
-def test_what_is_paid_for_in_advance_is_reserved() -> None:
-    assert [capacity.is_reserved for capacity in EVERY] == [False, False, True, False, True, True, True, True]
-
-
 def test_a_capacity_reads_as_it_is_written_in_a_file() -> None:
     assert [capacity.word for capacity in EVERY] == [
         "on-demand",

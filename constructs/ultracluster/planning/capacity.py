@@ -22,7 +22,6 @@ class OnDemand:
     """Bought as they start; EC2 uses open reservations that match."""
 
     word: ClassVar[str] = "on-demand"
-    is_reserved: ClassVar[bool] = False
     max_instances: ClassVar[int | None] = None
     #: Whether a placement group of ours helps: made beside this capacity unless the user says no.
     placement_group_allowed: ClassVar[bool] = True
@@ -35,7 +34,6 @@ class Spot:
     """Spare capacity that EC2 may take back with two minutes' notice."""
 
     word: ClassVar[str] = "spot"
-    is_reserved: ClassVar[bool] = False
     max_instances: ClassVar[int | None] = None
     placement_group_allowed: ClassVar[bool] = True
     takes_given_placement_group: ClassVar[bool] = True
@@ -58,7 +56,6 @@ class TargetedReservation:
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-20)
     """
 
-    is_reserved: ClassVar[bool] = True
     placement_group_allowed: ClassVar[bool] = False
     takes_given_placement_group: ClassVar[bool] = True
 
@@ -88,7 +85,6 @@ class OpenReservation:
     """On-demand instances that say outright that they use any open reservation that matches."""
 
     word: ClassVar[str] = "open reservations"
-    is_reserved: ClassVar[bool] = False
     max_instances: ClassVar[int | None] = None
     placement_group_allowed: ClassVar[bool] = False
     takes_given_placement_group: ClassVar[bool] = True
@@ -107,7 +103,6 @@ class ReservationGroup:
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html (read 2026-11-20)
     """
 
-    is_reserved: ClassVar[bool] = True
     max_instances: ClassVar[int | None] = None
     placement_group_allowed: ClassVar[bool] = False
     takes_given_placement_group: ClassVar[bool] = True
@@ -138,7 +133,6 @@ class CapacityBlock:
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-20)
     """
 
-    is_reserved: ClassVar[bool] = True
     placement_group_allowed: ClassVar[bool] = False
     takes_given_placement_group: ClassVar[bool] = False
 
@@ -179,7 +173,6 @@ class UltraServerBlock:
     See: https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)
     """
 
-    is_reserved: ClassVar[bool] = True
     placement_group_allowed: ClassVar[bool] = False
     takes_given_placement_group: ClassVar[bool] = False
 
@@ -220,7 +213,6 @@ class TrainingPlan:
     (read 2026-11-20)
     """
 
-    is_reserved: ClassVar[bool] = True
     max_instances: ClassVar[int | None] = None
     placement_group_allowed: ClassVar[bool] = False
     takes_given_placement_group: ClassVar[bool] = False
