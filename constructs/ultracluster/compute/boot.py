@@ -50,9 +50,9 @@ def user_data(*, mounts: Sequence[Mount] = ()) -> str:
             f"systemctl daemon-reload; mountpoint -q {path} || "
             f'systemctl start "$(systemd-escape -p --suffix=automount {path})"'
         )
-        # A new file system belongs to root alone.
+        # A new file system belongs to root alone. An `if`, for cloud-init takes the last line's exit code as its own.
         config["runcmd"].append(
-            f'mountpoint -q {path} && [ "$(stat -c %U:%a {path})" = root:755 ] && chmod 1777 {path}'
+            f'if mountpoint -q {path} && [ "$(stat -c %U:%a {path})" = root:755 ]; then chmod 1777 {path}; fi'
         )
     text = "\n".join(
         [

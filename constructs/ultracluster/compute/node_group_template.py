@@ -33,7 +33,8 @@ class NodeGroupTemplate(Construct):
             group, which refuses it.
         image_id: An `ami-...`, or a token. Default: none, the service that launches brings its own.
         user_data: Plain text; see `boot.user_data`. Default: none.
-        root_volume_gib: Size of the root volume. Default: 500 GiB; container images fill the 75 GiB of AWS's images.
+        root_volume_gib: Size of the root volume. Default: 500 GiB; container images fill the 75 GiB of AWS's images
+            (https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs, read 2026-11-20).
         root_device: Device name of the root volume: `/dev/sda1` on Ubuntu, `/dev/xvda` on Amazon Linux.
         key: Key of the root volume; its policy must let the service that launches use it. AWS PCS has no access to a
             key of yours unless you grant it. Default: the account's key for EBS.
