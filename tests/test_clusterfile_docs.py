@@ -8,6 +8,7 @@ from clusterfile_data import problems
 
 from conftest import ROOT
 from ultracluster.clusterfile import advice, schema
+from ultracluster.clusterfile.notice_readers import WARNINGS
 from ultracluster.clusterfile.quantities import Duration, Size, Throughput
 from ultracluster.hardware import pcs
 
@@ -22,10 +23,11 @@ def test_every_key_is_in_a_table() -> None:
 
 
 def test_every_warning_is_in_a_table_and_no_other() -> None:
-    source = Path(advice.__file__).read_text()
+    source = "".join(path.read_text() for path in Path(advice.__file__).parent.glob("advice*.py"))
     made = set(re.findall(r'yield \(\s*"([a-z-]+)"', source))
     assert len(made) >= 6
     assert set(re.findall(r"`ultracluster:([a-z-]+)`", TABLES)) == made
+    assert {f"ultracluster:{id}" for id in made} == set(WARNINGS)
 
 
 def test_every_unit_and_version_is_there() -> None:

@@ -14,6 +14,7 @@ from ultracluster.clusterfile import ClusterFile, load, loads, warnings
 from ultracluster.hardware import INSTANCE_TYPES, interfaces, pcs
 from ultracluster.planning import (
     CapacityBlock,
+    Image,
     OnDemand,
     ReservationGroup,
     Spot,
@@ -34,7 +35,7 @@ def test_seven_lines_are_a_cluster_of_512_gpus() -> None:
     assert (train.addresses_per_node, train.addresses, train.lustre_efa_connections) == (16, 1_024, 512)
     assert train.root_volume.gib == 500
     assert train.image is None
-    assert train.placement_group is True
+    assert (train.placement_group, train.placed) == ("auto", None)
     size = cluster.lustre_size
     assert size is not None
     assert (size.capacity_gib, size.mb_per_s_per_tib, size.efa) == (43_200, 1000, True)
@@ -53,8 +54,8 @@ def test_the_rest_has_defaults_of_a_careful_engineer() -> None:
     assert (cluster.slurm.version, cluster.slurm.accounting) == ("25.11", True)
     assert cluster.slurm.scale_down_idle_time.seconds == 600
     login = cluster.slurm.login
-    assert (login.instance_type.name, login.count, login.image) == ("c7i.2xlarge", 1, None)
-    assert login.instance_type.gpus == 0
+    assert (login.type, login.count, login.image) == ("c7i.2xlarge", 1, None)
+    assert cluster.login_type.gpus == 0
     assert cluster.network.cidr == IPv4Network("10.0.0.0/16")
     assert (cluster.network.training_subnet, cluster.network.services_zone, cluster.network.existing) == (None,) * 3
 
@@ -82,7 +83,8 @@ def test_node_groups_keep_the_order_of_the_file() -> None:
 @pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
 def test_every_type_of_the_catalogue_has_a_layout_without_being_told(name: str) -> None:
     capacity = f", capacity: {{reservation: {RESERVATION}, kind: ultraserver}}" if name.startswith("p6e") else ""
-    (group,) = loads(with_groups(f"some: {{type: {name}, count: 1{capacity}}}"), "c.yaml").node_groups
+    count = 9 if name.startswith("p6e") else 1
+    (group,) = loads(with_groups(f"some: {{type: {name}, count: {count}{capacity}}}"), "c.yaml").node_groups
     assert group.interfaces
     efa = sum(row.kind != "interface" for row in group.interfaces)
     assert (efa > 0) == group.instance_type.supports_efa
@@ -150,7 +152,7 @@ nodes:
     layout: max-ip
     image: ami-0123456789abcdef0
     root-volume: 1 TiB
-    placement-group: false
+    placement-group: none
 slurm:
   version: 26.05
   accounting: false
@@ -168,10 +170,10 @@ tags: {project: tenant, "cost centre": "42"}
 """
     cluster = loads(text, "c.yaml")
     (group,) = cluster.node_groups
-    assert (group.layout, group.image, group.root_volume.gib) == ("max-ip", "ami-0123456789abcdef0", 1_024)
-    assert (group.capacity, group.placement_group) == (Spot(), False)
+    assert (group.layout, group.image, group.root_volume.gib) == ("max-ip", Image(id="ami-0123456789abcdef0"), 1_024)
+    assert (group.capacity, group.placement_group) == (Spot(), None)
     assert (cluster.slurm.accounting, cluster.slurm.scale_down_idle_time.seconds) == (False, 3_600)
-    assert (cluster.slurm.login.count, cluster.slurm.login.image) == (2, "ami-0123456789abcdef1")
+    assert (cluster.slurm.login.count, cluster.slurm.login.image) == (2, Image(id="ami-0123456789abcdef1"))
     assert cluster.subnets.training == IPv4Network("10.9.32.0/20")
     assert cluster.network.services_zone == "eun1-az2"
     size = cluster.lustre_size

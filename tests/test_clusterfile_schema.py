@@ -14,14 +14,15 @@ from ruamel.yaml import YAML
 from conftest import EXAMPLES
 from ultracluster.clusterfile import ClusterFileError, loads, schema
 from ultracluster.clusterfile.quantities import Duration, Size, Throughput
-from ultracluster.hardware import INSTANCE_TYPES
+from ultracluster.hardware import INSTANCE_TYPES, ULTRASERVERS
 
 SCHEMA = schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
 def as_editors_see_it(text: str) -> Any:
-    return YAML(typ="safe", pure=True).load(text)
+    # To them, as to the reader, a day is a text: YAML 1.2 has no type for it.
+    return json.loads(json.dumps(YAML(typ="safe", pure=True).load(text), default=str))
 
 
 def reader_takes(text: str) -> bool:
@@ -81,7 +82,7 @@ def test_defaults_are_written_as_one_would_write_them() -> None:
 
 def test_types_are_completed_and_new_ones_are_no_mistake_to_an_editor() -> None:
     group = SCHEMA["$defs"]["NodeGroupSection"]["properties"]["type"]
-    assert group["anyOf"][0]["enum"] == list(INSTANCE_TYPES)
+    assert group["anyOf"][0]["enum"] == [*INSTANCE_TYPES, *ULTRASERVERS]
     assert VALIDATOR.is_valid(as_editors_see_it(bent("p5en.48xlarge", "p7.48xlarge")))
 
 
@@ -101,7 +102,13 @@ def test_types_are_completed_and_new_ones_are_no_mistake_to_an_editor() -> None:
         ("  train:", "  login:"),
         (RESERVATION, "cr-1"),
         (RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, instances: 65}}"),
-        (RESERVATION, f"{{reservation: {RESERVATION}, kind: ultraserver, instances: 10}}"),
+        (RESERVATION, f"{{reservations: [{RESERVATION}, {RESERVATION}], kind: ultraserver}}"),
+        (RESERVATION, f"{{reservations: [{RESERVATION}], kind: odcr}}"),
+        (RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, ends: tomorrow}}"),
+        ("count: 64", "count: 64, spare: -1"),
+        ("count: 64", "count: 64, placement-group: true"),
+        ("count: 64", "count: 64, labels: {a: 1}"),
+        ("name: llama", "name: llama\nacknowledge: {unpinned-image: known}"),
         (RESERVATION, "{group: 7}"),
         ("name: llama", "name: llama\naccount: 12345"),
         ("name: llama", "name: llama\nslurm: {version: 23.02}"),

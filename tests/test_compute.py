@@ -48,7 +48,13 @@ def test_a_node_gets_the_interfaces_of_its_layout_each_with_the_groups(
     name: str, layout: Layout, stack: cdk.Stack, group: ec2.ISecurityGroup, template: Callable[[], Template]
 ) -> None:
     compute.NodeGroupTemplate(
-        stack, "Train", instance_type=name, layout=layout, security_groups=[group], placement_group=None
+        stack,
+        "Train",
+        instance_type=name,
+        layout=layout,
+        capacity=compute.UltraServerBlock(reservation_id=RESERVATION) if name.startswith("p6e") else None,
+        security_groups=[group],
+        placement_group=None,
     )
     written = data(template)["NetworkInterfaces"]
     assert [(i["NetworkCardIndex"], i["DeviceIndex"], i["InterfaceType"]) for i in written] == [
@@ -107,15 +113,14 @@ def test_nodes_without_efa_get_no_placement_group(
 def test_a_capacity_block_is_targeted_and_never_placed(
     capacity: compute.Capacity, stack: cdk.Stack, group: ec2.ISecurityGroup, template: Callable[[], Template]
 ) -> None:
-    compute.NodeGroupTemplate(
-        stack, "Train", instance_type="p6-b200.48xlarge", capacity=capacity, security_groups=[group]
-    )
+    name = "p6e-gb200.36xlarge" if isinstance(capacity, compute.UltraServerBlock) else "p6-b200.48xlarge"
+    compute.NodeGroupTemplate(stack, "Train", instance_type=name, capacity=capacity, security_groups=[group])
     written = data(template)
     assert written["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
     assert written["CapacityReservationSpecification"] == {
         "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
     }
-    assert written["InstanceType"] == "p6-b200.48xlarge"
+    assert written["InstanceType"] == name
     assert "Placement" not in written
     template().resource_count_is("AWS::EC2::PlacementGroup", 0)
 
@@ -168,7 +173,7 @@ def test_a_reservation_group_stands_inside_the_target(
 
 
 def test_rejects_a_placement_group_beside_a_capacity_block(stack: cdk.Stack, group: ec2.ISecurityGroup) -> None:
-    with pytest.raises(ValueError, match="placement_group must be left out"):
+    with pytest.raises(ValueError, match="a placement group must be left out"):
         compute.NodeGroupTemplate(
             stack,
             "Train",
@@ -239,7 +244,8 @@ def test_rejects_user_data_over_the_limit_of_ec2() -> None:
 
 
 def test_the_image_of_aws_warns_that_it_moves(stack: cdk.Stack, template: Callable[[], Template]) -> None:
-    first, second = compute.pcs_image(stack, "x86_64"), compute.pcs_image(stack, "x86_64")
+    newest = compute.newest_image("pcs", "x86_64")
+    first, second = compute.image_id(stack, newest), compute.image_id(stack, newest)
     assert stack.resolve(first) == stack.resolve(second)
     parameter = template().to_json()["Parameters"][stack.resolve(first)["Ref"]]
     assert parameter["Type"] == "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>"

@@ -9,7 +9,7 @@ from hardware_data import described
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracluster.hardware import GPUS, InstanceType, instance_type, interfaces
+from ultracluster.hardware import GPUS, INSTANCE_TYPES, InstanceType, instance_type, interfaces
 
 REQUIRED = [
     "InstanceType",
@@ -43,10 +43,17 @@ def test_every_type_that_ec2_describes_becomes_a_record() -> None:
         assert [card.index for card in record.cards] == list(range(network["MaximumNetworkCards"]))
 
 
-def test_what_the_api_does_not_tell_stays_open() -> None:
-    record = InstanceType.from_api(item())
+def test_what_the_api_does_not_tell_stays_open_for_a_type_that_is_not_in_the_catalogue() -> None:
+    record = InstanceType.from_api(item(InstanceType="p9.48xlarge"))
+    assert record.declared
     assert (record.efa_gbps, record.efa_generation, record.nvlink_domain, record.gpudirect_rdma) == (None,) * 4
     assert (record.lustre_efa_interfaces, record.gpudirect_storage, record.software) == (None,) * 3
+
+
+def test_a_type_of_the_catalogue_keeps_what_the_guides_say_of_it() -> None:
+    record, known = InstanceType.from_api(item()), INSTANCE_TYPES["p5.48xlarge"]
+    assert not record.declared
+    assert (record.nvlink_domain, record.lustre_efa_interfaces, record.software) == (8, 8, known.software)
 
 
 @pytest.mark.parametrize(

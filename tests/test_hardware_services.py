@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 
 from ultracluster.hardware import lustre, pcs, quotas, zones
+from ultracluster.hardware.images import image_parameter
+from ultracluster.hardware.instance_type import Architecture
 
 TIERS = [(125, 38_400), (250, 19_200), (500, 9_600), (1000, 4_800)]
 
@@ -95,9 +97,9 @@ def test_the_default_slurm_version_is_one_that_pcs_supports() -> None:
 
 
 @pytest.mark.parametrize("architecture", ["x86_64", "arm64"])
-def test_there_is_an_image_for_each_architecture(architecture: str) -> None:
+def test_there_is_an_image_for_each_architecture(architecture: Architecture) -> None:
     path = f"/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id"
-    assert pcs.AMI_PARAMETERS[architecture] == path
+    assert image_parameter("pcs", architecture) == path
 
 
 def test_the_prefixes_of_zone_ids_are_those_of_every_region_that_moto_knows() -> None:

@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 
 from ultracluster import compute
-from ultracluster.hardware import pcs
+from ultracluster.hardware import Layout, pcs
 from ultracluster.network import EfaSecurityGroup
 from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsLoginNodeGroup, PcsQueue
 
@@ -38,15 +38,19 @@ class World:
         capacity: compute.Capacity | None = None,
         count: int = 64,
         minimum: int | None = None,
+        instance_type: str = "p5en.48xlarge",
+        layout: Layout = "all-efa",
     ) -> PcsComputeNodeGroup:
         template = compute.NodeGroupTemplate(
             self.stack,
             f"{name}Template",
-            instance_type="p5en.48xlarge",
-            layout="all-efa",
+            instance_type=instance_type,
+            layout=layout,
+            service="pcs",
             capacity=capacity,
             security_groups=[self.group],
             subnet=self.subnet,
+            image=IMAGE,
         )
         return PcsComputeNodeGroup(
             self.stack,
@@ -54,8 +58,6 @@ class World:
             cluster=self.cluster,
             name=name,
             template=template,
-            subnet=self.subnet,
-            image_id=IMAGE,
             count=count,
             minimum=minimum,
         )
@@ -133,7 +135,10 @@ def test_a_group_may_power_its_nodes_on_as_jobs_come(stack: cdk.Stack, template:
         (compute.Spot(), "SPOT"),
         (compute.TargetedReservation(reservation_id="cr-0123456789abcdef0"), "ONDEMAND"),
         (compute.CapacityBlock(reservation_id="cr-0123456789abcdef0"), "CAPACITY_BLOCK"),
-        (compute.UltraServerBlock(reservation_id="cr-0123456789abcdef0"), "CAPACITY_BLOCK"),
+        (
+            compute.InterruptibleReservation(reservation_id="cr-0123456789abcdef0"),
+            "INTERRUPTIBLE_CAPACITY_RESERVATION",
+        ),
     ],
 )
 def test_pcs_hears_how_the_nodes_are_bought(
@@ -141,6 +146,41 @@ def test_pcs_hears_how_the_nodes_are_bought(
 ) -> None:
     World(stack).nodes(capacity=capacity)
     template().has_resource_properties("AWS::PCS::ComputeNodeGroup", {"PurchaseOption": word})
+
+
+def test_pcs_hears_that_an_ultraserver_is_a_capacity_block(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    block = compute.UltraServerBlock(reservation_id="cr-0123456789abcdef0")
+    World(stack).nodes(capacity=block, count=18, instance_type="p6e-gb200.36xlarge", layout="one-ip")
+    template().has_resource_properties("AWS::PCS::ComputeNodeGroup", {"PurchaseOption": "CAPACITY_BLOCK"})
+
+
+@pytest.mark.parametrize(("count", "instances"), [(10, None), (9, 18), (36, None), (1, None)])
+def test_rejects_a_part_of_an_ultraserver(count: int, instances: int | None, stack: cdk.Stack) -> None:
+    block = compute.UltraServerBlock(reservation_id="cr-0123456789abcdef0", instances=instances)
+    with pytest.raises(ValueError, match=f"count must be a whole UltraServer, .*, got {count}"):
+        World(stack).nodes(capacity=block, count=count, instance_type="p6e-gb200.36xlarge", layout="one-ip")
+
+
+def test_rejects_more_nodes_than_a_capacity_block_holds(stack: cdk.Stack) -> None:
+    block = compute.CapacityBlock(reservation_id="cr-0123456789abcdef0", instances=16)
+    with pytest.raises(ValueError, match="at most the 16 instances"):
+        World(stack).nodes(capacity=block, count=17)
+
+
+def test_nodes_that_an_owner_may_take_back_are_not_held_up_by_a_minimum(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack).nodes(capacity=compute.InterruptibleReservation(reservation_id="cr-0123456789abcdef0"), count=8)
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup", {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 8}}
+    )
+
+
+def test_rejects_a_template_for_another_service_all_reasons_at_once(stack: cdk.Stack) -> None:
+    world = World(stack)
+    template = compute.NodeGroupTemplate(stack, "Template", instance_type="p5.48xlarge", security_groups=[world.group])
+    with pytest.raises(ValueError, match=r"(?s)is for self-managed.*has no subnet.*has no image"):
+        PcsComputeNodeGroup(stack, "Train", cluster=world.cluster, name="train", template=template, count=1)
 
 
 def test_a_new_version_of_the_template_reaches_the_nodes(stack: cdk.Stack, template: Callable[[], Template]) -> None:
@@ -160,7 +200,7 @@ def test_a_login_group_has_no_queue_and_no_efa(stack: cdk.Stack, template: Calla
         instance_type="c7i.2xlarge",
         subnet=world.subnet,
         security_groups=[world.group],
-        image_id=IMAGE,
+        image=IMAGE,
     )
     template().resource_count_is("AWS::PCS::Queue", 0)
     (found,) = template().find_resources("AWS::EC2::LaunchTemplate").values()

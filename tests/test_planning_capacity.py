@@ -1,13 +1,13 @@
 import dataclasses
+from datetime import UTC, datetime, timedelta, timezone
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ultracluster.planning import (
     Capacity,
     CapacityBlock,
+    InterruptibleReservation,
     OnDemand,
     OpenReservation,
     ReservationGroup,
@@ -25,6 +25,7 @@ EVERY: list[Capacity] = [
     Spot(),
     TargetedReservation(reservation_id=ID),
     OpenReservation(),
+    InterruptibleReservation(reservation_id=ID),
     ReservationGroup(arn=GROUP),
     CapacityBlock(reservation_id=ID),
     UltraServerBlock(reservation_id=ID),
@@ -38,13 +39,13 @@ def test_every_way_of_buying_is_tried_here() -> None:
 
 @pytest.mark.parametrize("capacity", EVERY, ids=lambda c: type(c).__name__)
 def test_a_placement_group_of_ours_goes_only_where_nothing_is_placed_yet(capacity: Capacity) -> None:
-    assert capacity.placement_group_allowed == isinstance(capacity, OnDemand | Spot)
+    assert capacity.makes_placement_group == isinstance(capacity, OnDemand | Spot)
 
 
 @pytest.mark.parametrize("capacity", EVERY, ids=lambda c: type(c).__name__)
 def test_ec2_takes_no_placement_group_beside_what_it_places_itself(capacity: Capacity) -> None:
     placed_by_aws = isinstance(capacity, CapacityBlock | UltraServerBlock | TrainingPlan)
-    assert capacity.takes_given_placement_group != placed_by_aws
+    assert capacity.takes_placement_group != placed_by_aws
 
 
 def test_a_capacity_reads_as_it_is_written_in_a_file() -> None:
@@ -52,7 +53,8 @@ def test_a_capacity_reads_as_it_is_written_in_a_file() -> None:
         "on-demand",
         "spot",
         ID,
-        "open reservations",
+        "{reservation: open}",
+        f"{{reservation: {ID}, kind: interruptible}}",
         f"{{group: {GROUP}}}",
         f"{{reservation: {ID}, kind: capacity-block}}",
         f"{{reservation: {ID}, kind: ultraserver}}",
@@ -62,7 +64,7 @@ def test_a_capacity_reads_as_it_is_written_in_a_file() -> None:
 
 def test_a_block_of_unknown_size_is_bounded_by_the_largest_there_is() -> None:
     assert CapacityBlock(reservation_id=ID).max_instances == 64
-    assert UltraServerBlock(reservation_id=ID).max_instances == 18
+    assert UltraServerBlock(reservation_id=ID).max_instances is None
     assert TargetedReservation(reservation_id=ID).max_instances is None
 
 
@@ -123,20 +125,33 @@ def test_groups_of_every_partition_and_with_an_id_are_groups() -> None:
         assert ReservationGroup(arn=arn).arn == arn
 
 
-@pytest.mark.parametrize("instances", [0, -1, 65, 10**9])
-def test_rejects_a_capacity_block_of_a_size_that_is_not_sold(instances: int) -> None:
-    with pytest.raises(ValueError, match=f"a Capacity Block holds 1 to 64 instances, got {instances}"):
+@pytest.mark.parametrize(
+    ("instances", "why"), [(0, "at least 1"), (-1, "at least 1"), (65, "1 to 64 instances"), (10**9, "1 to 64")]
+)
+def test_rejects_a_capacity_block_of_a_size_that_is_not_sold(instances: int, why: str) -> None:
+    with pytest.raises(ValueError, match=f"{why}.*, got {instances}"):
         CapacityBlock(reservation_id=ID, instances=instances)
 
 
-@given(st.integers().filter(lambda n: n not in (9, 18)))
-def test_rejects_a_part_of_an_ultraserver(instances: int) -> None:
-    with pytest.raises(ValueError, match="an UltraServer has 9 or 18 instances"):
-        UltraServerBlock(reservation_id=ID, instances=instances)
-
-
 def test_rejects_everything_that_is_wrong_at_once() -> None:
-    with pytest.raises(ValueError, match=r"hexadecimal.*; a Capacity Block holds"):
-        CapacityBlock(reservation_id="cr-1", instances=0)
+    with pytest.raises(ValueError, match=r"hexadecimal.*; instances must be at least 1, got 0; ends must have a time"):
+        CapacityBlock(reservation_id="cr-1", instances=0, ends=datetime(2026, 12, 24, 11, 30))
     with pytest.raises(ValueError, match="instances must be at least 1, got 0"):
         TargetedReservation(reservation_id=ID, instances=0)
+
+
+def test_ec2_terminates_the_nodes_of_a_block_before_it_ends_and_those_of_an_ultraserver_are_yours_to_terminate() -> (
+    None
+):
+    end = datetime(2026, 12, 24, 12, 30, tzinfo=timezone(timedelta(hours=1)))
+    block, ultraserver = CapacityBlock(reservation_id=ID, ends=end), UltraServerBlock(reservation_id=ID, ends=end)
+    assert block.terminates_at == datetime(2026, 12, 24, 11, 0, tzinfo=UTC)
+    assert ultraserver.terminates_at == datetime(2026, 12, 24, 10, 30, tzinfo=UTC)
+    assert CapacityBlock(reservation_id=ID).terminates_at is None
+
+
+def test_an_id_that_only_a_deployment_knows_is_taken_as_it_is() -> None:
+    token = "${Token[Reservation.Id.42]}"
+    assert TargetedReservation(reservation_id=token).reservation_id == token
+    with pytest.raises(ValueError, match="hexadecimal"):
+        TargetedReservation(reservation_id="${Reservation}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster.cli.one_type import type_table
 from ultracluster.cli.output import console, fail
 from ultracluster.hardware import (
     INSTANCE_TYPES,
@@ -29,8 +30,21 @@ if TYPE_CHECKING:
 _Json = Annotated[bool, typer.Option("--json", help="The same facts as JSON.")]
 
 
-def types(json_: _Json = False) -> None:
-    """Show the catalogue: GPU types, UltraServers, CPU types."""
+def types(
+    name: Annotated[str | None, typer.Argument(metavar="[TYPE]", help="All that is known of one type.")] = None,
+    json_: _Json = False,
+) -> None:
+    """Show the catalogue: GPU types, UltraServers, CPU types; or all that is known of one type."""
+    if name is not None:
+        try:
+            record = instance_type(name)
+        except ValueError as error:
+            fail(str(error))
+        if json_:
+            _print_json(asdict(record))
+            return
+        console().print(type_table(record))
+        return
     records = sorted(INSTANCE_TYPES.values(), key=_by_family_and_size)
     gpu_types = [record for record in records if record.gpus]
     cpu_types = [record for record in records if not record.gpus]

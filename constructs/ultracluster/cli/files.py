@@ -34,7 +34,9 @@ def check(
     warnings = clusterfile.warnings(cluster)
     if json_:
         summary = {"file": file, "ok": True, **_summary(cluster)}
-        summary["warnings"] = [{"id": warning.id, "message": warning.message} for warning in warnings]
+        summary["warnings"] = [
+            {"id": warning.id, "message": warning.message, "acknowledged": warning.acknowledged} for warning in warnings
+        ]
         typer.echo(json.dumps(summary, indent=2))
         return
     out = console()
@@ -42,7 +44,10 @@ def check(
     for sentence in _sentences(cluster):
         out.print(sentence, markup=False, soft_wrap=True)
     for warning in warnings:
-        out.print(f"warning: {warning.message} [{warning.id}]", markup=False, soft_wrap=True)
+        if warning.acknowledged is None:
+            out.print(f"warning: {warning.message} [{warning.id}]", markup=False, soft_wrap=True)
+        else:
+            out.print(f"acknowledged: {warning.id}: {warning.acknowledged}", markup=False, soft_wrap=True)
     out.print(f"{file} is good.", markup=False, soft_wrap=True)
 
 
@@ -71,22 +76,35 @@ def _table(cluster: "ClusterFile") -> "Table":
     table.add_column("type", no_wrap=True)
     table.add_column("nodes", justify="right", footer=f"{sum(g.count for g in groups):,}")
     table.add_column("GPUs", justify="right", footer=f"{sum(g.gpus for g in groups):,}")
-    table.add_column("bought")
+    table.add_column("bought", overflow="fold")
     table.add_column("layout")
     table.add_column("interfaces", justify="right", footer=f"{sum(_interfaces(g) for g in groups):,}")
     table.add_column("addresses", justify="right", footer=f"{sum(g.addresses for g in groups):,}")
     for group in groups:
         table.add_row(
             group.name,
-            group.instance_type.name,
+            group.ultraserver.name if group.ultraserver else group.instance_type.name,
             f"{group.count:,}",
             f"{group.gpus:,}" if group.gpus else "-",
-            group.capacity.word,
+            _bought(group),
             group.layout,
             f"{_interfaces(group):,}",
             f"{group.addresses:,}",
         )
     return table
+
+
+def _bought(group: "NodeGroup") -> str:
+    """How a group is bought, short enough for a table."""
+    from ultracluster.clusterfile.capacity import write_capacity
+
+    written = write_capacity(group.capacity)
+    if isinstance(written, str):
+        return written
+    if "reservation" in written:
+        kind = written.get("kind", "odcr")
+        return written["reservation"] if kind == "odcr" else f"{kind} {written['reservation']}"
+    return next(f"{key} {value.rpartition('/')[2]}" for key, value in written.items())
 
 
 def _interfaces(group: "NodeGroup") -> int:
@@ -96,6 +114,8 @@ def _interfaces(group: "NodeGroup") -> int:
 def _sentences(cluster: "ClusterFile") -> list[str]:
     login = cluster.slurm.login
     sentences = [f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}"]
+    sentences += [sentence for group in cluster.node_groups for sentence in _about(group, cluster)]
+    sentences.append(f"vCPUs: {_vcpus(cluster)}")
     capacity = _subnet_capacity(cluster)
     of = "" if capacity is None else f" of {capacity:,}"
     where = cluster.network.existing.subnet if cluster.network.existing else str(cluster.subnets.training)
@@ -114,6 +134,49 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     return sentences
 
 
+def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
+    """What a line of the table has no room for."""
+    from ultracluster.planning import days_between_interruptions
+    from ultracluster.planning.failures import SOURCE
+
+    found = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
+    placed = group.placed
+    if placed is not None:
+        found.append(f"a {placed} placement group" if isinstance(placed, str) else f"the placement group {placed.name}")
+    if group.zone != cluster.zone:
+        found.append(f"in {group.zone}")
+    if group.ultraserver:
+        found.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block (--segment)")
+    if group.features:
+        found.append(f"features {','.join(group.features)}")
+    ends = getattr(group.capacity, "terminates_at", None)
+    if ends is not None:
+        drained = ends - cluster.notifications.drain.timedelta
+        terminated = "to be terminated by you before" if group.ultraserver else "terminated from"
+        found.append(f"drained from {drained:%Y-%m-%d %H:%M}, {terminated} {ends:%Y-%m-%d %H:%M} UTC")
+    sentences = [f"{group.name}: {'; '.join(found)}"] if found else []
+    days = days_between_interruptions(group.gpus) if group.gpus else None
+    if days is not None and days < _WORTH_A_WORD and not group.spare:
+        sentences.append(
+            f"{group.name}: a job on all of its {group.gpus:,} GPUs is interrupted about every {days:.0f} days at the "
+            f"rate of {SOURCE}, and there is no spare node"
+        )
+    return sentences
+
+
+# A job that fails less often than this waits for a repair rarely enough.
+_WORTH_A_WORD = 10
+
+
+def _vcpus(cluster: "ClusterFile") -> str:
+    from ultracluster.planning import OnDemand, vcpu_needs
+
+    rows = [(group.instance_type, group.capacity, group.count) for group in cluster.node_groups]
+    rows.append((cluster.login_type, OnDemand(), cluster.slurm.login.count))
+    needs = vcpu_needs(rows)
+    return "; ".join(f"{need.vcpus:,} of {need.quota.name} ({need.quota.code})" for need in needs)
+
+
 def _subnet_capacity(cluster: "ClusterFile") -> int | None:
     from ultracluster.planning import subnet_capacity
 
@@ -124,6 +187,9 @@ def _subnet_capacity(cluster: "ClusterFile") -> int | None:
 
 
 def _summary(cluster: "ClusterFile") -> dict[str, Any]:
+    from ultracluster.clusterfile.capacity import write_capacity
+    from ultracluster.clusterfile.placement import write_placement
+
     size = cluster.lustre_size
     return {
         "name": cluster.name,
@@ -133,9 +199,16 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
         "nodes": {
             group.name: {
                 "type": group.instance_type.name,
+                "section": group.section,
                 "count": group.count,
+                "spare": group.spare,
+                "zone": group.zone,
+                "ultraserver": group.ultraserver and group.ultraserver.name,
+                "nvlink_domain": group.nvlink_domain,
+                "placement_group": write_placement(group.placed),
+                "features": group.features,
                 "gpus": group.gpus,
-                "capacity": group.capacity.word,
+                "capacity": write_capacity(group.capacity),
                 "layout": group.layout,
                 "interfaces": _interfaces(group),
                 "addresses": group.addresses,

@@ -3,9 +3,19 @@
 from collections.abc import Iterator, Sequence
 
 from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.problems import Problem
-from ultracluster.hardware import ULTRASERVERS
-from ultracluster.planning import CapacityBlock, OnDemand, Spot, TargetedReservation, TrainingPlan, UltraServerBlock
+from ultracluster.clusterfile.problems import Path, Problem
+from ultracluster.clusterfile.sections import Login
+from ultracluster.hardware import InstanceType
+from ultracluster.planning import (
+    CapacityBlock,
+    Image,
+    InterruptibleReservation,
+    TargetedReservation,
+    UltraServerBlock,
+    check_image,
+    check_sold,
+    purchase,
+)
 
 # Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
 # https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20).
@@ -13,20 +23,18 @@ _SMALLEST_ROOT_GIB = 300
 # gp3. https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html
 # (read 2026-11-21)
 _LARGEST_ROOT_GIB = 65_536
-_ULTRASERVER_TYPES = frozenset(server.instance_type for server in ULTRASERVERS.values())
-_ULTRASERVER_CAPACITY = "capacity: {reservation: cr-..., kind: ultraserver}"
 
 
 def check_group(group: NodeGroup) -> Iterator[Problem]:
     """Everything that is wrong with one group on its own."""
-    path = ("nodes", group.name)
+    path = ("nodes", group.section)
     try:
         _ = group.interfaces
     except ValueError as error:
         yield Problem(path=(*path, "layout"), message=str(error))
     yield from (Problem(path=(*path, "capacity"), message=message) for message in _capacity(group))
     held = group.capacity.max_instances
-    if held is not None and group.count > held:
+    if held is not None and group.count > held and not group.instance_type.ultraservers:
         what = "holds" if getattr(group.capacity, "instances", None) else "can hold"
         message = (
             f"{group.count:,} nodes are more than the {held} that {group.capacity.word} {what}; lower the count, or "
@@ -39,46 +47,66 @@ def check_group(group: NodeGroup) -> Iterator[Problem]:
             f"gp3 volume), got {group.root_volume}"
         )
         yield Problem(path=(*path, "root-volume"), message=message)
+    try:
+        _ = group.placed
+    except ValueError as error:
+        yield Problem(path=(*path, "placement-group"), message=str(error))
 
 
 def check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
     """Whether groups that share a reservation agree on it, and fit in it together."""
     shared: dict[str, list[NodeGroup]] = {}
     for group in groups:
-        if isinstance(group.capacity, TargetedReservation | CapacityBlock | UltraServerBlock):
-            shared.setdefault(group.capacity.reservation_id, []).append(group)
+        match group.capacity:
+            case TargetedReservation() | InterruptibleReservation() | CapacityBlock() | UltraServerBlock() as found:
+                shared.setdefault(found.reservation_id, []).append(group)
     for id, sharers in shared.items():
-        names, last = " and ".join(group.name for group in sharers), sharers[-1]
+        names, last = " and ".join(group.section for group in sharers), sharers[-1]
+        path = ("nodes", last.section, "capacity")
         if len({type(group.capacity) for group in sharers}) > 1:
             message = f"{id} can't be of several kinds: {names} share it; write the same kind for each"
-            yield Problem(path=("nodes", last.name, "capacity"), message=message)
+            yield Problem(path=path, message=message)
             continue
+        if len({group.zone for group in sharers}) > 1:
+            zones = " and ".join(dict.fromkeys(group.zone for group in sharers))
+            message = f"{id} is in one zone, and {names}, which share it, are in {zones}; put them into the same"
+            yield Problem(path=path, message=message)
+        if len({group.instance_type.name for group in sharers}) > 1:
+            message = f"{id} is for one instance type, and {names} share it with several; correct one"
+            yield Problem(path=path, message=message)
         held = min((held for group in sharers if (held := group.capacity.max_instances)), default=None)
         together = sum(group.count for group in sharers)
         if held is not None and together > held and all(group.count <= held for group in sharers):
             message = f"{names} share {id} and have {together:,} nodes together, more than the {held} that it can hold"
-            yield Problem(path=("nodes", last.name, "count"), message=message)
+            yield Problem(path=("nodes", last.section, "count"), message=message)
+
+
+def check_images(
+    groups: Sequence[NodeGroup], login: Login | None, login_type: InstanceType | None
+) -> Iterator[Problem]:
+    """Whether every image can run where it is to."""
+    uses: list[tuple[Path, InstanceType, Image]] = [
+        (("nodes", group.section, "image"), group.instance_type, group.image) for group in groups if group.image
+    ]
+    if login is not None and login.image is not None and login_type is not None:
+        uses.append((("slurm", "login", "image"), login_type, login.image))
+    first: dict[str, InstanceType] = {}
+    for path, record, image in uses:
+        yield from (Problem(path=path, message=message) for message in check_image(image, record))
+        name = image.id or image.parameter or ""
+        other = first.setdefault(name, record)
+        if other.architecture != record.architecture and image.known_architecture is None:
+            message = (
+                f"{name} can't be for {record.name} ({record.architecture}) and for {other.name} "
+                f"({other.architecture}) at once; take an image of each architecture"
+            )
+            yield Problem(path=path, message=message)
 
 
 def _capacity(group: NodeGroup) -> Iterator[str]:
-    record, capacity = group.instance_type, group.capacity
-    if isinstance(capacity, TrainingPlan):
-        yield (
-            "a training plan buys HyperPod capacity, and slurm is AWS PCS; buy a Capacity Block instead: "
-            "{reservation: cr-..., kind: capacity-block}"
-        )
-    elif record.name in _ULTRASERVER_TYPES and not isinstance(capacity, UltraServerBlock):
-        yield f"{record.name} is sold in UltraServers only; write {_ULTRASERVER_CAPACITY}"
-    elif isinstance(capacity, UltraServerBlock) and record.name not in _ULTRASERVER_TYPES:
-        yield f"{record.name} is in no UltraServer; for a Capacity Block write kind: capacity-block"
-    elif isinstance(capacity, CapacityBlock) and "capacity-block" not in record.purchase:
-        yield f"{record.name} is not sold in Capacity Blocks; it is sold {_ways(group)}"
-    elif isinstance(capacity, Spot) and "spot" not in record.purchase:
-        yield f"{record.name} is not sold on the Spot market; it is sold {_ways(group)}"
-    elif isinstance(capacity, OnDemand | TargetedReservation) and "on-demand" not in record.purchase:
-        yield f"{record.name} is not sold on demand; it is sold {_ways(group)}"
-
-
-def _ways(group: NodeGroup) -> str:
-    words = {"on-demand": "on-demand", "spot": "spot", "capacity-block": "in Capacity Blocks"}
-    return " or ".join(words[way] for way in group.instance_type.purchase)
+    try:
+        purchase(group.capacity, "pcs")
+    except ValueError as error:
+        yield str(error)
+        return
+    yield from check_sold(group.instance_type, group.capacity)

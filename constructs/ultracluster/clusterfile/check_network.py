@@ -1,14 +1,15 @@
 """Whether the network can be as the file says, and holds the nodes."""
 
 from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Network
 
 from ultracluster.clusterfile.needs import TrainingAddresses, lustre_size, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.problems import Problem
+from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.sections import Network, Slurm, Storage
-from ultracluster.hardware import addresses, interfaces
+from ultracluster.hardware import InstanceType, addresses, interfaces
 from ultracluster.hardware.zones import is_local_zone
-from ultracluster.planning import largest_training_subnet, plan_subnets, subnet_capacity
+from ultracluster.planning import largest_training_subnet, plan_subnets, plan_zone_subnets, subnet_capacity
 
 
 def check_network(network: Network | None, zone: str | None) -> Iterator[Problem]:
@@ -43,18 +44,67 @@ def check_network(network: Network | None, zone: str | None) -> Iterator[Problem
         yield Problem(path=("network", key), message=str(error))
 
 
+def check_zones_of_groups(network: Network | None, zone: str | None, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+    """Whether every zone that nodes are in has a subnet, and every subnet nodes."""
+    if network is None or zone is None:
+        return
+    zones = sorted({group.zone for group in groups} - {zone})
+    path: Path = ("network", "subnets")
+    named: set[str] = set(network.subnets)
+    if network.existing is not None:
+        path, named = ("network", "existing", "subnets"), set(network.existing.subnets)
+        for group in groups:
+            if group.zone not in named | {zone}:
+                message = (
+                    f"{network.existing.subnet} is in {zone}, and these nodes are in {group.zone}; name the subnet of "
+                    f"yours there: network: {{existing: {{subnets: {{{group.zone}: subnet-...}}}}}}"
+                )
+                yield Problem(path=("nodes", group.section, "zone"), message=message)
+        for other, subnet in network.existing.subnets.items():
+            if subnet == network.existing.subnet and other != zone:
+                message = f"{subnet} is in one zone, and the file puts it into {zone} and {other}; correct one"
+                yield Problem(path=(*path, other), message=message)
+    if zone in named:
+        message = f"{zone} is the cluster's own zone, whose subnet is network.training-subnet; remove it"
+        yield Problem(path=(*path, zone), message=message, at_key=True)
+    for other in sorted(named - {zone} - set(zones)):
+        message = f"no node group is in {other}; remove it, or write zone: {other} where it is meant"
+        yield Problem(path=(*path, other), message=message, at_key=True)
+    if network.existing is None:
+        try:
+            zone_subnets(network, zones)
+        except ValueError as error:
+            yield Problem(path=("network", "subnets" if network.subnets else "cidr"), message=str(error))
+
+
+def zone_subnets(network: Network, zones: Sequence[str]) -> dict[str, IPv4Network]:
+    """Ranges of the subnets in other zones; none when the VPC's own subnets can't be.
+
+    Raises:
+        ValueError: When a zone can't have one.
+    """
+    try:
+        plan = plan_subnets(network.cidr, 0, network.training_subnet)
+    except ValueError:
+        return {}
+    return plan_zone_subnets(network.cidr, zones, network.subnets, (plan.training, plan.public, plan.services))
+
+
 def check_addresses(
     network: Network | None,
     *,
     groups: Sequence[NodeGroup],
     slurm: Slurm | None,
+    login_type: InstanceType | None,
     storage: Storage | None,
     zone: str | None,
 ) -> Iterator[Problem]:
-    """Whether the training subnet holds the nodes and the file system."""
+    """Whether each subnet holds the nodes, and the training subnet the file system too."""
     possible = [group for group in groups if _addresses(group) is not None]
+    yield from _check_other_zones(network, possible, zone)
+    here = [group for group in possible if group.zone == zone]
     capacity = _capacity(network)
-    if capacity is None or not possible or slurm is None:
+    if capacity is None or not possible or slurm is None or login_type is None:
         return
     size = None
     if storage and storage.lustre and zone:
@@ -62,7 +112,7 @@ def check_addresses(
             size = lustre_size(storage.lustre, zone=zone)
         except ValueError:
             size = None
-    needed = training_addresses(possible, login=slurm.login, lustre=size)
+    needed = training_addresses(here, login=slurm.login.count, login_type=login_type, lustre=size)
     if needed.total <= capacity:
         return
     if needed.lustre > needed.nodes:
@@ -71,9 +121,29 @@ def check_addresses(
             f"{capacity:,}; ask for less, or take a larger range"
         )
         yield Problem(path=("storage", "lustre"), message=message)
-    else:
-        largest = max(possible, key=lambda group: group.addresses)
-        yield Problem(path=("nodes", largest.name, "count"), message=_too_many(largest, needed, capacity))
+    elif here:
+        largest = max(here, key=lambda group: group.addresses)
+        yield Problem(path=("nodes", largest.section, "count"), message=_too_many(largest, needed, capacity))
+
+
+def _check_other_zones(network: Network | None, groups: Sequence[NodeGroup], zone: str | None) -> Iterator[Problem]:
+    if network is None or network.existing is not None or zone is None:
+        return
+    zones = sorted({group.zone for group in groups} - {zone})
+    try:
+        subnets = zone_subnets(network, zones)
+    except ValueError:
+        return
+    for other, subnet in subnets.items():
+        there = [group for group in groups if group.zone == other]
+        needed, capacity = sum(group.addresses for group in there), subnet_capacity(subnet)
+        if needed > capacity:
+            largest = max(there, key=lambda group: group.addresses)
+            message = (
+                f"the nodes in {other} take {needed:,} addresses, and their subnet {subnet} has {capacity:,}; give it "
+                f"a larger range: network: {{subnets: {{{other}: RANGE}}}}"
+            )
+            yield Problem(path=("nodes", largest.section, "count"), message=message)
 
 
 def _capacity(network: Network | None) -> int | None:

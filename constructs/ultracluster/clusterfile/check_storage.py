@@ -58,7 +58,7 @@ def check_efa_connections(
         size = lustre_size(lustre, zone=zone)
     except ValueError:
         return
-    clients = sum(group.count for group in groups if group.instance_type.lustre_efa_interfaces)
+    clients = sum(group.count for group in groups if group.instance_type.lustre_efa_interfaces and group.zone == zone)
     if size.efa and clients > LUSTRE_EFA_CONNECTIONS:
         message = (
             f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {clients:,} nodes want at least one "

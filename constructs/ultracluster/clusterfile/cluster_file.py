@@ -1,15 +1,19 @@
 """A cluster file, read."""
 
 from functools import cached_property
+from ipaddress import IPv4Network
 from typing import Annotated
 
 from pydantic import Field
 
 from ultracluster.clusterfile import types as t
+from ultracluster.clusterfile.catalogue import Catalogue
+from ultracluster.clusterfile.declared import DeclaredType
 from ultracluster.clusterfile.needs import lustre_size, training_addresses
-from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.sections import Network, NodeGroupSection, Section, Slurm, Storage
-from ultracluster.planning import LustreSize, SubnetPlan, plan_subnets
+from ultracluster.clusterfile.node_group import NodeGroup, node_groups
+from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Section, Slurm, Storage
+from ultracluster.hardware import InstanceType
+from ultracluster.planning import LustreSize, SubnetPlan, plan_subnets, plan_zone_subnets
 
 
 class ClusterFile(Section):
@@ -28,18 +32,46 @@ class ClusterFile(Section):
     nodes: Annotated[dict[t.NodeGroupName, NodeGroupSection], Field(min_length=1)] = Field(
         description="Groups of equal nodes, by name."
     )
+    types: dict[t.DeclaredTypeName, DeclaredType] = Field(
+        default={}, description="Instance types that this release does not know, by name."
+    )
     slurm: Slurm = Field(default=Slurm(), description="Slurm, run by AWS PCS.")
     network: Network = Field(default=Network(), description="The VPC. Default: a new one, 10.0.0.0/16.")
     storage: Storage = Field(default=Storage(), description="Where the data lives.")
     encryption_key: t.KeyArn | None = Field(
         default=None, description="KMS key of file system and data bucket. Default: one is made."
     )
+    notifications: Notifications = Field(
+        default=Notifications(), description="Who hears of capacity that starts or ends."
+    )
     tags: t.Tags = Field(default={}, description="Tags of every resource.")
+    acknowledge: t.Acknowledged = Field(
+        default={}, description="Warnings that you know of: the id of each, and why it is no concern."
+    )
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The types that the file can name."""
+        return Catalogue(declared={name: section.record(name) for name, section in self.types.items()})
 
     @cached_property
     def node_groups(self) -> tuple[NodeGroup, ...]:
-        """The node groups in the order of the file."""
-        return tuple(NodeGroup.of(name, section) for name, section in self.nodes.items())
+        """The node groups in the order of the file; a section that lists several Capacity Blocks gives one for each."""
+        return tuple(
+            group
+            for name, section in self.nodes.items()
+            for group in node_groups(name, section, zone=self.zone, catalogue=self.catalogue)
+        )
+
+    @cached_property
+    def login_type(self) -> InstanceType:
+        """The type of the login nodes."""
+        return self.catalogue.look_up(self.slurm.login.type)[0]
+
+    @cached_property
+    def other_zones(self) -> tuple[str, ...]:
+        """Zones of node groups beside the cluster's own, in the order of their ids."""
+        return tuple(sorted({group.zone for group in self.node_groups} - {self.zone}))
 
     @cached_property
     def lustre_size(self) -> LustreSize | None:
@@ -50,9 +82,19 @@ class ClusterFile(Section):
     @cached_property
     def addresses(self) -> int:
         """IPv4 addresses that the training subnet must hold."""
-        return training_addresses(self.node_groups, login=self.slurm.login, lustre=self.lustre_size).total
+        here = [group for group in self.node_groups if group.zone == self.zone]
+        return training_addresses(
+            here, login=self.slurm.login.count, login_type=self.login_type, lustre=self.lustre_size
+        ).total
 
     @cached_property
     def subnets(self) -> SubnetPlan:
         """The subnets of the VPC that is made. Of no use when the file names a network of yours."""
         return plan_subnets(self.network.cidr, self.addresses, self.network.training_subnet)
+
+    @cached_property
+    def zone_subnets(self) -> dict[str, IPv4Network]:
+        """Ranges of the subnets in other zones, by zone. Of no use when the file names a network of yours."""
+        plan = self.subnets
+        taken = (plan.training, plan.public, plan.services)
+        return plan_zone_subnets(self.network.cidr, self.other_zones, self.network.subnets, taken)

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.clusterfile.readers import RESERVED_NODE_GROUPS
+from ultracluster.clusterfile.node_readers import RESERVED_NODE_GROUPS
 from ultracluster.clusterfile.types import write
 
 

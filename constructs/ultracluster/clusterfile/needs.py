@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.sections import Login, Lustre
-from ultracluster.hardware import addresses, interfaces
+from ultracluster.clusterfile.sections import Lustre
+from ultracluster.hardware import InstanceType, addresses, interfaces
 from ultracluster.planning import LustreSize, lustre_offer, size_lustre
 
 # Room for the Slurm controller's interface, and for what others put into the subnet.
@@ -34,11 +34,20 @@ class TrainingAddresses:
         return self.nodes + self.beside_nodes
 
 
-def training_addresses(groups: Sequence[NodeGroup], *, login: Login, lustre: LustreSize | None) -> TrainingAddresses:
-    """The addresses that a cluster takes from its training subnet, with room to grow."""
+def training_addresses(
+    groups: Sequence[NodeGroup], *, login: int, login_type: InstanceType, lustre: LustreSize | None
+) -> TrainingAddresses:
+    """The addresses that a cluster takes from its training subnet, with room to grow.
+
+    Args:
+        groups: The node groups in its zone.
+        login: Number of login nodes.
+        login_type: Their type.
+        lustre: The file system. None: there is none.
+    """
     return TrainingAddresses(
         nodes=sum(group.addresses for group in groups),
-        login=login.count * addresses(interfaces(login.instance_type)),
+        login=login * addresses(interfaces(login_type)),
         lustre=0 if lustre is None else _ROOM_FOR_GROWTH * lustre.addresses,
     )
 

@@ -1,15 +1,17 @@
-"""A node group of a cluster file, with what follows from it."""
+"""The node groups of a cluster file, with what follows from them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from ultracluster.clusterfile.capacity import Blocks
+from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.quantities import Size
 from ultracluster.clusterfile.sections import NodeGroupSection
-from ultracluster.hardware import InstanceType, Interface, Layout, addresses, instance_type, interfaces
-from ultracluster.planning import Capacity
+from ultracluster.hardware import InstanceType, Interface, Layout, UltraServer, addresses, interfaces, pcs
+from ultracluster.planning import Capacity, Image, NamedGroup, PlacementWish, Strategy, UltraServerBlock, placement
 
-# What AWS's own templates for PCS use; that PCS takes EFA-only devices is not shown. See
-# https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20).
-_PCS_LAYOUT: Layout = "all-efa"
+# Of a reservation's id, so that a group that has one of several Capacity Blocks keeps its name when others go.
+_SUFFIX_LENGTH = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,39 +19,34 @@ class NodeGroup:
     """A group of equal nodes.
 
     Args:
-        name: Its key in the file.
+        name: Its name: its key in the file, with a suffix where the key names several Capacity Blocks.
+        section: Its key in the file, which is also the queue that hands out its nodes.
         instance_type: The record of its type.
-        count: How many nodes.
+        ultraserver: The UltraServer that it is. None: it is none.
+        count: How many instances, spare ones included.
+        spare: How many of them stand by for one that fails.
         capacity: How they are bought.
+        zone: Id of their zone.
         layout: Which network interfaces a node gets.
-        image: An `ami-...`. None: the service's.
+        image: Their image. None: the service's.
         root_volume: Size of the root volume.
-        placement_group: Whether to make a placement group, where the capacity allows one.
+        placement_group: The placement group that is wished for.
+        labels: Labels of the nodes.
     """
 
     name: str
+    section: str
     instance_type: InstanceType
+    ultraserver: UltraServer | None
     count: int
+    spare: int
     capacity: Capacity
+    zone: str
     layout: Layout
-    image: str | None
+    image: Image | None
     root_volume: Size
-    placement_group: bool
-
-    @staticmethod
-    def of(name: str, section: NodeGroupSection) -> "NodeGroup":
-        """The group that a section of the file describes."""
-        record = instance_type(section.type)
-        return NodeGroup(
-            name=name,
-            instance_type=record,
-            count=section.count,
-            capacity=section.capacity,
-            layout=section.layout or default_layout(record),
-            image=section.image,
-            root_volume=section.root_volume,
-            placement_group=section.placement_group,
-        )
+    placement_group: PlacementWish
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def interfaces(self) -> tuple[Interface, ...]:
@@ -71,9 +68,13 @@ class NodeGroup:
         return self.count * self.addresses_per_node
 
     @property
-    def makes_placement_group(self) -> bool:
-        """Whether a placement group is made for it."""
-        return self.placement_group and self.capacity.placement_group_allowed and self.instance_type.supports_efa
+    def placed(self) -> Strategy | NamedGroup | None:
+        """The placement group to make, or the one that is there, or None.
+
+        Raises:
+            ValueError: When EC2 would refuse it.
+        """
+        return placement(self.placement_group, record=self.instance_type, capacity=self.capacity, count=self.count)
 
     @property
     def gpus(self) -> int:
@@ -81,15 +82,71 @@ class NodeGroup:
         return self.count * self.instance_type.gpus
 
     @property
+    def nvlink_domain(self) -> int | None:
+        """GPUs that share one NVLink domain. None: not known, or no GPU."""
+        return self.ultraserver.gpus if self.ultraserver else self.instance_type.nvlink_domain
+
+    @property
+    def features(self) -> list[str]:
+        """What Slurm knows the nodes by, beside the name of the group: labels, and the UltraServer that they are."""
+        labels = [f"{name}-{value}" for name, value in sorted(self.labels.items())]
+        return labels + ([self.ultraserver.name] if self.ultraserver else [])
+
+    @property
     def lustre_efa_connections(self) -> int:
         """EFA connections that the group opens to a file system with EFA, when its clients use EFA."""
         return self.count * (self.instance_type.lustre_efa_interfaces or 0)
 
 
-def default_layout(record: InstanceType) -> Layout:
-    """The layout of a node under PCS, when the file names none."""
-    try:
-        interfaces(record, _PCS_LAYOUT)
-    except ValueError:
-        return "one-ip"
-    return _PCS_LAYOUT
+def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: Catalogue) -> tuple[NodeGroup, ...]:
+    """The groups that a section of the file describes: one, or one for each of several Capacity Blocks.
+
+    Args:
+        name: Its key.
+        section: What stands there.
+        zone: The cluster's zone.
+        catalogue: The types that the file can name.
+
+    Raises:
+        ValueError: When there is no such type.
+    """
+    record, server = catalogue.look_up(section.type)
+    total = instances(section, server) + section.spare
+    capacity = section.capacity
+    bought = capacity.blocks if isinstance(capacity, Blocks) else (capacity,)
+    each = -(-total // len(bought))
+    return tuple(
+        NodeGroup(
+            name=name if not isinstance(capacity, Blocks) else block_group_name(name, part),
+            section=name,
+            instance_type=record,
+            ultraserver=server or _ultraserver(record, part, each),
+            count=each,
+            spare=section.spare,
+            capacity=part,
+            zone=section.zone or zone,
+            layout=section.layout or pcs.default_layout(record),
+            image=section.image,
+            root_volume=section.root_volume,
+            placement_group=section.placement_group,
+            labels=section.labels,
+        )
+        for part in bought
+    )
+
+
+def instances(section: NodeGroupSection, server: UltraServer | None) -> int:
+    """Instances that a section asks for, spare ones not included: an UltraServer counts as all of its own."""
+    return section.count * (server.instances if server else 1)
+
+
+def block_group_name(name: str, block: Capacity) -> str:
+    """The name of the group that has one of several Capacity Blocks."""
+    return f"{name}-{getattr(block, 'reservation_id', '')[-_SUFFIX_LENGTH:]}"
+
+
+def _ultraserver(record: InstanceType, capacity: Capacity, count: int) -> UltraServer | None:
+    if not isinstance(capacity, UltraServerBlock):
+        return None
+    size = capacity.instances or count
+    return next((server for server in record.ultraservers if server.instances == size), None)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
 from math import ceil
 from typing import ClassVar, Self
@@ -145,6 +146,11 @@ class Duration(Quantity):
     def seconds(self) -> int:
         """In seconds, rounded up."""
         return ceil(self.amount)
+
+    @property
+    def timedelta(self) -> timedelta:
+        """As Python's own duration, in whole seconds."""
+        return timedelta(seconds=self.seconds)
 
 
 class Tier(Quantity):

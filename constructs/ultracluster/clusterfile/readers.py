@@ -1,18 +1,15 @@
 """The values of a cluster file, one reader each: a Python value from what YAML gave, or an error that helps."""
 
-import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 
+from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
-from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout, pcs, zones
+from ultracluster.hardware import pcs, zones
 
 ORCHESTRATORS = ("slurm",)
 _PLANNED_ORCHESTRATORS = ("kubernetes", "hyperpod-slurm", "hyperpod-kubernetes")
-# Names of the login nodes' group, which the cluster makes itself.
-RESERVED_NODE_GROUPS = ("login",)
-
 REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
 _ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
 ACCOUNT = re.compile(r"\d{12}", re.ASCII)
@@ -22,7 +19,6 @@ KEY_ARN = re.compile(
     r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     re.ASCII,
 )
-NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
 MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]*){1,8}", re.ASCII)
 # Directories of the system: a file system mounted over one breaks the node.
 _SYSTEM_DIRECTORIES = frozenset(
@@ -31,56 +27,12 @@ _SYSTEM_DIRECTORIES = frozenset(
 _TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
 
 
-def text(value: object, what: str) -> str:
-    """A text, or an error that says what it was to be."""
-    if isinstance(value, str):
-        return value
-    raise ValueError(
-        f"must be {what}, got {shown(value)}" + ("; put it in quotes" if isinstance(value, int | float) else "")
-    )
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant. None: no word is near."""
-    near = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.7)
-    return near[0] if near else None
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean X? `, or nothing."""
-    near = nearest(word, known)
-    return f"did you mean {near}? " if near else ""
-
-
-def one_of(value: object, known: Iterable[str], what: str) -> str:
-    """A word of a closed set."""
-    words = list(known)
-    if isinstance(value, str) and value in words:
-        return value
-    hint = did_you_mean(value, words) if isinstance(value, str) else ""
-    allowed = f"one of {', '.join(words)}" if len(words) > 1 else words[0]
-    raise ValueError(f"{what} is {allowed}, got {shown(value)}" + (f"; {hint.strip()}" if hint else ""))
-
-
 def name(value: object) -> str:
     """The name of a cluster."""
     found = text(value, "the cluster's name")
     # A text that is far too long stays wrong when it is cut, and readable.
     if problems := pcs.check_cluster_name(found[:60]):
         raise ValueError(problems[0])
-    return found
-
-
-def node_group_name(value: object) -> str:
-    """The name of a node group."""
-    found = str(value)
-    if not NODE_GROUP.fullmatch(found):
-        raise ValueError(
-            "a node group's name has 3 to 25 lower-case letters, digits and hyphens and begins with a letter, got "
-            f"{shown(found)}"
-        )
-    if found in RESERVED_NODE_GROUPS:
-        raise ValueError(f"{found!r} is the group of the login nodes, which is made for you; choose another name")
     return found
 
 
@@ -139,46 +91,6 @@ def orchestrator(value: object) -> str:
     if isinstance(value, str) and value in _PLANNED_ORCHESTRATORS:
         raise ValueError(f"{value} is not built yet; this release deploys slurm")
     return one_of(value, ORCHESTRATORS, "the orchestrator")
-
-
-def instance_type_name(value: object) -> str:
-    """A type of the catalogue."""
-    found = text(value, "an instance type, such as p5en.48xlarge")
-    if found in INSTANCE_TYPES:
-        return found
-    hint = did_you_mean(found, INSTANCE_TYPES)
-    raise ValueError(f"unknown instance type {shown(found)}; {hint}the known ones: ultracluster types")
-
-
-# A number as long as that was not read as one, quotes or not.
-_LONG_NUMBER = 30
-
-
-def count(value: object) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        quoted = "; remove the quotes" if isinstance(value, str) and value.isascii() and value.isdecimal() else ""
-        quoted = quoted if len(str(value)) < _LONG_NUMBER else ""
-        raise ValueError(f"must be a whole number, got {shown(value)}{quoted}")
-    if value < 1:
-        raise ValueError(f"must be at least 1, got {shown(value)}")
-    return int(value)
-
-
-def flag(value: object) -> bool:
-    """True or false."""
-    if isinstance(value, bool):
-        return value
-    words = {"yes": "true", "on": "true", "no": "false", "off": "false"}
-    lower = value.strip().lower() if isinstance(value, str) else ""
-    hint = f"; write {words.get(lower, lower)}" if lower in words or lower in ("true", "false") else ""
-    raise ValueError(f"must be true or false, got {shown(value)}{hint}")
-
-
-def layout(value: object) -> Layout:
-    """A layout of network interfaces."""
-    found = one_of(value, LAYOUTS, "a layout of network interfaces")
-    return next(known for known in LAYOUTS if known == found)
 
 
 def controller_size(value: object) -> str:

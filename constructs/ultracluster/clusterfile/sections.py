@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.quantities import Duration, Size
-from ultracluster.hardware import InstanceType, instance_type, pcs
+from ultracluster.hardware import pcs
 from ultracluster.planning import OnDemand
 
 
@@ -24,25 +24,33 @@ class Section(BaseModel):
 class NodeGroupSection(Section):
     """A group of equal nodes: one launch template, one Slurm partition."""
 
-    type: t.InstanceTypeName = Field(description="EC2 instance type; `ultracluster types` lists them.")
-    count: t.Count = Field(description="How many nodes.")
+    type: t.InstanceTypeName = Field(
+        description="EC2 instance type, or UltraServer; `ultracluster types` lists them, and `types` declares more."
+    )
+    count: t.Count = Field(description="How many nodes, or UltraServers where `type` names one.")
+    spare: t.Spare = Field(default=0, description="Nodes beside them that stand by for one that fails.")
     capacity: t.Capacity = Field(default=OnDemand(), description="How the nodes are bought.")
+    zone: t.ZoneId | None = Field(
+        default=None, description="Id of the zone of the nodes. Default: the cluster's. EFA does not cross zones."
+    )
     layout: t.Layout | None = Field(
         default=None,
         description="Network interfaces of a node. Default: all-efa, as AWS's templates for PCS have it; one-ip where "
         "the type can't.",
     )
-    image: t.ImageId | None = Field(
+    image: t.Image | None = Field(
         default=None,
         description="An image of yours, ready for PCS. Default: the newest of AWS's at each deployment; pin one.",
     )
     root_volume: t.Size = Field(
         default=Size.parse("500 GiB"), description="Root volume, 300 GiB at least: container images are large."
     )
-    placement_group: t.Flag = Field(
-        default=True,
-        description="Whether to make a cluster placement group where the capacity allows one: on-demand and spot.",
+    placement_group: t.PlacementGroup = Field(
+        default="auto",
+        description="auto: the reservation's own, or a cluster placement group for nodes with EFA that are bought on "
+        "demand or on the Spot market. cluster, partition, spread: one is made. none. {name: NAME}: one of yours.",
     )
+    labels: t.Labels = Field(default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE.")
 
 
 class Login(Section):
@@ -50,12 +58,7 @@ class Login(Section):
 
     type: t.InstanceTypeName = Field(default="c7i.2xlarge", description="EC2 instance type; a GPU is not needed.")
     count: t.Count = Field(default=1, description="How many login nodes.")
-    image: t.ImageId | None = Field(default=None, description="As for node groups, of the type's architecture.")
-
-    @property
-    def instance_type(self) -> InstanceType:
-        """The record of the type."""
-        return instance_type(self.type)
+    image: t.Image | None = Field(default=None, description="As for node groups, of the type's architecture.")
 
 
 class Slurm(Section):
@@ -82,6 +85,9 @@ class ExistingNetwork(Section):
     cidr: t.Cidr | None = Field(
         default=None, description="Range of the subnet, to check that the nodes fit. Default: not checked."
     )
+    subnets: t.SubnetIds = Field(
+        default={}, description="Private subnets of nodes in other zones than the cluster's, by the id of the zone."
+    )
 
 
 class Network(Section):
@@ -91,6 +97,11 @@ class Network(Section):
     training_subnet: t.Cidr | None = Field(
         default=None,
         description="Range of the subnet of nodes and file system. Default: a quarter of the VPC, or half.",
+    )
+    subnets: t.Cidrs = Field(
+        default={},
+        description="Ranges of the subnets of nodes in other zones than the cluster's, by the id of the zone. Default: "
+        "a 32nd of the VPC each.",
     )
     services_zone: t.ZoneId | None = Field(
         default=None,
@@ -119,3 +130,21 @@ class Storage(Section):
 
     lustre: Lustre | None = Field(default=None, description="An FSx for Lustre file system. Default: none.")
     data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
+
+
+class Notifications(Section):
+    """Who hears of capacity that starts or ends."""
+
+    topic: t.TopicArn | None = Field(
+        default=None, description="SNS topic of yours, which lets EventBridge publish. Default: one is made."
+    )
+    email: t.Email | None = Field(
+        default=None, description="Address that is subscribed to the topic that is made, and has to confirm it."
+    )
+    drain: t.Duration = Field(
+        default=Duration.parse("1 h"),
+        description="How long before its instances are terminated the nodes of a Capacity Block take no more jobs.",
+    )
+    notice: t.Duration = Field(
+        default=Duration.parse("1 d"), description="How long before the end of a Capacity Block a notice is sent."
+    )

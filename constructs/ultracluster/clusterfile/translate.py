@@ -4,20 +4,34 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ultracluster.clusterfile.basic_readers import nearest
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.declared import Cards, DeclaredType, Nvme
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
-from ultracluster.clusterfile.readers import nearest
-from ultracluster.clusterfile.sections import ExistingNetwork, Login, Lustre, Network, NodeGroupSection, Slurm, Storage
+from ultracluster.clusterfile.sections import (
+    ExistingNetwork,
+    Login,
+    Lustre,
+    Network,
+    NodeGroupSection,
+    Notifications,
+    Slurm,
+    Storage,
+)
 
 _SECTIONS: dict[Path, type[BaseModel]] = {
     (): ClusterFile,
     ("nodes", "*"): NodeGroupSection,
+    ("types", "*"): DeclaredType,
+    ("types", "*", "nvme"): Nvme,
+    ("types", "*", "network-cards", "*"): Cards,
     ("slurm",): Slurm,
     ("slurm", "login"): Login,
     ("network",): Network,
     ("network", "existing"): ExistingNetwork,
     ("storage",): Storage,
     ("storage", "lustre"): Lustre,
+    ("notifications",): Notifications,
 }
 _EXAMPLES = {
     "name": "name: llama",
@@ -27,6 +41,10 @@ _EXAMPLES = {
     "nodes": "nodes: {train: {type: p5en.48xlarge, count: 64}}",
     "type": "type: p5en.48xlarge",
     "count": "count: 64",
+    "kinds": "kinds: [interface, efa, efa-only]",
+    "interfaces": "interfaces: 4",
+    "disks": "disks: 8",
+    "size": "size: 3800 GB",
     "throughput": "throughput: 40 GB/s",
     "vpc": "vpc: vpc-0123456789abcdef0",
     "subnet": "subnet: subnet-0123456789abcdef0",
@@ -66,9 +84,9 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
         case "extra_forbidden":
             return [Problem(path=path, message=_unknown_key(path), at_key=True)]
         case "too_short":
-            return [
-                Problem(path=path, message=f"needs at least one node group; write for example {_EXAMPLES['nodes']}")
-            ]
+            what = "node group" if path == ("nodes",) else "entry"
+            example = f"; write for example {_EXAMPLES[str(path[-1])]}" if path[-1] in _EXAMPLES else ""
+            return [Problem(path=path, message=f"needs at least one {what}{example}")]
         case "model_type" | "dict_type" | "model_attributes_type":
             return [Problem(path=path, message=f"must be a mapping, got {shown(error['input'])}{_keys(path)}")]
     cause = error.get("ctx", {}).get("error")
@@ -88,7 +106,9 @@ def _keys(path: Path) -> str:
 
 
 def _known_keys(path: Path) -> list[str]:
-    if path[:1] == ("nodes",) and len(path) == 2:
-        path = ("nodes", "*")
-    section = _SECTIONS.get(path)
+    pattern = tuple(
+        "*" if isinstance(step, int) or path[:depth] in (("nodes",), ("types",)) else step
+        for depth, step in enumerate(path)
+    )
+    section = _SECTIONS.get(pattern)
     return [] if section is None else [field.alias or name for name, field in section.model_fields.items()]

@@ -3,15 +3,28 @@
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Network
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic_core import core_schema
 
-from ultracluster.clusterfile import capacity, readers
+from ultracluster.clusterfile import (
+    basic_readers,
+    capacity,
+    capacity_schema,
+    image,
+    node_readers,
+    notice_readers,
+    placement,
+    readers,
+)
 from ultracluster.clusterfile import quantities as q
-from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, pcs, zones
+from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, pcs, zones
 from ultracluster.hardware import Layout as LayoutWord
+from ultracluster.hardware.instance_type import Architecture as ArchitectureWord
+from ultracluster.hardware.instance_type import Kind, Purchase
 from ultracluster.planning import Capacity as CapacityValue
+from ultracluster.planning import Image as ImageValue
+from ultracluster.planning import PlacementWish
 
 
 class Reader:
@@ -19,16 +32,18 @@ class Reader:
 
     Args:
         read: Takes what YAML gave; raises ValueError.
+        write: Gives back what YAML would say. Default: `write`.
         **schema: JSON schema of what it takes.
     """
 
-    def __init__(self, read: Callable[[Any], Any], **schema: Any) -> None:
+    def __init__(self, read: Callable[[Any], Any], write: Callable[[Any], Any] | None = None, **schema: Any) -> None:
         self._read = read
+        self._write = write
         self._schema = schema
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         """How pydantic reads and writes it."""
-        written = core_schema.plain_serializer_function_ser_schema(write)
+        written = core_schema.plain_serializer_function_ser_schema(self._write or write)
         return core_schema.no_info_plain_validator_function(self._read, serialization=written)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
@@ -81,14 +96,68 @@ Orchestrator = Annotated[str, Reader(readers.orchestrator, enum=list(readers.ORC
 InstanceTypeName = Annotated[
     str,
     Reader(
-        readers.instance_type_name,
-        anyOf=[{"enum": list(INSTANCE_TYPES)}, {"type": "string", "pattern": "^[a-z0-9-]+\\.[a-z0-9-]+$"}],
+        node_readers.instance_type_name,
+        anyOf=[
+            {"enum": [*INSTANCE_TYPES, *ULTRASERVERS]},
+            {"type": "string", "pattern": f"^({node_readers.INSTANCE_TYPE.pattern})$"},
+        ],
     ),
 ]
-Count = Annotated[int, Reader(readers.count, type="integer", minimum=1)]
-Flag = Annotated[bool, Reader(readers.flag, type="boolean")]
-Layout = Annotated[LayoutWord, Reader(readers.layout, enum=list(LAYOUTS))]
-Capacity = Annotated[CapacityValue, Reader(capacity.read_capacity, **capacity.schema())]
+UltraServerName = Annotated[str, _text(node_readers.ultraserver_name, r"^u-[a-z0-9-]{1,30}$", "u-p6e-gb300x72")]
+Architecture = Annotated[
+    ArchitectureWord,
+    Reader(basic_readers.word_of(get_args(ArchitectureWord), "an architecture"), enum=list(get_args(ArchitectureWord))),
+]
+InterfaceKind = Annotated[
+    Kind, Reader(basic_readers.word_of(get_args(Kind), "a kind of network interface"), enum=list(get_args(Kind)))
+]
+PurchaseWay = Annotated[
+    Purchase, Reader(basic_readers.word_of(get_args(Purchase), "a way to buy instances"), enum=list(get_args(Purchase)))
+]
+GpuName = Annotated[str, _text(node_readers.gpu_name, node_readers.GPU, "GB200")]
+DeclaredTypeName = Annotated[
+    str,
+    Reader(
+        node_readers.declared_type_name,
+        type="string",
+        pattern=r"^[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}$",
+    ),
+]
+Acknowledged = Annotated[
+    dict[str, str],
+    Reader(
+        notice_readers.acknowledged,
+        type="object",
+        propertyNames={"enum": list(notice_readers.WARNINGS)},
+        additionalProperties={"type": "string", "minLength": 1},
+    ),
+]
+Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
+Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
+Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]
+Layout = Annotated[LayoutWord, Reader(node_readers.layout, enum=list(LAYOUTS))]
+Capacity = Annotated[
+    CapacityValue | capacity.Blocks,
+    Reader(capacity.read_capacity, capacity.write_capacity, **capacity_schema.schema()),
+]
+PlacementGroup = Annotated[
+    PlacementWish, Reader(placement.read_placement, placement.write_placement, **placement.schema())
+]
+Image = Annotated[ImageValue, Reader(image.read_image, image.write_image, **image.schema())]
+Labels = Annotated[
+    dict[str, str],
+    Reader(
+        node_readers.labels,
+        type="object",
+        propertyNames={"pattern": f"^{node_readers.LABEL.pattern}$"},
+        additionalProperties={"type": "string", "pattern": f"^{node_readers.LABEL.pattern}$"},
+    ),
+]
+TopicArn = Annotated[
+    str,
+    _text(notice_readers.topic_arn, notice_readers.TOPIC_ARN, "arn:aws:sns:us-east-2:123456789012:oncall"),
+]
+Email = Annotated[str, _text(notice_readers.email, r"^[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+$", "oncall@example.com")]
 ControllerSize = Annotated[str, Reader(readers.controller_size, enum=list(pcs.SIZES))]
 SlurmVersion = Annotated[
     str,
@@ -101,9 +170,10 @@ Cidr = Annotated[
     IPv4Network,
     _text(readers.cidr, r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "10.0.0.0/16"),
 ]
-ImageId = Annotated[str, _ec2_id("ami", "the id of an image")]
 VpcId = Annotated[str, _ec2_id("vpc", "the id of a VPC")]
 SubnetId = Annotated[str, _ec2_id("subnet", "the id of a subnet")]
+SubnetIds = dict[ZoneId, SubnetId]
+Cidrs = dict[ZoneId, Cidr]
 KeyArn = Annotated[
     str,
     _text(
@@ -113,7 +183,7 @@ KeyArn = Annotated[
     ),
 ]
 MountPath = Annotated[str, _text(readers.mount_path, readers.MOUNT, "/fsx")]
-NodeGroupName = Annotated[str, _text(readers.node_group_name, readers.NODE_GROUP, "train")]
+NodeGroupName = Annotated[str, _text(node_readers.node_group_name, node_readers.NODE_GROUP, "train")]
 Tags = Annotated[
     dict[str, str],
     Reader(readers.tags, type="object", additionalProperties={"type": "string", "maxLength": 256}, maxProperties=40),

@@ -1,31 +1,50 @@
 """Node groups: how they are bought, placed, booted, and wired to the network."""
 
 from ultracluster.compute.boot import Mount, user_data
-from ultracluster.compute.images import UNPINNED_IMAGE, pcs_image
-from ultracluster.compute.node_group_template import NodeGroupTemplate
+from ultracluster.compute.capacity_notices import CapacityNotices
+from ultracluster.compute.capacity_reservation import CapacityReservation
+from ultracluster.compute.images import UNPINNED_IMAGE, image_id, newest_image
+from ultracluster.compute.node_group_template import DECLARED_TYPE, NodeGroupTemplate, RootVolume
+from ultracluster.compute.scale_in import ScaleInBeforeEnd
 from ultracluster.planning import (
     Capacity,
     CapacityBlock,
+    Image,
+    InterruptibleReservation,
+    NamedGroup,
     OnDemand,
     OpenReservation,
     ReservationGroup,
+    Service,
     Spot,
     TargetedReservation,
+    TrainingPlan,
     UltraServerBlock,
 )
 
 __all__ = [
+    "DECLARED_TYPE",
     "UNPINNED_IMAGE",
     "Capacity",
     "CapacityBlock",
+    "CapacityNotices",
+    "CapacityReservation",
+    "Image",
+    "InterruptibleReservation",
     "Mount",
+    "NamedGroup",
     "NodeGroupTemplate",
     "OnDemand",
     "OpenReservation",
     "ReservationGroup",
+    "RootVolume",
+    "ScaleInBeforeEnd",
+    "Service",
     "Spot",
     "TargetedReservation",
+    "TrainingPlan",
     "UltraServerBlock",
-    "pcs_image",
+    "image_id",
+    "newest_image",
     "user_data",
 ]

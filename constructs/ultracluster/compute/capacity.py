@@ -1,21 +1,10 @@
 """What each way of buying means in a launch template."""
 
 from dataclasses import dataclass
-from typing import assert_never
 
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster.planning import (
-    Capacity,
-    CapacityBlock,
-    OnDemand,
-    OpenReservation,
-    ReservationGroup,
-    Spot,
-    TargetedReservation,
-    TrainingPlan,
-    UltraServerBlock,
-)
+from ultracluster.planning import Purchase
 
 _Data = ec2.CfnLaunchTemplate
 
@@ -28,55 +17,26 @@ class CapacityFields:
     reservation: ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None = None
 
 
-def launch_template_fields(capacity: Capacity) -> CapacityFields:
-    """The launch-template fields of a way of buying.
-
-    On-demand and Spot set neither: the service that launches (AWS PCS, EKS, an Auto Scaling group) has a setting of its
-    own for Spot, and refuses a template that says it again.
-
-    Raises:
-        ValueError: For a SageMaker training plan, which buys HyperPod instances and no EC2 ones.
+def launch_template_fields(bought: Purchase) -> CapacityFields:
+    """The launch-template fields of what a service is told; see `planning.purchase`.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html and
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-ec2-launchtemplate-capacityreservationspecification.html
     (read 2026-11-20)
     """
-    match capacity:
-        case CapacityBlock() | UltraServerBlock():
-            return CapacityFields(
-                market_options=_Data.InstanceMarketOptionsProperty(market_type="capacity-block"),
-                reservation=_target(
-                    _Data.CapacityReservationTargetProperty(capacity_reservation_id=capacity.reservation_id)
-                ),
-            )
-        case TargetedReservation():
-            return CapacityFields(
-                reservation=_target(
-                    _Data.CapacityReservationTargetProperty(capacity_reservation_id=capacity.reservation_id)
-                )
-            )
-        case ReservationGroup():
-            return CapacityFields(
-                reservation=_target(
-                    _Data.CapacityReservationTargetProperty(capacity_reservation_resource_group_arn=capacity.arn)
-                )
-            )
-        case OpenReservation():
-            return CapacityFields(
-                reservation=_Data.CapacityReservationSpecificationProperty(capacity_reservation_preference="open")
-            )
-        case TrainingPlan():
-            raise ValueError(
-                "a SageMaker training plan buys HyperPod instances and has no launch template; "
-                "for EC2 instances use a Capacity Block: {reservation: cr-..., kind: capacity-block}"
-            )
-        case OnDemand() | Spot():
-            return CapacityFields()
-        case _:
-            assert_never(capacity)
-
-
-def _target(
-    target: ec2.CfnLaunchTemplate.CapacityReservationTargetProperty,
-) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty:
-    return _Data.CapacityReservationSpecificationProperty(capacity_reservation_target=target)
+    market = bought.market_type
+    target = None
+    if bought.reservation_id or bought.reservation_group:
+        # A group's ARN stands inside the target too, whatever samples show.
+        target = _Data.CapacityReservationTargetProperty(
+            capacity_reservation_id=bought.reservation_id,
+            capacity_reservation_resource_group_arn=bought.reservation_group,
+        )
+    return CapacityFields(
+        market_options=_Data.InstanceMarketOptionsProperty(market_type=market) if market else None,
+        reservation=_Data.CapacityReservationSpecificationProperty(
+            capacity_reservation_preference=bought.preference, capacity_reservation_target=target
+        )
+        if target or bought.preference
+        else None,
+    )

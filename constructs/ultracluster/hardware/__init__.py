@@ -3,7 +3,7 @@
 from ultracluster.hardware.catalogue import INSTANCE_TYPES, instance_type
 from ultracluster.hardware.gpus import GPUS, Gpu
 from ultracluster.hardware.instance_type import InstanceType, NetworkCard, SoftwareFloor
-from ultracluster.hardware.interfaces import LAYOUTS, Interface, Layout, addresses, interfaces
+from ultracluster.hardware.interfaces import LAYOUTS, Interface, Layout, addresses, check_interfaces, interfaces
 from ultracluster.hardware.ultraservers import ULTRASERVERS, UltraServer, ultraserver
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "SoftwareFloor",
     "UltraServer",
     "addresses",
+    "check_interfaces",
     "instance_type",
     "interfaces",
     "ultraserver",

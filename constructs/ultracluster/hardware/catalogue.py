@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from ultracluster.hardware.gpus import GPUS
 from ultracluster.hardware.instance_type import Architecture, InstanceType, Kind, NetworkCard, SoftwareFloor
+from ultracluster.hardware.ultraservers import ULTRASERVERS
 
 _API = "EC2 DescribeInstanceTypes"
 _TABLES = "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html"
@@ -130,7 +131,7 @@ _GPU_TYPES = (
         cards=_GB200_CARDS, max_efa=16, efa_gbps=1600, efa_generation=None, ipv4_per_interface=50,
         efa_cards=(1, 5, 9, 13), extra_ena_cards=(),
         gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=False, ebs_gbps=60,
-        purchase=("capacity-block",), placement_strategies=(),
+        purchase=("capacity-block",), placement_strategies=(), ultraservers=tuple(ULTRASERVERS.values()),
         software=_software("570", "12.8", "1.41.0", "2.5", "2.26.2-1"),
         source=f"{_TABLES}; {_EFA}; https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html",
         read_on=_READ,

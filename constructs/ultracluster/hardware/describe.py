@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 from ultracluster.hardware.catalogue import INSTANCE_TYPES
@@ -11,6 +12,20 @@ from ultracluster.hardware.instance_type import Architecture, InstanceType, Kind
 _MIB_PER_GIB = 1024
 _MISSING: Any = object()
 _LONGEST_QUOTE = 60
+# What AWS's guides say and the API does not, such as which cards share a physical NIC.
+_NOT_IN_THE_API = (
+    "cpu",
+    "nvlink_domain",
+    "efa_gbps",
+    "efa_generation",
+    "gpudirect_rdma",
+    "efa_cards",
+    "extra_ena_cards",
+    "lustre_efa_interfaces",
+    "gpudirect_storage",
+    "ultraservers",
+    "software",
+)
 
 
 def read(item: Mapping[str, Any]) -> InstanceType:
@@ -53,14 +68,12 @@ def read(item: Mapping[str, Any]) -> InstanceType:
         if at.truth("NetworkInfo.EfaSupported")
         else 0,
         ipv4_per_interface=at.whole("NetworkInfo.Ipv4AddressesPerInterface", least=1),
-        # Which cards share a physical NIC is in AWS's guide and not in the API.
-        efa_cards=known.efa_cards if known else None,
-        extra_ena_cards=known.extra_ena_cards if known else None,
         ebs_gbps=None if ebs_mbps is None else ebs_mbps / 1000,
         purchase=tuple(word for word in get_args(Purchase) if word in usage),
         placement_strategies=tuple(map(str, at.items("PlacementGroupInfo.SupportedStrategies", []))),
         source="EC2 DescribeInstanceTypes, handed in",
         read_on="not known",
+        declared=known is None,
     )
     if problems:
         raise ValueError(
@@ -68,7 +81,7 @@ def read(item: Mapping[str, Any]) -> InstanceType:
             + "\n".join(f"- {problem}" for problem in problems)
             + "\npass one element of InstanceTypes, whole: aws ec2 describe-instance-types --instance-types NAME"
         )
-    return record
+    return record if known is None else replace(record, **{field: getattr(known, field) for field in _NOT_IN_THE_API})
 
 
 def _card(at: "_Reader") -> NetworkCard:

@@ -18,6 +18,8 @@ class Gpu:
         fp4_pflops: Dense peak in PFLOP/s. None: the GPU has no FP4.
         nvlink_generation: Generation of NVLink.
         nvlink_gb_per_s: NVLink bandwidth of one GPU in GB/s, both directions together.
+        c2c_gb_per_s: NVLink-C2C bandwidth to the CPU in GB/s, both directions together: the GPU then reaches the CPU's
+            memory. None: it has no NVLink-C2C.
         source: Where the figures stand.
         read_on: The day they were read there.
     """
@@ -32,6 +34,7 @@ class Gpu:
     nvlink_gb_per_s: int
     source: str
     read_on: str
+    c2c_gb_per_s: int | None = None
 
 
 _POST = (
@@ -58,7 +61,7 @@ _ALL = (
     Gpu(model="B300", hbm_gib=268, hbm_tb_per_s=8, bf16_pflops=2.25, fp8_pflops=4.5, fp4_pflops=13.5,
         nvlink_generation=5, nvlink_gb_per_s=1800, source=_POST, read_on="2026-11-20"),
     Gpu(model="GB200", hbm_gib=185, hbm_tb_per_s=8, bf16_pflops=2.5, fp8_pflops=5, fp4_pflops=10,
-        nvlink_generation=5, nvlink_gb_per_s=1800, source=_GB200, read_on="2026-11-20"),
+        nvlink_generation=5, nvlink_gb_per_s=1800, c2c_gb_per_s=900, source=_GB200, read_on="2026-11-20"),
 )  # fmt: skip
 
 GPUS: Mapping[str, Gpu] = MappingProxyType({gpu.model: gpu for gpu in _ALL})

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ultracluster.hardware.gpus import Gpu
+from ultracluster.hardware.ultraservers import UltraServer
 
 Architecture = Literal["x86_64", "arm64"]
 Purchase = Literal["on-demand", "spot", "capacity-block"]
@@ -81,7 +82,9 @@ class InstanceType:
         ebs_gbps: EBS bandwidth in Gbit/s. None: not known.
         purchase: Ways to buy it.
         placement_strategies: Strategies of placement groups that take it.
+        ultraservers: UltraServers that it comes in; it is then sold in those only. Default: none.
         software: Oldest software of a custom image. None: not known.
+        declared: Whether its user describes it, so that no figure of it was checked by this release.
         source: Where the figures stand.
         read_on: The day they were read there.
     """
@@ -112,7 +115,9 @@ class InstanceType:
     ebs_gbps: float | None = None
     purchase: tuple[Purchase, ...] = ("on-demand", "spot")
     placement_strategies: tuple[str, ...] = ("cluster", "partition", "spread")
+    ultraservers: tuple[UltraServer, ...] = ()
     software: SoftwareFloor | None = None
+    declared: bool = False
 
     @property
     def supports_efa(self) -> bool:
@@ -128,8 +133,8 @@ class InstanceType:
     def from_api(item: Mapping[str, Any]) -> "InstanceType":
         """A record from one item of EC2's DescribeInstanceTypes answer, so that a new type works on its first day.
 
-        What the API does not say (EFA bandwidth, NVLink, Lustre, software) stays None. A known GPU brings its facts
-        along, and a type of the catalogue the cards that AWS's guide names for it.
+        What the API does not say (EFA bandwidth, NVLink, Lustre, software) stays None, or comes from the catalogue when
+        that has the type; a known GPU brings its facts along. A type that is not in the catalogue counts as declared.
 
         Args:
             item: One element of `InstanceTypes`, as boto3 or the AWS CLI gives it.

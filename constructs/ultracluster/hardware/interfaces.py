@@ -1,6 +1,6 @@
 """Which network interfaces a node gets: on which card, at which device index, of which kind."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -54,6 +54,52 @@ def interfaces(instance_type: InstanceType | str, layout: Layout = "one-ip") -> 
         way_out = f"use {' or '.join(good)}" if good else "it needs interfaces of your own making"
         raise ValueError(f"{record.name} can't have the layout {layout}: {problem}; {way_out}")
     return rows
+
+
+def check_interfaces(instance_type: InstanceType | str, rows: Iterable[Interface]) -> tuple[Interface, ...]:
+    """Interfaces of your own making, ordered by card and device, if the type can have them.
+
+    Args:
+        instance_type: A name of the catalogue, or a record.
+        rows: The interfaces of one node.
+
+    Raises:
+        ValueError: When it can't, with all reasons.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html and using-eni.html (read 2026-11-20)
+    """
+    record = look_up(instance_type) if isinstance(instance_type, str) else instance_type
+    ordered = tuple(sorted(rows))
+    cards = {card.index: card for card in record.cards}
+    problems = [problem for row in dict.fromkeys(ordered) if (problem := _row_problem(row, cards))]
+    if not any((row.card, row.device) == (0, 0) for row in ordered):
+        problems.append("device 0 of card 0, the primary interface, is missing")
+    places = [(row.card, row.device) for row in ordered]
+    problems += [
+        f"device {device} of card {card} is there twice"
+        for card, device in dict.fromkeys(places)
+        if places.count((card, device)) > 1
+    ]
+    with_efa = [row.card for row in ordered if row.kind != "interface"]
+    problems += [f"card {card} takes one EFA device" for card in dict.fromkeys(with_efa) if with_efa.count(card) > 1]
+    if len(with_efa) > record.max_efa:
+        problems.append(f"it takes {record.max_efa} EFA devices, got {len(with_efa)}")
+    if problems:
+        raise ValueError(f"{record.name} can't have these interfaces: {'; '.join(problems)}")
+    return ordered
+
+
+def _row_problem(row: Interface, cards: Mapping[int, NetworkCard]) -> str | None:
+    card = cards.get(row.card)
+    if card is None:
+        return f"there is no card {row.card}"
+    if row.kind not in card.kinds:
+        return f"card {row.card} offers {', '.join(card.kinds)}, not {row.kind}"
+    if not 0 <= row.device < card.max_interfaces:
+        return f"card {row.card} takes {card.max_interfaces} interfaces, so device {row.device} is out of range"
+    if (row.card, row.device) == (0, 0) and row.kind == "efa-only":
+        return "the primary interface needs an address, and efa-only has none"
+    return None
 
 
 def addresses(rows: Iterable[Interface]) -> int:

@@ -8,6 +8,9 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ultracluster.hardware.instance_type import InstanceType
+from ultracluster.hardware.interfaces import Layout, interfaces
+
 # Size of the controller -> instances it manages, login nodes included. Changing the size makes a new cluster.
 SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE": 2048})
 
@@ -23,13 +26,9 @@ CLUSTER_NAME = r"^(?!pcs_)[A-Za-z][A-Za-z0-9-]{2,39}$"
 # The service allows capitals and a longer first class; ours is what is safe in Slurm and in host names as well.
 NODE_GROUP_NAME = r"^[A-Za-z][A-Za-z0-9-]{2,24}$"
 
-# Public parameters of the image that AWS makes ready for PCS; only `latest` exists.
-AMI_PARAMETERS: Mapping[str, str] = MappingProxyType(
-    {
-        architecture: f"/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id"
-        for architecture in ("x86_64", "arm64")
-    }
-)
+# What AWS's own templates for PCS use; that PCS takes EFA-only devices is not shown.
+# https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20)
+LAYOUT: Layout = "all-efa"
 
 
 def size_for(nodes: int) -> str:
@@ -77,3 +76,12 @@ def check_slurm_version(version: str) -> list[str]:
     if version in SLURM_VERSIONS:
         return []
     return [f"the Slurm version must be one of {', '.join(SLURM_VERSIONS)}, which PCS supports, got {version!r}"]
+
+
+def default_layout(record: InstanceType) -> Layout:
+    """The layout of a node under PCS, when nobody names one: AWS's own, or `one-ip` where the type can't have that."""
+    try:
+        interfaces(record, LAYOUT)
+    except ValueError:
+        return "one-ip"
+    return LAYOUT

@@ -1,5 +1,6 @@
 """The VPC of a cluster: one training subnet in one zone, and little else."""
 
+from collections.abc import Mapping
 from ipaddress import IPv4Network
 
 import aws_cdk as cdk
@@ -27,6 +28,8 @@ class ClusterNetwork(Construct):
         public_cidr: Address range of the NAT gateway's subnet.
         services_zone: Zone id for what can't sit in a Local Zone: NAT gateway, Slurm controller. Default: `zone`.
         services_cidr: Address range of the subnet for such services. Used when `services_zone` differs from `zone`.
+        zone_cidrs: Address ranges of private subnets for nodes in further zones, by zone id. Their way out is the same
+            NAT gateway. Default: there are none.
         flow_log_retention: How long flow logs are kept in CloudWatch Logs.
 
     Raises:
@@ -46,6 +49,7 @@ class ClusterNetwork(Construct):
         public_cidr: IPv4Network,
         services_zone: str | None = None,
         services_cidr: IPv4Network | None = None,
+        zone_cidrs: Mapping[str, IPv4Network] | None = None,
         flow_log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
     ) -> None:
         super().__init__(scope, id)
@@ -82,10 +86,17 @@ class ClusterNetwork(Construct):
             services = ZonalSubnet(self, "ServicesSubnet", vpc_id=vpc.ref, zone=services_zone, cidr=services_cidr)
             services.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
             private.append(services.subnet)
-        #: Where all nodes and their file system live.
+        #: Subnets for nodes in further zones, by zone id.
+        self.zone_subnets: dict[str, ec2.ISubnet] = {}
+        for other, range in sorted((zone_cidrs or {}).items()):
+            further = ZonalSubnet(self, f"Subnet-{other}", vpc_id=vpc.ref, zone=other, cidr=range)
+            further.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+            self.zone_subnets[other] = further.subnet
+        #: Where nodes and their file system live.
         self.training_subnet: ec2.ISubnet = training.subnet
         #: Where services of AWS put their interface: the training subnet, unless that is in a Local Zone.
         self.services_subnet: ec2.ISubnet = private[-1]
+        private += self.zone_subnets.values()
 
         #: The VPC, for whatever takes one.
         self.vpc: ec2.IVpc = ec2.Vpc.from_vpc_attributes(

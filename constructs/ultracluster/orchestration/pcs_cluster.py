@@ -97,6 +97,8 @@ class PcsCluster(Construct):
                 accounting=l1.CfnCluster.AccountingProperty(mode="STANDARD") if accounting else None,
             ),
         )
+        #: Version of Slurm.
+        self.slurm_version = slurm_version
         #: Id of the cluster, such as `pcs_abc123`.
         self.cluster_id = self.resource.attr_id
         self.cluster_arn = self.resource.attr_arn

@@ -1,25 +1,15 @@
 """A group of equal Slurm nodes."""
 
-from typing import assert_never
+from collections.abc import Sequence
 
-from aws_cdk import aws_ec2 as ec2
+import aws_cdk as cdk
 from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
-from ultracluster.compute import NodeGroupTemplate
+from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.hardware import pcs
 from ultracluster.orchestration.pcs_cluster import PcsCluster
-from ultracluster.planning import (
-    Capacity,
-    CapacityBlock,
-    OnDemand,
-    OpenReservation,
-    ReservationGroup,
-    Spot,
-    TargetedReservation,
-    TrainingPlan,
-    UltraServerBlock,
-)
+from ultracluster.planning import InterruptibleReservation
 
 
 class PcsComputeNodeGroup(Construct):
@@ -28,15 +18,18 @@ class PcsComputeNodeGroup(Construct):
     Args:
         cluster: The cluster to join.
         name: Name of the group, 3 to 25 characters; its Slurm nodes are called NAME-1, NAME-2, ...
-        template: How a node looks. PCS wants the subnet in it.
-        subnet: Where the nodes are; one subnet, for EFA does not cross zones.
-        image_id: An `ami-...` that is ready for PCS, or a token.
+        template: How a node looks, made with `service="pcs"`, a subnet and an image that is ready for PCS.
         count: Number of nodes when all are up.
         minimum: Number of nodes that are up always. Default: `count`, for reserved nodes are paid for anyway and a job
-            then never waits for a boot.
+            then never waits for a boot; 0 with an interruptible reservation, which may shrink.
+        features: Features that jobs can ask for (`--constraint`), beside the name of the group. Default: none.
 
     Raises:
-        ValueError: When the name or the counts are not what PCS takes.
+        ValueError: When the name or the counts are not what PCS takes, the capacity can't hold the nodes, or the
+            template is for another service, without subnet or without image. All reasons at once.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-configure-cng.html and
+    slurm-custom-settings-cng.html (read 2026-11-21)
     """
 
     def __init__(
@@ -47,27 +40,33 @@ class PcsComputeNodeGroup(Construct):
         cluster: PcsCluster,
         name: str,
         template: NodeGroupTemplate,
-        subnet: ec2.ISubnet,
-        image_id: str,
         count: int,
         minimum: int | None = None,
+        features: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, id)
-        minimum = count if minimum is None else minimum
-        problems = pcs.check_node_group_name(name)
-        if not 0 <= minimum <= count or count < 1:
-            problems.append(f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}")
-        if problems:
+        if minimum is None:
+            minimum = 0 if isinstance(template.capacity, InterruptibleReservation) else count
+        problems = [*pcs.check_node_group_name(name), *_check_counts(template, count, minimum)]
+        if template.service != "pcs":
+            problems.append(f"the template is for {template.service}; make it with service='pcs'")
+        for what, found in (("subnet", template.subnet), ("image", template.image)):
+            if found is None:
+                problems.append(f"the template has no {what}, and PCS wants one")
+        if problems or template.subnet is None or template.image is None:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        setting = template.purchase.setting
+        self.name = name
+        self.count = count
         self.resource = l1.CfnComputeNodeGroup(
             self,
             "Resource",
             cluster_id=cluster.cluster_id,
             name=name,
-            ami_id=image_id,
+            ami_id=image_id(self, template.image),
             iam_instance_profile_arn=cluster.instance_profile_arn,
-            subnet_ids=[subnet.subnet_id],
-            purchase_option=purchase_option(template.capacity),
+            subnet_ids=[template.subnet.subnet_id],
+            purchase_option=setting[1] if setting else None,
             instance_configs=[l1.CfnComputeNodeGroup.InstanceConfigProperty(instance_type=template.instance_type.name)],
             scaling_configuration=l1.CfnComputeNodeGroup.ScalingConfigurationProperty(
                 min_instance_count=minimum, max_instance_count=count
@@ -75,25 +74,37 @@ class PcsComputeNodeGroup(Construct):
             custom_launch_template=l1.CfnComputeNodeGroup.CustomLaunchTemplateProperty(
                 template_id=template.launch_template_id, version=template.latest_version
             ),
+            slurm_configuration=_settings({"Features": ",".join(features)}) if features else None,
         )
         # The nodes can't register before the cluster stands and their role has its policy.
         self.resource.node.add_dependency(cluster)
         self.node_group_id = self.resource.attr_id
+        #: ARN of the group.
+        self.node_group_arn = self.resource.attr_arn
+
+    @property
+    def node_names(self) -> str:
+        """The Slurm nodes, as `scontrol` takes them: `train-[1-64]`."""
+        return f"{self.name}-[1-{self.count}]"
 
 
-def purchase_option(capacity: Capacity) -> str:
-    """PCS's word for a way of buying.
+def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list[str]:
+    if cdk.Token.is_unresolved(count) or not 0 <= minimum <= count or count < 1:
+        return [f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}"]
+    sizes = sorted({server.instances for server in template.instance_type.ultraservers})
+    held = template.capacity.max_instances
+    if sizes and count not in ([held] if held else sizes):
+        whole = " or ".join(map(str, [held] if held else sizes))
+        return [f"count must be a whole UltraServer, {whole} instances of {template.instance_type.name}, got {count}"]
+    if held is not None and count > held:
+        return [f"count must be at most the {held} instances that {template.capacity.word} holds, got {count}"]
+    return []
 
-    See: https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateComputeNodeGroup.html (read 2026-11-20)
-    """
-    match capacity:
-        case CapacityBlock() | UltraServerBlock():
-            return "CAPACITY_BLOCK"
-        case Spot():
-            return "SPOT"
-        case OnDemand() | OpenReservation() | TargetedReservation() | ReservationGroup():
-            return "ONDEMAND"
-        case TrainingPlan():
-            raise ValueError("a training plan buys HyperPod instances, and AWS PCS can't use one; use a Capacity Block")
-        case _:
-            assert_never(capacity)
+
+def _settings(values: dict[str, str]) -> l1.CfnComputeNodeGroup.SlurmConfigurationProperty:
+    return l1.CfnComputeNodeGroup.SlurmConfigurationProperty(
+        slurm_custom_settings=[
+            l1.CfnComputeNodeGroup.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
+            for name, value in values.items()
+        ]
+    )

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster.compute import NodeGroupTemplate
+from ultracluster.compute import NodeGroupTemplate, RootVolume
 from ultracluster.hardware import InstanceType
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.planning import Image
 
 
 class PcsLoginNodeGroup(Construct):
@@ -20,11 +20,11 @@ class PcsLoginNodeGroup(Construct):
         instance_type: A type without GPU is enough.
         subnet: Where the nodes are.
         security_groups: Groups of the nodes; those of the cluster, so that `srun` reaches compute nodes.
-        image_id: An `ami-...` that is ready for PCS, of the type's architecture, or a token.
+        image: An image that is ready for PCS, of the type's architecture, or the id of one.
         count: Number of login nodes. Default: 1.
         name: Name of the group. Default: `login`.
         user_data: Plain text; see `compute.user_data`.
-        key: Key of the root volume; see `NodeGroupTemplate`. Default: the account's key for EBS.
+        root_volume: See `NodeGroupTemplate`.
         tags: Tags of the instances, their volumes and interfaces.
     """
 
@@ -37,11 +37,11 @@ class PcsLoginNodeGroup(Construct):
         instance_type: InstanceType | str,
         subnet: ec2.ISubnet,
         security_groups: Sequence[ec2.ISecurityGroup],
-        image_id: str,
+        image: Image | str,
         count: int = 1,
         name: str = "login",
         user_data: str | None = None,
-        key: kms.IKey | None = None,
+        root_volume: RootVolume | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
@@ -50,9 +50,11 @@ class PcsLoginNodeGroup(Construct):
             "Template",
             instance_type=instance_type,
             security_groups=security_groups,
+            service="pcs",
             subnet=subnet,
+            image=image,
             user_data=user_data,
-            key=key,
+            root_volume=root_volume,
             tags=tags,
         )
         self.node_group = PcsComputeNodeGroup(
@@ -61,7 +63,5 @@ class PcsLoginNodeGroup(Construct):
             cluster=cluster,
             name=name,
             template=self.template,
-            subnet=subnet,
-            image_id=image_id,
             count=count,
         )

@@ -1,6 +1,11 @@
-"""Everything wired together, from a cluster file."""
+"""Everything wired together, from a cluster file.
 
-from ultracluster.patterns.parts import Network, Storage, control_plane, network, node_groups, storage
+A part is a function, so that one stack may hold them all (`UltraCluster`) or each a stack of its own.
+"""
+
+from ultracluster.patterns.network_part import Network, network
+from ultracluster.patterns.slurm_part import control_plane, node_groups
+from ultracluster.patterns.storage_part import Storage, storage
 from ultracluster.patterns.ultra_cluster import UltraCluster
 
 __all__ = ["Network", "Storage", "UltraCluster", "control_plane", "network", "node_groups", "storage"]

@@ -4,7 +4,11 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.patterns import parts
+from ultracluster.patterns.network_part import Network
+from ultracluster.patterns.network_part import network as make_network
+from ultracluster.patterns.slurm_part import control_plane, node_groups
+from ultracluster.patterns.storage_part import Storage
+from ultracluster.patterns.storage_part import storage as make_storage
 
 
 class UltraCluster(Construct):
@@ -25,14 +29,14 @@ class UltraCluster(Construct):
         id: str,
         *,
         cluster: ClusterFile,
-        network: parts.Network | None = None,
-        storage: parts.Storage | None = None,
+        network: Network | None = None,
+        storage: Storage | None = None,
     ) -> None:
         super().__init__(scope, id)
-        self.network = network or parts.network(self, cluster)
-        self.storage = storage or parts.storage(self, cluster, self.network)
-        self.slurm = parts.control_plane(self, cluster, self.network, self.storage)
+        self.network = network or make_network(self, cluster)
+        self.storage = storage or make_storage(self, cluster, self.network)
+        self.slurm = control_plane(self, cluster, self.network, self.storage)
         #: Node groups by name; `login` is the login nodes'.
-        self.node_groups = parts.node_groups(self, cluster, self.network, self.storage, self.slurm)
+        self.node_groups = node_groups(self, cluster, self.network, self.storage, self.slurm)
         for key, value in cluster.tags.items():
             cdk.Tags.of(self).add(key, value)

@@ -1,5 +1,6 @@
 """Address ranges: the subnets of a cluster, carved from the range of its VPC."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
@@ -126,6 +127,52 @@ def plan_subnets(vpc_cidr: IPv4Network, addresses: int, training_cidr: IPv4Netwo
             f"{public} is the NAT gateway's, {services} for services that can't sit in the training zone",
         ),
     )
+
+
+def plan_zone_subnets(
+    vpc_cidr: IPv4Network, zones: Iterable[str], given: Mapping[str, IPv4Network], taken: Sequence[IPv4Network]
+) -> dict[str, IPv4Network]:
+    """Carve subnets for nodes in further zones out of the second quarter of a VPC.
+
+    A zone has the same range whatever other zones there are: its number (`use2-az3` is 3) says which eighth of the
+    quarter it takes.
+
+    Args:
+        vpc_cidr: Range of the VPC.
+        zones: Ids of the zones.
+        given: Ranges that the user chose, by zone; others are chosen here.
+        taken: Ranges that other subnets have.
+
+    Raises:
+        ValueError: When a range is too small, is outside the VPC, or overlaps another. All reasons at once.
+    """
+    prefix = vpc_cidr.prefixlen + 5
+    quarter = list(vpc_cidr.subnets(prefixlen_diff=2))[1]
+    eighths = list(quarter.subnets(new_prefix=prefix)) if prefix <= _LONGEST_PREFIX else []
+    problems: list[str] = []
+    made: dict[str, IPv4Network] = {}
+    for zone in zones:
+        number = int(zone.rpartition("az")[2]) - 1
+        if zone not in given and number >= len(eighths):
+            problems.append(
+                f"{vpc_cidr} is too small for a subnet in {zone} as well; give its range: network.subnets.{zone}"
+            )
+            continue
+        subnet = given.get(zone) or eighths[number]
+        others = [str(other) for other in (*taken, *made.values()) if subnet.overlaps(other)]
+        if others:
+            problems.append(
+                f"the subnet of {zone}, {subnet}, overlaps {' and '.join(others)}; give it another range: "
+                f"network.subnets.{zone}"
+            )
+        elif subnet.prefixlen > _LONGEST_PREFIX or not subnet.subnet_of(vpc_cidr):
+            problems.append(
+                f"the subnet of {zone} must be a /{_LONGEST_PREFIX} or larger inside {vpc_cidr}, got {subnet}"
+            )
+        made[zone] = subnet
+    if problems:
+        raise ValueError("; ".join(problems))
+    return made
 
 
 def _choose_training(vpc: IPv4Network, upper: IPv4Network, addresses: int) -> tuple[IPv4Network, str]:

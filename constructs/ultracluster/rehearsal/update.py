@@ -13,9 +13,10 @@ NAME = "extra"
 
 
 def with_one_more_group(file: Path, target: Path) -> str:
-    """Write the cluster file with one more node group of one node, of the first group's type, to `target`.
+    """Write the cluster file with one more node group to `target`.
 
-    It is bought on demand where the file's rules allow that, and like the first group where they do not.
+    It has one node of the first group's type, bought on demand where the file's rules allow that, else like the first
+    group; where neither is possible, as with UltraServers, it has one small node.
 
     Returns:
         The name of the new group.
@@ -30,7 +31,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
     name = next(one for one in (NAME, *(f"{NAME}{n}" for n in range(2, 99))) if one not in nodes)
     plain = {"type": first["type"], "count": 1, "capacity": "on-demand"}
     problem = ""
-    for group in (plain, {**first, "count": 1}, dict(first)):
+    for group in (plain, {**first, "count": 1}, dict(first), {"type": "m7i.xlarge", "count": 1}):
         document: Any = yaml.load(text)
         document["nodes"][name] = group
         buffer = io.StringIO()

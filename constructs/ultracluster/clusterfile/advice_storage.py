@@ -1,0 +1,36 @@
+"""Warnings about the file system."""
+
+from collections.abc import Iterator
+
+from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.hardware.quotas import LUSTRE_CAPACITY_GIB, LUSTRE_EFA_CONNECTIONS
+
+
+def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
+    """Id, without prefix, and message of each warning."""
+    size = cluster.lustre_size
+    if size is None:
+        return
+    if size.capacity_gib > LUSTRE_CAPACITY_GIB:
+        yield (
+            "lustre-quota",
+            f"the file system has {size.capacity_gib:,} GiB, and a region gives an account {LUSTRE_CAPACITY_GIB:,} by "
+            "default; have the FSx quota for Lustre PERSISTENT_2 storage raised before you deploy",
+        )
+    near = [group for group in cluster.node_groups if group.zone == cluster.zone]
+    connections = sum(group.lustre_efa_connections for group in near)
+    clients = sum(group.count for group in near if group.lustre_efa_connections)
+    if size.efa and connections > LUSTRE_EFA_CONNECTIONS:
+        each = LUSTRE_EFA_CONNECTIONS // clients
+        yield (
+            "lustre-efa-connections",
+            f"over EFA, {clients:,} nodes would open {connections:,} connections to the file system, which takes "
+            f"{LUSTRE_EFA_CONNECTIONS:,}; let a node use {each} EFA interface{'s' if each > 1 else ''} for it",
+        )
+    if cluster.other_zones:
+        far = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != cluster.zone)
+        yield (
+            "lustre-other-zone",
+            f"{', '.join(far)}: the file system is in {cluster.zone}, so these nodes reach it across zones: over TCP "
+            "only, and the traffic is charged",
+        )

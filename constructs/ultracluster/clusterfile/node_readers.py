@@ -1,0 +1,104 @@
+"""The values of a node group, one reader each."""
+
+import re
+
+from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
+from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
+from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout
+
+# Names of the login nodes' group, which the cluster makes itself.
+RESERVED_NODE_GROUPS = ("login",)
+
+INSTANCE_TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}|u-[a-z0-9-]{1,30}", re.ASCII)
+GPU = re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", re.ASCII)
+# Up to 255 ASCII characters: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreatePlacementGroup.html
+# (read 2026-11-21); ours is what needs no quotes anywhere.
+PLACEMENT_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,254}", re.ASCII)
+# What Kubernetes takes as name and value of a label, and Slurm, joined by a hyphen, as a feature.
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ (read 2026-11-21)
+LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", re.ASCII)
+NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
+
+
+def node_group_name(value: object) -> str:
+    """The name of a node group."""
+    found = str(value)
+    if not NODE_GROUP.fullmatch(found):
+        raise ValueError(
+            "a node group's name has 3 to 25 lower-case letters, digits and hyphens and begins with a letter, got "
+            f"{shown(found)}"
+        )
+    if found in RESERVED_NODE_GROUPS:
+        raise ValueError(f"{found!r} is the group of the login nodes, which is made for you; choose another name")
+    return found
+
+
+def instance_type_name(value: object) -> str:
+    """The name of a type, or of an UltraServer; whether there is such a one is seen when the whole file is."""
+    what = "an instance type, such as p5en.48xlarge"
+    found = text(value, what)
+    if INSTANCE_TYPE.fullmatch(found):
+        return found
+    raise ValueError(f"must be {what}, got {shown(found)}; {did_you_mean(found, INSTANCE_TYPES)}".rstrip("; "))
+
+
+def ultraserver_name(value: object) -> str:
+    """The name of an UltraServer that is declared."""
+    what = "the name of an UltraServer, such as u-p6e-gb300x72"
+    found = text(value, what)
+    if found.startswith("u-") and INSTANCE_TYPE.fullmatch(found):
+        return found
+    raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def declared_type_name(value: object) -> str:
+    """The name of an instance type that is declared."""
+    found = str(value)
+    if found in INSTANCE_TYPES:
+        raise ValueError(f"{found} is a type of the catalogue already; name yours otherwise, or remove it")
+    if INSTANCE_TYPE.fullmatch(found) and not found.startswith("u-"):
+        return found
+    raise ValueError(f"must be an instance type, such as p6e-gb300.36xlarge, got {shown(found)}")
+
+
+def gpu_name(value: object) -> str:
+    """The model of a GPU, known or not."""
+    what = "the model of a GPU, such as GB200"
+    found = text(value, what)
+    if GPU.fullmatch(found):
+        return found
+    raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def layout(value: object) -> Layout:
+    """A layout of network interfaces."""
+    found = one_of(value, LAYOUTS, "a layout of network interfaces")
+    return next(known for known in LAYOUTS if known == found)
+
+
+def placement_group_name(value: object) -> str:
+    """The name of a placement group that is there already."""
+    what = "the name of a placement group"
+    found = text(value, what)
+    if PLACEMENT_GROUP.fullmatch(found):
+        return found
+    raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def labels(value: object) -> dict[str, str]:
+    """Labels of nodes."""
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of names to texts, got {shown(value)}")
+    what = "letters, digits, dots, hyphens and underscores, 63 at most, and begins and ends with a letter or digit"
+    wrong = []
+    for key, word in value.items():
+        if not LABEL.fullmatch(key):
+            wrong.append(Problem(path=(key,), at_key=True, message=f"a label's name has {what}, got {shown(key)}"))
+        if not isinstance(word, str):
+            message = f"a label's value must be a text, got {shown(word)}; put it in quotes"
+            wrong.append(Problem(path=(key,), message=message))
+        elif not LABEL.fullmatch(word):
+            wrong.append(Problem(path=(key,), message=f"a label's value has {what}, got {shown(word)}"))
+    if wrong:
+        raise FieldProblems(wrong)
+    return dict(value)

@@ -1,0 +1,71 @@
+"""Who is told of what: topics, addresses, warnings that are known."""
+
+import re
+
+from ultracluster.clusterfile.basic_readers import did_you_mean, text
+from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
+
+#: Ids of all warnings of a cluster file; they never change.
+WARNINGS = tuple(
+    f"ultracluster:{id}"
+    for id in (
+        "block-end",
+        "declared-type",
+        "docker-range",
+        "instances-in-capacity-blocks",
+        "interface-quota",
+        "lustre-efa-connections",
+        "lustre-other-zone",
+        "lustre-quota",
+        "node-group-quota",
+        "not-offered",
+        "reservation-size",
+        "reservation-unused",
+        "spot-role",
+        "subnet-size",
+        "unknown-region",
+        "unpinned-image",
+        "vcpu-quota",
+    )
+)
+TOPIC_ARN = re.compile(r"arn:aws[a-z-]*:sns:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):[A-Za-z0-9_-]{1,256}", re.ASCII)
+_EMAIL = re.compile(r"[^\s@<>]+@[^\s@<>]+\.[^\s@<>.]+")
+
+
+def acknowledged(value: object) -> dict[str, str]:
+    """Ids of warnings, each with the reason why it is no concern."""
+    if not isinstance(value, dict):
+        raise ValueError(
+            "must be a mapping of ids to reasons, as in {ultracluster:interface-quota: raised to 20000}, got "
+            f"{shown(value)}"
+        )
+    wrong = []
+    for key, reason in value.items():
+        if key not in WARNINGS:
+            hint = did_you_mean(key, WARNINGS)
+            message = f"is the id of no warning; {hint}the ids: {', '.join(WARNINGS)}"
+            wrong.append(Problem(path=(key,), at_key=True, message=message))
+        elif not isinstance(reason, str) or not reason.strip():
+            message = f"needs the reason why the warning is no concern, got {shown(reason)}"
+            wrong.append(Problem(path=(key,), message=message))
+    if wrong:
+        raise FieldProblems(wrong)
+    return dict(value)
+
+
+def topic_arn(value: object) -> str:
+    """The ARN of a topic of SNS."""
+    what = "the ARN of an SNS topic, arn:aws:sns:REGION:ACCOUNT:NAME"
+    found = text(value, what)
+    if TOPIC_ARN.fullmatch(found):
+        return found
+    raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def email(value: object) -> str:
+    """A mail address."""
+    what = "a mail address, as in oncall@example.com"
+    found = text(value, what)
+    if _EMAIL.fullmatch(found) and len(found) < 255:
+        return found
+    raise ValueError(f"must be {what}, got {shown(found)}")

@@ -1,0 +1,52 @@
+"""Public parameters that name the newest image of AWS for each service.
+
+All but those of EKS with a release in them re-resolve: a stack that uses one takes another image at its next
+deployment, and replaces nodes.
+"""
+
+from typing import Literal
+
+from ultracluster.hardware.instance_type import Architecture
+
+#: Images by who they are for: AWS PCS, EKS on Amazon Linux 2023 or Bottlerocket, and plain EC2 (DLAMI).
+ImageFamily = Literal["pcs", "eks", "bottlerocket", "dlami"]
+
+# https://docs.aws.amazon.com/pcs/latest/userguide/ (PCS-ready DLAMI, only `latest` exists);
+# https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html;
+# https://bottlerocket.dev (variants aws-k8s-*-nvidia);
+# https://docs.aws.amazon.com/dlami/latest/devguide/find-dlami-id.html (all read 2026-11-20)
+_PARAMETERS: dict[ImageFamily, str] = {
+    "pcs": "/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id",
+    "eks": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/nvidia/recommended/image_id",
+    "bottlerocket": "/aws/service/bottlerocket/aws-k8s-{kubernetes}-nvidia/{architecture}/latest/image_id",
+    "dlami": "/aws/service/deeplearning/ami/{architecture}/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id",
+}
+_ARCHITECTURES: tuple[Architecture, ...] = ("x86_64", "arm64")
+
+
+def image_parameter(family: ImageFamily, architecture: Architecture, kubernetes: str | None = None) -> str:
+    """The name of the public parameter that holds the id of the newest image.
+
+    Args:
+        family: Who the image is for.
+        architecture: Of the CPU.
+        kubernetes: Version such as `1.34`, for the images of EKS.
+
+    Raises:
+        ValueError: When an image of EKS is asked for without a version of Kubernetes.
+    """
+    pattern = _PARAMETERS[family]
+    if "{kubernetes}" in pattern and not kubernetes:
+        raise ValueError(f"an image of {family} is for one version of Kubernetes: pass kubernetes='1.34'")
+    return pattern.format(architecture=architecture, kubernetes=kubernetes)
+
+
+def architecture_of(parameter: str) -> Architecture | None:
+    """The architecture that the name of a public parameter says. None: it says none."""
+    words = parameter.replace("-", "/").split("/")
+    return next((found for found in _ARCHITECTURES if found in words), None)
+
+
+def moves(parameter: str) -> bool:
+    """Whether a parameter names another image from time to time: AWS's `latest` and `recommended` do."""
+    return bool({"latest", "recommended"} & set(parameter.split("/")))

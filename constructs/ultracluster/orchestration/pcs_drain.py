@@ -1,0 +1,176 @@
+"""Draining Slurm nodes before their Capacity Block ends."""
+
+import shlex
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_scheduler as scheduler
+from constructs import Construct
+
+from ultracluster.compute import CapacityNotices
+from ultracluster.orchestration.pcs_cluster import PcsCluster
+from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.planning import CapacityBlock, UltraServerBlock
+
+#: How long before its instances are terminated nodes take no more jobs.
+DRAIN = timedelta(hours=1)
+#: How long before the end a notice is sent.
+NOTICE = timedelta(days=1)
+_LOGIN_TAG = "aws:pcs:compute-node-group-id"
+
+
+class PcsDrain(Construct):
+    """Drains the nodes of a Capacity Block before it ends, and sends a notice.
+
+    AWS PCS has nothing of its own for it: when a block expires, its nodes are terminated with the jobs on them. At the
+    time of the drain, EventBridge Scheduler lets Systems Manager run `scontrol` on the login nodes: running jobs run
+    on, and no new ones start. An end that moves (a block that is extended) changes the schedules and touches no node.
+
+    Args:
+        cluster: The cluster.
+        login: Its login nodes, where `scontrol` runs.
+        node_group: The nodes.
+        capacity: Their block, whose end is known.
+        notices: Where the notice goes.
+        drain: How long before EC2 terminates the nodes, or before they must be terminated. Default: one hour.
+        notice: How long before the end the notice is sent. Default: one day.
+
+    Raises:
+        ValueError: When the end is not known.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks.html and
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: PcsCluster,
+        login: PcsComputeNodeGroup,
+        node_group: PcsComputeNodeGroup,
+        capacity: CapacityBlock | UltraServerBlock,
+        notices: CapacityNotices,
+        drain: timedelta = DRAIN,
+        notice: timedelta = NOTICE,
+    ) -> None:
+        super().__init__(scope, id)
+        if capacity.ends is None or capacity.terminates_at is None:
+            raise ValueError(f"{self.node.path}: capacity must say when it ends: {type(capacity).__name__}(ends=...)")
+        end = capacity.ends.astimezone(UTC)
+        #: When the nodes take no more jobs, in UTC.
+        self.drains_at: datetime = capacity.terminates_at - drain
+        stack = cdk.Stack.of(self)
+        role = iam.Role(
+            self,
+            "Role",
+            description=f"Drains {node_group.name} before its Capacity Block ends",
+            assumed_by=iam.ServicePrincipal(
+                "scheduler.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": stack.account}}
+            ),
+        )
+        document = stack.format_arn(service="ssm", account="", resource="document", resource_name="AWS-RunShellScript")
+        instances = stack.format_arn(service="ec2", resource="instance", resource_name="*")
+        role.add_to_policy(iam.PolicyStatement(actions=["ssm:SendCommand"], resources=[document]))
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["ssm:SendCommand"],
+                resources=[instances],
+                conditions={"StringEquals": {f"aws:ResourceTag/{_LOGIN_TAG}": login.node_group_id}},
+            )
+        )
+        notices.grant_publish(role)
+        cdk.Validations.of(role).acknowledge(
+            cdk.Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::{_flat(stack.resolve(instances))}]",
+                reason="Instances are replaced, so no ARN of one is known; the tag that AWS PCS puts on login nodes, "
+                "and nobody else can, bounds them",
+            )
+        )
+        reason = f"Capacity Block {capacity.reservation_id} ends at {_clock(end)}"
+        update = ["scontrol", "update", f"NodeName={node_group.node_names}", "State=DRAIN", f"Reason={reason}"]
+        self._schedule(
+            "Schedule",
+            at=self.drains_at,
+            call="ssm:sendCommand",
+            role=role,
+            request={
+                "DocumentName": "AWS-RunShellScript",
+                "Comment": reason[:100],
+                "Targets": [{"Key": f"tag:{_LOGIN_TAG}", "Values": [login.node_group_id]}],
+                "Parameters": {
+                    "commands": [
+                        f'export PATH="$PATH:/opt/aws/pcs/scheduler/slurm-{cluster.slurm_version}/bin"',
+                        shlex.join(update),
+                    ]
+                },
+            },
+        )
+        self._schedule(
+            "Notice",
+            at=end - notice,
+            call="sns:publish",
+            role=role,
+            request={
+                "TopicArn": notices.topic.topic_arn,
+                "Subject": f"Capacity of {node_group.name} ends"[:100],
+                "Message": self._message(node_group, capacity, end, stack.region, cluster),
+            },
+        )
+
+    def _message(
+        self,
+        node_group: PcsComputeNodeGroup,
+        capacity: CapacityBlock | UltraServerBlock,
+        end: datetime,
+        region: str,
+        cluster: PcsCluster,
+    ) -> str:
+        lines = [
+            f"The Capacity Block {capacity.reservation_id} of the node group {node_group.name} ends at {_clock(end)}.",
+            f"From {_clock(self.drains_at)} on its nodes take no more jobs.",
+        ]
+        if isinstance(capacity, CapacityBlock):
+            last = _clock(end - capacity.last_call)
+            lines.append(f"From {last} on EC2 terminates them with what still runs on them.")
+        else:
+            lines.append(
+                "EC2 wants the instances of an UltraServer terminated by you before "
+                f"{_clock(end - capacity.last_call)}: aws pcs update-compute-node-group --region {region} "
+                f"--cluster-identifier {cluster.cluster_id} "
+                f"--compute-node-group-identifier {node_group.node_group_id} "
+                "--scaling-configuration minInstanceCount=0,maxInstanceCount=0"
+            )
+        return "\n".join(lines)
+
+    def _schedule(self, id: str, *, at: datetime, call: str, role: iam.IRole, request: dict[str, object]) -> None:
+        stack = cdk.Stack.of(self)
+        scheduler.CfnSchedule(
+            self,
+            id,
+            schedule_expression=f"at({at:%Y-%m-%dT%H:%M:%S})",
+            schedule_expression_timezone="UTC",
+            flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
+            target=scheduler.CfnSchedule.TargetProperty(
+                arn=f"arn:{stack.partition}:scheduler:::aws-sdk:{call}",
+                role_arn=role.role_arn,
+                input=stack.to_json_string(request),
+            ),
+        )
+
+
+def _flat(arn: Any) -> str:
+    """An ARN as cdk-nag shows it: what only a deployment knows stands in angle brackets."""
+    if isinstance(arn, str):
+        return arn
+    if "Ref" in arn:
+        return f"<{arn['Ref']}>"
+    glue, parts = arn["Fn::Join"]
+    return str(glue).join(map(_flat, parts))
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

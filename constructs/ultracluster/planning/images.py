@@ -1,0 +1,89 @@
+"""Machine images, and what is known of what is in them."""
+
+import re
+from dataclasses import dataclass
+
+from ultracluster.hardware import InstanceType
+from ultracluster.hardware.images import architecture_of, moves
+from ultracluster.hardware.instance_type import Architecture
+
+_AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
+_PARAMETER = re.compile(r"/[A-Za-z0-9_./-]{1,1000}", re.ASCII)
+#: A version of software, such as `1.44.0` or `2.26.2-1`.
+VERSION = re.compile(r"\d+(\.\d+)*(-\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """A machine image: pinned by its id, or named by a parameter that is looked up at each deployment.
+
+    Args:
+        id: An `ami-...`, or a token of the CDK.
+        parameter: Name of a parameter of Systems Manager that holds the id; instead of `id`.
+        architecture: Of the CPU. Default: what the parameter's name says, else not known, so not checked.
+        driver: Version of the NVIDIA driver in it, such as `580.95.05`. Default: not known, so not checked.
+        cuda: Version of CUDA in it, such as `13.0`. Default: not known.
+        efa_installer: Version of the EFA installer that made it, such as `1.44.0`. Default: not known.
+
+    Raises:
+        ValueError: When it is neither, or both; when a version is none, or the parameter says another architecture.
+    """
+
+    id: str | None = None
+    parameter: str | None = None
+    architecture: Architecture | None = None
+    driver: str | None = None
+    cuda: str | None = None
+    efa_installer: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the shape."""
+        problems = []
+        if (self.id is None) == (self.parameter is None):
+            problems.append("an image is named by its id (ami-...) or by a parameter, one of the two")
+        if self.parameter is not None and not _PARAMETER.fullmatch(self.parameter):
+            problems.append(f"a parameter's name begins with /, as in /team/images/pcs, got {self.parameter[:80]!r}")
+        for what, version in (("driver", self.driver), ("cuda", self.cuda), ("efa_installer", self.efa_installer)):
+            if version is not None and not VERSION.fullmatch(version):
+                problems.append(f"{what} must be a version such as 1.44.0, got {version[:40]!r}")
+        said = architecture_of(self.parameter or "")
+        if said and self.architecture and said != self.architecture:
+            problems.append(f"{self.parameter} holds images for {said}, not {self.architecture}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def known_architecture(self) -> Architecture | None:
+        """The architecture that is said, or that the parameter's name says. None: not known."""
+        return self.architecture or architecture_of(self.parameter or "")
+
+    @property
+    def moves(self) -> bool:
+        """Whether the next deployment may take another image."""
+        return self.parameter is not None and moves(self.parameter)
+
+
+def check_image(image: Image, record: InstanceType) -> list[str]:
+    """Why an image can't run on a type; empty when nothing is known against it.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read 2026-11-20)
+    """
+    problems = []
+    found = image.known_architecture
+    if found and found != record.architecture:
+        problems.append(f"{record.name} is {record.architecture}, and the image is for {found}; take one for it")
+    floor = record.software
+    if floor is None:
+        return problems
+    for what, has, least in (
+        ("NVIDIA driver", image.driver, floor.driver),
+        ("CUDA", image.cuda, floor.cuda),
+        ("EFA installer", image.efa_installer, floor.efa_installer),
+    ):
+        if has is not None and _numbers(has) < _numbers(least):
+            problems.append(f"{record.name} needs {what} {least} or newer, and the image has {has}; build a newer one")
+    return problems
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.split(r"[.-]", version)))
