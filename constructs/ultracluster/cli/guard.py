@@ -76,7 +76,7 @@ def _rows(finding: "Finding") -> list[tuple[str, ...]]:
     """One row for each cause that matters, the resource named in the first."""
     from rich.markup import escape
 
-    causes = finding.causes if not finding.harmful else [one for one in finding.causes if one.harmful]
+    causes = finding.causes if not finding.harmful else [one for one in finding.causes if one.fate.harmful]
     rows = []
     for number, cause in enumerate(causes):
         resource = f"{finding.name}\n{finding.type}" if number == 0 else ""

@@ -45,11 +45,21 @@ def narrowed(path: str, before: Any, after: Any) -> tuple[str, Any, Any]:
 
 
 def _surely(before: Any, after: Any) -> bool:
-    """Say whether two values without tokens, or of resources alone, are surely not the same."""
+    """Say whether two values are surely not the same: without tokens, of resources alone, or lists of two lengths."""
+    if [_length(side) for side in (before, after)].count(None) == 0 and _length(before) != _length(after):
+        return True
     sides = [_resources(before), _resources(after)]
     if sides == [set(), set()]:
         return True
     return None not in sides and sides[0] != sides[1] and set() not in sides
+
+
+def _length(values: list[Any]) -> int | None:
+    """Give the length of the one list that is the value; None for another value, or when a function made an item."""
+    items = values[0] if len(values) == 1 else None
+    if not isinstance(items, list) or any(isinstance(item, Token) and item.leaves for item in items):
+        return None
+    return len(items)
 
 
 def _resources(node: Any) -> set[tuple[str, str]] | None:

@@ -38,11 +38,6 @@ class Cause:
     property: str
     reason: str
 
-    @property
-    def harmful(self) -> bool:
-        """Whether the guard refuses this."""
-        return self.fate.harmful
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
@@ -133,7 +128,7 @@ class Report:
             f"{one.name} ({one.type}): {cause.fate}: {cause.property}: {cause.reason}"
             for one in self.refused
             for cause in one.causes
-            if cause.harmful
+            if cause.fate.harmful
         ]
         return found + [f"--allow {name}: {why}" for name, why in self.unused.items()]
 
