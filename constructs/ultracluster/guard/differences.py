@@ -46,7 +46,8 @@ def narrowed(path: str, before: Any, after: Any) -> tuple[str, Any, Any]:
 
 def _surely(before: Any, after: Any) -> bool:
     """Say whether two values are surely not the same: without tokens, of resources alone, or lists of two lengths."""
-    if [_length(side) for side in (before, after)].count(None) == 0 and _length(before) != _length(after):
+    lengths = [_length(before), _length(after)]
+    if None not in lengths and lengths[0] != lengths[1]:
         return True
     sides = [_resources(before), _resources(after)]
     if sides == [set(), set()]:

@@ -77,6 +77,8 @@ def stateful(template: Template) -> dict[str, str]:
         kept = [f"{policy} {resource[policy]}" for policy in _POLICIES if resource.get(policy) in KEPT]
         if kind in STATEFUL:
             found[logical_id] = STATEFUL[kind]
+        elif kind.endswith("::MODULE"):
+            found[logical_id] = "only AWS knows what the module makes"
         elif logical_id in audit:
             found[logical_id] = _AUDIT.format(audit[logical_id])
         elif kept:

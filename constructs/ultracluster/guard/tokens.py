@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Token:
     """A value that the template does not tell.
 
@@ -26,6 +26,10 @@ class Token:
     moved: str = field(default="", compare=False)
     unsure: str = field(default="", compare=False)
     leaves: tuple["Token", ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        # Unordered lists are sorted by it, so it holds what counts and nothing else.
+        return f"Token({self.key})"
 
 
 class _NoValue:
@@ -49,7 +53,7 @@ def leaves(node: Any) -> Iterator[Token]:
 
 def composite(name: str, *arguments: Any) -> Token:
     """Give the token for what a function makes of arguments that hold tokens."""
-    body = json.dumps([name, *arguments], sort_keys=True, default=_key)
+    body = json.dumps([name, *arguments], sort_keys=True, default=repr)
     parts = {leaf.key: leaf for argument in arguments for leaf in leaves(argument)}
     return Token(
         key=hashlib.sha256(body.encode()).hexdigest(),
@@ -79,7 +83,3 @@ def shown(node: Any) -> str:
         return shown(node[0])
     body = json.dumps(node, default=lambda one: one.says if isinstance(one, Token) else repr(one))
     return body if len(body) <= 60 else f"{body[:57]}..."
-
-
-def _key(node: Any) -> Any:
-    return {"Token": node.key} if isinstance(node, Token) else repr(node)
