@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,13 @@ def test_rejects_wrong_usage_with_exit_code_2(tmp_path: Path) -> None:
         result = run(*words)
         assert result.exit_code == 2
         assert message in result.stderr
+
+
+def test_without_the_schemas_the_command_says_what_to_install() -> None:
+    code = "import sys; sys.modules['cfnlint'] = None; from ultracluster.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", code, "guard", "a", "b"], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert 'cfnlint is missing): pip install "cdk-ultracluster[guard]"' in result.stderr
 
 
 def test_a_stack_without_resources_is_one_that_the_cdk_deletes() -> None:

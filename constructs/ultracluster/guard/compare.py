@@ -73,7 +73,7 @@ def _fates(before: Stacks, after: Stacks) -> dict[Place, tuple[Cause, ...]]:
         for used in new.touched:
             users.setdefault(used, {})[place] = None
         change, known = judge.change(place, causes[place]), new.changes.get(place)
-        if change is None or (known is not None and _as_bad(known.degree, change.degree)):
+        if change is None or (known is not None and known.degree >= change.degree):
             continue
         new.change(place, change)
         for user in users.get(place, {}):
@@ -81,10 +81,6 @@ def _fates(before: Stacks, after: Stacks) -> dict[Place, tuple[Cause, ...]]:
                 queued.add(user)
                 waiting.append(user)
     return causes
-
-
-def _as_bad(known: int, found: int) -> bool:
-    return known >= found
 
 
 def _allowed(

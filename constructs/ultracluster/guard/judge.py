@@ -5,7 +5,7 @@ from typing import Any
 
 from ultracluster.cloudformation.normal import values
 from ultracluster.cloudformation.schema import ResourceType, anywhere
-from ultracluster.guard.differences import difference, narrowed
+from ultracluster.guard.differences import Difference, difference, narrowed
 from ultracluster.guard.report import Cause, Fate
 from ultracluster.guard.tokens import Token, leaves, shown
 from ultracluster.guard.world import Change, Degree, Place, World
@@ -170,9 +170,9 @@ class Judge:
         return _RANKS.get(said, 0) if isinstance(said, str) else 0
 
 
-def _difference(path: str, before: Any, after: Any) -> Any:
+def _difference(path: str, before: Any, after: Any) -> Difference:
     parts = path.split(".")
-    return difference(*([*values(side, parts)] for side in (before, after)))
+    return difference([*values(before, parts)], [*values(after, parts)])
 
 
 def _tops(before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
