@@ -28,7 +28,7 @@ class Token:
     leaves: tuple["Token", ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
-        # Unordered lists are sorted by it, so it holds what counts and nothing else.
+        """Give what counts and nothing else: unordered lists are sorted by it."""
         return f"Token({self.key})"
 
 
