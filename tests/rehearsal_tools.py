@@ -100,5 +100,6 @@ def parameter(value: Any, **more: Any) -> Template:
 
 
 def file_system(**properties: Any) -> Template:
-    given = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacity": 1200}
+    given: Template = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacity": 1200}
+    given["LustreConfiguration"] = {"DeploymentType": "SCRATCH_2"}
     return {"Type": "AWS::FSx::FileSystem", "Properties": given | properties}

@@ -15,8 +15,8 @@ LIBRARY = ROOT / "constructs" / "ultracluster"
 # other. docs/architecture.md draws it.
 FLOORS = [
     {"hardware"},
-    {"planning"},
-    {"clusterfile"},
+    {"planning", "cloudformation"},
+    {"clusterfile", "guard"},
     {"network", "security"},
     {"compute", "storage"},
     {"orchestration"},
@@ -26,7 +26,7 @@ FLOORS = [
     {"cli"},
 ]
 FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
-PURE = {"hardware", "planning", "clusterfile"}
+PURE = {"hardware", "planning", "cloudformation", "clusterfile", "guard"}
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
 

@@ -62,6 +62,19 @@ last = cdk.CfnResource(stack, "Lustre", type="AWS::FSx::FileSystem",
 last.add_dependency(stack.node.find_child("Before"))
 app.synth()
 """
+# The file system moves to another subnet with every node group: what nobody means, and what the guard is for.
+MOVING = """
+import aws_cdk as cdk
+from aws_cdk import aws_fsx as fsx
+from ultracluster import clusterfile
+
+app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
+groups = len(clusterfile.load(app.node.get_context("cluster")).node_groups)
+stack = cdk.Stack(app, "Storage", env=cdk.Environment(region="us-east-2"))
+fsx.CfnFileSystem(stack, "Lustre", file_system_type="LUSTRE", subnet_ids=[f"subnet-{groups:017}"],
+    storage_capacity=1200, lustre_configuration={"deploymentType": "SCRATCH_2"})
+app.synth()
+"""
 FLAGS = {"@aws-cdk/core:defaultCrossStackReferences": "weak"}
 
 
@@ -125,6 +138,16 @@ def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) 
     assert [(step.name, step.ok) for step in report.steps][-1] == ("deploy", False)
     assert "#/StorageCapacities: no such property; did you mean StorageCapacity?" in reasons(report)
     assert "CREATE_FAILED" in reasons(report)
+
+
+@pytest.mark.slow
+def test_the_guard_looks_at_the_update_before_it_is_made(tmp_path: Path) -> None:
+    report = rehearse(cluster_file=ROOT / "examples" / "slurm-512-gpus.yaml", app=app_in(tmp_path, MOVING))
+    assert [step.ok for step in report.steps] == [True, True, False]
+    assert report.steps[-1].changes == {}
+    assert 'Storage/Lustre (AWS::FSx::FileSystem): replaced: SubnetIds: changes from "subnet-' in reasons(report)
+    allowed = rehearse(cluster_file=ROOT / "examples" / "slurm-512-gpus.yaml", app=tmp_path, allow=["Storage/Lustre"])
+    assert allowed.steps[2].changes["replaced"] == 1
 
 
 @pytest.mark.slow

@@ -124,7 +124,7 @@ def test_rejects_a_change_that_the_service_has_no_way_to_make(stacks: Stacks) ->
     name = stacks.create({"Fs": file_system()})
     stacks.update(name, {"Fs": file_system(StorageType="HDD")})
     assert stacks.status(name) == "UPDATE_ROLLBACK_COMPLETE"
-    assert "no way to change StorageType after creation" in stacks.reasons(name)
+    assert "refuses the update: StorageType: no API changes" in stacks.reasons(name)
 
 
 def test_a_subnet_stands_in_the_zone_that_it_names(stacks: Stacks) -> None:

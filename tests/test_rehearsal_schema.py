@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from cfnlint.jsonschema import StandardValidator  # no py.typed
 
-from ultracluster.rehearsal.errors import RehearsalError
-from ultracluster.rehearsal.schema import Registry, registry
+from ultracluster.cloudformation.schema import Registry, UnknownRegionError, registry
 from ultracluster.rehearsal.values import Values
 
 REGISTRY = registry("us-east-1")
@@ -120,5 +119,5 @@ def test_a_type_is_a_type_of_its_region() -> None:
 
 
 def test_rejects_a_region_without_schemas() -> None:
-    with pytest.raises(RehearsalError, match=r"no registry schemas for the region mars-north-1; .* us-east-1"):
+    with pytest.raises(UnknownRegionError, match=r"no registry schemas for the region mars-north-1; .* us-east-1"):
         Registry("mars-north-1")

@@ -2,7 +2,7 @@
 
 import typer
 
-from ultracluster.cli import catalogue, files, rehearse
+from ultracluster.cli import catalogue, files, guard, rehearse
 
 app = typer.Typer(
     name="ultracluster",
@@ -16,6 +16,7 @@ app.command("types")(catalogue.types)
 app.command("layout")(catalogue.layout)
 app.command("check")(files.check)
 app.command("schema")(files.schema)
+app.command("guard")(guard.guard)
 app.command("rehearse")(rehearse.rehearse)
 
 

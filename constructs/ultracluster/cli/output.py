@@ -17,6 +17,12 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
+def misuse(message: str) -> NoReturn:
+    """Say what is wrong with the way the command was called and end with exit code 2, without a traceback."""
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(2)
+
+
 def console() -> "Console":
     """Where tables go: as wide as the terminal; into a pipe 100 columns, uncoloured."""
     # Here and not at the top: rich takes longer to load than most commands take to run.

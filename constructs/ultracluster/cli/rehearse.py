@@ -23,10 +23,16 @@ _File = Annotated[
 ]
 _App = Annotated[Path | None, typer.Option("--app", metavar="DIR", help="Any CDK app: the directory of its cdk.json.")]
 _Keep = Annotated[bool, typer.Option("--keep", help="Deploy, and leave the local cloud up until Ctrl-C.")]
+_Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="LOGICAL_ID", help="As in `guard`: the update may lose this. Repeatable."),
+]
 _Json = Annotated[bool, typer.Option("--json", help="The final table as JSON.")]
 
 
-def rehearse(file: _File = None, app: _App = None, keep: _Keep = False, json_: _Json = False) -> None:
+def rehearse(
+    file: _File = None, app: _App = None, keep: _Keep = False, allow: _Allow = None, json_: _Json = False
+) -> None:
     """Deploy, update and destroy with the real CDK CLI, on a local stand-in for AWS."""
     if file is None and app is None:
         raise typer.BadParameter("name a cluster file, or an app directory with --app DIR")
@@ -42,7 +48,11 @@ def rehearse(file: _File = None, app: _App = None, keep: _Keep = False, json_: _
     progress = _Progress(Console(stderr=True, highlight=False))
     try:
         result = rehearsal.rehearse(
-            cluster_file=file, app=app or Path(), listener=progress, keep=_wait if keep else None
+            cluster_file=file,
+            app=app or Path(),
+            listener=progress,
+            keep=_wait if keep else None,
+            allow=allow or (),
         )
     except (rehearsal.RehearsalError, clusterfile.ClusterFileError) as error:
         fail(str(error))

@@ -37,6 +37,10 @@ LESSER_TIERS = (125, 250)
 SMALLEST_GIB = 1_200
 STEP_GIB = 2_400
 
+# HDD file systems grow by these, GiB for each tier in MB/s/TiB.
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
+_HDD_STEPS_GIB = {12: 6_000, 40: 1_800}
+
 # AWS recommends EFA above this, https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html (read 2026-11-20).
 EFA_ABOVE_MB_PER_S = 10_000
 
@@ -67,3 +71,20 @@ def next_capacity(tier: LustreTier, *, efa: bool, gib: float) -> int:
     if efa:
         return max(1, -(-int(-(-gib // 1)) // tier.efa_step_gib)) * tier.efa_step_gib
     return SMALLEST_GIB if gib <= SMALLEST_GIB else -(-int(-(-gib // 1)) // STEP_GIB) * STEP_GIB
+
+
+def growth_step_gib(*, storage_type: str, mb_per_s_per_tib: int | None, efa: bool) -> int | None:
+    """A file system that grows does so to a multiple of this many GiB. None: not known.
+
+    Args:
+        storage_type: SSD or HDD.
+        mb_per_s_per_tib: Its throughput tier. None: it has none.
+        efa: Whether it has EFA.
+
+    See: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
+    """
+    if storage_type == "HDD":
+        return _HDD_STEPS_GIB.get(mb_per_s_per_tib or 0)
+    if not efa:
+        return STEP_GIB if storage_type == "SSD" else None
+    return next((found.efa_step_gib for found in TIERS if found.mb_per_s_per_tib == mb_per_s_per_tib), None)

@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ultracluster.cloudformation.schema import Registry
 from ultracluster.rehearsal.errors import ResourceError, TemplateError
 from ultracluster.rehearsal.intrinsics import Resolver, text_of
 from ultracluster.rehearsal.journal import Action, Entry, Journal, Maker
 from ultracluster.rehearsal.lifecycle import custom_name, differences, record, refuse_in_use, relabelled, remove
 from ultracluster.rehearsal.resources import Resources
-from ultracluster.rehearsal.schema import Registry
 from ultracluster.rehearsal.scope import StackScope
 from ultracluster.rehearsal.state import Blueprint, Resource, Stack, Stacks
 from ultracluster.rehearsal.template import Template
@@ -170,8 +170,9 @@ class Deployment:
         self._record(Action.REPLACE if old else Action.CREATE, made, ", ".join(why))
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
-        if fixed := blueprint.type.refused(old.blueprint.properties, blueprint.properties):
-            raise ResourceError(f"{blueprint.type_name} has no way to change {', '.join(fixed)} after creation")
+        if refused := blueprint.type.refused(old.blueprint.properties, blueprint.properties):
+            why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
+            raise ResourceError(f"{blueprint.type_name} refuses the update: {why}")
         changed = differences(old.blueprint.properties, blueprint.properties)
         if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
             self._journal.note(

@@ -6,6 +6,7 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
+from ultracluster.cloudformation.schema import registry
 from ultracluster.rehearsal import parameters
 from ultracluster.rehearsal.custom_resources import CustomResourceDriver
 from ultracluster.rehearsal.deployment import Deployment
@@ -14,7 +15,6 @@ from ultracluster.rehearsal.journal import Journal
 from ultracluster.rehearsal.lifecycle import refuse_in_use, remove
 from ultracluster.rehearsal.preview import preview
 from ultracluster.rehearsal.resources import Resources
-from ultracluster.rehearsal.schema import registry
 from ultracluster.rehearsal.scope import StackScope
 from ultracluster.rehearsal.state import ChangeSet, Environment, Stack, Stacks
 from ultracluster.rehearsal.template import Template

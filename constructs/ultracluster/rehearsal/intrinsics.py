@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ultracluster.cloudformation.syntax import SUBSTITUTION
 from ultracluster.rehearsal.errors import TemplateError
-from ultracluster.rehearsal.template import PSEUDO_PARAMETERS, SUBSTITUTION, Template, split_attribute
+from ultracluster.rehearsal.template import PSEUDO_PARAMETERS, Template, split_attribute
 
 _DYNAMIC = re.compile(r"\{\{resolve:([a-z-]+):([^}]*)\}\}")
 

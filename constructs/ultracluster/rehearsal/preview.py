@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from ultracluster.cloudformation.schema import Registry
 from ultracluster.rehearsal.errors import ResourceError, TemplateError
 from ultracluster.rehearsal.intrinsics import Resolver
 from ultracluster.rehearsal.journal import Journal
 from ultracluster.rehearsal.lifecycle import differences
 from ultracluster.rehearsal.resources import Resources
-from ultracluster.rehearsal.schema import Registry
 from ultracluster.rehearsal.scope import StackScope
 from ultracluster.rehearsal.state import Resource, Stack, Stacks
 from ultracluster.rehearsal.template import Template

@@ -2,12 +2,12 @@
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from ultracluster import clusterfile
+from ultracluster import clusterfile, guard
 from ultracluster.rehearsal import assembly
 from ultracluster.rehearsal.assembly import Place
 from ultracluster.rehearsal.cdk_cli import CdkCli, CliResult
@@ -61,6 +61,7 @@ def rehearse(
     app: Path = Path(),
     listener: Listener | None = None,
     keep: Keep | None = None,
+    allow: Iterable[str] = (),
 ) -> Report:
     """Rehearse an app.
 
@@ -71,6 +72,7 @@ def rehearse(
         listener: What is told while it goes on; by default nobody.
         keep: Called after the deployment, instead of update and destroy, with the environment variables that reach
             the local cloud. It lives until the call returns.
+        allow: Resources that the update may replace, delete or orphan although they hold data; see `guard.compare`.
 
     Returns:
         The report. A step that failed is in it with its reasons; the steps after it are not made.
@@ -97,6 +99,7 @@ def rehearse(
             home=home,
             cluster_file=cluster_file,
             listener=listener or Silence(),
+            allow=tuple(allow),
         )
         run.go(keep)
         return report(steps=run.steps, journal=cloud.journal, stacks=cloud.stacks, leave_out=_TOOLKIT)
@@ -118,6 +121,7 @@ class _Rehearsal:
         home: Place,
         cluster_file: Path | None,
         listener: Listener,
+        allow: tuple[str, ...],
     ) -> None:
         self.steps: list[Step] = []
         self._cloud = cloud
@@ -127,6 +131,7 @@ class _Rehearsal:
         self._home = home
         self._file = cluster_file
         self._listener = listener
+        self._allow = allow
         self._cli = self._cli_at(home)
 
     def go(self, keep: Keep | None) -> None:
@@ -232,13 +237,21 @@ class _Rehearsal:
         target = self._scratch / self._file.name
         group = with_one_more_group(self._file, target)
         self._file = target
-        problems = self._deploy()
+        deployed, self._assembly = self._assembly, self._scratch / "cdk.out-update"
+        problems = self._synth() or self._lost(deployed) or self._deploy("--app", str(self._assembly))
         if not problems and len(self._cloud.journal.entries(Action.CREATE)) == before:
             problems = [
                 f"the node group {group} was added to the cluster file, but the deployment made nothing: does the "
                 "app read the context `cluster`?"
             ]
         return problems
+
+    def _lost(self, deployed: Path) -> list[str]:
+        """Let the guard look at an update before it is made."""
+        try:
+            return guard.compare(deployed, self._assembly, allow=self._allow).lines()
+        except guard.GuardError as error:
+            return [str(error)]
 
     def _deploy_again(self) -> list[str]:
         before = len(self._cloud.journal.entries())

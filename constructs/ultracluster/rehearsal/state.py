@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from ultracluster.cloudformation.schema import ResourceType
 from ultracluster.rehearsal.errors import TemplateError
 from ultracluster.rehearsal.journal import Maker
-from ultracluster.rehearsal.schema import ResourceType
 from ultracluster.rehearsal.template import Template
 from ultracluster.rehearsal.values import Values
 

@@ -8,11 +8,11 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]  # no stubs
-
+from ultracluster.cloudformation.reading import UnreadableError, read
+from ultracluster.cloudformation.schema import Registry
+from ultracluster.cloudformation.syntax import SUBSTITUTION
 from ultracluster.rehearsal.errors import TemplateError
 from ultracluster.rehearsal.functions import FUNCTIONS, functions
-from ultracluster.rehearsal.schema import Registry
 
 SECTIONS = (
     "AWSTemplateFormatVersion",
@@ -50,7 +50,6 @@ _PSEUDO = (
     "URLSuffix",
 )
 PSEUDO_PARAMETERS = frozenset(f"AWS::{name}" for name in _PSEUDO)
-SUBSTITUTION = re.compile(r"\$\{(!?)([^}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,8 @@ class Template:
     def parse(cls, text: str) -> "Template":
         """Parse JSON, or YAML with CloudFormation's short tags."""
         try:
-            return cls(json.loads(text))
-        except json.JSONDecodeError:
-            pass
-        try:
-            return cls(yaml.load(text, Loader=_Loader))
-        except yaml.YAMLError as error:
+            return cls(read(text))
+        except UnreadableError as error:
             raise TemplateError(f"Template format error: {error}") from error
 
     def check(self, registry: Registry) -> None:
@@ -257,26 +252,3 @@ def _sub_references(value: Any) -> Iterator[Reference]:
 
 def _listed(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else list(value)
-
-
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # no stubs
-    """YAML as CloudFormation reads it: short tags for intrinsics, dates left as strings."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, expression) for tag, expression in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def _short_tag(loader: Any, suffix: str, node: Any) -> dict[str, Any]:
-    if isinstance(node, yaml.ScalarNode):
-        value = loader.construct_scalar(node)
-    elif isinstance(node, yaml.SequenceNode):
-        value = loader.construct_sequence(node, deep=True)
-    else:
-        value = loader.construct_mapping(node, deep=True)
-    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
-
-
-_Loader.add_multi_constructor("!", _short_tag)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ultracluster.cloudformation.schema import ResourceType
 from ultracluster.rehearsal import patterns
-from ultracluster.rehearsal.schema import ResourceType
 
 HEX = "0123456789abcdef"
 LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"

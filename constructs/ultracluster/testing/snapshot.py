@@ -51,7 +51,7 @@ def assert_matches_snapshot(subject: "cdk.Stack | Mapping[str, Any]", path: str 
     Raises:
         AssertionError: When the template differs, with the difference, or the file is missing.
     """
-    template = subject if isinstance(subject, Mapping) else _template(subject)
+    template = subject if isinstance(subject, Mapping) else template_of(subject)
     text = json.dumps(normalise(template), indent=1, sort_keys=True) + "\n"
     file = Path(path)
     if plugin.update_snapshots:
@@ -78,7 +78,8 @@ def assert_matches_snapshot(subject: "cdk.Stack | Mapping[str, Any]", path: str 
         )
 
 
-def _template(stack: "cdk.Stack") -> dict[str, Any]:
+def template_of(stack: "cdk.Stack") -> dict[str, Any]:
+    """The template that a stack becomes."""
     from aws_cdk import assertions
 
     return dict(assertions.Template.from_stack(stack).to_json())

@@ -15,24 +15,15 @@ import cfnlint  # no py.typed
 from cfnlint.jsonschema import StandardValidator, ValidationError
 from cfnlint.schema import Schema
 
-from ultracluster.rehearsal.errors import RehearsalError
+from ultracluster.cloudformation.normal import normal, values
+from ultracluster.cloudformation.refusals import refusals
+from ultracluster.hardware.replacement import REPLACES
 
 SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
 
-# Properties whose change replaces the resource although the registry schema does not say so.
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-fsx-filesystem-lustreconfiguration.html
-# ("Update requires: Replacement"), read 2026-11-21.
-_ALSO_CREATE_ONLY = {
-    "AWS::FSx::FileSystem": (
-        "/properties/LustreConfiguration/DeploymentType",
-        "/properties/LustreConfiguration/CopyTagsToBackups",
-    ),
-}
 
-
-# Properties that no API changes after creation, although CloudFormation's documentation says "No interruption": the
-# update fails. https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html (read 2026-11-21)
-_UNCHANGEABLE = {"AWS::FSx::FileSystem": ("/properties/LustreConfiguration/EfaEnabled", "/properties/StorageType")}
+class UnknownRegionError(ValueError):
+    """cfn-lint has no schemas for that region."""
 
 
 class ResourceType:
@@ -67,7 +58,7 @@ class ResourceType:
             errors = [one for one in self._validator.iter_errors(properties) if not _is_guess(one, made_up)]
         found = [_describe(error) for error in errors]
         for path in self.read_only if not self.body.get("patternProperties") else []:
-            if "*" not in path and list(_values(properties, path)):
+            if "*" not in path and list(values(properties, path)):
                 found.append(f"#/{'/'.join(path)}: is read-only: CloudFormation sets it, a template cannot")
         return sorted(set(found))
 
@@ -75,6 +66,12 @@ class ResourceType:
     def identifiers(self) -> list[list[str]]:
         """Paths of the properties that `Ref` gives, joined with "|"."""
         return [pointer.split("/")[2:] for pointer in self.body["primaryIdentifier"]]
+
+    @property
+    def fixed_attributes(self) -> list[list[str]]:
+        """Paths of what identifies the resource: it stays for as long as the resource is not replaced."""
+        more = [pointers for pointers in self.body.get("additionalIdentifiers") or []]
+        return [pointer.split("/")[2:] for pointers in (self.body["primaryIdentifier"], *more) for pointer in pointers]
 
     @property
     def read_only(self) -> list[list[str]]:
@@ -120,26 +117,36 @@ class ResourceType:
             node = {**found, **{key: value for key, value in node.items() if key != "$ref"}}
         return node
 
-    def replaced_by(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        """Give the changed properties that make CloudFormation replace the resource, empty for a plain update."""
-        pointers = [*self.body.get("createOnlyProperties", []), *_ALSO_CREATE_ONLY.get(self.name, ())]
+    @cached_property
+    def replacing(self) -> list[list[str]]:
+        """Paths of the properties whose change replaces the resource: by the schema, and by AWS's documentation."""
+        pointers = [*self.body.get("createOnlyProperties", [])]
         handlers = self.body.get("handlers", {})
         if handlers and "update" not in handlers:
             pointers += [f"/properties/{name}" for name in self.property_names]
-        return self._changed(pointers, old, new)
+        documented = [fact.path.split(".") for fact in REPLACES.get(self.name, ())]
+        return [pointer.split("/")[2:] for pointer in pointers] + documented
 
-    def refused(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        """Give the changed properties that the service has no way to change, so that the update fails."""
-        return self._changed(list(_UNCHANGEABLE.get(self.name, ())), old, new)
+    def normal(self, properties: Any) -> Any:
+        """Give properties in the form in which they are compared: see `normal`."""
+        return normal(properties, self.body, self.follow)
 
-    def maybe_replaced_by(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    def replaced_by(self, old: Any, new: Any) -> list[str]:
+        """Give the changed properties that make CloudFormation replace the resource, empty for a plain update."""
+        return self._changed(self.replacing, old, new)
+
+    def refused(self, old: Any, new: Any) -> dict[str, str]:
+        """Give the changed properties that the service has no way to change, with the reason: the update fails."""
+        return refusals(self.name, self.normal(old), self.normal(new))
+
+    def maybe_replaced_by(self, old: Any, new: Any) -> list[str]:
         """Give the changed properties that replace the resource under conditions which the schema does not tell."""
-        return self._changed(self.body.get("conditionalCreateOnlyProperties", []), old, new)
+        pointers = self.body.get("conditionalCreateOnlyProperties", [])
+        return self._changed([pointer.split("/")[2:] for pointer in pointers], old, new)
 
-    @staticmethod
-    def _changed(pointers: list[str], old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        paths = (pointer.split("/")[2:] for pointer in pointers)
-        return [".".join(p) for p in paths if list(_values(old, p)) != list(_values(new, p))]
+    def _changed(self, paths: list[list[str]], old: Any, new: Any) -> list[str]:
+        before, after = self.normal(old), self.normal(new)
+        return [".".join(path) for path in paths if list(values(before, path)) != list(values(after, path))]
 
 
 class Registry:
@@ -149,14 +156,14 @@ class Registry:
         region: Name of the region.
 
     Raises:
-        RehearsalError: when cfn-lint has no schemas for the region.
+        UnknownRegionError: when cfn-lint has no schemas for the region.
     """
 
     def __init__(self, region: str) -> None:
         index = SCHEMAS / "providers" / f"{region}.json"
         if not index.exists():
             known = ", ".join(sorted(path.stem for path in index.parent.glob("*-*.json")))
-            raise RehearsalError(f"no registry schemas for the region {region}; cfn-lint has them for {known}")
+            raise UnknownRegionError(f"no registry schemas for the region {region}; cfn-lint has them for {known}")
         self.region = region
         self._files: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))
 
@@ -178,6 +185,13 @@ class Registry:
         return f"; did you mean {near[0]}?" if near else ""
 
 
+@cache
+def anywhere(name: str) -> ResourceType | None:
+    """Give the type of that name as some region has it, us-east-1 first; None where none has it."""
+    others = sorted(path.stem for path in (SCHEMAS / "providers").glob("*-*.json"))
+    return next((found for region in ("us-east-1", *others) if (found := registry(region).find(name))), None)
+
+
 @lru_cache
 def registry(region: str) -> Registry:
     """Give the registry of a region, read once."""
@@ -187,16 +201,6 @@ def registry(region: str) -> Registry:
 @cache
 def _load(file: str) -> ResourceType:
     return ResourceType(Schema(json.loads((SCHEMAS / "resources" / f"{file}.json").read_text(encoding="utf-8"))))
-
-
-def _values(node: Any, path: list[str]) -> Iterator[Any]:
-    if not path:
-        yield node
-    elif path[0] == "*":
-        for item in node if isinstance(node, list) else []:
-            yield from _values(item, path[1:])
-    elif isinstance(node, dict) and path[0] in node:
-        yield from _values(node[path[0]], path[1:])
 
 
 def _is(instance: Any, wanted: str) -> bool:

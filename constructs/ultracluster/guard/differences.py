@@ -1,0 +1,77 @@
+"""What two values of one property differ in, in words, and whether they surely differ."""
+
+from typing import Any, NamedTuple
+
+from ultracluster.guard.tokens import Token, leaves, shown
+
+
+class Difference(NamedTuple):
+    """How a property differs.
+
+    Args:
+        reason: In words.
+        sure: Whether the two are different in every deployment; False when nobody can tell.
+    """
+
+    reason: str
+    sure: bool
+
+
+def difference(before: list[Any], after: list[Any]) -> Difference:
+    """Say how the values of a property differ; an empty list stands for a property that is not set."""
+    found = list(leaves(after))
+    for leaf in found:
+        if leaf.moved:
+            return Difference(f"refers to {leaf.says}, which {leaf.moved}", True)
+    for leaf in found:
+        if leaf.unsure:
+            return Difference(leaf.unsure, False)
+    if not before or not after:
+        return Difference(f"is set to {shown(after)}" if after else f"is no longer set; it was {shown(before)}", True)
+    changes = f"changes from {shown(before)} to {shown(after)}"
+    if _surely(before, after):
+        return Difference(changes, True)
+    return Difference(f"{changes}; the templates do not tell whether that is the same value", False)
+
+
+def narrowed(path: str, before: Any, after: Any) -> tuple[str, Any, Any]:
+    """Follow two mappings down to the one key in which they differ."""
+    while isinstance(before, dict) and isinstance(after, dict):
+        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        if len(keys) != 1 or keys[0] not in before or keys[0] not in after:
+            break
+        path, before, after = f"{path}.{keys[0]}", before[keys[0]], after[keys[0]]
+    return path, before, after
+
+
+def _surely(before: Any, after: Any) -> bool:
+    """Say whether two values are surely not the same: without tokens, of resources alone, or lists of two lengths."""
+    lengths = [_length(before), _length(after)]
+    if None not in lengths and lengths[0] != lengths[1]:
+        return True
+    sides = [_resources(before), _resources(after)]
+    if sides == [set(), set()]:
+        return True
+    return None not in sides and sides[0] != sides[1] and set() not in sides
+
+
+def _length(values: list[Any]) -> int | None:
+    """Give the length of the one list that is the value; None for another value, or when a function made an item."""
+    items = values[0] if len(values) == 1 else None
+    if not isinstance(items, list) or any(isinstance(item, Token) and item.leaves for item in items):
+        return None
+    return len(items)
+
+
+def _resources(node: Any) -> set[tuple[str, str]] | None:
+    """Give the resources that a value consists of, None when it has tokens of another kind."""
+    if isinstance(node, Token):
+        return {node.resource} if node.resource else None
+    found: set[tuple[str, str]] = set()
+    if isinstance(node, dict | list):
+        for child in node.values() if isinstance(node, dict) else node:
+            below = _resources(child)
+            if below is None:
+                return None
+            found |= below
+    return found

@@ -1,0 +1,39 @@
+"""The guard as an assertion, for the tests of whoever deploys stateful stacks."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ultracluster.testing.snapshot import template_of
+
+if TYPE_CHECKING:
+    # Only where it is used: this package holds a pytest plugin, and not every pytest run wants to start Node.
+    import aws_cdk as cdk
+
+
+def assert_nothing_stateful_is_lost(
+    old: str | Path | Mapping[str, Any],
+    new: "cdk.Stack | str | Path | Mapping[str, Any]",
+    *,
+    allow: Iterable[str] = (),
+) -> None:
+    """Let the guard compare what is deployed with what is to be deployed.
+
+    Needs the extra `cdk-ultracluster[guard]`.
+
+    Args:
+        old: What is deployed: a template, its file, or a directory of templates such as cdk.out.
+        new: What is to be deployed: the same, or a stack.
+        allow: Logical ids of the resources that may go; STACK/LOGICAL_ID where the id alone fits several.
+
+    Raises:
+        AssertionError: When a resource that holds data would be replaced, deleted or orphaned, with the reasons, or
+            when `allow` names one that nothing happens to.
+        GuardError: When something cannot be read or is no template.
+    """
+    from ultracluster import guard
+
+    target = new if isinstance(new, str | Path | Mapping) else template_of(new)
+    report = guard.compare(old, target, allow=allow)
+    if not report.ok:
+        raise AssertionError("\n".join([report.summary, *report.lines()]))

@@ -1,0 +1,174 @@
+"""The guard: what becomes of stateful resources, edit by edit, and by the rehearsal's engine too."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]  # no stubs
+from guard_edits import (
+    DATA,
+    EDITS,
+    FLOW_LOG,
+    GROUP,
+    KEPT,
+    KEY,
+    LUSTRE,
+    LUSTRE_LOG,
+    RULES,
+    SLURM,
+    Edit,
+    edited,
+    golden,
+    lustre,
+    put,
+    rename,
+)
+from rehearsal_tools import Stacks, local_stacks
+
+from ultracluster import guard
+from ultracluster.guard import Fate
+from ultracluster.guard.stateful import stateful
+from ultracluster.guard.template import Template
+from ultracluster.testing import assert_nothing_stateful_is_lost
+
+by_name = pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
+
+
+def fates(report: guard.Report) -> dict[str, Fate]:
+    return {finding.logical_id: finding.fate for finding in report.findings}
+
+
+@by_name
+def test_an_edit_is_told_for_what_it_is(edit: Edit) -> None:
+    report = guard.compare(golden(edit.stack), edited(edit))
+    assert fates(report) == edit.fates
+    assert report.ok == all(fate in (Fate.KEPT, Fate.UPDATED) for fate in edit.fates.values())
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Iterator[Stacks]:
+    with local_stacks() as found:
+        found.create(golden("Network")["Resources"], "llama-Network", Outputs=golden("Network")["Outputs"])
+        assert found.status("llama-Network") == "CREATE_COMPLETE"
+        yield found
+
+
+@pytest.mark.parametrize("edit", [one for one in EDITS if one.stack == "Storage"], ids=lambda edit: edit.name)
+def test_the_engine_loses_nothing_that_the_guard_calls_kept(stacks: Stacks, edit: Edit) -> None:
+    """The rehearsal deploys the template and the edit: what it does must be what the guard said."""
+    name = stacks.name()
+
+    def own(template: dict[str, object]) -> dict[str, object]:
+        # A name of its own for each, and no exports: all of them stand in one account.
+        text = json.dumps(template["Resources"]).replace("/aws/fsx/", f"/aws/fsx/{name}-")
+        text = text.replace("my-own-name", f"my-own-{name}")
+        return {"resources": json.loads(text), "Conditions": template.get("Conditions", {})}
+
+    stacks.create(name=name, **own(golden("Storage")))  # type: ignore[arg-type]
+    assert stacks.status(name) == "CREATE_COMPLETE", stacks.reasons(name)
+    before = len(stacks.entries(name))
+    try:
+        stacks.update(name, **own(edited(edit)))  # type: ignore[arg-type]
+    except ClientError:
+        # Nothing to update, or a change of type.
+        assert edit.fates == KEPT or Fate.REFUSED in edit.fates.values()
+    happened: dict[str, set[str]] = {}
+    for entry in stacks.entries(name)[before:]:
+        happened.setdefault(entry.logical_id, set()).add(entry.action.value)
+    rolled_back = stacks.status(name) == "UPDATE_ROLLBACK_COMPLETE"
+    assert rolled_back == (Fate.REFUSED in edit.fates.values() and edit.name != "another type under the id")
+    # Where a policy is weakened in the same edit, the guard takes the worse one.
+    expected = {Fate.REPLACED: {"replace"}, Fate.ORPHANED: {"retain"}, Fate.DELETED: {"delete", "retain"}}
+    expected[Fate.REFUSED] = {"fail"}
+    for logical_id in stateful(Template.of(golden("Storage"))):
+        fate, done = edit.fates.get(logical_id, Fate.KEPT), happened.get(logical_id, set())
+        if not rolled_back and fate in (Fate.KEPT, Fate.UPDATED):
+            assert done <= {"update"}
+        if fate in expected and done:
+            assert expected[fate] & done
+    stacks.delete(name)
+
+
+def test_what_holds_data_counts_and_what_its_template_retains() -> None:
+    storage, network, cluster = (stateful(Template.of(golden(name))) for name in ("Storage", "Network", "Cluster"))
+    assert {LUSTRE, KEY, DATA, GROUP, *RULES} <= storage.keys()
+    assert LUSTRE_LOG not in storage
+    assert storage[GROUP] == "its template keeps it (DeletionPolicy RetainExceptOnCreate)"
+    assert network == {FLOW_LOG: "it holds audit data: NetworkFlowLog0C7D188B writes to it"}
+    assert set(cluster) == {SLURM}
+
+
+def test_a_finding_names_the_property_and_the_reason_down_the_chain() -> None:
+    edit = put("x", GROUP, "Properties", "GroupDescription")
+    report = guard.compare(golden("Storage"), edited(Edit("", "Storage", edit, {})))
+    (finding,) = [one for one in report.findings if one.logical_id == LUSTRE]
+    assert finding.causes[0].property == "SecurityGroupIds"
+    assert finding.causes[0].reason == (
+        f"refers to {GROUP}.GroupId, which is replaced (GroupDescription); "
+        "the old one stays, outside every stack, beside a new one"
+    )
+
+
+def test_a_renamed_resource_is_told_with_its_new_name() -> None:
+    report = guard.compare(golden("Storage"), edited(Edit("", "Storage", rename(LUSTRE, "Lustre2"), {})))
+    assert "Lustre2 of the same type would be new" in report.findings[0].causes[0].reason
+
+
+def test_what_no_policy_keeps_is_told_to_be_deleted() -> None:
+    old = {"Resources": {"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "a"}}}}
+    new = {"Resources": {"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "b"}}}}
+    (finding,) = guard.compare(old, new).findings
+    assert finding.causes[0].reason.endswith("the old one is deleted: no UpdateReplacePolicy keeps it")
+    # A DeletionPolicy does not help a resource that is replaced.
+    for template in (old, new):
+        template["Resources"]["Table"]["DeletionPolicy"] = "Retain"
+    (finding,) = guard.compare(old, new).findings
+    assert "no UpdateReplacePolicy keeps it" in finding.causes[0].reason
+
+
+def test_a_named_resource_may_go_and_only_that_one() -> None:
+    edit = Edit("", "Storage", put("x", GROUP, "Properties", "GroupDescription"), {})
+    report = guard.compare(golden("Storage"), edited(edit), allow=[GROUP])
+    assert not report.ok
+    assert {one.logical_id for one in report.refused} == {LUSTRE, *RULES}
+    assert guard.compare(golden("Storage"), edited(edit), allow=[GROUP, LUSTRE, *RULES]).ok
+
+
+def test_an_allow_in_vain_is_a_problem() -> None:
+    old, new = golden("Storage"), edited(Edit("", "Storage", lustre(GONE_KEY, "KmsKeyId"), {}))
+    report = guard.compare(old, new, allow=[LUSTRE, "LustreF8935BA", KEY])
+    assert not report.refused
+    assert not report.ok
+    assert report.unused == {
+        "LustreF8935BA": f"the old template has no such resource; did you mean {LUSTRE}?",
+        KEY: "nothing about it is refused",
+    }
+
+
+GONE_KEY = "alias/another"
+
+
+def test_the_summary_counts_everything() -> None:
+    edit = Edit("", "Storage", put("x", GROUP, "Properties", "GroupDescription"), {})
+    assert guard.compare(golden("Storage"), edited(edit), allow=[GROUP]).summary == (
+        "9 stateful resources: 5 kept, 4 replaced; 3 refused; 1 allowed"
+    )
+    assert guard.compare({"Resources": {}}, golden("Storage")).summary == "0 stateful resources"
+
+
+def test_the_assertion_for_peoples_tests_says_what_would_be_lost() -> None:
+    assert_nothing_stateful_is_lost(golden("Storage"), golden("Storage"))
+    new = edited(Edit("", "Storage", lustre(GONE_KEY, "KmsKeyId"), {}))
+    assert_nothing_stateful_is_lost(golden("Storage"), new, allow=[LUSTRE])
+    with pytest.raises(AssertionError, match=rf"{LUSTRE} \(AWS::FSx::FileSystem\): cannot be known: KmsKeyId: changes"):
+        assert_nothing_stateful_is_lost(golden("Storage"), new)
+    with pytest.raises(AssertionError, match="--allow Lustre: the old template has no such resource"):
+        assert_nothing_stateful_is_lost(golden("Storage"), golden("Storage"), allow=["Lustre"])
+
+
+def test_every_stateful_type_exists_and_says_what_it_holds() -> None:
+    from ultracluster.cloudformation.schema import anywhere
+
+    for name, holds in guard.STATEFUL.items():
+        assert anywhere(name) is not None, name
+        assert holds

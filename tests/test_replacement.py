@@ -1,0 +1,107 @@
+"""What an update does beyond the schemas: the documented facts, and what the service refuses."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracluster.cloudformation.schema import anywhere
+from ultracluster.hardware.lustre import TIERS, growth_step_gib
+from ultracluster.hardware.replacement import ONLY_GROWS, REPLACES, UNCHANGEABLE, UpdateFact
+
+TABLES = (REPLACES, UNCHANGEABLE, ONLY_GROWS)
+FACTS = [(kind, fact) for table in TABLES for kind, facts in table.items() for fact in facts]
+LUSTRE = "AWS::FSx::FileSystem"
+
+
+def refused(old: dict[str, Any], new: dict[str, Any], kind: str = LUSTRE) -> dict[str, str]:
+    found = anywhere(kind)
+    assert found is not None
+    return found.refused(old, new)
+
+
+def file_system(capacity: Any, tier: Any = 1000, *, efa: Any = True, **more: Any) -> dict[str, Any]:
+    config = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": tier, "EfaEnabled": efa}
+    given = {"FileSystemType": "LUSTRE", "StorageType": "SSD", "StorageCapacity": capacity}
+    return {**given, "LustreConfiguration": {**config, **more}}
+
+
+@pytest.mark.parametrize(("kind", "fact"), FACTS, ids=[f"{kind} {fact.path}" for kind, fact in FACTS])
+def test_every_fact_is_about_a_property_that_exists_and_has_a_source_and_a_day(kind: str, fact: UpdateFact) -> None:
+    found = anywhere(kind)
+    assert found is not None
+    for path in (fact.path, *fact.only_if):
+        assert found.subschema(path.split(".")) is not None, path
+    assert fact.source.startswith("https://docs.aws.amazon.com/")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", fact.read_on)
+
+
+@pytest.mark.parametrize(("kind", "fact"), FACTS, ids=[f"{kind} {fact.path}" for kind, fact in FACTS])
+def test_no_fact_repeats_the_schema(kind: str, fact: UpdateFact) -> None:
+    found = anywhere(kind)
+    assert found is not None
+    assert f"/properties/{fact.path.replace('.', '/')}" not in found.body.get("createOnlyProperties", [])
+
+
+@given(st.sampled_from(TIERS), st.integers(1, 20), st.integers(1, 20))
+def test_a_file_system_with_efa_grows_by_whole_servers_and_never_shrinks(tier: Any, before: int, after: int) -> None:
+    step = tier.efa_step_gib
+    old, new = (file_system(count * step, tier.mb_per_s_per_tib) for count in (before, after))
+    assert bool(refused(old, new)) == (after < before)
+    if after >= before:
+        half = file_system(after * step + step // 2, tier.mb_per_s_per_tib)
+        assert f"grows in steps of {step:,} GiB" in refused(old, half)["StorageCapacity"]
+
+
+def test_without_efa_the_tier_may_change_and_the_grid_is_2400_gib() -> None:
+    old = file_system(2400, 125, efa=False)
+    assert refused(old, file_system(4800, 1000, efa=False)) == {}
+    assert refused(old, file_system(4800, 125)).keys() == {"LustreConfiguration.EfaEnabled", "StorageCapacity"}
+    assert "2,400 GiB" in refused(old, file_system(3600, 125, efa=False))["StorageCapacity"]
+    assert growth_step_gib(storage_type="HDD", mb_per_s_per_tib=12, efa=False) == 6_000
+
+
+def test_with_efa_the_tier_is_fixed_for_life() -> None:
+    assert refused(file_system(43200), file_system(43200, 500)).keys() == {
+        "LustreConfiguration.PerUnitStorageThroughput"
+    }
+    # CloudFormation takes text for booleans.
+    assert refused(file_system(43200, efa="true"), file_system(43200, 500, efa="True"))
+
+
+def test_metadata_grows_and_cannot_be_added() -> None:
+    def made(iops: int) -> dict[str, Any]:
+        return file_system(43200, MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": iops})
+
+    assert refused(made(6000), made(12000)) == {}
+    assert refused(made(12000), made(6000)).keys() == {"LustreConfiguration.MetadataConfiguration.Iops"}
+    assert refused(file_system(43200), made(12000)).keys() == {"LustreConfiguration.MetadataConfiguration"}
+
+
+def test_lustre_versions_move_up_by_their_parts() -> None:
+    def made(version: str) -> dict[str, Any]:
+        return {"FileSystemType": "LUSTRE", "FileSystemTypeVersion": version}
+
+    assert refused(made("2.10"), made("2.12")) == {}
+    assert "2.15" in refused(made("2.15"), made("2.12"))["FileSystemTypeVersion"]
+    # 2.9 is older than 2.10, though the number is greater.
+    assert refused(made("2.10"), made("2.9"))
+
+
+def test_other_file_systems_have_other_rules() -> None:
+    def made(kind: str, capacity: int, storage: str = "SSD") -> dict[str, Any]:
+        return {"FileSystemType": kind, "StorageCapacity": capacity, "StorageType": storage}
+
+    assert refused(made("ONTAP", 2048), made("ONTAP", 1024)) == {}
+    assert refused(made("WINDOWS", 2048), made("WINDOWS", 1024)).keys() == {"StorageCapacity"}
+    assert refused(made("WINDOWS", 2000, "HDD"), made("WINDOWS", 2000)) == {}
+    assert refused(made("LUSTRE", 1200), made("LUSTRE", 2400))["StorageCapacity"].startswith("a SCRATCH_1")
+
+
+def test_volumes_and_keys_refuse_what_would_lose_them() -> None:
+    assert refused({"Size": 100}, {"Size": 50}, "AWS::EC2::Volume").keys() == {"Size"}
+    assert refused({"Size": "100"}, {"Size": 200}, "AWS::EC2::Volume") == {}
+    assert refused({"Encrypted": False}, {"Encrypted": True}, "AWS::EC2::Volume").keys() == {"Encrypted"}
+    assert refused({}, {"MultiRegion": True}, "AWS::KMS::Key").keys() == {"MultiRegion"}
