@@ -1,6 +1,6 @@
 """Node groups: how they are bought, placed, booted, and wired to the network."""
 
-from ultracluster.compute.boot import Mount, user_data
+from ultracluster.compute.boot import user_data
 from ultracluster.compute.capacity_notices import CapacityNotices
 from ultracluster.compute.capacity_reservation import CapacityReservation
 from ultracluster.compute.images import UNPINNED_IMAGE, image_id, newest_image
@@ -11,6 +11,7 @@ from ultracluster.planning import (
     CapacityBlock,
     Image,
     InterruptibleReservation,
+    Mount,
     NamedGroup,
     OnDemand,
     OpenReservation,

@@ -3,30 +3,14 @@
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ultracluster.planning.mounts import Mount
 
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html (read 2026-11-20): 16 KB before
 # base64 encoding.
 USER_DATA_LIMIT_BYTES = 16 * 1024
 
 _BOUNDARY = "==ULTRACLUSTER=="
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Mount:
-    """A line of /etc/fstab.
-
-    Args:
-        device: What is mounted, as the client names it.
-        path: Where.
-        type: File system type.
-        options: Mount options, comma-separated.
-    """
-
-    device: str
-    path: str
-    type: str
-    options: str
 
 
 def user_data(*, mounts: Sequence[Mount] = ()) -> str:

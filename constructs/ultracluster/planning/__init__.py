@@ -27,6 +27,7 @@ from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.images import Image, check_image
 from ultracluster.planning.lustre import LustreSize, check_capacity, size_lustre
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
+from ultracluster.planning.mounts import Mount, Mountable, Volume
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
@@ -40,6 +41,8 @@ __all__ = [
     "InterruptibleReservation",
     "LustreOffer",
     "LustreSize",
+    "Mount",
+    "Mountable",
     "NamedGroup",
     "OnDemand",
     "OpenReservation",
@@ -55,6 +58,7 @@ __all__ = [
     "TrainingPlan",
     "UltraServerBlock",
     "VcpuNeed",
+    "Volume",
     "check_capacity",
     "check_image",
     "check_sold",
