@@ -88,7 +88,7 @@ def test_efa_begins_above_10_gb_per_second(throughput: int, efa: bool) -> None:
 def test_no_efa_where_nobody_could_use_it() -> None:
     size = size_lustre(throughput_mb_per_s=40_000, efa_offered=False)
     assert not size.efa
-    assert "no node can use it, or FSx does not sell it here" in size.reasons[0]
+    assert "without EFA: no node can use it, or FSx does not sell it here" in size.reasons
 
 
 def test_large_and_slow_takes_a_slow_tier() -> None:

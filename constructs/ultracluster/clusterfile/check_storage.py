@@ -18,6 +18,9 @@ def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Probl
     if lustre is None or zone is None:
         return
     offer = lustre_offer(zone)
+    if not offer.tiers:
+        yield Problem(path=_PATH, message=f"FSx sells no PERSISTENT_2 file systems in {zone}; take another zone")
+        return
     if lustre.efa and not offer.efa:
         message = f"FSx sells no file systems with EFA in {zone}; remove it, or write efa: false"
         yield Problem(path=(*_PATH, "efa"), message=message)

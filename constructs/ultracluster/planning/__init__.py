@@ -1,4 +1,4 @@
-"""Arithmetic on the facts: addresses, Lustre sizes, ways to buy capacity. Each answer carries its reasons."""
+"""Arithmetic on the facts: addresses, checkpoints, file systems, ways to buy capacity. Answers carry their reasons."""
 
 from ultracluster.planning.addresses import (
     SubnetPlan,
@@ -22,11 +22,17 @@ from ultracluster.planning.capacity import (
     TrainingPlan,
     UltraServerBlock,
 )
+from ultracluster.planning.checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
 from ultracluster.planning.domains import Domains, domains_for
 from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.images import Image, check_image
-from ultracluster.planning.lustre import LustreSize, check_capacity, size_lustre
+from ultracluster.planning.lustre import LustreSize, size_lustre
+from ultracluster.planning.lustre_check import check_capacity, check_lustre
+from ultracluster.planning.lustre_clients import LustreClients
+from ultracluster.planning.lustre_goal import LustreGoal, LustreOverrides
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
+from ultracluster.planning.lustre_plan import LustrePlan, plan_lustre
+from ultracluster.planning.lustre_spec import LustreSpec
 from ultracluster.planning.mounts import Mount, Mountable, Volume
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
@@ -36,11 +42,18 @@ __all__ = [
     "Block",
     "Capacity",
     "CapacityBlock",
+    "Checkpoint",
+    "CheckpointTimes",
     "Domains",
     "Image",
     "InterruptibleReservation",
+    "LustreClients",
+    "LustreGoal",
     "LustreOffer",
+    "LustreOverrides",
+    "LustrePlan",
     "LustreSize",
+    "LustreSpec",
     "Mount",
     "Mountable",
     "NamedGroup",
@@ -61,12 +74,16 @@ __all__ = [
     "Volume",
     "check_capacity",
     "check_image",
+    "check_lustre",
     "check_sold",
+    "checkpoint_bytes",
+    "checkpoint_times",
     "days_between_interruptions",
     "domains_for",
     "largest_training_subnet",
     "lustre_offer",
     "placement",
+    "plan_lustre",
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
