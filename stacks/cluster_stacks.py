@@ -25,7 +25,7 @@ class ClusterStacks:
         self.network = NetworkStack(stage, f"{name}-Network", cluster=cluster, env=env)
         network = self.network.parts
         # CloudFormation has no empty stacks.
-        wants_storage = cluster.lustre_size is not None or cluster.storage.data_bucket
+        wants_storage = cluster.storage.lustre is not None or cluster.storage.data_bucket
         self.storage = (
             StorageStack(stage, f"{name}-Storage", cluster=cluster, network=network, env=env) if wants_storage else None
         )

@@ -24,7 +24,8 @@ class StorageStack(cdk.Stack):
             **kwargs,
         )
         self.parts = patterns.storage(self, cluster, network)
-        if self.parts.lustre is not None:
+        lustre = cluster.storage.lustre
+        if self.parts.lustre is not None and lustre is not None:
             # Nodes that lose their file system lose their job: other stacks hold on to this one.
             hold(self.parts.lustre)
             cdk.CfnOutput(
@@ -36,7 +37,7 @@ class StorageStack(cdk.Stack):
             cdk.CfnOutput(
                 self,
                 "MountCommand",
-                value=f"sudo mount -t lustre -o noatime,flock {self.parts.lustre.device} {self.parts.lustre_path}",
+                value=f"sudo mount -t lustre -o noatime,flock {self.parts.lustre.device} {lustre.mount}",
                 description="How another machine in the VPC mounts the file system",
             )
         if self.parts.data_bucket is not None:

@@ -42,7 +42,10 @@ def shown(capacity: Capacity, service: Service) -> str:
         told = purchase(capacity, service)
     except ValueError:
         return "refused"
-    words = [] if told.setting is None else [told.setting[0] if told.setting[1] == PLAN else told.setting[1]]
+    words = []
+    if told.setting is not None:
+        field, value = told.setting
+        words.append(field if value == PLAN else value if isinstance(value, str) else next(iter(value)))
     words += [f"MarketType {told.market_type}"] if told.market_type else []
     words += ["id"] if told.reservation_id == ID else []
     words += ["group"] if told.reservation_group == GROUP else []

@@ -78,7 +78,8 @@ def test_the_drain_runs_on_the_login_nodes_and_names_every_node_of_the_group(
         if "sendCommand" in text(s["Properties"]["Target"]["Arn"])
     )
     assert drain["Targets"] == [{"Key": "tag:aws:pcs:compute-node-group-id", "Values": ["<Fn::GetAtt>"]}]
-    *prepare, update = drain["Parameters"]["commands"]
+    (document,) = template().find_resources("AWS::SSM::Document").values()
+    *prepare, update = document["Properties"]["Content"]["mainSteps"][0]["inputs"]["runCommand"]
     assert shlex.split(update) == [
         "scontrol",
         "update",
@@ -92,33 +93,29 @@ def test_the_drain_runs_on_the_login_nodes_and_names_every_node_of_the_group(
     assert shown.splitlines()[1] == "NodeName=train-[1-16]"
 
 
-def test_the_drain_may_run_commands_on_the_login_nodes_and_nowhere_else(
+def test_the_drain_may_run_its_own_document_on_the_login_nodes_and_nothing_else(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
     cluster(stack, f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}")
+    ((document, _),) = template().find_resources("AWS::SSM::Document").items()
+    statements = [
+        statement
+        for policy in template().find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Action"] == "ssm:SendCommand"
+    ]
+    run, where = statements
+    assert run["Resource"]["Fn::Join"][1][-1] == {"Ref": document}
+    assert list(where["Condition"]["StringEquals"]) == ["ssm:resourceTag/aws:pcs:compute-node-group-id"]
+
+
+def test_a_drain_that_fails_is_heard_of(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    cluster(stack, f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}")
+    ((document, _),) = template().find_resources("AWS::SSM::Document").items()
     template().has_resource_properties(
-        "AWS::IAM::Policy",
-        {
-            "PolicyDocument": {
-                "Statement": Match.array_with(
-                    [
-                        Match.object_like(
-                            {
-                                "Action": "ssm:SendCommand",
-                                "Condition": {
-                                    "StringEquals": {"aws:ResourceTag/aws:pcs:compute-node-group-id": Match.any_value()}
-                                },
-                            }
-                        )
-                    ]
-                )
-            }
-        },
+        "AWS::Events::Rule",
+        {"EventPattern": {"source": ["aws.ssm"], "detail": {"document-name": [{"Ref": document}]}}},
     )
-    for policy in template().find_resources("AWS::IAM::Policy").values():
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
-            if statement["Action"] == "ssm:SendCommand" and "Condition" not in statement:
-                assert text(statement["Resource"]).endswith("document/AWS-RunShellScript")
 
 
 def test_a_block_without_a_known_end_is_heard_of_and_not_drained(

@@ -1,4 +1,3 @@
-
 """What a person reads who wrote something wrong: where, what, what is allowed, what to do."""
 
 import re
@@ -141,7 +140,7 @@ def test_rejects_a_key_without_a_value_for_nobody_knows_what_was_meant(old: str,
         (
             "{throughput: 40 GB/s}",
             "40 GB/s",
-            "must be a mapping, got '40 GB/s'; its keys are throughput, capacity, tier",
+            "must be a mapping, got '40 GB/s'; its keys are throughput, checkpoint, capacity",
         ),
         ("{lustre: {throughput: 40 GB/s}}", "[]", "must be a mapping, got a list; its keys are lustre, data-bucket"),
         (
@@ -435,4 +434,4 @@ def test_every_key_that_must_be_there_has_an_example() -> None:
     for section in translate._SECTIONS.values():
         for name, field in section.model_fields.items():
             if field.is_required():
-                assert name in translate._EXAMPLES, f"{section.__name__}.{name}"
+                assert (field.alias or name) in translate._EXAMPLES, f"{section.__name__}.{name}"

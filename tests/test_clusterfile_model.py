@@ -36,7 +36,7 @@ def test_seven_lines_are_a_cluster_of_512_gpus() -> None:
     assert train.root_volume.gib == 500
     assert train.image is None
     assert (train.placement_group, train.placed) == ("auto", None)
-    size = cluster.lustre_size
+    size = cluster.lustre_spec
     assert size is not None
     assert (size.capacity_gib, size.mb_per_s_per_tib, size.efa) == (43_200, 1000, True)
     assert cluster.storage.lustre is not None
@@ -48,7 +48,7 @@ def test_the_rest_has_defaults_of_a_careful_engineer() -> None:
     assert cluster.account is None
     assert cluster.encryption_key is None
     assert cluster.tags == {}
-    assert cluster.lustre_size is None
+    assert cluster.lustre_spec is None
     assert cluster.storage.data_bucket is True
     assert cluster.node_groups[0].capacity == OnDemand()
     assert (cluster.slurm.version, cluster.slurm.accounting) == ("25.11", True)
@@ -176,7 +176,7 @@ tags: {project: tenant, "cost centre": "42"}
     assert (cluster.slurm.login.count, cluster.slurm.login.image) == (2, Image(id="ami-0123456789abcdef1"))
     assert cluster.subnets.training == IPv4Network("10.9.32.0/20")
     assert cluster.network.services_zone == "eun1-az2"
-    size = cluster.lustre_size
+    size = cluster.lustre_spec
     assert size is not None
     assert (size.capacity_gib, size.mb_per_s_per_tib, size.efa) == (9_600, 250, False)
     assert cluster.storage.data_bucket is False
@@ -212,7 +212,7 @@ def test_a_cluster_never_changes() -> None:
 
 def test_the_same_file_is_the_same_cluster() -> None:
     one, two = loads(GOOD, "c.yaml"), loads(GOOD, "other.yaml")
-    assert one.lustre_size == two.lustre_size
+    assert one.lustre_spec == two.lustre_spec
     assert one == two
     assert one != loads(bent("64", "63"), "c.yaml")
 

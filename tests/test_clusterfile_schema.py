@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from conftest import EXAMPLES
 from ultracluster.clusterfile import ClusterFileError, loads, schema
-from ultracluster.clusterfile.quantities import Duration, Size, Throughput
+from ultracluster.clusterfile.quantities import Duration, Parameters, Size, Throughput
 from ultracluster.hardware import INSTANCE_TYPES, ULTRASERVERS
 
 SCHEMA = schema()
@@ -169,7 +169,7 @@ def test_what_the_schema_refuses_the_reader_refuses(changes: list[tuple[tuple[st
         assert not reader_takes(text)
 
 
-@given(st.text(st.characters(codec="ascii"), max_size=12), st.sampled_from([Throughput, Size, Duration]))
+@given(st.text(st.characters(codec="ascii"), max_size=12), st.sampled_from([Throughput, Size, Duration, Parameters]))
 def test_quantities_match_the_schema_when_the_reader_takes_them(text: str, kind: Any) -> None:
     validator = Draft202012Validator({"type": "string", "pattern": kind.pattern()})
     for candidate in (text, f"{text} {next(iter(kind.units))}", f"1{text}{next(iter(kind.units))}"):

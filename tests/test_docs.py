@@ -39,7 +39,6 @@ def test_python_in_the_docs_runs(page: Path, code: str) -> None:
         "vpc": vpc,
         "subnet": vpc.private_subnets[0],
         "nodes": network.EfaSecurityGroup(app, "Nodes", vpc=vpc),
-        "size_lustre": planning.size_lustre,
         "clusterfile": clusterfile,
         "compute": compute,
         "hardware": hardware,

@@ -86,7 +86,7 @@ def test_the_file_system_does_not_follow_the_nodes() -> None:
         "type: p5en.48xlarge, count: 64, capacity: cr-0123456789abcdef0", "type: c7i.8xlarge, count: 2"
     )
     more = text.replace("\nnodes:\n", "\nnodes:\n  gpus: {type: p5en.48xlarge, count: 64}\n")
-    assert clusterfile.loads(text, "x.yaml").lustre_size == clusterfile.loads(more, "x.yaml").lustre_size
+    assert clusterfile.loads(text, "x.yaml").lustre_spec == clusterfile.loads(more, "x.yaml").lustre_spec
 
 
 def test_the_stacks_stand_in_a_stage_of_a_pipeline_too() -> None:

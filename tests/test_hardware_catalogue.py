@@ -160,7 +160,7 @@ def test_gb200_is_bought_in_capacity_blocks_only_and_is_arm64() -> None:
         ("p5en.48xlarge", "550", "12.1", "1.24.1"),
         ("p6-b200.48xlarge", "570", "12.8", "1.41.0"),
         ("p6-b300.48xlarge", "580", "13.0", "1.44.0"),
-        ("p6e-gb200.36xlarge", "570", "12.8", "1.41.0"),
+        ("p6e-gb200.36xlarge", "570", "12.8", "1.42.0"),
     ],
 )
 def test_the_oldest_software_of_a_custom_image(name: str, driver: str, cuda: str, installer: str) -> None:

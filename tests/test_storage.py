@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Match, Template
 
-from ultracluster.planning import size_lustre
+from ultracluster.planning import LustreGoal, plan_lustre
 from ultracluster.storage import DataBucket, LustreFileSystem
 
 
@@ -18,7 +18,7 @@ def make_lustre(stack: cdk.Stack, mb_per_s: int = 40_000, **options: object) -> 
         "Lustre",
         vpc=vpc,
         subnet=vpc.private_subnets[0],
-        size=size_lustre(throughput_mb_per_s=mb_per_s),
+        spec=plan_lustre(LustreGoal(throughput_mb_per_s=mb_per_s)).spec,
         **options,  # type: ignore[arg-type]
     )
 

@@ -236,7 +236,7 @@ GPUS = "type: p5en.48xlarge, zone: use1-az6"
             f"type: {SMALL}, count: 10, {bought(ONE)}",
             "",
             "count",
-            "count asks for 10 UltraServers, each of which has a reservation of its own, and capacity names 1; list one",
+            "count asks for 10 UltraServers, each of which has a reservation of its own, and capacity names 1; list",
             id="ten-instances-of-an-ultraserver-of-nine",
         ),
         pytest.param(
@@ -310,18 +310,10 @@ GPUS = "type: p5en.48xlarge, zone: use1-az6"
             f"train and tune share {ONE} and have 17 nodes together, more than the 16",
             id="more-nodes-of-two-groups-than-the-block-holds",
         ),
-        pytest.param(
-            f"{GPUS}, count: 9, {BLOCK}}}",
-            f"  tune: {{{GPUS}, count: 8, {bought(ONE)}}}\n",
-            "capacity",
-            "p5en.48xlarge is in no UltraServer",
-            id="an-ultraserver-of-a-type-that-is-in-none",
-        ),
     ],
 )
 def test_capacity_that_people_get_wrong(train: str, more: str, place: str, why: str) -> None:
-    found = problems(file(train, more))
-    assert any(f".{place}: {why}" in line or (f".{place}: " in line and why in line) for line in found), found
+    assert f".{place}: {why}" in the_problem(file(train, more))
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["x86-first", "arm-first"])
@@ -397,7 +389,7 @@ def test_spare_nodes_are_counted_once_over_several_blocks() -> None:
             "subnet-0123456789abcdef2",
         ),
         (
-            "use2-az2: subnet-0123456789abcdef2, use2-az3: subnet-0123456789abcdef3, use2-az1: subnet-0123456789abcdef0",
+            "use2-az1: subnet-01234567, use2-az2: subnet-0123456789abcdef2, use2-az3: subnet-0123456789abcdef3",
             "network.existing.subnets.use2-az1",
             "use2-az1 is the cluster's own zone",
         ),

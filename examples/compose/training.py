@@ -5,7 +5,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster import compute, network, storage
-from ultracluster.planning import size_lustre
+from ultracluster.planning import LustreGoal, plan_lustre
 
 
 class Training(cdk.Stack):
@@ -16,9 +16,8 @@ class Training(cdk.Stack):
         vpc = ec2.Vpc(self, "Vpc", max_azs=1)
         subnet = vpc.private_subnets[0]
         nodes = network.EfaSecurityGroup(self, "Nodes", vpc=vpc)
-        lustre = storage.LustreFileSystem(
-            self, "Lustre", vpc=vpc, subnet=subnet, size=size_lustre(throughput_mb_per_s=2000)
-        )
+        plan = plan_lustre(LustreGoal(throughput_mb_per_s=2000))
+        lustre = storage.LustreFileSystem(self, "Lustre", vpc=vpc, subnet=subnet, spec=plan.spec)
         lustre.allow_clients(nodes.security_group)
         template = compute.NodeGroupTemplate(
             self,

@@ -37,7 +37,7 @@ def types(
     """Show the catalogue: GPU types, UltraServers, CPU types; or all that is known of one type."""
     if name is not None:
         try:
-            record = instance_type(name)
+            record = _look_up(name)
         except ValueError as error:
             fail(str(error))
         if json_:
@@ -75,7 +75,7 @@ def layout(
 ) -> None:
     """Print the network interfaces of one node, and what they use up."""
     try:
-        record = instance_type(type_)
+        record = _look_up(type_)
         # `interfaces` refuses what is no layout, with the reason.
         chosen: Layout = layout_  # type: ignore[assignment]
         rows = interfaces(record, chosen)
@@ -101,6 +101,11 @@ def layout(
         f"{totals['nodes_per_default_interface_quota']:,} nodes use up a Region's default quota of "
         f"{NETWORK_INTERFACES_PER_REGION:,} interfaces."
     )
+
+
+def _look_up(name: str) -> InstanceType:
+    """A type by its name, or by that of an UltraServer of it."""
+    return instance_type(ULTRASERVERS[name].instance_type if name in ULTRASERVERS else name)
 
 
 def _gpu_table(records: Iterable[InstanceType]) -> "Table":

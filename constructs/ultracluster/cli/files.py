@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster.cli.lustre import lustre_facts, lustre_sentences
 from ultracluster.cli.output import console, fail
 
 if TYPE_CHECKING:
@@ -112,8 +113,12 @@ def _interfaces(group: "NodeGroup") -> int:
 
 
 def _sentences(cluster: "ClusterFile") -> list[str]:
+    from ultracluster.hardware import pcs
+
     login = cluster.slurm.login
-    sentences = [f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}"]
+    managed = f"{cluster.instances:,} of {pcs.SIZES[cluster.controller_size]:,} instances"
+    controller = f"a {cluster.controller_size} controller with {managed}, whose size can't change"
+    sentences = [f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"]
     sentences += [sentence for group in cluster.node_groups for sentence in _about(group, cluster)]
     sentences.append(f"vCPUs: {_vcpus(cluster)}")
     capacity = _subnet_capacity(cluster)
@@ -122,16 +127,7 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     sentences.append(
         f"addresses: {cluster.addresses:,}{of} in the training subnet {where}, login, storage and room to grow included"
     )
-    size = cluster.lustre_size
-    if size is None:
-        sentences.append("Lustre: none")
-    else:
-        sentences.append(
-            f"Lustre: {size.throughput_mb_per_s:,} MB/s from {size.capacity_gib:,} GiB at {size.mb_per_s_per_tib} "
-            f"MB/s/TiB {'with' if size.efa else 'without'} EFA"
-        )
-        sentences += [f"  - {reason}" for reason in size.reasons]
-    return sentences
+    return sentences + lustre_sentences(cluster)
 
 
 def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
@@ -190,7 +186,6 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
     from ultracluster.clusterfile.capacity import write_capacity
     from ultracluster.clusterfile.placement import write_placement
 
-    size = cluster.lustre_size
     return {
         "name": cluster.name,
         "region": cluster.region,
@@ -216,13 +211,5 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
             for group in cluster.node_groups
         },
         "addresses": {"needed": cluster.addresses, "capacity": _subnet_capacity(cluster)},
-        "lustre": None
-        if size is None
-        else {
-            "capacity_gib": size.capacity_gib,
-            "mb_per_s_per_tib": size.mb_per_s_per_tib,
-            "efa": size.efa,
-            "throughput_mb_per_s": size.throughput_mb_per_s,
-            "reasons": list(size.reasons),
-        },
+        "lustre": lustre_facts(cluster),
     }

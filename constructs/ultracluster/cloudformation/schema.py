@@ -5,6 +5,7 @@ Properties are checked against them, `Fn::GetAtt` and `Ref` read them, and they 
 
 import difflib
 import json
+import re
 import warnings
 from collections.abc import Collection, Iterator
 from functools import cache, cached_property, lru_cache
@@ -55,7 +56,11 @@ class ResourceType:
         with warnings.catch_warnings():
             # Some patterns of the schemas are dubious to Python's regex engines; that is not the template's fault.
             warnings.simplefilter("ignore", FutureWarning)
-            errors = [one for one in self._validator.iter_errors(properties) if not _is_guess(one, made_up)]
+            errors = [
+                one
+                for one in self._validator.iter_errors(properties)
+                if not _is_guess(one, made_up) and not _is_impossible(one)
+            ]
         found = [_describe(error) for error in errors]
         for path in self.read_only if not self.body.get("patternProperties") else []:
             if "*" not in path and list(values(properties, path)):
@@ -236,6 +241,16 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[An
     wanted = [types] if isinstance(types, str) else types
     if not any(_is(instance, one) for one in wanted):
         yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")
+
+
+# The beginning of the text, asked for after something: PlacementGroupArn of AWS::EC2::CapacityReservation has
+# `placement-group/^.{1,255}$` (read 2026-11-21), which no text matches.
+_CARET_INSIDE = re.compile(r"[^\\(|\[^]\^")
+
+
+def _is_impossible(error: ValidationError) -> bool:
+    """Whether what is asked for can't be: a mistake of the schema, not of the template."""
+    return error.validator == "pattern" and bool(_CARET_INSIDE.search(error.validator_value))
 
 
 def _is_guess(error: Any, made_up: Collection[str]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from ultracluster.clusterfile.capacity import BLOCKS_END
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.hardware import offerings
+from ultracluster.hardware import offerings, pcs
 from ultracluster.hardware.quotas import INSTANCES_IN_CAPACITY_BLOCKS, PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.planning import (
     CapacityBlock,
@@ -36,6 +36,14 @@ def capacity_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             "unpinned-image",
             f"{_list(unpinned)}: each deployment takes the newest image, and replaces nodes when it has moved; pin one "
             "for production: image: ami-...",
+        )
+    ultra = _sections(group for group in groups if group.ultraserver)
+    if ultra and "Prolog" not in cluster.slurm.settings:
+        yield (
+            "imex-prolog",
+            f"{_list(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
+            "for each job; put AWS's on a path that every node sees, and name it: slurm: {settings: {Prolog: /..., "
+            'PrologFlags: "Alloc,NoHold"}}',
         )
     yield from _offered(groups)
     yield from _reservations(groups)
@@ -109,6 +117,14 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, str]]:
 
 
 def _quotas(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
+    if cluster.instances == pcs.SIZES[cluster.controller_size] < max(pcs.SIZES.values()):
+        larger = pcs.size_for(cluster.instances + 1)
+        yield (
+            "controller-full",
+            f"the {cluster.controller_size} controller manages {cluster.instances} instances, and these are all: one "
+            "more makes a new cluster, for its size can't change; say before the first deployment: slurm: "
+            f"{{size: {larger}}}",
+        )
     made = len(cluster.node_groups) + 1
     if made > PCS_NODE_GROUPS_PER_CLUSTER:
         yield (

@@ -3,24 +3,26 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.hardware.quotas import LUSTRE_CAPACITY_GIB, LUSTRE_EFA_CONNECTIONS
+from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 
 
 def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     """Id, without prefix, and message of each warning."""
-    size = cluster.lustre_size
-    if size is None:
+    lustre, plan = cluster.storage.lustre, cluster.lustre_plan
+    if lustre is None:
         return
-    if size.capacity_gib > LUSTRE_CAPACITY_GIB:
-        yield (
-            "lustre-quota",
-            f"the file system has {size.capacity_gib:,} GiB, and a region gives an account {LUSTRE_CAPACITY_GIB:,} by "
-            "default; have the FSx quota for Lustre PERSISTENT_2 storage raised before you deploy",
-        )
+    if plan is not None and plan.quotas_passed:
+        takes = {quota: used for quota, used in plan.spec.quota_uses}
+        words = [
+            f"{takes[quota]:,} {quota.unit} of {quota.name} ({quota.code}), which is {quota.default:,} by default"
+            for quota in plan.quotas_passed
+        ]
+        yield "lustre-quota", f"the file system takes {'; '.join(words)}; have it raised before you deploy"
     near = [group for group in cluster.node_groups if group.zone == cluster.zone]
     connections = sum(group.lustre_efa_connections for group in near)
     clients = sum(group.count for group in near if group.lustre_efa_connections)
-    if size.efa and connections > LUSTRE_EFA_CONNECTIONS:
+    efa = plan.spec.efa if plan else bool(lustre.existing and lustre.existing.efa)
+    if efa and connections > LUSTRE_EFA_CONNECTIONS:
         each = LUSTRE_EFA_CONNECTIONS // clients
         yield (
             "lustre-efa-connections",

@@ -57,6 +57,18 @@ def count(value: object) -> int:
     return int(value)
 
 
+# Far beyond any type; a typing error must not fill the memory.
+_MOST_CARDS = 128
+
+
+def card_count(value: object) -> int:
+    """How many network cards, or interfaces on one."""
+    found = count(value)
+    if found > _MOST_CARDS:
+        raise ValueError(f"must be at most {_MOST_CARDS}, got {shown(value)}")
+    return found
+
+
 def spare(value: object) -> int:
     """A whole number, 0 or more."""
     return 0 if value == 0 and isinstance(value, int) and not isinstance(value, bool) else count(value)

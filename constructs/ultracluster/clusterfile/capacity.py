@@ -40,6 +40,8 @@ _FORMS = (
 )
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-20)
 BLOCKS_END = time(11, 30, tzinfo=UTC)
+# From the year in which EC2 began to sell them on; a schedule's year has four digits.
+_YEARS = range(2023, 2100)
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2}))?", re.ASCII)
 
 
@@ -211,11 +213,14 @@ def read_end(value: object) -> datetime:
     if not _TIME.fullmatch(found):
         raise ValueError(f"must be {what}, got {shown(found)}")
     try:
-        if len(found) == len("2026-12-24"):
-            return datetime.combine(datetime.fromisoformat(found), BLOCKS_END)
-        return datetime.fromisoformat(found).astimezone(UTC)
+        day = len(found) == len("2026-12-24")
+        read = datetime.fromisoformat(found)
+        end = datetime.combine(read, BLOCKS_END) if day else read.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"must be {what}, got {shown(found)}, which is in no calendar") from None
+    if end.year not in _YEARS:
+        raise ValueError(f"must be {what}, got {shown(found)}, when no Capacity Block ends")
+    return end
 
 
 def _part(problems: list[Problem], key: str, value: dict[str, Any], read: Callable[[Any], Any]) -> Any:

@@ -22,7 +22,7 @@ def check_counts(
         return
     blocks = _blocks(section)
     total = instances(section, server) + section.spare
-    if len(blocks) > 1 and total % len(blocks):
+    if len(blocks) > 1 and total % len(blocks) and not record.ultraservers:
         message = f"{total:,} nodes do not come out even over {len(blocks)} Capacity Blocks; each gets the same number"
         yield Problem(path=count, message=message)
         return

@@ -67,14 +67,22 @@ def check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
             message = f"{id} can't be of several kinds: {names} share it; write the same kind for each"
             yield Problem(path=path, message=message)
             continue
-        if len({group.zone for group in sharers}) > 1:
-            zones = " and ".join(dict.fromkeys(group.zone for group in sharers))
-            message = f"{id} is in one zone, and {names}, which share it, are in {zones}; put them into the same"
+        if len({group.capacity for group in sharers}) > 1:
+            message = f"{names} share {id} and say different things of it; write the same for each"
             yield Problem(path=path, message=message)
-        if len({group.instance_type.name for group in sharers}) > 1:
-            message = f"{id} is for one instance type, and {names} share it with several; correct one"
+            continue
+        for what, several in (
+            ("in one zone", {group.zone: None for group in sharers}),
+            ("for one instance type", {group.instance_type.name: None for group in sharers}),
+        ):
+            if len(several) > 1:
+                message = f"{id} is {what}, and {names}, which share it, have {' and '.join(several)}; correct one"
+                yield Problem(path=path, message=message)
+        if len(sharers) > 1 and last.instance_type.ultraservers:
+            message = f"{id} holds one UltraServer, whole, and {names} each want one; name another for one of them"
             yield Problem(path=path, message=message)
-        held = min((held for group in sharers if (held := group.capacity.max_instances)), default=None)
+            continue
+        held = sharers[0].capacity.max_instances
         together = sum(group.count for group in sharers)
         if held is not None and together > held and all(group.count <= held for group in sharers):
             message = f"{names} share {id} and have {together:,} nodes together, more than the {held} that it can hold"
@@ -90,16 +98,20 @@ def check_images(
     ]
     if login is not None and login.image is not None and login_type is not None:
         uses.append((("slurm", "login", "image"), login_type, login.image))
-    first: dict[str, InstanceType] = {}
+    meant: dict[str, dict[str, str]] = {}
     for path, record, image in uses:
-        yield from (Problem(path=path, message=message) for message in check_image(image, record))
-        name = image.id or image.parameter or ""
-        other = first.setdefault(name, record)
-        if other.architecture != record.architecture and image.known_architecture is None:
-            message = (
-                f"{name} can't be for {record.name} ({record.architecture}) and for {other.name} "
-                f"({other.architecture}) at once; take an image of each architecture"
-            )
+        problems = check_image(image, record)
+        if (image.parameter or "").startswith("/aws/service/") and "/pcs/" not in (image.parameter or ""):
+            problems.append(f"{image.parameter} names images that are not ready for AWS PCS; take /aws/service/pcs/...")
+        yield from (Problem(path=path, message=message) for message in problems)
+        # What a file says of an image in one place holds in every other.
+        known = meant.setdefault(image.id or image.parameter or "", {})
+        if image.known_architecture:
+            known.setdefault(image.known_architecture, f"said to be for {image.known_architecture}")
+        known.setdefault(record.architecture, f"for {record.name} ({record.architecture})")
+        if len(known) > 1 and not problems:
+            ways = " and ".join(known.values())
+            message = f"{image.id or image.parameter} can't be {ways} at once; take an image of each architecture"
             yield Problem(path=path, message=message)
 
 

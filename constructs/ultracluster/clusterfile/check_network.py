@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 
-from ultracluster.clusterfile.needs import TrainingAddresses, lustre_size, training_addresses
+from ultracluster.clusterfile.needs import TrainingAddresses, lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.sections import Network, Slurm, Storage
 from ultracluster.hardware import InstanceType, addresses, interfaces
 from ultracluster.hardware.zones import is_local_zone
 from ultracluster.planning import largest_training_subnet, plan_subnets, plan_zone_subnets, subnet_capacity
+from ultracluster.planning.addresses import zone_subnet_problems
 
 
 def check_network(network: Network | None, zone: str | None) -> Iterator[Problem]:
@@ -60,9 +61,11 @@ def check_zones_of_groups(network: Network | None, zone: str | None, groups: Seq
                     f"yours there: network: {{existing: {{subnets: {{{group.zone}: subnet-...}}}}}}"
                 )
                 yield Problem(path=("nodes", group.section, "zone"), message=message)
+        where = {network.existing.subnet: zone}
         for other, subnet in network.existing.subnets.items():
-            if subnet == network.existing.subnet and other != zone:
-                message = f"{subnet} is in one zone, and the file puts it into {zone} and {other}; correct one"
+            first = where.setdefault(subnet, other)
+            if first != other:
+                message = f"{subnet} is in one zone, and the file puts it into {first} and {other}; correct one"
                 yield Problem(path=(*path, other), message=message)
     if zone in named:
         message = f"{zone} is the cluster's own zone, whose subnet is network.training-subnet; remove it"
@@ -71,10 +74,19 @@ def check_zones_of_groups(network: Network | None, zone: str | None, groups: Seq
         message = f"no node group is in {other}; remove it, or write zone: {other} where it is meant"
         yield Problem(path=(*path, other), message=message, at_key=True)
     if network.existing is None:
-        try:
-            zone_subnets(network, zones)
-        except ValueError as error:
-            yield Problem(path=("network", "subnets" if network.subnets else "cidr"), message=str(error))
+        yield from _check_zone_subnets(network, zones, groups)
+
+
+def _check_zone_subnets(network: Network, zones: Sequence[str], groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+    try:
+        plan = plan_subnets(network.cidr, 0, network.training_subnet)
+    except ValueError:
+        return
+    taken = (plan.training, plan.public, plan.services)
+    for zone, message in zone_subnet_problems(network.cidr, zones, network.subnets, taken).items():
+        first = next(group.section for group in groups if group.zone == zone)
+        path: Path = ("network", "subnets", zone) if zone in network.subnets else ("nodes", first, "zone")
+        yield Problem(path=path, message=message)
 
 
 def zone_subnets(network: Network, zones: Sequence[str]) -> dict[str, IPv4Network]:
@@ -106,13 +118,14 @@ def check_addresses(
     capacity = _capacity(network)
     if capacity is None or not possible or slurm is None or login_type is None:
         return
-    size = None
+    spec = None
     if storage and storage.lustre and zone:
         try:
-            size = lustre_size(storage.lustre, zone=zone)
+            plan = lustre_plan(storage.lustre, zone=zone)
+            spec = plan.spec if plan else None
         except ValueError:
-            size = None
-    needed = training_addresses(here, login=slurm.login.count, login_type=login_type, lustre=size)
+            spec = None
+    needed = training_addresses(here, login=slurm.login.count, login_type=login_type, lustre=spec)
     if needed.total <= capacity:
         return
     if needed.lustre > needed.nodes:
@@ -169,7 +182,10 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
     each = group.addresses_per_node
     fit = max(0, (capacity - others) // each)
     way_out = [f"at most {fit:,} such nodes fit"]
-    with_one = addresses(interfaces(group.instance_type))
+    try:
+        with_one = addresses(interfaces(group.instance_type))
+    except ValueError:
+        with_one = each
     if with_one < each and fit:
         way_out.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
     way_out.append("or take a larger range")

@@ -2,52 +2,81 @@
 
 from collections.abc import Iterator, Sequence
 
-from ultracluster.clusterfile.needs import lustre_size
+from ultracluster.clusterfile.needs import lustre_plan
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.sections import Lustre, Storage
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
-from ultracluster.planning import LustreSize, check_capacity, lustre_offer
+from ultracluster.planning import LustreSpec, check_capacity, lustre_offer
 
 _PATH: Path = ("storage", "lustre")
+_GOALS = "a throughput, a checkpoint or a capacity"
+_DAY = 86_400
 
 
 def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Problem]:
     """Everything that is wrong with the file system."""
     lustre = storage.lustre if storage else None
-    if lustre is None or zone is None:
+    if lustre is None:
+        return
+    problems = list(_check_words(lustre))
+    yield from problems
+    if lustre.existing is not None or zone is None or problems:
         return
     offer = lustre_offer(zone)
-    if not offer.tiers:
-        yield Problem(path=_PATH, message=f"FSx sells no PERSISTENT_2 file systems in {zone}; take another zone")
-        return
     if lustre.efa and not offer.efa:
         message = f"FSx sells no file systems with EFA in {zone}; remove it, or write efa: false"
         yield Problem(path=(*_PATH, "efa"), message=message)
     if lustre.tier and lustre.tier.mb_per_s_per_tib not in offer.tiers:
         tiers = ", ".join(str(tier) for tier in offer.tiers)
-        yield Problem(
-            path=(*_PATH, "tier"), message=f"FSx sells the tiers {tiers} MB/s/TiB in {zone}, got {lustre.tier}"
-        )
+        sold = f"sells the tiers {tiers} MB/s/TiB in {zone}" if tiers else f"sells no PERSISTENT_2 in {zone}"
+        yield Problem(path=(*_PATH, "tier"), message=f"FSx {sold}, got {lustre.tier}")
         return
-    yield from _check_shape(lustre, lustre_size(lustre, zone=zone))
+    if lustre.efa and not offer.efa:
+        return
+    try:
+        plan = lustre_plan(lustre, zone=zone)
+    except ValueError as error:
+        yield _unsold(lustre, str(error))
+        return
+    if plan is not None:
+        yield from _check_shape(lustre, plan.spec)
 
 
-def _check_shape(lustre: Lustre, size: LustreSize) -> Iterator[Problem]:
-    if lustre.capacity is None or lustre.tier is None:
+def _check_words(lustre: Lustre) -> Iterator[Problem]:
+    if lustre.existing is not None:
+        for key in sorted(lustre.model_fields_set - {"existing", "mount"}):
+            message = "describes a file system that is made, and existing names one of yours; remove one of the two"
+            yield Problem(path=(*_PATH, key.replace("_", "-")), at_key=True, message=message)
+        return
+    if lustre.throughput is None and lustre.checkpoint is None and lustre.capacity is None:
+        message = f"say what the file system is for: {_GOALS}; write for example throughput: 40 GB/s"
+        yield Problem(path=_PATH, message=message, at_key=True)
+    goal = lustre.checkpoint
+    if goal is not None and (goal.model is None) == (goal.size is None):
+        message = "say how large it is: either model: 70 B, its parameters, or size: 1 TB"
+        yield Problem(path=(*_PATH, "checkpoint"), message=message)
+    if lustre.backups is not None and lustre.backups.amount % _DAY:
+        message = f"daily backups are kept for whole days, 1 d to 90 d, got {lustre.backups}"
+        yield Problem(path=(*_PATH, "backups"), message=message)
+
+
+def _unsold(lustre: Lustre, message: str) -> Problem:
+    """The problem at the key that is nearest to it."""
+    exact = lustre.tier is not None and lustre.capacity is not None
+    for key in ("capacity",) if exact and "GiB" in message else ():
+        return Problem(path=(*_PATH, key), message=f"{message}; without `tier` any size will do")
+    return Problem(path=_PATH, message=message, at_key=True)
+
+
+def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
+    if lustre.capacity is None or lustre.tier is None or lustre.throughput is None:
         return
     asked, tier = lustre.capacity.gib, lustre.tier.mb_per_s_per_tib
-    for message in check_capacity(asked, tier=tier, efa=size.efa):
-        way_out = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if size.efa else "")
+    for message in check_capacity(asked, tier=tier, efa=spec.efa):
+        way_out = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if spec.efa else "")
         yield Problem(path=(*_PATH, "capacity"), message=message + way_out)
         return
-    if size.capacity_gib > asked:
-        gives = asked * tier // 1024
-        message = (
-            f"{asked:,} GiB at {tier} MB/s/TiB give {gives:,} MB/s, and throughput asks for "
-            f"{lustre.throughput.mb_per_s:,}; take {size.capacity_gib:,} GiB, or leave capacity or tier out"
-        )
-        yield Problem(path=(*_PATH, "capacity"), message=message)
 
 
 def check_efa_connections(
@@ -55,14 +84,15 @@ def check_efa_connections(
 ) -> Iterator[Problem]:
     """Whether each node can have one connection at least."""
     lustre = storage.lustre if storage else None
-    if lustre is None or zone is None:
+    if lustre is None or zone is None or list(_check_words(lustre)):
         return
     try:
-        size = lustre_size(lustre, zone=zone)
+        plan = lustre_plan(lustre, zone=zone)
     except ValueError:
         return
+    efa = plan.spec.efa if plan else bool(lustre.existing and lustre.existing.efa)
     clients = sum(group.count for group in groups if group.instance_type.lustre_efa_interfaces and group.zone == zone)
-    if size.efa and clients > LUSTRE_EFA_CONNECTIONS:
+    if efa and clients > LUSTRE_EFA_CONNECTIONS:
         message = (
             f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {clients:,} nodes want at least one "
             "each; write efa: false, and nodes mount it over TCP"

@@ -9,11 +9,11 @@ from pydantic import Field
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
-from ultracluster.clusterfile.needs import lustre_size, training_addresses
+from ultracluster.clusterfile.needs import lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
 from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Section, Slurm, Storage
-from ultracluster.hardware import InstanceType
-from ultracluster.planning import LustreSize, SubnetPlan, plan_subnets, plan_zone_subnets
+from ultracluster.hardware import InstanceType, pcs
+from ultracluster.planning import LustrePlan, LustreSpec, SubnetPlan, plan_subnets, plan_zone_subnets
 
 
 class ClusterFile(Section):
@@ -68,23 +68,38 @@ class ClusterFile(Section):
         """The type of the login nodes."""
         return self.catalogue.look_up(self.slurm.login.type)[0]
 
+    @property
+    def instances(self) -> int:
+        """Instances that the controller manages, login nodes included."""
+        return sum(group.count for group in self.node_groups) + self.slurm.login.count
+
+    @property
+    def controller_size(self) -> str:
+        """The size of the controller; it can't change."""
+        return self.slurm.size or pcs.size_for(self.instances)
+
     @cached_property
     def other_zones(self) -> tuple[str, ...]:
         """Zones of node groups beside the cluster's own, in the order of their ids."""
         return tuple(sorted({group.zone for group in self.node_groups} - {self.zone}))
 
     @cached_property
-    def lustre_size(self) -> LustreSize | None:
-        """The file system to buy. None: the file asks for none."""
+    def lustre_plan(self) -> LustrePlan | None:
+        """The file system to buy, and why. None: the file asks for none, or has one."""
         lustre = self.storage.lustre
-        return None if lustre is None else lustre_size(lustre, zone=self.zone)
+        return None if lustre is None else lustre_plan(lustre, zone=self.zone)
+
+    @property
+    def lustre_spec(self) -> LustreSpec | None:
+        """The file system to buy. None: the file asks for none, or has one."""
+        return self.lustre_plan.spec if self.lustre_plan else None
 
     @cached_property
     def addresses(self) -> int:
         """IPv4 addresses that the training subnet must hold."""
         here = [group for group in self.node_groups if group.zone == self.zone]
         return training_addresses(
-            here, login=self.slurm.login.count, login_type=self.login_type, lustre=self.lustre_size
+            here, login=self.slurm.login.count, login_type=self.login_type, lustre=self.lustre_spec
         ).total
 
     @cached_property

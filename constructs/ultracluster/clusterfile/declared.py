@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.sections import Section
-from ultracluster.hardware import GPUS, INSTANCE_TYPES, InstanceType, NetworkCard, UltraServer
+from ultracluster.hardware import GPUS, INSTANCE_TYPES, ULTRASERVERS, InstanceType, NetworkCard, UltraServer
 
 _SOURCE = "declared in the cluster file"
 
@@ -15,11 +15,11 @@ _SOURCE = "declared in the cluster file"
 class Cards(Section):
     """Some equal network cards of a type, one after the other."""
 
-    count: t.Count = Field(description="How many such cards.")
+    count: t.CardCount = Field(description="How many such cards.")
     kinds: tuple[t.InterfaceKind, ...] = Field(
         min_length=1, description="Kinds of interface that a card takes: interface (ENA), efa, efa-only."
     )
-    interfaces: t.Count = Field(description="How many interfaces, of whatever kind, a card takes.")
+    interfaces: t.CardCount = Field(description="How many interfaces, of whatever kind, a card takes.")
 
 
 class Nvme(Section):
@@ -65,8 +65,11 @@ class DeclaredType(Section):
         """The record of the type, once nothing is missing.
 
         Raises:
-            ValueError: When `like` is no type of the catalogue.
+            ValueError: When `like` is no type of the catalogue, or an UltraServer of it has that name.
         """
+        taken = [server for server in self.ultraservers or {} if server in ULTRASERVERS]
+        if taken:
+            raise ValueError(f"{', '.join(taken)} is an UltraServer of the catalogue; give yours another name")
         if self.like is not None and self.like not in INSTANCE_TYPES:
             raise ValueError(f"like must be a type of the catalogue, got {self.like!r}; `ultracluster types` lists it")
         base = INSTANCE_TYPES[self.like] if self.like else _NOTHING

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
+from ultracluster.clusterfile.basic_readers import did_you_mean, text
+from ultracluster.clusterfile.node_readers import architecture
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile.readers import ec2_id
 from ultracluster.planning import Image
@@ -43,7 +44,7 @@ def _from_mapping(value: dict[str, Any]) -> Image:
     readers: dict[str, Any] = {
         "id": _id,
         "parameter": lambda found: text(found, "the name of a parameter, /team/images/pcs"),
-        "architecture": lambda found: one_of(found, _ARCHITECTURES, "an architecture"),
+        "architecture": architecture,
         **dict.fromkeys(_VERSIONS, _version),
     }
     read: dict[str, Any] = {}

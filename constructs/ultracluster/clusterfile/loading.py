@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from ultracluster.clusterfile import checks, translate, yaml_tree
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.draft import Draft
 from ultracluster.clusterfile.problems import ClusterFileError, Located, Path, Problem, field_name
 
 
@@ -65,7 +66,7 @@ def loads(text: str, name: str) -> ClusterFile:
     except ValidationError as error:
         found = translate.problems(error.errors(include_url=False))
         problems += [problem for problem in found if problem.path not in empty]
-    problems += checks.check(checks.Draft.of(data))
+    problems += checks.check(Draft.of(data))
     for problem in problems:
         line, column = tree.place(problem.path, at_key=problem.at_key)
         located.append(Located(line=line, column=column, field=field_name(problem.path), message=problem.message))

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.sections import Lustre
 from ultracluster.hardware import InstanceType, addresses, interfaces
-from ultracluster.planning import LustreSize, lustre_offer, size_lustre
+from ultracluster.planning import (
+    Checkpoint,
+    LustreGoal,
+    LustreOverrides,
+    LustrePlan,
+    LustreSpec,
+    checkpoint_bytes,
+    lustre_offer,
+    plan_lustre,
+)
 
 # Room for the Slurm controller's interface, and for what others put into the subnet.
 _ROOM_FOR_SERVICES = 8
@@ -35,7 +44,7 @@ class TrainingAddresses:
 
 
 def training_addresses(
-    groups: Sequence[NodeGroup], *, login: int, login_type: InstanceType, lustre: LustreSize | None
+    groups: Sequence[NodeGroup], *, login: int, login_type: InstanceType, lustre: LustreSpec | None
 ) -> TrainingAddresses:
     """The addresses that a cluster takes from its training subnet, with room to grow.
 
@@ -52,19 +61,44 @@ def training_addresses(
     )
 
 
-def lustre_size(lustre: Lustre, *, zone: str) -> LustreSize:
-    """The file system that a section asks for.
+def lustre_plan(lustre: Lustre, *, zone: str) -> LustrePlan | None:
+    """The file system that a section asks for. None: it names one that is there already.
+
+    By the place alone, never by today's nodes: a file system outlives them, and its shape can't follow.
 
     Raises:
         ValueError: When FSx does not sell it in the zone.
     """
-    offer = lustre_offer(zone)
-    return size_lustre(
-        throughput_mb_per_s=lustre.throughput.mb_per_s,
-        capacity_gib=lustre.capacity.gib if lustre.capacity else 0,
-        tier=lustre.tier.mb_per_s_per_tib if lustre.tier else None,
-        efa=lustre.efa,
-        # By the place alone, never by today's nodes: EFA is fixed for the life of a file system.
-        efa_offered=offer.efa,
-        tiers_offered=offer.tiers,
+    if lustre.existing is not None:
+        return None
+    exact = lustre.tier is not None and lustre.capacity is not None
+    return plan_lustre(
+        LustreGoal(
+            throughput_mb_per_s=lustre.throughput.mb_per_s if lustre.throughput else None,
+            checkpoint=checkpoint(lustre),
+            capacity_gib=lustre.capacity.gib if lustre.capacity else None,
+            working_set_gib=lustre.working_set.gib if lustre.working_set else None,
+            temporary=lustre.temporary,
+            backups=lustre.backups is not None,
+        ),
+        offer=lustre_offer(zone),
+        overrides=LustreOverrides(
+            storage_type=lustre.storage_type,
+            capacity_gib=lustre.capacity.gib if exact and lustre.capacity else None,
+            mb_per_s_per_tib=lustre.tier.mb_per_s_per_tib if lustre.tier else None,
+            throughput_capacity_mb_per_s=lustre.throughput_capacity.mb_per_s if lustre.throughput_capacity else None,
+            efa=lustre.efa,
+            metadata_mode=None if lustre.metadata_iops is None else "USER_PROVISIONED",
+            metadata_iops=lustre.metadata_iops,
+            compression=lustre.compression,
+        ),
     )
+
+
+def checkpoint(lustre: Lustre) -> Checkpoint | None:
+    """The checkpoint that a section speaks of. None: it speaks of none."""
+    goal = lustre.checkpoint
+    if goal is None:
+        return None
+    size = int(goal.size.amount) if goal.size else checkpoint_bytes(float(goal.model.amount)) if goal.model else 0
+    return Checkpoint(size_bytes=size, stall_seconds=goal.stall.seconds, kept=goal.kept)

@@ -122,7 +122,7 @@ def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: C
             instance_type=record,
             ultraserver=server or _ultraserver(record, part, each),
             count=each,
-            spare=section.spare,
+            spare=section.spare // len(bought) + (index < section.spare % len(bought)),
             capacity=part,
             zone=section.zone or zone,
             layout=section.layout or pcs.default_layout(record),
@@ -131,7 +131,7 @@ def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: C
             placement_group=section.placement_group,
             labels=section.labels,
         )
-        for part in bought
+        for index, part in enumerate(bought)
     )
 
 

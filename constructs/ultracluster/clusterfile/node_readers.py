@@ -16,6 +16,8 @@ GPU = re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", re.ASCII)
 PLACEMENT_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,254}", re.ASCII)
 # What Kubernetes takes as name and value of a label, and Slurm, joined by a hyphen, as a feature.
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ (read 2026-11-21)
+# Without hyphens, so that NAME-VALUE means one label; `u` is what UltraServers begin with.
+LABEL_NAME = re.compile(r"(?!u$)[A-Za-z][A-Za-z0-9_.]{0,61}", re.ASCII)
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
 
@@ -61,6 +63,14 @@ def declared_type_name(value: object) -> str:
     raise ValueError(f"must be an instance type, such as p6e-gb300.36xlarge, got {shown(found)}")
 
 
+def architecture(value: object) -> str:
+    """The architecture of a CPU, in EC2's words."""
+    others = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64", "arm": "arm64"}
+    if isinstance(value, str) and value.lower() in others:
+        raise ValueError(f"an architecture is x86_64 or arm64, got {shown(value)}; write {others[value.lower()]}")
+    return one_of(value, ("x86_64", "arm64"), "an architecture")
+
+
 def gpu_name(value: object) -> str:
     """The model of a GPU, known or not."""
     what = "the model of a GPU, such as GB200"
@@ -92,8 +102,12 @@ def labels(value: object) -> dict[str, str]:
     what = "letters, digits, dots, hyphens and underscores, 63 at most, and begins and ends with a letter or digit"
     wrong = []
     for key, word in value.items():
-        if not LABEL.fullmatch(key):
-            wrong.append(Problem(path=(key,), at_key=True, message=f"a label's name has {what}, got {shown(key)}"))
+        if not LABEL_NAME.fullmatch(key):
+            message = (
+                "a label's name has letters, digits, dots and underscores, 62 at most, begins with a letter and is not "
+                f"u, got {shown(key)}"
+            )
+            wrong.append(Problem(path=(key,), at_key=True, message=message))
         if not isinstance(word, str):
             message = f"a label's value must be a text, got {shown(word)}; put it in quotes"
             wrong.append(Problem(path=(key,), message=message))

@@ -10,8 +10,10 @@ WARNINGS = tuple(
     f"ultracluster:{id}"
     for id in (
         "block-end",
+        "controller-full",
         "declared-type",
         "docker-range",
+        "imex-prolog",
         "instances-in-capacity-blocks",
         "interface-quota",
         "lustre-efa-connections",

@@ -8,8 +8,9 @@ from math import ceil
 from typing import ClassVar, Self
 
 from ultracluster.clusterfile.problems import shown
-from ultracluster.planning.lustre import ALL_TIERS
+from ultracluster.planning import LustreOffer
 
+ALL_TIERS = LustreOffer().tiers
 # Digits before the point, and after it.
 _WHOLE_DIGITS, _DIGITS = 15, 9
 _TEXT = re.compile(rf"\s*(\d{{1,{_WHOLE_DIGITS}}}(?:\.\d{{1,{_DIGITS}}})?)\s*([A-Za-z][A-Za-z/]{{0,7}})\s*", re.ASCII)
@@ -151,6 +152,15 @@ class Duration(Quantity):
     def timedelta(self) -> timedelta:
         """As Python's own duration, in whole seconds."""
         return timedelta(seconds=self.seconds)
+
+
+class Parameters(Quantity):
+    """Parameters of a model."""
+
+    __slots__ = ()
+    kind = "number of parameters"
+    example = "70 B"
+    units: ClassVar[dict[str, int]] = {"M": 10**6, "B": 10**9, "T": 10**12}
 
 
 class Tier(Quantity):

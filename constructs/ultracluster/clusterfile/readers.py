@@ -24,6 +24,7 @@ MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]*){1,8}", re.ASCII)
 _SYSTEM_DIRECTORIES = frozenset(
     ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"]
 )
+_SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
 _TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
 
 
@@ -103,6 +104,25 @@ def slurm_version(value: object) -> str:
     # 25.11 without quotes is a number in YAML; how it was written is what is meant.
     written = getattr(value, "text", value) if isinstance(value, float) else value
     return one_of(written, pcs.SLURM_VERSIONS, "a version of Slurm that AWS PCS runs")
+
+
+def slurm_settings(value: object) -> dict[str, str]:
+    """Settings of slurm.conf by name; a number is read as it was written."""
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of names to values, as in {{Prolog: /fsx/prolog.sh}}, got {shown(value)}")
+    wrong, read = [], {}
+    for key, found in value.items():
+        written = getattr(found, "text", found) if isinstance(found, int | float) else found
+        if not _SETTING.fullmatch(key):
+            message = f"a setting of slurm.conf is a word, such as Prolog, got {shown(key)}"
+            wrong.append(Problem(path=(key,), at_key=True, message=message))
+        elif not isinstance(written, str) or not written or "\n" in written:
+            wrong.append(Problem(path=(key,), message=f"must be a text on one line, got {shown(found)}"))
+        else:
+            read[key] = written
+    if wrong:
+        raise FieldProblems(wrong)
+    return read
 
 
 def cidr(value: object) -> IPv4Network:

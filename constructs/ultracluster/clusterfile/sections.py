@@ -74,6 +74,10 @@ class Slurm(Section):
     scale_down_idle_time: t.Duration = Field(
         default=Duration.parse("10 min"), description="How long an idle node that was powered on for a job stays."
     )
+    settings: t.SlurmSettings = Field(
+        default={},
+        description="Settings of slurm.conf that PCS takes, by name, such as Prolog; PCS refuses others.",
+    )
     login: Login = Field(default=Login(), description="The nodes that people log in to.")
 
 
@@ -110,19 +114,68 @@ class Network(Section):
     existing: ExistingNetwork | None = Field(default=None, description="A network of yours, instead of a new VPC.")
 
 
-class Lustre(Section):
-    """An FSx for Lustre file system: persistent SSD, mounted by every node."""
+class CheckpointGoal(Section):
+    """A checkpoint, and how long the job may wait for it."""
 
-    throughput: t.Throughput = Field(description="Disk throughput that all clients together want.")
+    model: t.Parameters | None = Field(
+        default=None, description="Parameters of the model; a checkpoint has 14 bytes of each. Or say its size."
+    )
+    size: t.Size | None = Field(default=None, description="All that is written, by all nodes together.")
+    stall: t.Duration = Field(description="How long the job may wait while it is written.")
+    kept: t.Count = Field(default=2, description="How many the file system holds.")
+
+
+class ExistingLustre(Section):
+    """A file system of yours."""
+
+    id: t.FileSystemId = Field(description="Its id.")
+    mount_name: t.LustreMountName = Field(description="LustreMountName in `aws fsx describe-file-systems`.")
+    efa: t.Flag = Field(default=False, description="Whether it was made with EFA.")
+    security_group: t.SecurityGroupId | None = Field(
+        default=None, description="Its security group, to which rules for the nodes are added. Default: none are."
+    )
+
+
+class Lustre(Section):
+    """An FSx for Lustre file system, mounted by every node. It is found from what it is for."""
+
+    throughput: t.Throughput | None = Field(default=None, description="Disk throughput that all clients together want.")
+    checkpoint: CheckpointGoal | None = Field(
+        default=None, description="A checkpoint, and how long the job may wait for it."
+    )
     capacity: t.Size | None = Field(
         default=None,
-        description="What it must hold; with `tier`, exactly what to buy. Default: what the throughput brings.",
+        description="What it must hold; with `tier`, exactly what to buy. Default: what the rest brings.",
     )
-    tier: t.Tier | None = Field(default=None, description="Throughput tier. Default: the cheapest.")
+    working_set: t.Size | None = Field(
+        default=None,
+        description="The part of `capacity` that is read again and again; Intelligent-Tiering caches it.",
+    )
+    temporary: t.Flag = Field(
+        default=False, description="Whether all of it may be lost at any time: scratch, without replication."
+    )
+    storage_type: t.LustreStorageType | None = Field(
+        default=None, description="SSD or INTELLIGENT_TIERING. Default: what fits best."
+    )
+    tier: t.Tier | None = Field(default=None, description="Throughput tier of SSD. Default: the cheapest.")
+    throughput_capacity: t.Throughput | None = Field(
+        default=None, description="Throughput of Intelligent-Tiering, exactly. Default: what the rest asks."
+    )
     efa: t.Flag | None = Field(
         default=None, description="Whether clients may use EFA; fixed for its life. Default: above 10 GB/s."
     )
+    metadata_iops: t.Count | None = Field(
+        default=None, description="Metadata IOPS to provision. Default: those that come with the capacity."
+    )
+    compression: t.Compression = Field(default="LZ4", description="LZ4 or NONE; what is there already stays as it is.")
+    maintenance: t.Maintenance | None = Field(
+        default=None, description="When FSx may patch it, d:HH:MM in UTC, 1 being Monday. Default: FSx chooses."
+    )
+    backups: t.Duration | None = Field(
+        default=None, description="For how long daily backups are kept, whole days. Default: none are made."
+    )
     mount: t.MountPath = Field(default="/fsx", description="Where nodes mount it.")
+    existing: ExistingLustre | None = Field(default=None, description="A file system of yours, instead of a new one.")
 
 
 class Storage(Section):

@@ -9,6 +9,8 @@ from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.declared import Cards, DeclaredType, Nvme
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
 from ultracluster.clusterfile.sections import (
+    CheckpointGoal,
+    ExistingLustre,
     ExistingNetwork,
     Login,
     Lustre,
@@ -31,6 +33,8 @@ _SECTIONS: dict[Path, type[BaseModel]] = {
     ("network", "existing"): ExistingNetwork,
     ("storage",): Storage,
     ("storage", "lustre"): Lustre,
+    ("storage", "lustre", "checkpoint"): CheckpointGoal,
+    ("storage", "lustre", "existing"): ExistingLustre,
     ("notifications",): Notifications,
 }
 _EXAMPLES = {
@@ -46,6 +50,9 @@ _EXAMPLES = {
     "disks": "disks: 8",
     "size": "size: 3800 GB",
     "throughput": "throughput: 40 GB/s",
+    "stall": "stall: 60 s",
+    "id": "id: fs-0123456789abcdef0",
+    "mount-name": "mount-name: fsx",
     "vpc": "vpc: vpc-0123456789abcdef0",
     "subnet": "subnet: subnet-0123456789abcdef0",
 }
@@ -56,6 +63,9 @@ def problems(errors: list[Any]) -> list[Problem]:
     # A misspelt key is told once, and not as a missing one as well.
     meant = {(*path[:-1], near) for path in _paths(errors, "extra_forbidden") if (near := _near(path))}
     kept = [error for error in errors if error["type"] != "missing" or tuple(error["loc"]) not in meant]
+    # An entry that is wrong is told where it stands, and not as a list that lacks it as well.
+    below = {tuple(error["loc"])[:depth] for error in errors for depth in range(len(error["loc"]))}
+    kept = [error for error in kept if error["type"] != "too_short" or tuple(error["loc"]) not in below]
     return [problem for error in kept for problem in _problems(error)]
 
 
@@ -87,6 +97,8 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
             what = "node group" if path == ("nodes",) else "entry"
             example = f"; write for example {_EXAMPLES[str(path[-1])]}" if path[-1] in _EXAMPLES else ""
             return [Problem(path=path, message=f"needs at least one {what}{example}")]
+        case "tuple_type" | "list_type":
+            return [Problem(path=path, message=f"must be a list, as in [...], got {shown(error['input'])}")]
         case "model_type" | "dict_type" | "model_attributes_type":
             return [Problem(path=path, message=f"must be a mapping, got {shown(error['input'])}{_keys(path)}")]
     cause = error.get("ctx", {}).get("error")
@@ -102,7 +114,9 @@ def _unknown_key(path: Path) -> str:
 
 def _keys(path: Path) -> str:
     known = _known_keys(path)
-    return f"; its keys are {', '.join(known)}" if known else f"; write for example {_EXAMPLES['nodes']}"
+    if known or path != ("nodes",):
+        return f"; its keys are {', '.join(known)}" if known else ""
+    return f"; write for example {_EXAMPLES['nodes']}"
 
 
 def _known_keys(path: Path) -> list[str]:

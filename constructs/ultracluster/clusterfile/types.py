@@ -16,15 +16,17 @@ from ultracluster.clusterfile import (
     notice_readers,
     placement,
     readers,
+    storage_readers,
 )
 from ultracluster.clusterfile import quantities as q
-from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, pcs, zones
+from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, lustre, pcs, zones
 from ultracluster.hardware import Layout as LayoutWord
 from ultracluster.hardware.instance_type import Architecture as ArchitectureWord
 from ultracluster.hardware.instance_type import Kind, Purchase
 from ultracluster.planning import Capacity as CapacityValue
 from ultracluster.planning import Image as ImageValue
 from ultracluster.planning import PlacementWish
+from ultracluster.planning.lustre_spec import STORAGE_TYPES, StorageType
 
 
 class Reader:
@@ -103,11 +105,9 @@ InstanceTypeName = Annotated[
         ],
     ),
 ]
+CardCount = Annotated[int, Reader(basic_readers.card_count, type="integer", minimum=1, maximum=128)]
 UltraServerName = Annotated[str, _text(node_readers.ultraserver_name, r"^u-[a-z0-9-]{1,30}$", "u-p6e-gb300x72")]
-Architecture = Annotated[
-    ArchitectureWord,
-    Reader(basic_readers.word_of(get_args(ArchitectureWord), "an architecture"), enum=list(get_args(ArchitectureWord))),
-]
+Architecture = Annotated[ArchitectureWord, Reader(node_readers.architecture, enum=list(get_args(ArchitectureWord)))]
 InterfaceKind = Annotated[
     Kind, Reader(basic_readers.word_of(get_args(Kind), "a kind of network interface"), enum=list(get_args(Kind)))
 ]
@@ -132,6 +132,24 @@ Acknowledged = Annotated[
         additionalProperties={"type": "string", "minLength": 1},
     ),
 ]
+Parameters = Annotated[q.Parameters, _quantity(q.Parameters)]
+LustreStorageType = Annotated[
+    StorageType,
+    Reader(basic_readers.word_of(STORAGE_TYPES, "a storage type of FSx for Lustre"), enum=list(STORAGE_TYPES)),
+]
+Compression = Annotated[
+    str,
+    Reader(
+        basic_readers.word_of(lustre.COMPRESSIONS, "a compression of FSx for Lustre"), enum=list(lustre.COMPRESSIONS)
+    ),
+]
+Maintenance = Annotated[
+    str,
+    _text(storage_readers.maintenance, r"^[1-7]:([01][0-9]|2[0-3]):[0-5][0-9]$", "7:03:00"),
+]
+FileSystemId = Annotated[str, _ec2_id("fs", "the id of a file system")]
+SecurityGroupId = Annotated[str, _ec2_id("sg", "the id of a security group")]
+LustreMountName = Annotated[str, _text(storage_readers.lustre_mount_name, r"^[A-Za-z0-9_-]{1,8}$", "fsx")]
 Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
 Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]
@@ -149,7 +167,7 @@ Labels = Annotated[
     Reader(
         node_readers.labels,
         type="object",
-        propertyNames={"pattern": f"^{node_readers.LABEL.pattern}$"},
+        propertyNames={"pattern": f"^{node_readers.LABEL_NAME.pattern}$"},
         additionalProperties={"type": "string", "pattern": f"^{node_readers.LABEL.pattern}$"},
     ),
 ]
@@ -164,6 +182,15 @@ SlurmVersion = Annotated[
     Reader(
         readers.slurm_version,
         anyOf=[{"enum": list(pcs.SLURM_VERSIONS)}, {"enum": [float(word) for word in pcs.SLURM_VERSIONS]}],
+    ),
+]
+SlurmSettings = Annotated[
+    dict[str, str],
+    Reader(
+        readers.slurm_settings,
+        type="object",
+        propertyNames={"pattern": "^[A-Za-z][A-Za-z0-9]{1,60}$"},
+        additionalProperties={"type": ["string", "number"]},
     ),
 ]
 Cidr = Annotated[

@@ -44,8 +44,10 @@ class CapacityNotices(Construct):
         email: str | None = None,
     ) -> None:
         super().__init__(scope, id)
-        if not reservation_ids:
-            raise ValueError(f"{self.node.path}: reservation_ids must hold at least one id, got none")
+        if isinstance(reservation_ids, str) or not reservation_ids:
+            raise ValueError(
+                f"{self.node.path}: reservation_ids must be a list of at least one id, got {reservation_ids!r}"
+            )
         self._key = None if topic else _key(self)
         #: The topic.
         self.topic: sns.ITopic = topic or sns.Topic(

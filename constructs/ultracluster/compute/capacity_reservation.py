@@ -8,7 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.hardware import InstanceType
+from ultracluster.hardware import InstanceType, zones
 from ultracluster.hardware import instance_type as look_up
 from ultracluster.planning import OnDemand, OpenReservation, TargetedReservation, check_sold
 
@@ -20,11 +20,12 @@ class CapacityReservation(Construct):
     """An On-Demand Capacity Reservation (ODCR): instances that are paid for from its creation on, used or not.
 
     It counts against the account's vCPU quota at once. When EC2 has not that many, the deployment fails. Deleting it
-    from the stack gives the capacity back to EC2, which may not have it again.
+    from the stack gives the capacity back to EC2, which may not have it again. A change of anything but instances,
+    match and end, tags included, makes a new one: EC2 must have the capacity twice for a while.
 
     Args:
         instance_type: A name of the catalogue, or a record.
-        zone: Zone id of the instances, such as `use2-az1`.
+        zone: Zone id of the instances, such as `use2-az1`, or the name of one, such as a subnet's.
         instances: How many, 1 to 1,000.
         placement_group: `cluster` makes one to reserve in; a cluster placement group of yours is taken. Nodes that use
             the reservation start in it. Default: none.
@@ -74,7 +75,8 @@ class CapacityReservation(Construct):
             self,
             "Resource",
             instance_type=self.instance_type.name,
-            availability_zone_id=zone,
+            availability_zone_id=zone if zones.ZONE_ID.fullmatch(zone) else None,
+            availability_zone=None if zones.ZONE_ID.fullmatch(zone) else zone,
             instance_count=instances,
             instance_match_criteria=match,
             instance_platform=platform,
@@ -84,12 +86,11 @@ class CapacityReservation(Construct):
             tag_specifications=[
                 ec2.CfnCapacityReservation.TagSpecificationProperty(
                     resource_type="capacity-reservation",
-                    tags=[
-                        cdk.CfnTag(key=key, value=value)
-                        for key, value in sorted({"Name": self.node.path, **(tags or {})}.items())
-                    ],
+                    tags=[cdk.CfnTag(key=key, value=value) for key, value in sorted(tags.items())],
                 )
-            ],
+            ]
+            if tags
+            else None,
         )
         self.reservation_id = self.resource.attr_id
         own = None if self.placement_group is None else self.placement_group.placement_group_name

@@ -50,6 +50,11 @@ class RootVolume:
     device: str = "/dev/sda1"
     key: kms.IKey | None = None
 
+    def __post_init__(self) -> None:
+        """Check the size."""
+        if self.gib < 1:
+            raise ValueError(f"a root volume has at least 1 GiB, got {self.gib}")
+
 
 class NodeGroupTemplate(Construct):
     """A launch template for one group of equal nodes: interfaces, capacity, placement, disk and metadata service.
@@ -115,6 +120,8 @@ class NodeGroupTemplate(Construct):
                 DECLARED_TYPE, f"{self.instance_type.name} was declared, so nothing of it was checked against EC2"
             )
 
+        #: The strategy of the placement group that is made, or the name of the one that is there. None: none.
+        self.placed = placed
         #: The placement group, made or handed in. None: the nodes are in none.
         self.placement_group = self._place(placed, placement_group)
         self.resource = self._make(security_groups, user_data, root_volume or RootVolume(), tags or {})

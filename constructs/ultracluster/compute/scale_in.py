@@ -23,7 +23,7 @@ class ScaleInBeforeEnd(Construct):
         lead: How long before EC2 terminates its instances. Default: one hour.
 
     Raises:
-        ValueError: When the end of the block is not known.
+        ValueError: When the end of the block is not known, or lead is negative.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/ml-node-groups.html (read 2026-11-21)
     """
@@ -38,6 +38,8 @@ class ScaleInBeforeEnd(Construct):
         lead: timedelta = LEAD,
     ) -> None:
         super().__init__(scope, id)
+        if lead < timedelta(0):
+            raise ValueError(f"{self.node.path}: lead can't be negative, got {lead}")
         end = capacity.terminates_at
         if end is None:
             raise ValueError(f"{self.node.path}: capacity must say when it ends: {type(capacity).__name__}(ends=...)")

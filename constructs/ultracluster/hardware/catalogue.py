@@ -122,6 +122,7 @@ _GPU_TYPES = (
         purchase=("on-demand", "spot", "capacity-block"),
         software=_software("580", "13.0", "1.44.0", "2.5", "2.28.3"), source=_SOURCE, read_on=_READ,
     ),
+    # EFA installer: EC2's guide says 1.41.0, the DLAMI's page on P6 1.42.0; the newer one counts.
     # EFA cards: four of 400 Gbit/s, one per GPU; the guide's other choice is eight of 200 on odd cards. Extra ENA on
     # even cards takes bandwidth from the EFA device it is paired with. EFA generation: EC2's guide says v3, AWS's
     # launch posts say v4; left open, for nothing depends on it.
@@ -132,7 +133,7 @@ _GPU_TYPES = (
         efa_cards=(1, 5, 9, 13), extra_ena_cards=(),
         gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=False, ebs_gbps=60,
         purchase=("capacity-block",), placement_strategies=(), ultraservers=tuple(ULTRASERVERS.values()),
-        software=_software("570", "12.8", "1.41.0", "2.5", "2.26.2-1"),
+        software=_software("570", "12.8", "1.42.0", "2.5", "2.26.2-1"),
         source=f"{_TABLES}; {_EFA}; https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html",
         read_on=_READ,
     ),

@@ -85,7 +85,9 @@ def check_interfaces(instance_type: InstanceType | str, rows: Iterable[Interface
     if len(with_efa) > record.max_efa:
         problems.append(f"it takes {record.max_efa} EFA devices, got {len(with_efa)}")
     if problems:
-        raise ValueError(f"{record.name} can't have these interfaces: {'; '.join(problems)}")
+        raise ValueError(
+            f"{record.name} can't have these interfaces: {'; '.join(problems)}; hardware.interfaces gives rows that fit"
+        )
     return ordered
 
 

@@ -1,8 +1,6 @@
 """Limits of the services: default quotas, which an account can have raised, and fixed ones."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 # Default, per Region and account, adjustable (Service Quotas L-DF5E4CA3). Every interface counts, EFA-only ones too.
@@ -56,18 +54,43 @@ class VcpuQuota:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html and using-spot-limits.html
 # (read 2026-11-21). Capacity Blocks count against neither.
 _STANDARD = "Standard (A, C, D, H, I, M, R, T, Z)"
-_VCPU_QUOTAS: Mapping[tuple[str, str], VcpuQuota] = MappingProxyType(
-    {
-        ("on-demand", "P"): VcpuQuota(code="L-417A185B", name="Running On-Demand P instances", default=0),
-        ("on-demand", "G"): VcpuQuota(code="L-DB2E81BA", name="Running On-Demand G and VT instances", default=0),
-        ("on-demand", "Trn"): VcpuQuota(code="L-2C3B7624", name="Running On-Demand Trn instances", default=0),
-        ("on-demand", ""): VcpuQuota(code="L-1216C47A", name=f"Running On-Demand {_STANDARD} instances", default=5),
-        ("spot", "P"): VcpuQuota(code="L-7212CCBC", name="All P Spot Instance Requests", default=0),
-        ("spot", "G"): VcpuQuota(code="L-3819A6DF", name="All G and VT Spot Instance Requests", default=0),
-        ("spot", "Trn"): VcpuQuota(code="L-6B0D517C", name="All Trn Spot Instance Requests", default=0),
-        ("spot", ""): VcpuQuota(code="L-34B43A08", name=f"All {_STANDARD} Spot Instance Requests", default=5),
-    }
-)
+_ON_DEMAND = {
+    "P": ("L-417A185B", "Running On-Demand P instances", 0),
+    "G": ("L-DB2E81BA", "Running On-Demand G and VT instances", 0),
+    "Trn": ("L-2C3B7624", "Running On-Demand Trn instances", 0),
+    "Inf": ("L-1945791B", "Running On-Demand Inf instances", 0),
+    "DL": ("L-6E869C2A", "Running On-Demand DL instances", 0),
+    "HPC": ("L-F7808C92", "Running On-Demand HPC instances", 0),
+    "F": ("L-74FC7D96", "Running On-Demand F instances", 0),
+    "X": ("L-7295265B", "Running On-Demand X instances", 0),
+    "High Memory": ("L-43DA4232", "Running On-Demand High Memory instances", 0),
+    "": ("L-1216C47A", f"Running On-Demand {_STANDARD} instances", 5),
+}
+# HPC and High Memory instances are not sold on the Spot market.
+_SPOT = {
+    "P": ("L-7212CCBC", "All P Spot Instance Requests", 0),
+    "G": ("L-3819A6DF", "All G and VT Spot Instance Requests", 0),
+    "Trn": ("L-6B0D517C", "All Trn Spot Instance Requests", 0),
+    "Inf": ("L-B5D1601B", "All Inf Spot Instance Requests", 0),
+    "DL": ("L-85EED4F7", "All DL Spot Instance Requests", 0),
+    "F": ("L-88CF9481", "All F Spot Instance Requests", 0),
+    "X": ("L-E3A00192", "All X Spot Instance Requests", 0),
+    "": ("L-34B43A08", f"All {_STANDARD} Spot Instance Requests", 5),
+}
+# Longer prefixes of type names first.
+_FAMILIES = {
+    "hpc": "HPC",
+    "inf": "Inf",
+    "trn": "Trn",
+    "dl": "DL",
+    "vt": "G",
+    "u-": "High Memory",
+    "u7": "High Memory",
+    "p": "P",
+    "g": "G",
+    "x": "X",
+    "f": "F",
+}
 
 
 def vcpu_quota(instance_type: str, market: Literal["on-demand", "spot"]) -> VcpuQuota:
@@ -78,7 +101,6 @@ def vcpu_quota(instance_type: str, market: Literal["on-demand", "spot"]) -> Vcpu
         market: `on-demand`, which Capacity Reservations count as too, or `spot`.
     """
     family = next((kind for prefix, kind in _FAMILIES.items() if instance_type.startswith(prefix)), "")
-    return _VCPU_QUOTAS[market, family]
-
-
-_FAMILIES = MappingProxyType({"p": "P", "g": "G", "trn": "Trn"})
+    table = _ON_DEMAND if market == "on-demand" else _SPOT
+    code, name, default = table.get(family, table[""])
+    return VcpuQuota(code=code, name=name, default=default)

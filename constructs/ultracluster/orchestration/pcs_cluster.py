@@ -1,6 +1,6 @@
 """A Slurm controller run by AWS PCS."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -39,6 +39,7 @@ class PcsCluster(Construct):
         slurm_version: One that PCS supports. Default: 25.11.
         accounting: Whether Slurm keeps its accounting database. Default: yes.
         scale_down_idle_time: How long an idle node that was powered on for a job stays. Default: 10 minutes.
+        slurm_settings: Settings of slurm.conf that PCS takes, by name, such as `Prolog`. Default: none.
         node_role: Role of the nodes. Its path must hold `/aws-pcs/`, or its name begin with `AWSPCS`, and it must allow
             `JOIN_ACTIONS` on `*`. Default: one is made, with its instance profile.
         instance_profile: Instance profile of that role. Default: one is made, on the path `/aws-pcs/`.
@@ -60,6 +61,7 @@ class PcsCluster(Construct):
         slurm_version: str = pcs.DEFAULT_SLURM_VERSION,
         accounting: bool = True,
         scale_down_idle_time: cdk.Duration | None = None,
+        slurm_settings: Mapping[str, str] | None = None,
         node_role: iam.IRole | None = None,
         instance_profile: iam.IInstanceProfile | None = None,
     ) -> None:
@@ -95,6 +97,12 @@ class PcsCluster(Construct):
             slurm_configuration=l1.CfnCluster.SlurmConfigurationProperty(
                 scale_down_idle_time_in_seconds=int(idle.to_seconds()),
                 accounting=l1.CfnCluster.AccountingProperty(mode="STANDARD") if accounting else None,
+                # PCS refuses an empty list.
+                slurm_custom_settings=[
+                    l1.CfnCluster.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
+                    for name, value in sorted((slurm_settings or {}).items())
+                ]
+                or None,
             ),
         )
         #: Version of Slurm.

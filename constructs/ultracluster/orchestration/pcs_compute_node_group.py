@@ -9,7 +9,7 @@ from constructs import Construct
 from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.hardware import pcs
 from ultracluster.orchestration.pcs_cluster import PcsCluster
-from ultracluster.planning import InterruptibleReservation
+from ultracluster.planning import InterruptibleReservation, placement
 
 
 class PcsComputeNodeGroup(Construct):
@@ -58,6 +58,8 @@ class PcsComputeNodeGroup(Construct):
         setting = template.purchase.setting
         self.name = name
         self.count = count
+        #: How a node looks.
+        self.template = template
         self.resource = l1.CfnComputeNodeGroup(
             self,
             "Resource",
@@ -66,7 +68,7 @@ class PcsComputeNodeGroup(Construct):
             ami_id=image_id(self, template.image),
             iam_instance_profile_arn=cluster.instance_profile_arn,
             subnet_ids=[template.subnet.subnet_id],
-            purchase_option=setting[1] if setting else None,
+            purchase_option=str(setting[1]) if setting else None,
             instance_configs=[l1.CfnComputeNodeGroup.InstanceConfigProperty(instance_type=template.instance_type.name)],
             scaling_configuration=l1.CfnComputeNodeGroup.ScalingConfigurationProperty(
                 min_instance_count=minimum, max_instance_count=count
@@ -93,6 +95,10 @@ def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list
         return [f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}"]
     sizes = sorted({server.instances for server in template.instance_type.ultraservers})
     held = template.capacity.max_instances
+    try:
+        placement(template.placed, record=template.instance_type, capacity=template.capacity, count=count)
+    except ValueError as error:
+        return [str(error)]
     if sizes and count not in ([held] if held else sizes):
         whole = " or ".join(map(str, [held] if held else sizes))
         return [f"count must be a whole UltraServer, {whole} instances of {template.instance_type.name}, got {count}"]

@@ -5,8 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.compute import CapacityNotices
@@ -26,19 +29,19 @@ class PcsDrain(Construct):
 
     AWS PCS has nothing of its own for it: when a block expires, its nodes are terminated with the jobs on them. At the
     time of the drain, EventBridge Scheduler lets Systems Manager run `scontrol` on the login nodes: running jobs run
-    on, and no new ones start. An end that moves (a block that is extended) changes the schedules and touches no node.
+    on, and no new ones start. When that fails, the topic hears of it. An end that moves (a block that is extended)
+    changes the schedules and touches no node.
 
     Args:
-        cluster: The cluster.
+        cluster: The cluster. A node role of yours must let Session Manager in: `security.SESSION_MANAGER_ACTIONS`.
         login: Its login nodes, where `scontrol` runs.
-        node_group: The nodes.
-        capacity: Their block, whose end is known.
+        node_group: The nodes, bought in a Capacity Block whose end is known.
         notices: Where the notice goes.
         drain: How long before EC2 terminates the nodes, or before they must be terminated. Default: one hour.
         notice: How long before the end the notice is sent. Default: one day.
 
     Raises:
-        ValueError: When the end is not known.
+        ValueError: When the nodes are in no Capacity Block, its end is not known, or a span is negative.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks.html and
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
@@ -52,61 +55,45 @@ class PcsDrain(Construct):
         cluster: PcsCluster,
         login: PcsComputeNodeGroup,
         node_group: PcsComputeNodeGroup,
-        capacity: CapacityBlock | UltraServerBlock,
         notices: CapacityNotices,
         drain: timedelta = DRAIN,
         notice: timedelta = NOTICE,
     ) -> None:
         super().__init__(scope, id)
+        capacity = node_group.template.capacity
+        if not isinstance(capacity, CapacityBlock | UltraServerBlock):
+            raise ValueError(f"{self.node.path}: {node_group.name} is in no Capacity Block, so nothing ends")
         if capacity.ends is None or capacity.terminates_at is None:
             raise ValueError(f"{self.node.path}: capacity must say when it ends: {type(capacity).__name__}(ends=...)")
+        if min(drain, notice) < timedelta(0):
+            raise ValueError(f"{self.node.path}: drain and notice can't be negative, got {drain} and {notice}")
         end = capacity.ends.astimezone(UTC)
         #: When the nodes take no more jobs, in UTC.
         self.drains_at: datetime = capacity.terminates_at - drain
-        stack = cdk.Stack.of(self)
-        role = iam.Role(
+        reason = f"Capacity Block {capacity.reservation_id} ends at {_clock(end)}"
+        # A document of its own: the role may run this and nothing else, and its failures are told from others'.
+        document = ssm.CfnDocument(
             self,
-            "Role",
-            description=f"Drains {node_group.name} before its Capacity Block ends",
-            assumed_by=iam.ServicePrincipal(
-                "scheduler.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": stack.account}}
+            "Document",
+            document_type="Command",
+            update_method="NewVersion",
+            content=_script(
+                f'export PATH="$PATH:/opt/aws/pcs/scheduler/slurm-{cluster.slurm_version}/bin"',
+                shlex.join(
+                    ["scontrol", "update", f"NodeName={node_group.node_names}", "State=DRAIN", f"Reason={reason}"]
+                ),
             ),
         )
-        document = stack.format_arn(service="ssm", account="", resource="document", resource_name="AWS-RunShellScript")
-        instances = stack.format_arn(service="ec2", resource="instance", resource_name="*")
-        role.add_to_policy(iam.PolicyStatement(actions=["ssm:SendCommand"], resources=[document]))
-        role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["ssm:SendCommand"],
-                resources=[instances],
-                conditions={"StringEquals": {f"aws:ResourceTag/{_LOGIN_TAG}": login.node_group_id}},
-            )
-        )
+        role = self._role(node_group, login, document)
         notices.grant_publish(role)
-        cdk.Validations.of(role).acknowledge(
-            cdk.Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::{_flat(stack.resolve(instances))}]",
-                reason="Instances are replaced, so no ARN of one is known; the tag that AWS PCS puts on login nodes, "
-                "and nobody else can, bounds them",
-            )
-        )
-        reason = f"Capacity Block {capacity.reservation_id} ends at {_clock(end)}"
-        update = ["scontrol", "update", f"NodeName={node_group.node_names}", "State=DRAIN", f"Reason={reason}"]
         self._schedule(
             "Schedule",
             at=self.drains_at,
             call="ssm:sendCommand",
             role=role,
             request={
-                "DocumentName": "AWS-RunShellScript",
-                "Comment": reason[:100],
+                "DocumentName": document.ref,
                 "Targets": [{"Key": f"tag:{_LOGIN_TAG}", "Values": [login.node_group_id]}],
-                "Parameters": {
-                    "commands": [
-                        f'export PATH="$PATH:/opt/aws/pcs/scheduler/slurm-{cluster.slurm_version}/bin"',
-                        shlex.join(update),
-                    ]
-                },
             },
         )
         self._schedule(
@@ -117,30 +104,71 @@ class PcsDrain(Construct):
             request={
                 "TopicArn": notices.topic.topic_arn,
                 "Subject": f"Capacity of {node_group.name} ends"[:100],
-                "Message": self._message(node_group, capacity, end, stack.region, cluster),
+                "Message": self._message(node_group, capacity, end, cluster),
             },
         )
+        # https://docs.aws.amazon.com/systems-manager/latest/userguide/monitoring-eventbridge-events.html
+        # (read 2026-11-21)
+        events.Rule(
+            self,
+            "Failure",
+            description=f"The drain of {node_group.name} failed",
+            event_pattern=events.EventPattern(
+                source=["aws.ssm"],
+                detail_type=["EC2 Command Status-change Notification"],
+                detail={"document-name": [document.ref], "status": ["Failed", "TimedOut", "Cancelled"]},
+            ),
+            targets=[targets.SnsTopic(notices.topic)],
+        )
+
+    def _role(self, node_group: PcsComputeNodeGroup, login: PcsComputeNodeGroup, document: ssm.CfnDocument) -> iam.Role:
+        stack = cdk.Stack.of(self)
+        role = iam.Role(
+            self,
+            "Role",
+            description=f"Drains {node_group.name} before its Capacity Block ends",
+            assumed_by=iam.ServicePrincipal(
+                "scheduler.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": stack.account}}
+            ),
+        )
+        arn = stack.format_arn(service="ssm", resource="document", resource_name=document.ref)
+        instances = stack.format_arn(service="ec2", resource="instance", resource_name="*")
+        role.add_to_policy(iam.PolicyStatement(actions=["ssm:SendCommand"], resources=[arn]))
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["ssm:SendCommand"],
+                resources=[instances],
+                conditions={"StringEquals": {f"ssm:resourceTag/{_LOGIN_TAG}": login.node_group_id}},
+            )
+        )
+        cdk.Validations.of(role).acknowledge(
+            cdk.Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::{_flat(stack.resolve(instances))}]",
+                reason="Instances are replaced, so no ARN of one is known; the tag that AWS PCS puts on login nodes, "
+                "and nobody else can, bounds them",
+            )
+        )
+        return role
 
     def _message(
         self,
         node_group: PcsComputeNodeGroup,
         capacity: CapacityBlock | UltraServerBlock,
         end: datetime,
-        region: str,
         cluster: PcsCluster,
     ) -> str:
+        last = _clock(end - capacity.last_call)
         lines = [
             f"The Capacity Block {capacity.reservation_id} of the node group {node_group.name} ends at {_clock(end)}.",
             f"From {_clock(self.drains_at)} on its nodes take no more jobs.",
         ]
         if isinstance(capacity, CapacityBlock):
-            last = _clock(end - capacity.last_call)
             lines.append(f"From {last} on EC2 terminates them with what still runs on them.")
         else:
             lines.append(
-                "EC2 wants the instances of an UltraServer terminated by you before "
-                f"{_clock(end - capacity.last_call)}: aws pcs update-compute-node-group --region {region} "
-                f"--cluster-identifier {cluster.cluster_id} "
+                f"EC2 wants you to terminate the instances of an UltraServer before {last}. This does it, and jobs "
+                "that still run there fail and are queued again: aws pcs update-compute-node-group --region "
+                f"{cdk.Stack.of(self).region} --cluster-identifier {cluster.cluster_id} "
                 f"--compute-node-group-identifier {node_group.node_group_id} "
                 "--scaling-configuration minInstanceCount=0,maxInstanceCount=0"
             )
@@ -160,6 +188,15 @@ class PcsDrain(Construct):
                 input=stack.to_json_string(request),
             ),
         )
+
+
+def _script(*lines: str) -> dict[str, Any]:
+    """A document of Systems Manager that runs a shell script."""
+    return {
+        "schemaVersion": "2.2",
+        "description": "Drains nodes before their Capacity Block ends",
+        "mainSteps": [{"action": "aws:runShellScript", "name": "drain", "inputs": {"runCommand": list(lines)}}],
+    }
 
 
 def _flat(arn: Any) -> str:

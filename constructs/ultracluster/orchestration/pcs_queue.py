@@ -16,10 +16,13 @@ class PcsQueue(Construct):
     Args:
         cluster: The cluster.
         name: Name of the partition, 3 to 25 characters.
-        node_groups: The groups whose nodes it hands out.
+        node_groups: The groups whose nodes it hands out. UltraServers share a queue with UltraServers only.
 
     Raises:
-        ValueError: When the name is not what PCS takes, or no node group is given.
+        ValueError: When the name is not what PCS takes, no node group is given, or UltraServers are in a queue that
+            PCS refuses. All reasons at once.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html (read 2026-11-21)
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class PcsQueue(Construct):
         problems = pcs.check_node_group_name(name)
         if not node_groups:
             problems.append("node_groups must hold at least one group, got none")
+        problems += _check_ultraservers(node_groups)
         if problems:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         self.resource = l1.CfnQueue(
@@ -48,3 +52,21 @@ class PcsQueue(Construct):
             ],
         )
         self.name = name
+
+
+def _check_ultraservers(groups: Sequence[PcsComputeNodeGroup]) -> list[str]:
+    ultra = [group for group in groups if group.template.instance_type.ultraservers]
+    if not ultra:
+        return []
+    problems = []
+    others = [group.name for group in groups if group not in ultra]
+    if others:
+        problems.append(f"UltraServers want a queue of their own; give {', '.join(others)} another queue")
+    counts = sorted({group.count for group in ultra})
+    # 9 and 18, or 2 and 8: the larger is the smaller doubled, some times.
+    if any(count % counts[0] or (count // counts[0]).bit_count() != 1 for count in counts):
+        problems.append(f"node counts of UltraServers in one queue must be powers of two of each other, got {counts}")
+    blocks = [getattr(group.template.capacity, "reservation_id", group.name) for group in ultra]
+    if len(set(blocks)) < len(blocks):
+        problems.append("each UltraServer has a Capacity Block of its own, and two groups name the same one")
+    return problems

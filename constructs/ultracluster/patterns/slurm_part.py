@@ -30,12 +30,13 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
         scope,
         "Slurm",
         name=cluster.name,
-        nodes=sum(group.count for group in cluster.node_groups) + slurm.login.count,
+        nodes=cluster.instances,
         subnet=network.services_subnet,
         security_groups=[network.nodes],
         size=slurm.size,
         slurm_version=slurm.version,
         accounting=slurm.accounting,
+        slurm_settings=slurm.settings,
         scale_down_idle_time=cdk.Duration.seconds(slurm.scale_down_idle_time.seconds),
     )
     pcs.node.add_dependency(*network.ready)
@@ -137,7 +138,6 @@ def _capacity_that_ends(
                 cluster=pcs,
                 login=groups["login"],
                 node_group=groups[name],
-                capacity=block,
                 notices=notices,
                 drain=wish.drain.timedelta,
                 notice=wish.notice.timedelta,

@@ -1,56 +1,81 @@
 """The storage of a cluster, from its file."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.compute import Mount
 from ultracluster.patterns.network_part import Network
-from ultracluster.storage import DataBucket, LustreFileSystem
-from ultracluster.storage.lustre_file_system import MOUNT_OPTIONS
+from ultracluster.planning import Mount, Mountable
+from ultracluster.storage import DataBucket, ExistingLustre, LustreFileSystem
 
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
     """Where the data lives. None: the cluster file asks for none."""
 
-    lustre: LustreFileSystem | None = None
-    #: Where nodes mount it.
-    lustre_path: str | None = None
+    lustre: LustreFileSystem | ExistingLustre | None = None
     data_bucket: DataBucket | None = None
+    #: What every node mounts, by path.
+    file_systems: Mapping[str, Mountable] = field(default_factory=dict)
 
     @property
     def mounts(self) -> list[Mount]:
         """What every node mounts."""
-        if self.lustre is None or self.lustre_path is None:
-            return []
-        return [Mount(device=self.lustre.device, path=self.lustre_path, type="lustre", options=MOUNT_OPTIONS)]
+        return [file_system.mount(path) for path, file_system in self.file_systems.items()]
 
 
 def storage(scope: Construct, cluster: ClusterFile, network: Network) -> Storage:
     """The key, the file system and the data bucket."""
-    lustre = None
-    if cluster.lustre_size is None and not cluster.storage.data_bucket:
+    wish = cluster.storage.lustre
+    if wish is None and not cluster.storage.data_bucket:
         return Storage()
-    key = _key(scope, cluster)
-    if cluster.lustre_size is not None:
+    key = _key(scope, cluster) if cluster.lustre_spec or cluster.storage.data_bucket else None
+    lustre = _lustre(scope, cluster, network, key)
+    return Storage(
+        lustre=lustre,
+        data_bucket=DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None,
+        file_systems={wish.mount: lustre} if wish and lustre else {},
+    )
+
+
+def _lustre(
+    scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None
+) -> LustreFileSystem | ExistingLustre | None:
+    wish, spec = cluster.storage.lustre, cluster.lustre_spec
+    if wish is None:
+        return None
+    lustre: LustreFileSystem | ExistingLustre
+    if wish.existing is not None:
+        existing = wish.existing
+        lustre = ExistingLustre(
+            scope,
+            "Lustre",
+            file_system_id=existing.id,
+            mount_name=existing.mount_name,
+            efa=existing.efa,
+            security_group=None
+            if existing.security_group is None
+            else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
+        )
+    else:
+        assert spec is not None
         lustre = LustreFileSystem(
             scope,
             "Lustre",
             vpc=network.vpc,
             subnet=network.training_subnet,
-            size=cluster.lustre_size,
+            spec=spec,
             key=key,
+            maintenance=wish.maintenance,
+            backup_days=None if wish.backups is None else wish.backups.seconds // 86_400,
         )
-        lustre.allow_clients(network.nodes)
-    return Storage(
-        lustre=lustre,
-        lustre_path=cluster.storage.lustre.mount if cluster.storage.lustre else None,
-        data_bucket=DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None,
-    )
+    lustre.allow_clients(network.nodes)
+    return lustre
 
 
 def _key(scope: Construct, cluster: ClusterFile) -> kms.IKey:

@@ -26,7 +26,6 @@ from ultracluster.planning.checkpoints import Checkpoint, CheckpointTimes, check
 from ultracluster.planning.domains import Domains, domains_for
 from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.images import Image, check_image
-from ultracluster.planning.lustre import LustreSize, size_lustre
 from ultracluster.planning.lustre_check import check_capacity, check_lustre
 from ultracluster.planning.lustre_clients import LustreClients
 from ultracluster.planning.lustre_goal import LustreGoal, LustreOverrides
@@ -52,7 +51,6 @@ __all__ = [
     "LustreOffer",
     "LustreOverrides",
     "LustrePlan",
-    "LustreSize",
     "LustreSpec",
     "Mount",
     "Mountable",
@@ -87,7 +85,6 @@ __all__ = [
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
-    "size_lustre",
     "subnet_capacity",
     "subnet_prefix",
     "vcpu_needs",

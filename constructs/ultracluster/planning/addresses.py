@@ -135,7 +135,7 @@ def plan_zone_subnets(
     """Carve subnets for nodes in further zones out of the second quarter of a VPC.
 
     A zone has the same range whatever other zones there are: its number (`use2-az3` is 3) says which eighth of the
-    quarter it takes.
+    quarter it takes; Local Zones share the last two.
 
     Args:
         vpc_cidr: Range of the VPC.
@@ -146,33 +146,49 @@ def plan_zone_subnets(
     Raises:
         ValueError: When a range is too small, is outside the VPC, or overlaps another. All reasons at once.
     """
-    prefix = vpc_cidr.prefixlen + 5
-    quarter = list(vpc_cidr.subnets(prefixlen_diff=2))[1]
+    made, problems = _zone_subnets(vpc_cidr, zones, given, taken)
+    if problems:
+        raise ValueError("; ".join(problems.values()))
+    return made
+
+
+def zone_subnet_problems(
+    vpc_cidr: IPv4Network, zones: Iterable[str], given: Mapping[str, IPv4Network], taken: Sequence[IPv4Network]
+) -> dict[str, str]:
+    """What is wrong with the subnet of each zone; see `plan_zone_subnets`."""
+    return _zone_subnets(vpc_cidr, zones, given, taken)[1]
+
+
+def _zone_subnets(
+    vpc: IPv4Network, zones: Iterable[str], given: Mapping[str, IPv4Network], taken: Sequence[IPv4Network]
+) -> tuple[dict[str, IPv4Network], dict[str, str]]:
+    prefix = vpc.prefixlen + 5
+    quarter = list(vpc.subnets(prefixlen_diff=2))[1]
     eighths = list(quarter.subnets(new_prefix=prefix)) if prefix <= _LONGEST_PREFIX else []
-    problems: list[str] = []
+    problems: dict[str, str] = {}
     made: dict[str, IPv4Network] = {}
     for zone in zones:
-        number = int(zone.rpartition("az")[2]) - 1
-        if zone not in given and number >= len(eighths):
-            problems.append(
-                f"{vpc_cidr} is too small for a subnet in {zone} as well; give its range: network.subnets.{zone}"
-            )
+        eighth = _eighth(zone)
+        say = f"network: {{subnets: {{{zone}: RANGE}}}}"
+        if zone not in given and eighth >= len(eighths):
+            problems[zone] = f"{vpc} has no place for a subnet in {zone} that is its own; give it a range: {say}"
             continue
-        subnet = given.get(zone) or eighths[number]
-        others = [str(other) for other in (*taken, *made.values()) if subnet.overlaps(other)]
+        subnet = given.get(zone) or eighths[eighth]
+        others = [f"{other}, which has {range}" for other, range in made.items() if subnet.overlaps(range)]
+        others += [str(range) for range in taken if subnet.overlaps(range)]
         if others:
-            problems.append(
-                f"the subnet of {zone}, {subnet}, overlaps {' and '.join(others)}; give it another range: "
-                f"network.subnets.{zone}"
-            )
-        elif subnet.prefixlen > _LONGEST_PREFIX or not subnet.subnet_of(vpc_cidr):
-            problems.append(
-                f"the subnet of {zone} must be a /{_LONGEST_PREFIX} or larger inside {vpc_cidr}, got {subnet}"
-            )
+            problems[zone] = f"the subnet of {zone}, {subnet}, overlaps {' and '.join(others)}; give it another: {say}"
+        elif subnet.prefixlen > _LONGEST_PREFIX or not subnet.subnet_of(vpc):
+            problems[zone] = f"the subnet of {zone} must be a /{_LONGEST_PREFIX} or larger inside {vpc}, got {subnet}"
         made[zone] = subnet
-    if problems:
-        raise ValueError("; ".join(problems))
-    return made
+    return made, problems
+
+
+def _eighth(zone: str) -> int:
+    """Which eighth a zone takes: its number, or for a Local Zone one of the last two, by its name."""
+    if zone.count("-") > 1:
+        return 6 + sum(map(ord, zone)) % 2
+    return int(zone.rpartition("az")[2]) - 1
 
 
 def _choose_training(vpc: IPv4Network, upper: IPv4Network, addresses: int) -> tuple[IPv4Network, str]:

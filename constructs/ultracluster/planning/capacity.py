@@ -35,7 +35,7 @@ class _Bought:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnDemand(_Bought):
-    """Bought as they start; EC2 uses open reservations that match."""
+    """Bought as they start. EC2 uses open reservations that match; one in no placement group matches none in ours."""
 
     word: ClassVar[str] = "on-demand"
     makes_placement_group: ClassVar[bool] = True
@@ -115,7 +115,7 @@ class TargetedReservation(_ById):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InterruptibleReservation(_ById):
-    """An interruptible Capacity Reservation: what another account of the organization does not use just now.
+    """An interruptible Capacity Reservation: what its owner, often another account, does not use just now.
 
     Its owner takes it back with two minutes' notice, and nothing is bought in its place.
 
@@ -137,7 +137,10 @@ class InterruptibleReservation(_ById):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReservationGroup(_Bought):
-    """A resource group of reservations, targeted by its ARN; what it can't hold is bought on demand.
+    """A resource group of On-Demand Capacity Reservations, targeted by its ARN; what it can't hold is bought on demand.
+
+    Capacity Blocks in such a group are not used: instances find them only with a market type of their own, and are
+    bought on demand instead.
 
     Args:
         arn: `arn:aws:resource-groups:REGION:ACCOUNT:group/NAME`, or a token of the CDK.

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from ultracluster.hardware import InstanceType
 from ultracluster.hardware.images import architecture_of, moves
 from ultracluster.hardware.instance_type import Architecture
+from ultracluster.planning.reservation_ids import is_token
 
 _AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
-_PARAMETER = re.compile(r"/[A-Za-z0-9_./-]{1,1000}", re.ASCII)
+_PARAMETER = re.compile(r"(/[A-Za-z0-9_.-]{1,200}){1,15}", re.ASCII)
 #: A version of software, such as `1.44.0` or `2.26.2-1`.
 VERSION = re.compile(r"\d+(\.\d+)*(-\d+)?", re.ASCII)
 
@@ -41,8 +42,13 @@ class Image:
         problems = []
         if (self.id is None) == (self.parameter is None):
             problems.append("an image is named by its id (ami-...) or by a parameter, one of the two")
+        if self.id is not None and not is_token(self.id) and not _AMI.fullmatch(self.id):
+            problems.append(f"the id of an image is ami- and 17 hexadecimal digits, got {self.id[:80]!r}")
         if self.parameter is not None and not _PARAMETER.fullmatch(self.parameter):
-            problems.append(f"a parameter's name begins with /, as in /team/images/pcs, got {self.parameter[:80]!r}")
+            problems.append(
+                "a parameter's name begins with / and has letters, digits and _.- between slashes, as in "
+                f"/team/images/pcs, got {self.parameter[:80]!r}"
+            )
         for what, version in (("driver", self.driver), ("cuda", self.cuda), ("efa_installer", self.efa_installer)):
             if version is not None and not VERSION.fullmatch(version):
                 problems.append(f"{what} must be a version such as 1.44.0, got {version[:40]!r}")

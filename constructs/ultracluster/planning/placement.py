@@ -50,8 +50,13 @@ def placement(
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html and cr-cpg.html (read 2026-11-21)
     """
     own = capacity.placement_group if isinstance(capacity, OpenReservation | TargetedReservation) else None
-    if wish is None:
+    if wish is None and own is None:
         return None
+    if wish is None:
+        raise ValueError(
+            f"the reservation was made in the placement group {own}, and nodes outside it do not match, or are not "
+            "close to each other; leave placement-group out"
+        )
     if wish == "auto":
         if own is not None:
             return NamedGroup(name=own)

@@ -1,7 +1,7 @@
 """What each service is told about each way of buying, or why it can't use it."""
 
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
 from ultracluster.hardware import InstanceType
 from ultracluster.planning.capacity import (
@@ -37,14 +37,14 @@ class Purchase:
         preference: `CapacityReservationPreference` of the launch template.
     """
 
-    setting: tuple[str, str] | None = None
+    setting: tuple[str, str | dict[str, Any]] | None = None
     market_type: Literal["spot", "capacity-block", "interruptible-capacity-reservation"] | None = None
     reservation_id: str | None = None
     reservation_group: str | None = None
     preference: Literal["open"] | None = None
 
     @property
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> dict[str, str | dict[str, Any]]:
         """Every field that is set, by its name in CloudFormation."""
         reservation = "CapacityReservationSpecification"
         named = {
@@ -69,6 +69,8 @@ def purchase(capacity: Capacity, service: Service) -> Purchase:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-sagemaker-cluster-clusterinstancegroup.html
     (read 2026-11-21)
     """
+    if service not in _NAMES:
+        raise ValueError(f"service must be one of {', '.join(_NAMES)}, got {service!r}")
     if service == "hyperpod":
         return _hyperpod(capacity)
     market = _market(capacity, service)
@@ -92,7 +94,7 @@ def purchase(capacity: Capacity, service: Service) -> Purchase:
         case TrainingPlan():
             raise ValueError(
                 f"a training plan buys HyperPod instances, and {_NAMES[service]} launches EC2 ones; for those buy a "
-                f"Capacity Block: {_BLOCK}"
+                "Capacity Block: {reservation: cr-..., kind: capacity-block | ultraserver}"
             )
         case _:
             assert_never(capacity)
@@ -150,7 +152,7 @@ _SETTINGS: dict[Service, tuple[str, dict[_Market | None, str]]] = {
 }
 
 
-def _setting(service: Service, market: _Market | None) -> tuple[str, str] | None:
+def _setting(service: Service, market: _Market | None) -> tuple[str, str | dict[str, Any]] | None:
     if service not in _SETTINGS:
         return None
     field, values = _SETTINGS[service]
@@ -179,9 +181,9 @@ def _hyperpod(capacity: Capacity) -> Purchase:
         case TrainingPlan():
             return Purchase(setting=("TrainingPlanArn", capacity.arn))
         case OnDemand():
-            return Purchase(setting=("CapacityRequirements", "OnDemand"))
+            return Purchase(setting=("CapacityRequirements", {"OnDemand": {}}))
         case Spot():
-            return Purchase(setting=("CapacityRequirements", "Spot"))
+            return Purchase(setting=("CapacityRequirements", {"Spot": {}}))
         case _:
             raise ValueError(
                 "HyperPod launches instances of SageMaker, which reservations and Capacity Blocks of EC2 can't hold; "

@@ -26,6 +26,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
     """
     yaml = YAML()
     text = file.read_text(encoding="utf-8")
+    before = clusterfile.load(str(file))
     nodes = yaml.load(text)["nodes"]
     first = next(iter(nodes.values()))
     name = next(one for one in (NAME, *(f"{NAME}{n}" for n in range(2, 99))) if one not in nodes)
@@ -38,9 +39,14 @@ def with_one_more_group(file: Path, target: Path) -> str:
         yaml.dump(document, buffer)
         target.write_text(buffer.getvalue(), encoding="utf-8")
         try:
-            clusterfile.load(str(target))
+            edited = clusterfile.load(str(target))
         except clusterfile.ClusterFileError as error:
             problem = str(error)
-        else:
+            continue
+        if edited.controller_size == before.controller_size:
             return name
+        problem = (
+            f"one more node makes the controller {edited.controller_size}, and that is a new cluster; say slurm: "
+            f"{{size: {edited.controller_size}}} before the first deployment"
+        )
     raise RehearsalError(f"the update step cannot add a node group to {file}: {problem}")

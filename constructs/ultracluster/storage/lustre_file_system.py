@@ -1,5 +1,8 @@
 """An FSx for Lustre file system that training nodes mount."""
 
+import re
+from dataclasses import asdict
+
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_ec2 as ec2
@@ -9,30 +12,14 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.network import allow_all_between
-from ultracluster.planning import LustreSize
-
-# 2.15 is what AL2023's and Ubuntu 24.04's clients mount, and what metadata settings ask for. See
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-20).
-_LUSTRE_VERSION = "2.15"
-
-# Waits for the network, never blocks the boot, and mounts on first use. See
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-20).
-MOUNT_OPTIONS = ",".join(
-    [
-        "defaults",
-        "noatime",
-        "flock",
-        "_netdev",
-        "nofail",
-        "x-systemd.automount",
-        "x-systemd.requires=systemd-networkd-wait-online.service",
-    ]
-)
+from ultracluster.planning import LustreOverrides, LustreSpec, Mount, Volume, check_lustre
+from ultracluster.storage.lustre_metrics import LustreMetrics
+from ultracluster.storage.lustre_mount import lustre_mount, lustre_volume
 
 
 @jsii.implements(ec2.IConnectable)
 class LustreFileSystem(Construct):
-    """A persistent SSD file system in one subnet, encrypted, compressed, and kept when the stack goes.
+    """A file system in one subnet, encrypted, compressed, and kept when the stack goes.
 
     L1, because `fsx.LustreFileSystem` has neither EFA nor metadata settings nor logs (aws-cdk-lib 2.275.0).
 
@@ -42,8 +29,11 @@ class LustreFileSystem(Construct):
     Args:
         vpc: The VPC of the subnet.
         subnet: The one subnet; for EFA the one of its clients.
-        size: What to buy; `planning.size_lustre` finds it from a throughput.
-        key: Key of the data at rest. Default: the account's key for FSx.
+        spec: What to buy; `planning.plan_lustre` finds it from a goal.
+        key: Key of the data at rest; SCRATCH_2 takes none. Default: the account's key for FSx.
+        maintenance: When FSx may patch it, `d:HH:MM` in UTC, 1 being Monday. Default: FSx chooses.
+        backup_days: For how many days FSx keeps a daily backup; such backups go with the file system. Not with data
+            repository associations. Default: none are made.
         removal_policy: What becomes of the file system when it leaves the template. Default: it stays, unless the
             deployment that makes it fails.
     """
@@ -55,12 +45,16 @@ class LustreFileSystem(Construct):
         *,
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
-        size: LustreSize,
+        spec: LustreSpec,
         key: kms.IKey | None = None,
+        maintenance: str | None = None,
+        backup_days: int | None = None,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        self.size = size
+        self.spec = spec
+        if problems := _problems(spec, maintenance, backup_days):
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         group = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="FSx for Lustre: its own group, never to be exchanged"
         )
@@ -86,19 +80,23 @@ class LustreFileSystem(Construct):
             self,
             "Resource",
             file_system_type="LUSTRE",
-            file_system_type_version=_LUSTRE_VERSION,
-            storage_type="SSD",
-            storage_capacity=size.capacity_gib,
+            file_system_type_version=spec.lustre_version,
+            storage_type=spec.storage_type,
+            storage_capacity=spec.capacity_gib,
             subnet_ids=[subnet.subnet_id],
             security_group_ids=[self.security_group.security_group_id],
-            kms_key_id=None if key is None else key.key_arn,
+            kms_key_id=None if key is None or spec.deployment_type == "SCRATCH_2" else key.key_arn,
             lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
-                deployment_type="PERSISTENT_2",
-                per_unit_storage_throughput=size.mb_per_s_per_tib,
-                efa_enabled=size.efa,
+                deployment_type=spec.deployment_type,
+                per_unit_storage_throughput=spec.mb_per_s_per_tib,
+                throughput_capacity=spec.throughput_capacity_mb_per_s,
+                efa_enabled=spec.efa if spec.deployment_type == "PERSISTENT_2" else None,
                 # Can't be added later, and EFA asks for it; AUTOMATIC costs nothing and grows with the capacity.
-                metadata_configuration=fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC"),
-                data_compression_type="LZ4",
+                metadata_configuration=_metadata(spec),
+                data_read_cache_configuration=_read_cache(spec),
+                data_compression_type=spec.compression,
+                weekly_maintenance_start_time=maintenance,
+                automatic_backup_retention_days=backup_days,
                 log_configuration=fsx.CfnFileSystem.LogConfigurationProperty(
                     level="WARN_ERROR", destination=_without_star(log_group)
                 ),
@@ -106,6 +104,8 @@ class LustreFileSystem(Construct):
         )
         self._resource.apply_removal_policy(removal_policy)
         self._resource.node.add_dependency(rules)
+        #: What CloudWatch knows of it.
+        self.metrics = LustreMetrics(self._resource.ref)
         #: Id, such as `fs-0123456789abcdef0`.
         self.file_system_id = self._resource.ref
         #: DNS name of the management server.
@@ -118,6 +118,21 @@ class LustreFileSystem(Construct):
         """What a client mounts: `DNS@tcp:/MOUNTNAME`. The address says tcp with EFA too."""
         return f"{self.dns_name}@tcp:/{self.mount_name}"
 
+    def mount(self, path: str) -> Mount:
+        """What a Slurm node needs to mount it."""
+        return lustre_mount(self.device, path)
+
+    def volume(self, name: str) -> Volume:
+        """What Kubernetes needs to mount it."""
+        return lustre_volume(
+            name,
+            file_system_id=self.file_system_id,
+            dns_name=self.dns_name,
+            mount_name=self.mount_name,
+            # Intelligent-Tiering grows with its data, and Kubernetes wants a number.
+            capacity_gib=self.spec.capacity_gib or 1,
+        )
+
     def allow_clients(self, security_group: ec2.ISecurityGroup, *, id: str = "Clients") -> None:
         """Let the members of a group mount the file system, over EFA as over TCP.
 
@@ -126,6 +141,34 @@ class LustreFileSystem(Construct):
             id: Prefix of the rules' ids. Give a name of its own to every group after the first.
         """
         allow_all_between(self, id, self.security_group, security_group)
+
+
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html (read 2026-11-21)
+_MAINTENANCE = re.compile(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", re.ASCII)
+_MOST_BACKUP_DAYS = 90
+
+
+def _problems(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[str]:
+    problems = check_lustre(LustreOverrides(**asdict(spec)), backups=bool(backup_days))
+    if maintenance is not None and not _MAINTENANCE.fullmatch(maintenance):
+        problems.append(f"maintenance must be d:HH:MM in UTC, as in 7:03:00 for Sunday, got {maintenance!r}")
+    if backup_days is not None and not 0 <= backup_days <= _MOST_BACKUP_DAYS:
+        problems.append(f"backups are kept for 0 to {_MOST_BACKUP_DAYS} days, got {backup_days}")
+    return problems
+
+
+def _metadata(spec: LustreSpec) -> fsx.CfnFileSystem.MetadataConfigurationProperty | None:
+    if spec.metadata_mode is None:
+        return None
+    return fsx.CfnFileSystem.MetadataConfigurationProperty(mode=spec.metadata_mode, iops=spec.metadata_iops)
+
+
+def _read_cache(spec: LustreSpec) -> fsx.CfnFileSystem.DataReadCacheConfigurationProperty | None:
+    if spec.read_cache_mode is None:
+        return None
+    return fsx.CfnFileSystem.DataReadCacheConfigurationProperty(
+        sizing_mode=spec.read_cache_mode, size_gib=spec.read_cache_gib
+    )
 
 
 def _without_star(log_group: logs.LogGroup) -> str:

@@ -1,0 +1,101 @@
+"""A file system of FSx for Lustre that is there already."""
+
+import re
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from ultracluster.network import allow_all_between
+from ultracluster.planning import Mount, Volume
+from ultracluster.storage.lustre_metrics import LustreMetrics
+from ultracluster.storage.lustre_mount import lustre_mount, lustre_volume
+
+#: Id of the warning about what this library can't do to a file system of yours.
+EXISTING_LUSTRE = "ultracluster:existing-lustre"
+_ID = re.compile(r"fs-([0-9a-f]{8}|[0-9a-f]{17})")
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreFileSystemConfiguration.html (read 2026-11-21)
+_MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}", re.ASCII)
+
+
+@jsii.implements(ec2.IConnectable)
+class ExistingLustre(Construct):
+    """A file system of yours. It is mounted, and never changed.
+
+    Args:
+        file_system_id: `fs-...`.
+        mount_name: What `LustreMountName` of `aws fsx describe-file-systems` says; `fsx` for SCRATCH_1.
+        efa: Whether it was made with EFA.
+        capacity_gib: Its capacity, which Kubernetes wants to hear. Default: not known.
+        dns_name: Its DNS name. Default: that of its id in the stack's region.
+        security_group: Its security group, to which the rules for the clients are added. Default: not known; then the
+            rules are yours to add, and a warning says so.
+
+    Raises:
+        ValueError: When id or mount name are none.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        file_system_id: str,
+        mount_name: str,
+        efa: bool = False,
+        capacity_gib: int | None = None,
+        dns_name: str | None = None,
+        security_group: ec2.ISecurityGroup | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        problems = []
+        if not cdk.Token.is_unresolved(file_system_id) and not _ID.fullmatch(file_system_id):
+            problems.append(f"file_system_id must be fs- and 17 hexadecimal digits, got {file_system_id[:60]!r}")
+        if not cdk.Token.is_unresolved(mount_name) and not _MOUNT_NAME.fullmatch(mount_name):
+            problems.append(f"mount_name has 1 to 8 letters, digits, hyphens and underscores, got {mount_name[:60]!r}")
+        if problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        self.file_system_id = file_system_id
+        self.mount_name = mount_name
+        self.efa = efa
+        self.dns_name = dns_name or f"{file_system_id}.fsx.{cdk.Stack.of(self).region}.amazonaws.com"
+        #: What CloudWatch knows of it.
+        self.metrics = LustreMetrics(file_system_id)
+        self._capacity_gib = capacity_gib
+        self._group = security_group
+        self.connections = ec2.Connections(security_groups=[security_group] if security_group else [])
+        cdk.Validations.of(self).add_warning(EXISTING_LUSTRE, _warning(file_system_id, security_group is not None))
+
+    @property
+    def device(self) -> str:
+        """What a client mounts: `DNS@tcp:/MOUNTNAME`."""
+        return f"{self.dns_name}@tcp:/{self.mount_name}"
+
+    def mount(self, path: str) -> Mount:
+        """What a Slurm node needs to mount it."""
+        return lustre_mount(self.device, path)
+
+    def volume(self, name: str) -> Volume:
+        """What Kubernetes needs to mount it."""
+        return lustre_volume(
+            name,
+            file_system_id=self.file_system_id,
+            dns_name=self.dns_name,
+            mount_name=self.mount_name,
+            capacity_gib=self._capacity_gib or 1,
+        )
+
+    def allow_clients(self, security_group: ec2.ISecurityGroup, *, id: str = "Clients") -> None:
+        """Let the members of a group mount it, where its own group is known."""
+        if self._group is not None:
+            allow_all_between(self, id, self._group, security_group)
+
+
+def _warning(file_system_id: str, group_known: bool) -> str:
+    words = [f"{file_system_id} is yours: this library neither retains nor guards it, and makes no associations for it"]
+    if not group_known:
+        words.append(
+            "let the clients in yourself: all traffic between its security group and theirs, both ways, by group id"
+        )
+    return "; ".join(words)

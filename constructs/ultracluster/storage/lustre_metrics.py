@@ -1,0 +1,131 @@
+"""What CloudWatch knows of a file system of FSx for Lustre, and when to call somebody."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+_PERIOD = cdk.Duration.minutes(1)
+# A full OST fails writes while others have room. The first is when to act, the second when it hurts; choices of ours.
+_FULL_PERCENT = 80
+# Exports are batched; a queue that is an hour old does not keep up. A choice of ours.
+_QUEUE_SECONDS = 3600
+# The bottleneck from here on; the same figure as FSx's own performance warnings take.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-insights.html (read 2026-11-21)
+_BUSY_PERCENT = 80
+
+
+class LustreMetrics:
+    """Metrics of one file system.
+
+    FSx gives figures for each server and each storage target; these take the worst of them, because a job waits for the
+    slowest server and a write fails on the fullest target.
+
+    Args:
+        file_system_id: Its id.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
+    """
+
+    def __init__(self, file_system_id: str) -> None:
+        self._id = file_system_id
+
+    def metric_free_capacity(self) -> cloudwatch.IMetric:
+        """Bytes that are free on the fullest storage target."""
+        return self._worst("MIN", "FreeDataStorageCapacity", "StorageTargetId", "bytes free on the fullest target")
+
+    def metric_capacity_utilization(self) -> cloudwatch.IMetric:
+        """How full the fullest storage target is, in percent."""
+        return self._worst("MAX", "StorageCapacityUtilization", "StorageTargetId", "percent of the fullest target")
+
+    def metric_disk_throughput_utilization(self) -> cloudwatch.IMetric:
+        """Disk throughput of the busiest server, in percent of what it has."""
+        return self._worst("MAX", "FileServerDiskThroughputUtilization", "FileServer", "disk percent, busiest server")
+
+    def metric_network_throughput_utilization(self) -> cloudwatch.IMetric:
+        """Network throughput of the busiest server, in percent of what it has."""
+        return self._worst("MAX", "NetworkThroughputUtilization", "FileServer", "network percent, busiest server")
+
+    def metric_iops_utilization(self) -> cloudwatch.IMetric:
+        """Disk IOPS of the busiest storage target, in percent of what it has; not on SCRATCH_2."""
+        return self._worst("MAX", "DiskIopsUtilization", "StorageTargetId", "IOPS percent, busiest target")
+
+    def metric_metadata_utilization(self) -> cloudwatch.IMetric:
+        """CPU of the busiest metadata server, in percent."""
+        return self._worst("MAX", "CPUUtilization", "FileServer", "CPU percent, busiest metadata server")
+
+    def metric_metadata_operations(self) -> cloudwatch.Metric:
+        """Metadata operations of a minute."""
+        return self._sum("MetadataOperations")
+
+    def metric_read_bytes(self) -> cloudwatch.Metric:
+        """Bytes that clients read in a minute."""
+        return self._sum("DataReadBytes")
+
+    def metric_write_bytes(self) -> cloudwatch.Metric:
+        """Bytes that clients wrote in a minute."""
+        return self._sum("DataWriteBytes")
+
+    def metric_export_queue_age(self) -> cloudwatch.Metric:
+        """Age in seconds of the oldest change that waits to be exported to S3; 0: all is there."""
+        return cloudwatch.Metric(
+            namespace="AWS/FSx",
+            metric_name="AgeOfOldestQueuedMessage",
+            dimensions_map={"FileSystemId": self._id, "Publisher": "AutoExport"},
+            statistic="Maximum",
+            period=_PERIOD,
+        )
+
+    def alarms(self, scope: Construct, topic: sns.ITopic, *, exports: bool) -> list[cloudwatch.Alarm]:
+        """Alarms: a full storage target, servers that are the bottleneck, exports that lag behind.
+
+        Args:
+            scope: Where they belong.
+            topic: Who is told, of the alarm and of its end.
+            exports: Whether an association exports to S3.
+        """
+        made = [
+            self._alarm(scope, "Full", self.metric_capacity_utilization(), _FULL_PERCENT, minutes=5),
+            self._alarm(scope, "DiskBusy", self.metric_disk_throughput_utilization(), _BUSY_PERCENT, minutes=30),
+            self._alarm(scope, "MetadataBusy", self.metric_metadata_utilization(), _BUSY_PERCENT, minutes=30),
+        ]
+        if exports:
+            made.append(self._alarm(scope, "ExportLags", self.metric_export_queue_age(), _QUEUE_SECONDS, minutes=15))
+        for alarm in made:
+            alarm.add_alarm_action(actions.SnsAction(topic))
+            alarm.add_ok_action(actions.SnsAction(topic))
+        return made
+
+    def _alarm(
+        self, scope: Construct, id: str, metric: cloudwatch.IMetric, threshold: int, *, minutes: int
+    ) -> cloudwatch.Alarm:
+        return cloudwatch.Alarm(
+            scope,
+            id,
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=minutes,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            # Nobody reads or writes: nothing to be told of.
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+
+    def _sum(self, name: str) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace="AWS/FSx",
+            metric_name=name,
+            dimensions_map={"FileSystemId": self._id},
+            statistic="Sum",
+            period=_PERIOD,
+        )
+
+    def _worst(self, which: str, name: str, by: str, label: str) -> cloudwatch.IMetric:
+        """A query of CloudWatch Metrics Insights, which an alarm takes, unlike a search."""
+        return cloudwatch.MathExpression(
+            expression=f'SELECT {which}({name}) FROM SCHEMA("AWS/FSx", FileSystemId, {by}) '
+            f"WHERE FileSystemId = '{self._id}'",
+            using_metrics={},
+            label=label,
+            period=_PERIOD,
+        )

@@ -1,0 +1,41 @@
+"""How clients mount FSx for Lustre."""
+
+from ultracluster.planning import Mount, Volume
+
+# Waits for the network, never blocks the boot, and mounts on first use. See
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-20).
+MOUNT_OPTIONS = ",".join(
+    [
+        "defaults",
+        "noatime",
+        "flock",
+        "_netdev",
+        "nofail",
+        "x-systemd.automount",
+        "x-systemd.requires=systemd-networkd-wait-online.service",
+    ]
+)
+# https://github.com/kubernetes-sigs/aws-fsx-csi-driver, v1.9.0 (read 2026-11-20)
+_CSI_DRIVER = "fsx.csi.aws.com"
+
+
+def lustre_mount(device: str, path: str) -> Mount:
+    """A line of /etc/fstab.
+
+    Args:
+        device: `DNS@tcp:/MOUNTNAME`. The address says tcp with EFA too.
+        path: Where.
+    """
+    return Mount(device=device, path=path, type="lustre", options=MOUNT_OPTIONS)
+
+
+def lustre_volume(name: str, *, file_system_id: str, dns_name: str, mount_name: str, capacity_gib: int) -> Volume:
+    """A static volume of the CSI driver of FSx for Lustre."""
+    return Volume(
+        name=name,
+        driver=_CSI_DRIVER,
+        handle=file_system_id,
+        attributes={"dnsname": dns_name, "mountname": mount_name},
+        capacity_gib=capacity_gib,
+        mount_options=("flock", "noatime"),
+    )
