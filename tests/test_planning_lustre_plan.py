@@ -247,7 +247,7 @@ def is_sold(spec: LustreSpec) -> bool:
         )
     if spec.deployment_type == "SCRATCH_2":
         bare = (spec.mb_per_s_per_tib, spec.metadata_mode, spec.metadata_iops, spec.efa) == (None, None, None, False)
-        return bare and Shape(spec.capacity_gib or 0, 125, efa=False) in SOLD
+        return bare and (spec.capacity_gib == 1_200 or (spec.capacity_gib or 0) % 2_400 == 0)
     automatic = spec.metadata_mode == "AUTOMATIC" and spec.metadata_iops is None
     provisioned = spec.metadata_iops in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000))
     step = EFA_STEPS[spec.mb_per_s_per_tib or 0] if spec.efa else 2_400
@@ -363,7 +363,7 @@ def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -
             "SSD",
             "FSx does not sell Intelligent-Tiering here",
         ),
-        ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "no more GiB than PERSISTENT_2"),
+        ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "PERSISTENT_2 would take no fewer GiB"),
         ({"throughput_mb_per_s": 30_000, "temporary": True}, {}, "PERSISTENT_2", "SSD", "fewer GiB than SCRATCH_2"),
         ({"capacity_gib": 9, "temporary": True, "backups": True}, {}, "PERSISTENT_2", "SSD", "it lasts"),
         ({"capacity_gib": 9, "temporary": True}, {"scratch": False}, "PERSISTENT_2", "SSD", "does not sell SCRATCH_2"),
