@@ -128,7 +128,7 @@ goals = st.builds(
 ).filter(lambda goal: not goal.problems())
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(goals)
 def test_the_choice_is_the_cheapest_that_meets_the_goal(goal: LustreGoal) -> None:
     best = brute_force(goal)
@@ -143,6 +143,7 @@ def test_the_choice_is_the_cheapest_that_meets_the_goal(goal: LustreGoal) -> Non
     assert (found.usd, found.efa) == (best.usd, best.efa)
 
 
+@settings(deadline=None)
 @given(goals)
 def test_what_is_chosen_is_what_the_check_lets_pass(goal: LustreGoal) -> None:
     plan = planned(goal)
@@ -152,6 +153,7 @@ def test_what_is_chosen_is_what_the_check_lets_pass(goal: LustreGoal) -> None:
     assert plan_lustre(goal, overrides=LustreOverrides(**asdict(plan.spec))).spec == plan.spec
 
 
+@settings(deadline=None)
 @given(
     st.builds(
         LustreGoal,
@@ -176,6 +178,7 @@ def test_a_goal_that_is_refused_says_how_long_the_checkpoint_takes_and_that_work
     assert plan_lustre(eased).times(slower.size_bytes).write_seconds <= seconds
 
 
+@settings(deadline=None)
 @given(goals)
 def test_a_checkpoint_is_written_in_the_time_it_is_allowed(goal: LustreGoal) -> None:
     plan = planned(goal)
@@ -256,7 +259,7 @@ def is_sold(spec: LustreSpec) -> bool:
     return on_grid and (automatic or provisioned) and spec.lustre_version == "2.15" and spec.read_cache_mode is None
 
 
-@settings(max_examples=600)
+@settings(max_examples=600, deadline=None)
 @given(any_goal, offers, decisions)
 def test_what_is_decided_is_respected_or_refused_with_a_reason(
     goal: LustreGoal, offer: LustreOffer, decided: dict[str, Any]
