@@ -161,6 +161,15 @@ def test_a_local_zone_has_small_file_systems_only() -> None:
     )
 
 
+def test_a_region_without_persistent_2_is_refused_where_a_file_system_is_asked_for() -> None:
+    text = GOOD.replace("us-east-2", "me-central-1").replace("use2-az1", "mec1-az1")
+    assert problems(text) == [
+        "c.yaml:7:11 storage.lustre: FSx does not sell PERSISTENT_2 here; where all may be lost, `temporary: true` "
+        "takes SCRATCH_2"
+    ]
+    assert not problems(text.replace("{throughput: 40 GB/s}", "{throughput: 4 GB/s, temporary: true}"))
+
+
 @pytest.mark.parametrize(("services", "good"), [("use2-az3", True), ("use1-az3", False)])
 def test_the_zone_of_services_is_in_the_region_too(services: str, good: bool) -> None:
     text = bent("name: llama", f"name: llama\nnetwork: {{services-zone: {services}}}")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultracluster.planning import LustreClients, LustreOffer, LustreOverrides, check_capacity, check_lustre
@@ -168,6 +168,7 @@ def test_a_file_system_takes_1024_efa_connections(nodes: int, interfaces: int | 
     assert check_lustre(LustreOverrides(efa=False), clients=clients) == []
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5_000), st.integers(1, 16))
 def test_what_is_said_to_lower_is_enough_and_not_too_much(nodes: int, interfaces: int) -> None:
     def fits(count: int, each: int) -> bool:
@@ -186,6 +187,7 @@ def test_what_is_said_to_lower_is_enough_and_not_too_much(nodes: int, interfaces
     assert (f"take {1024 // nodes} EFA interfaces a node" in problem) == (nodes <= 1024)
 
 
+@settings(deadline=None)
 @given(st.integers(-5_000, 500_000), st.sampled_from([None, 125, 250, 500, 1000]), st.booleans())
 def test_a_capacity_off_the_grid_is_told_the_next_sizes_and_they_are_on_it(
     capacity: int, tier: int | None, efa: bool

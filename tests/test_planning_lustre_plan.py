@@ -128,7 +128,7 @@ goals = st.builds(
 ).filter(lambda goal: not goal.problems())
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(goals)
 def test_the_choice_is_the_cheapest_that_meets_the_goal(goal: LustreGoal) -> None:
     best = brute_force(goal)
@@ -143,6 +143,7 @@ def test_the_choice_is_the_cheapest_that_meets_the_goal(goal: LustreGoal) -> Non
     assert (found.usd, found.efa) == (best.usd, best.efa)
 
 
+@settings(deadline=None)
 @given(goals)
 def test_what_is_chosen_is_what_the_check_lets_pass(goal: LustreGoal) -> None:
     plan = planned(goal)
@@ -152,6 +153,7 @@ def test_what_is_chosen_is_what_the_check_lets_pass(goal: LustreGoal) -> None:
     assert plan_lustre(goal, overrides=LustreOverrides(**asdict(plan.spec))).spec == plan.spec
 
 
+@settings(deadline=None)
 @given(
     st.builds(
         LustreGoal,
@@ -176,6 +178,7 @@ def test_a_goal_that_is_refused_says_how_long_the_checkpoint_takes_and_that_work
     assert plan_lustre(eased).times(slower.size_bytes).write_seconds <= seconds
 
 
+@settings(deadline=None)
 @given(goals)
 def test_a_checkpoint_is_written_in_the_time_it_is_allowed(goal: LustreGoal) -> None:
     plan = planned(goal)
@@ -247,7 +250,7 @@ def is_sold(spec: LustreSpec) -> bool:
         )
     if spec.deployment_type == "SCRATCH_2":
         bare = (spec.mb_per_s_per_tib, spec.metadata_mode, spec.metadata_iops, spec.efa) == (None, None, None, False)
-        return bare and Shape(spec.capacity_gib or 0, 125, efa=False) in SOLD
+        return bare and (spec.capacity_gib == 1_200 or (spec.capacity_gib or 0) % 2_400 == 0)
     automatic = spec.metadata_mode == "AUTOMATIC" and spec.metadata_iops is None
     provisioned = spec.metadata_iops in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000))
     step = EFA_STEPS[spec.mb_per_s_per_tib or 0] if spec.efa else 2_400
@@ -256,7 +259,7 @@ def is_sold(spec: LustreSpec) -> bool:
     return on_grid and (automatic or provisioned) and spec.lustre_version == "2.15" and spec.read_cache_mode is None
 
 
-@settings(max_examples=600)
+@settings(max_examples=600, deadline=None)
 @given(any_goal, offers, decisions)
 def test_what_is_decided_is_respected_or_refused_with_a_reason(
     goal: LustreGoal, offer: LustreOffer, decided: dict[str, Any]
@@ -363,7 +366,7 @@ def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -
             "SSD",
             "FSx does not sell Intelligent-Tiering here",
         ),
-        ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "no more GiB than PERSISTENT_2"),
+        ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "PERSISTENT_2 would take no fewer GiB"),
         ({"throughput_mb_per_s": 30_000, "temporary": True}, {}, "PERSISTENT_2", "SSD", "fewer GiB than SCRATCH_2"),
         ({"capacity_gib": 9, "temporary": True, "backups": True}, {}, "PERSISTENT_2", "SSD", "it lasts"),
         ({"capacity_gib": 9, "temporary": True}, {"scratch": False}, "PERSISTENT_2", "SSD", "does not sell SCRATCH_2"),

@@ -66,6 +66,8 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
     exact = lustre.tier is not None and lustre.capacity is not None
     for key in ("capacity",) if exact and "GiB" in message else ():
         return Problem(path=(*_PATH, key), message=f"{message}; without `tier` any size will do")
+    # The cluster file's word for it: nobody writes a deployment type there.
+    message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
     return Problem(path=_PATH, message=message, at_key=True)
 
 

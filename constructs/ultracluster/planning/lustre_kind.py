@@ -18,7 +18,7 @@ class Kind(Enum):
     )
     COLD_YET_LINKED = "PERSISTENT_2 on SSD: Intelligent-Tiering takes no data repository associations"
     COLD_YET_NOT_SOLD = "PERSISTENT_2 on SSD: FSx does not sell Intelligent-Tiering here"
-    TEMPORARY = "SCRATCH_2: all of it may be lost, and it takes no more GiB than PERSISTENT_2"
+    TEMPORARY = "SCRATCH_2: all of it may be lost, and PERSISTENT_2 would take no fewer GiB"
     TEMPORARY_YET_PERSISTENT = "PERSISTENT_2 on SSD, though all of it may be lost: it takes fewer GiB than SCRATCH_2"
     TEMPORARY_YET_NOT_SOLD = "PERSISTENT_2 on SSD, though all of it may be lost: FSx does not sell SCRATCH_2 here"
 

@@ -69,12 +69,12 @@ def plan_lustre(
     problems = goal.problems() + check_lustre(
         stated, offer=offer, associations=goal.associations, backups=goal.backups, clients=clients
     )
-    if overrides.efa is None and clients and clients.efa_interfaces:
+    if overrides.efa is None and offer.efa and clients and clients.efa_interfaces:
         problems += clients.check_connections()
     if problems:
         raise ValueError("; ".join(problems))
     if why is Kind.TEMPORARY:
-        stated, why = _cheaper_of_two(stated, goal, offer, overrides)
+        stated, why = _smaller_of_two(stated, goal, offer)
     candidates = _ranked(_specs(goal, offer, stated), goal)
     good = [spec for spec in candidates if not _problems(spec, goal)]
     if not good:
@@ -84,9 +84,7 @@ def plan_lustre(
     )
 
 
-def _cheaper_of_two(
-    scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer, overrides: LustreOverrides
-) -> tuple[LustreOverrides, Kind]:
+def _smaller_of_two(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer) -> tuple[LustreOverrides, Kind]:
     """SCRATCH_2, or PERSISTENT_2 when that takes fewer GiB: no price of SCRATCH_2 is known here."""
     persistent = replace(scratch, deployment_type="PERSISTENT_2")
     best = [
