@@ -167,7 +167,9 @@ def test_a_region_without_persistent_2_is_refused_where_a_file_system_is_asked_f
         "c.yaml:7:11 storage.lustre: FSx does not sell PERSISTENT_2 here; where all may be lost, `temporary: true` "
         "takes SCRATCH_2"
     ]
-    assert not problems(text.replace("{throughput: 40 GB/s}", "{throughput: 4 GB/s, temporary: true}"))
+    spec = loads(text.replace("{throughput: 40 GB/s}", "{throughput: 4 GB/s, temporary: true}")).lustre_spec
+    assert spec is not None
+    assert spec.deployment_type == "SCRATCH_2"
 
 
 @pytest.mark.parametrize(("services", "good"), [("use2-az3", True), ("use1-az3", False)])
