@@ -12,6 +12,7 @@ from ultracluster.clusterfile import quantities as q
 from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, pcs, zones
 from ultracluster.hardware import Layout as LayoutWord
 from ultracluster.planning import Capacity as CapacityValue
+from ultracluster.planning import paths
 
 
 class Reader:
@@ -112,7 +113,7 @@ KeyArn = Annotated[
         "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
     ),
 ]
-MountPath = Annotated[str, _text(readers.mount_path, readers.MOUNT, "/fsx")]
+MountPath = Annotated[str, _text(readers.mount_path, paths.MOUNT, "/fsx")]
 NodeGroupName = Annotated[str, _text(readers.node_group_name, readers.NODE_GROUP, "train")]
 Tags = Annotated[
     dict[str, str],

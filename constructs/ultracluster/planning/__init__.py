@@ -20,6 +20,7 @@ from ultracluster.planning.capacity import (
 )
 from ultracluster.planning.lustre import LustreSize, check_capacity, size_lustre
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
+from ultracluster.planning.paths import check_mount_path
 
 __all__ = [
     "Capacity",
@@ -35,6 +36,7 @@ __all__ = [
     "TrainingPlan",
     "UltraServerBlock",
     "check_capacity",
+    "check_mount_path",
     "largest_training_subnet",
     "lustre_offer",
     "plan_subnets",
