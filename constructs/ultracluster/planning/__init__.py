@@ -1,4 +1,4 @@
-"""Arithmetic on the facts: addresses, Lustre sizes, ways to buy capacity. Each answer carries its reasons."""
+"""Arithmetic on the facts: addresses, Lustre sizes, ways to buy, scratch volumes. Answers carry their reasons."""
 
 from ultracluster.planning.addresses import (
     SubnetPlan,
@@ -21,12 +21,17 @@ from ultracluster.planning.capacity import (
 from ultracluster.planning.lustre import LustreSize, check_capacity, size_lustre
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
 from ultracluster.planning.paths import check_mount_path
+from ultracluster.planning.scratch import SCRATCH_STATE, LocalScratch, NodeFile, NodeSetup
 
 __all__ = [
+    "SCRATCH_STATE",
     "Capacity",
     "CapacityBlock",
+    "LocalScratch",
     "LustreOffer",
     "LustreSize",
+    "NodeFile",
+    "NodeSetup",
     "OnDemand",
     "OpenReservation",
     "ReservationGroup",
