@@ -172,6 +172,17 @@ def test_a_tool_that_fails_is_no_sign_of_empty_disks(node: MakeNode, broken: str
     assert it.formatted == it.calls("mdadm") == []
 
 
+def test_an_answer_that_cannot_be_read_is_no_sign_of_empty_disks(node: MakeNode) -> None:
+    it = node(2)
+    awk = (it.bin / "awk").readlink()
+    (it.bin / "awk").unlink()
+    (it.bin / "awk").write_text(f'#!/usr/bin/env bash\n[[ $* != *LABEL* ]] && exec {awk} "$@"\n')
+    (it.bin / "awk").chmod(0o755)
+    it.hold("nvme2n1", "TYPE=ext4")
+    assert fails(it).startswith("blkid could not tell what /dev/nvme2n1 holds")
+    assert it.formatted == it.calls("mdadm") == []
+
+
 def test_the_stripe_of_nodeadm_is_used(node: MakeNode) -> None:
     it = node(8)
     device = nodeadm(it)
@@ -402,11 +413,16 @@ def test_docker_and_containerd_keep_their_images_on_the_volume(node: MakeNode) -
         "systemctl stop docker.socket docker.service containerd.service",
         "systemctl --no-block start docker.socket docker.service containerd.service",
     ]
+    mounts = it.mounts
+    works(it)
+    assert it.mounts == mounts
     it.reboot()
     it.unit("docker.socket", "active")
-    (it.root / "scratch/.containers/docker/image").write_text("newer")
+    home = it.root / "scratch/.containers/docker"
+    (home / "image").write_text("newer")
     works(it)
-    assert (it.root / "scratch/.containers/docker/image").read_text() == "newer"
+    assert it.mounts == mounts
+    assert {file.name: file.read_text() for file in home.iterdir()} == {"image": "newer"}
     # At boot nothing is stopped: docker.service still waits for this unit.
     assert len([call for call in it.calls("systemctl") if "start" in call or "stop" in call]) == len(daemons)
 

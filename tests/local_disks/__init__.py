@@ -120,7 +120,8 @@ class Node:
     @property
     def mounts(self) -> dict[str, tuple[str, str]]:
         """Where is mounted what: the device, and which directory of it."""
-        lines = (line.split() for line in (self.state / "mounts").read_text().splitlines())
+        lines = [line.split() for line in (self.state / "mounts").read_text().splitlines()]
+        assert len(lines) == len({target for _, _, target, _ in lines}), f"mounted twice: {lines}"
         return {target.removeprefix(str(self.root)): (source, root) for source, root, target, _ in lines}
 
     @property
