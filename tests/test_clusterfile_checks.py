@@ -167,7 +167,7 @@ def test_a_region_without_persistent_2_is_refused_where_a_file_system_is_asked_f
         "c.yaml:7:11 storage.lustre: FSx does not sell PERSISTENT_2 here; where all may be lost, `temporary: true` "
         "takes SCRATCH_2"
     ]
-    spec = loads(text.replace("{throughput: 40 GB/s}", "{throughput: 4 GB/s, temporary: true}")).lustre_spec
+    spec = loads(text.replace("{throughput: 40 GB/s}", "{throughput: 4 GB/s, temporary: true}"), "c.yaml").lustre_spec
     assert spec is not None
     assert spec.deployment_type == "SCRATCH_2"
 
@@ -190,8 +190,8 @@ def test_a_region_that_is_not_known_yet_may_have_zones_that_are_not_known_yet() 
     [
         (
             "{throughput: 40 GB/s, capacity: 50000 GiB, tier: 1000 MB/s/TiB}",
-            "FSx sells no 50,000 GiB at 1000 MB/s/TiB without EFA, where capacity comes in steps of 2,400 GiB; the next "
-            "sizes are 48,000 GiB and 50,400 GiB",
+            "FSx sells no 50,000 GiB at 1000 MB/s/TiB without EFA, where capacity comes in steps of 2,400 GiB; the "
+            "next sizes are 48,000 GiB and 50,400 GiB",
         ),
         (
             "{throughput: 4 GB/s, capacity: 5000 GiB, tier: 1000 MB/s/TiB}",

@@ -7,6 +7,7 @@ from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.hardware import pcs, zones
+from ultracluster.planning import check_mount_path
 
 ORCHESTRATORS = ("slurm",)
 _PLANNED_ORCHESTRATORS = ("kubernetes", "hyperpod-slurm", "hyperpod-kubernetes")
@@ -18,11 +19,6 @@ _EC2_ID = "[0-9a-f]{8}([0-9a-f]{9})?"
 KEY_ARN = re.compile(
     r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     re.ASCII,
-)
-MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]*){1,8}", re.ASCII)
-# Directories of the system: a file system mounted over one breaks the node.
-_SYSTEM_DIRECTORIES = frozenset(
-    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"]
 )
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
 _TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
@@ -167,13 +163,9 @@ def key_arn(value: object) -> str:
 
 def mount_path(value: object) -> str:
     """Where nodes mount a file system."""
-    what = "a directory, such as /fsx"
-    found = text(value, what)
-    if not MOUNT.fullmatch(found):
-        raise ValueError(f"must be {what}, of letters, digits, dots, hyphens and underscores, got {shown(found)}")
-    top = found.split("/")[1]
-    if top in _SYSTEM_DIRECTORIES or found in ("/opt", "/home", "/tmp", "/mnt") or found.startswith("/opt/aws"):
-        raise ValueError(f"{shown(found)} is a directory of the system, which a mount would hide; take one like /fsx")
+    found = text(value, "a directory, such as /fsx")
+    if problems := check_mount_path(found, example="/fsx"):
+        raise ValueError(problems[0])
     return found
 
 

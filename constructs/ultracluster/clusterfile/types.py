@@ -25,7 +25,7 @@ from ultracluster.hardware.instance_type import Architecture as ArchitectureWord
 from ultracluster.hardware.instance_type import Kind, Purchase
 from ultracluster.planning import Capacity as CapacityValue
 from ultracluster.planning import Image as ImageValue
-from ultracluster.planning import PlacementWish
+from ultracluster.planning import PlacementWish, paths
 from ultracluster.planning.lustre_spec import STORAGE_TYPES, StorageType
 
 
@@ -209,7 +209,7 @@ KeyArn = Annotated[
         "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
     ),
 ]
-MountPath = Annotated[str, _text(readers.mount_path, readers.MOUNT, "/fsx")]
+MountPath = Annotated[str, _text(readers.mount_path, paths.MOUNT, "/fsx")]
 NodeGroupName = Annotated[str, _text(node_readers.node_group_name, node_readers.NODE_GROUP, "train")]
 Tags = Annotated[
     dict[str, str],

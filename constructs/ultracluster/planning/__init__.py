@@ -33,11 +33,14 @@ from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
 from ultracluster.planning.lustre_plan import LustrePlan, plan_lustre
 from ultracluster.planning.lustre_spec import LustreSpec
 from ultracluster.planning.mounts import Mount, Mountable, Volume
+from ultracluster.planning.paths import check_mount_path
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
+from ultracluster.planning.scratch import SCRATCH_STATE, LocalScratch, NodeFile, NodeSetup
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
+    "SCRATCH_STATE",
     "Block",
     "Capacity",
     "CapacityBlock",
@@ -46,6 +49,7 @@ __all__ = [
     "Domains",
     "Image",
     "InterruptibleReservation",
+    "LocalScratch",
     "LustreClients",
     "LustreGoal",
     "LustreOffer",
@@ -55,6 +59,8 @@ __all__ = [
     "Mount",
     "Mountable",
     "NamedGroup",
+    "NodeFile",
+    "NodeSetup",
     "OnDemand",
     "OpenReservation",
     "PlacementWish",
@@ -73,6 +79,7 @@ __all__ = [
     "check_capacity",
     "check_image",
     "check_lustre",
+    "check_mount_path",
     "check_sold",
     "checkpoint_bytes",
     "checkpoint_times",

@@ -1,0 +1,28 @@
+"""Where a node may mount something."""
+
+import re
+
+#: Shape of a mount path: one to eight directories of plain characters, none of them hidden.
+MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]*){1,8}", re.ASCII)
+# Directories of the system: a file system mounted over one breaks the node.
+_SYSTEM_DIRECTORIES = frozenset(
+    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"]
+)
+
+
+def check_mount_path(path: str, *, example: str) -> list[str]:
+    """What is wrong with a directory to mount something at; nothing when it is right.
+
+    Args:
+        path: The directory.
+        example: One that the problem names as right, such as `/fsx`.
+    """
+    shown = repr(path) if len(repr(path)) <= 60 else f"{repr(path)[:57]}..."
+    if not MOUNT.fullmatch(path):
+        return [
+            f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores, got {shown}"
+        ]
+    top = path.split("/")[1]
+    if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith("/opt/aws"):
+        return [f"{shown} is a directory of the system, which a mount would hide; take one like {example}"]
+    return []
