@@ -14,7 +14,7 @@ LIBRARY = ROOT / "constructs" / "ultracluster"
 # From the ground up. A package imports only from packages before its own floor; packages of one floor don't know each
 # other. docs/architecture.md draws it.
 FLOORS = [
-    {"hardware"},
+    {"hardware", "scripts"},
     {"planning", "cloudformation"},
     {"clusterfile", "guard"},
     {"network", "security"},
@@ -26,7 +26,7 @@ FLOORS = [
     {"cli"},
 ]
 FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
-PURE = {"hardware", "planning", "cloudformation", "clusterfile", "guard"}
+PURE = {"hardware", "scripts", "planning", "cloudformation", "clusterfile", "guard"}
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
 

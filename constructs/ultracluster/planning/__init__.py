@@ -28,22 +28,38 @@ from ultracluster.planning.images import Image, check_image
 from ultracluster.planning.lustre import LustreSize, check_capacity, size_lustre
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
 from ultracluster.planning.mounts import Mount, Mountable, Volume
+from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
+from ultracluster.planning.slurm_boot import (
+    LUSTRE_EFA_UNIT,
+    MOUNTS_METRICS,
+    MOUNTS_STATE,
+    EfaBundle,
+    LustreClient,
+    slurm_boot,
+)
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
+    "LUSTRE_EFA_UNIT",
+    "MOUNTS_METRICS",
+    "MOUNTS_STATE",
     "Block",
     "Capacity",
     "CapacityBlock",
     "Domains",
+    "EfaBundle",
     "Image",
     "InterruptibleReservation",
+    "LustreClient",
     "LustreOffer",
     "LustreSize",
     "Mount",
     "Mountable",
     "NamedGroup",
+    "NodeBoot",
+    "NodeFile",
     "OnDemand",
     "OpenReservation",
     "PlacementWish",
@@ -66,11 +82,13 @@ __all__ = [
     "domains_for",
     "largest_training_subnet",
     "lustre_offer",
+    "mount_unit",
     "placement",
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
     "size_lustre",
+    "slurm_boot",
     "subnet_capacity",
     "subnet_prefix",
     "vcpu_needs",
