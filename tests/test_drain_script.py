@@ -199,6 +199,14 @@ def test_where_slurmd_does_not_run_nothing_is_asked(tmp_path: Path) -> None:
     assert node.calls("scontrol") == []
 
 
+def test_slurmd_is_found_whatever_its_unit_is_called(node: Node) -> None:
+    node.forgets("units/slurmd.service/pid")
+    node.says("slurmd", "4711")
+    broken(node)
+    check(node, 2)
+    assert "+DRAIN" in node.slurm()["State"]
+
+
 def test_before_the_first_check_there_is_nothing_to_drain(node: Node) -> None:
     check(node, 2)
     assert updates(node) == []

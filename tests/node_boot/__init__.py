@@ -12,7 +12,7 @@ STAND_IN = Path(__file__).parent / "stand-in"
 AWS_TOOL = Path(__file__).parent / "setup.sh"
 STOOD_IN = (
     *("lnetctl", "lctl", "lustre_rmmod", "modprobe", "modinfo", "stat", "dd", "systemctl", "curl", "aws", "ip"),
-    *("hostname", "nproc"),
+    *("pgrep", "hostname", "nproc"),
 )
 # Nothing else is on the path: a script under test cannot reach this machine's mounts or modules.
 REAL = (

@@ -53,7 +53,8 @@ read_health() {
 find_slurm() {
     local program
     pid=$(systemctl show --property MainPID --value slurmd.service 2>/dev/null) || pid=0
-    [[ $pid =~ ^[1-9][0-9]*$ ]] || return 1
+    # Whatever its unit is called.
+    [[ $pid =~ ^[1-9][0-9]*$ ]] || pid=$(pgrep --oldest --exact slurmd) || return 1
     program=$(readlink "$root/proc/$pid/exe") || return 1
     scontrol=$root${program%/*/*}/bin/scontrol
     [ -x "$scontrol" ] || scontrol=$(command -v scontrol) || fail "slurmd runs, but there is no scontrol"
