@@ -68,6 +68,16 @@ def test_when_it_is_well_again_it_resumes_itself_once(node: Node) -> None:
     assert len(updates(node)) == 2
 
 
+def test_it_drains_and_resumes_itself_every_time(node: Node) -> None:
+    for _ in range(3):
+        node.file(MOUNTS, "ok\n")
+        check(node, 2)
+        assert node.slurm()["State"] == "IDLE+CLOUD"
+        broken(node)
+        check(node, 2)
+        assert node.slurm()["State"] == "IDLE+CLOUD+DRAIN"
+
+
 def test_it_resumes_after_a_reboot_that_helped(node: Node) -> None:
     broken(node)
     check(node, 2)
@@ -175,6 +185,17 @@ def test_two_nodes_with_its_address_are_one_too_many(tmp_path: Path) -> None:
     node.with_slurm()
     node.slurm_node("train-7", address=ADDRESS, host="train-7")
     assert "not one node of the controller" in refused(node)
+
+
+@pytest.mark.parametrize("options", ["-N train-1", "-Ntrain-1"])
+def test_the_name_that_slurmd_was_given_decides_between_them(tmp_path: Path, options: str) -> None:
+    node = Node(tmp_path)
+    node.with_slurm(options=options)
+    node.slurm_node("train-7", address=ADDRESS, host="train-7")
+    broken(node)
+    check(node, 2)
+    assert "+DRAIN" in node.slurm("train-1")["State"]
+    assert "+DRAIN" not in node.slurm("train-7")["State"]
 
 
 def test_a_name_that_its_own_begins_with_is_another_s(tmp_path: Path) -> None:

@@ -208,13 +208,19 @@ def test_it_recovers(node: Node) -> None:
     assert metrics(node)["over_efa", "/fsx"] == 1
 
 
-@pytest.mark.parametrize("fault", ["tcp", "deaf"])
+@pytest.mark.parametrize("fault", ["tcp", "deaf", "mute"])
 def test_a_fall_back_to_tcp_is_noticed_by_what_goes_over_efa(node: Node, fault: str) -> None:
     works(node)
     node.says(f"lnet/{fault}")
     assert fails(node) == "/fsx runs over TCP: of a read of 4 MiB next to nothing went over EFA"
     assert metrics(node)["over_efa", "/fsx"] == 0
     assert metrics(node)["mounted", "/fsx"] == 1
+
+
+def test_that_the_file_was_written_over_efa_does_not_count_for_its_read(node: Node) -> None:
+    node.says("lnet/tcp")
+    assert fails(node).startswith("/fsx runs over TCP")
+    assert [call for call in node.calls("dd") if "urandom" in call]
 
 
 def test_no_efa_in_lnet_is_a_fall_back_to_tcp(node: Node) -> None:

@@ -32,8 +32,8 @@ class Node:
         self.state = directory / "state"
         for made in (self.root, self.bin, self.state):
             made.mkdir(parents=True)
-        for made in ("lnet", "metadata", "units", "slurm", "store", "real"):
-            (self.state / made).mkdir()
+        for folder in ("lnet", "metadata", "units", "slurm", "store", "real"):
+            (self.state / folder).mkdir()
         for command in STOOD_IN:
             (self.bin / command).symlink_to(STAND_IN)
         for command in REAL:
