@@ -1,43 +1,72 @@
 """What a node does at its first boot."""
 
+import base64
+import gzip
+import io
 import json
 import shlex
+import tarfile
 from collections.abc import Sequence
 
-from ultracluster.planning.mounts import Mount
+from ultracluster.planning import Mount, NodeFile, mount_unit
 
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html (read 2026-11-20): 16 KB before
 # base64 encoding.
 USER_DATA_LIMIT_BYTES = 16 * 1024
 
 _BOUNDARY = "==ULTRACLUSTER=="
+_ARCHIVE = "/var/lib/ultracluster/boot.tar"
 
 
-def user_data(*, mounts: Sequence[Mount] = ()) -> str:
+def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), units: Sequence[str] = ()) -> str:
     """The user data of a node as MIME multi-part text, which AWS PCS and EKS merge with their own.
 
     cloud-init writes the mounts to /etc/fstab, so they come back after a reboot. A mount that fails leaves the node up,
-    with a mount point that nothing can be written to.
+    with a mount point that nothing can be written to. A mount that comes after units of systemd waits for them and
+    fails with them; `planning.slurm_boot` gives the files and units that go with such mounts.
+
+    Args:
+        mounts: What is mounted.
+        files: What is written before, all in one compressed archive: that is what makes them fit.
+        units: Units of systemd, of the files or of the image, that are enabled and started in this order.
 
     Raises:
-        ValueError: When the text is over EC2's limit of 16 KiB.
+        ValueError: When the text is over EC2's limit of 16 KiB, or a file holds a token of the CDK, which is known
+            only after the archive is packed.
     """
-    # JSON is YAML; it keeps tokens and odd characters in one piece.
-    config: dict[str, list[str | list[str]]] = {"bootcmd": [], "mounts": [], "runcmd": []} if mounts else {}
+    config: dict[str, list[str | list[str] | dict[str, str]]] = {}
+    if files:
+        config["write_files"] = [{"path": _ARCHIVE, "encoding": "gz+b64", "content": _archive(files)}]
+    if mounts:
+        config |= {"bootcmd": [], "mounts": []}
+    if mounts or files or units:
+        config["runcmd"] = []
+    if files:
+        config["runcmd"].append(f"tar -xf {_ARCHIVE} -C / --no-same-owner && systemctl daemon-reload")
+    late: list[str] = []
     for mount in mounts:
         path = shlex.quote(mount.path)
         # An immutable mount point: while nothing is mounted on it, a write fails instead of filling the root volume.
         config["bootcmd"].append(f"mkdir -p {path} && {{ mountpoint -q {path} || chattr +i {path}; }}")
-        config["mounts"].append([mount.device, mount.path, mount.type, mount.options, "0", "0"])
+        config["mounts"].append([mount.device, mount.path, mount.type, _options(mount), "0", "0"])
+        if mount.after:
+            config["runcmd"].append(f"systemctl start {_automount(mount)}")
+            # What mounts it on first use is a mount point too, and is no file system to open.
+            late += _open(mount, f"findmnt -n -t {shlex.quote(mount.type)} {path} >/dev/null")
+            continue
         # The automount that /etc/fstab asks for exists only after a reload: it mounts later what could not be by now.
         config["runcmd"].append(
             f"systemctl daemon-reload; mountpoint -q {path} || "
             f'systemctl start "$(systemd-escape -p --suffix=automount {path})"'
         )
-        # A new file system belongs to root alone. An `if`, for cloud-init takes the last line's exit code as its own.
+        config["runcmd"] += _open(mount, f"mountpoint -q {path}")
+    if units:
         config["runcmd"].append(
-            f'if mountpoint -q {path} && [ "$(stat -c %U:%a {path})" = root:755 ]; then chmod 1777 {path}; fi'
+            f"for unit in {' '.join(map(shlex.quote, units))}; do "
+            'systemctl enable --now "$unit" || echo "$unit failed, see journalctl -u $unit" >&2; done'
         )
+    if late:
+        config["runcmd"] += late
     text = "\n".join(
         [
             "MIME-Version: 1.0",
@@ -47,6 +76,7 @@ def user_data(*, mounts: Sequence[Mount] = ()) -> str:
             'Content-Type: text/cloud-config; charset="us-ascii"',
             "",
             "#cloud-config",
+            # JSON is YAML; it keeps tokens and odd characters in one piece.
             json.dumps(config, indent=1),
             "",
             f"--{_BOUNDARY}--",
@@ -59,3 +89,45 @@ def user_data(*, mounts: Sequence[Mount] = ()) -> str:
             "bake what is large into the image, or fetch it from S3 at boot"
         )
     return text
+
+
+def _options(mount: Mount) -> str:
+    """The mount's options, and those that make it wait for what comes before it.
+
+    cloud-init mounts all of /etc/fstab as soon as it has written it, whatever a line requires: `noauto` keeps it from
+    that, and the automount takes its place.
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-21)
+    """
+    if not mount.after:
+        return mount.options
+    wanted = [*mount.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
+    # x-systemd.requires is After= too.
+    wanted += [f"x-systemd.requires={unit}" for unit in mount.after]
+    return ",".join(dict.fromkeys(wanted))
+
+
+def _automount(mount: Mount) -> str:
+    return shlex.quote(mount_unit(mount.path).removesuffix(".mount") + ".automount")
+
+
+def _open(mount: Mount, mounted: str) -> list[str]:
+    """Let everybody write to a new Lustre file system, which belongs to root alone. A /home stays as it is."""
+    if mount.type != "lustre":
+        return []
+    path = shlex.quote(mount.path)
+    # An `if`, for cloud-init takes the last line's exit code as its own.
+    return [f'if {mounted} && [ "$(stat -c %U:%a {path})" = root:755 ]; then chmod 1777 {path}; fi']
+
+
+def _archive(files: Sequence[NodeFile]) -> str:
+    if held := [file.path for file in files if "${Token[" in file.text]:
+        raise ValueError(f"files must not hold tokens of the CDK, got some in {', '.join(held)}")
+    packed = io.BytesIO()
+    # The same bytes for the same files: no clock, no owner.
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for file in files:
+            member = tarfile.TarInfo(file.path.lstrip("/"))
+            member.mode = int(file.mode, 8)
+            member.size = len(file.text.encode())
+            archive.addfile(member, io.BytesIO(file.text.encode()))
+    return base64.b64encode(gzip.compress(packed.getvalue(), mtime=0)).decode()

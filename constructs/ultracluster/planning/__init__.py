@@ -33,23 +33,38 @@ from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
 from ultracluster.planning.lustre_plan import LustrePlan, plan_lustre
 from ultracluster.planning.lustre_spec import LustreSpec
 from ultracluster.planning.mounts import Mount, Mountable, Volume
+from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit
 from ultracluster.planning.paths import check_mount_path
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
-from ultracluster.planning.scratch import SCRATCH_STATE, LocalScratch, NodeFile, NodeSetup
+from ultracluster.planning.scratch import SCRATCH_STATE, SCRATCH_UNIT, LocalScratch, NodeSetup
+from ultracluster.planning.slurm_boot import (
+    LUSTRE_EFA_UNIT,
+    MOUNTS_METRICS,
+    MOUNTS_STATE,
+    EfaBundle,
+    LustreClient,
+    slurm_boot,
+)
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
+    "LUSTRE_EFA_UNIT",
+    "MOUNTS_METRICS",
+    "MOUNTS_STATE",
     "SCRATCH_STATE",
+    "SCRATCH_UNIT",
     "Block",
     "Capacity",
     "CapacityBlock",
     "Checkpoint",
     "CheckpointTimes",
     "Domains",
+    "EfaBundle",
     "Image",
     "InterruptibleReservation",
     "LocalScratch",
+    "LustreClient",
     "LustreClients",
     "LustreGoal",
     "LustreOffer",
@@ -59,6 +74,7 @@ __all__ = [
     "Mount",
     "Mountable",
     "NamedGroup",
+    "NodeBoot",
     "NodeFile",
     "NodeSetup",
     "OnDemand",
@@ -87,11 +103,13 @@ __all__ = [
     "domains_for",
     "largest_training_subnet",
     "lustre_offer",
+    "mount_unit",
     "placement",
     "plan_lustre",
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
+    "slurm_boot",
     "subnet_capacity",
     "subnet_prefix",
     "vcpu_needs",

@@ -7,32 +7,19 @@ from typing import Any
 
 from ultracluster import scripts
 from ultracluster.hardware import InstanceType
+from ultracluster.planning.node_files import NodeFile, without_comments
 from ultracluster.planning.paths import check_mount_path
 
 #: Where a node says how its scratch volume is: `ok`, or `failed: REASON`. No file: the script has not ended yet.
 SCRATCH_STATE = "/run/ultracluster/health/local-scratch"
+#: The unit that makes and mounts it, at every boot.
+SCRATCH_UNIT = "ultracluster-local-scratch.service"
 
 _SCRIPT = "/usr/local/sbin/ultracluster-local-scratch"
-_UNIT = "ultracluster-local-scratch.service"
 # nodeadm makes a stripe of RAID0 and mounts it there, in a unit of systemd, before it starts kubelet.
 # https://github.com/awslabs/amazon-eks-ami/blob/main/templates/shared/runtime/bin/setup-local-disks and
 # nodeadm/doc/api.md beside it (read 2026-11-21)
 _NODEADM_MOUNT_UNIT = r"mnt-k8s\x2ddisks-0.mount"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NodeFile:
-    """A file that a node needs.
-
-    Args:
-        path: Where it stands.
-        text: What it holds.
-        mode: Its permissions, in octal.
-    """
-
-    path: str
-    text: str
-    mode: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +107,7 @@ class LocalScratch:
         # itself it must not come, because nodeadm starts kubelet before it ends.
         return NodeSetup(
             files=self._files(instance_type, container_store=False, stripe="use", starts_with=_NODEADM_MOUNT_UNIT),
-            commands=(f"systemctl enable {_UNIT}",),
+            commands=(f"systemctl enable {SCRATCH_UNIT}",),
             node_config={
                 "apiVersion": "node.eks.aws/v1alpha1",
                 "kind": "NodeConfig",
@@ -131,7 +118,7 @@ class LocalScratch:
     def _setup(self, instance_type: InstanceType, *, container_store: bool) -> NodeSetup:
         return NodeSetup(
             files=self._files(instance_type, container_store=container_store, stripe="make", starts_with=None),
-            commands=(f"systemctl enable --now {_UNIT}",),
+            commands=(f"systemctl enable --now {SCRATCH_UNIT}",),
         )
 
     def _files(
@@ -143,8 +130,8 @@ class LocalScratch:
         )
         unit = _unit_text(path=self.path, command=command, starts_with=starts_with)
         return (
-            NodeFile(path=_SCRIPT, text=_without_comments(scripts.text("local-scratch.sh")), mode="0755"),
-            NodeFile(path=f"/etc/systemd/system/{_UNIT}", text=unit, mode="0644"),
+            NodeFile(path=_SCRIPT, text=without_comments(scripts.text("local-scratch.sh")), mode="0755"),
+            NodeFile(path=f"/etc/systemd/system/{SCRATCH_UNIT}", text=unit, mode="0644"),
         )
 
 
@@ -166,9 +153,3 @@ TimeoutStartSec=1h
 [Install]
 WantedBy={starts_with or "multi-user.target"}
 """
-
-
-def _without_comments(script: str) -> str:
-    """A script without its lines of comment, a quarter of its length: user data is short of room."""
-    first, *rest = script.splitlines(keepends=True)
-    return first + "".join(line for line in rest if line.strip() and not line.lstrip().startswith("#"))
