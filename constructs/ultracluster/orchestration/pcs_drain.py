@@ -2,7 +2,6 @@
 
 import shlex
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -13,6 +12,7 @@ from ultracluster.compute import CapacityNotices
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.planning import CapacityBlock, UltraServerBlock
+from ultracluster.security.findings import wildcard_finding
 
 #: How long before its instances are terminated nodes take no more jobs.
 DRAIN = timedelta(hours=1)
@@ -85,7 +85,7 @@ class PcsDrain(Construct):
         notices.grant_publish(role)
         cdk.Validations.of(role).acknowledge(
             cdk.Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::{_flat(stack.resolve(instances))}]",
+                id=wildcard_finding(self, instances),
                 reason="Instances are replaced, so no ARN of one is known; the tag that AWS PCS puts on login nodes, "
                 "and nobody else can, bounds them",
             )
@@ -160,16 +160,6 @@ class PcsDrain(Construct):
                 input=stack.to_json_string(request),
             ),
         )
-
-
-def _flat(arn: Any) -> str:
-    """An ARN as cdk-nag shows it: what only a deployment knows stands in angle brackets."""
-    if isinstance(arn, str):
-        return arn
-    if "Ref" in arn:
-        return f"<{arn['Ref']}>"
-    glue, parts = arn["Fn::Join"]
-    return str(glue).join(map(_flat, parts))
 
 
 def _clock(moment: datetime) -> str:
