@@ -1,7 +1,7 @@
 """What a bucket must not do when a Lustre file system is linked to it, read from its CloudFormation properties."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -130,12 +130,3 @@ def _prefix(rule: Mapping[str, Any]) -> str:
 
 def _touches(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
-
-
-def with_capitals(node: Any) -> Any:
-    """Properties as CloudFormation spells them, from the spelling that the CDK holds them in."""
-    if isinstance(node, Mapping):
-        return {key[:1].upper() + key[1:]: with_capitals(value) for key, value in node.items()}
-    if isinstance(node, Sequence) and not isinstance(node, str):
-        return [with_capitals(value) for value in node]
-    return node

@@ -12,9 +12,10 @@ from constructs import Construct, IValidation
 
 from ultracluster.hardware.repositories import IMPORTED_FILE_CHUNK_MIB
 from ultracluster.planning.associations import Association, association_warnings, check_associations
-from ultracluster.planning.linked_bucket import NOTIFICATIONS, link_problems, with_capitals
+from ultracluster.planning.linked_bucket import NOTIFICATIONS, link_problems
 from ultracluster.storage import repository_access
 from ultracluster.storage.lustre_file_system import LustreFileSystem
+from ultracluster.storage.properties import properties_of
 
 FOREIGN_FILE_SYSTEM = "ultracluster:association-foreign-file-system"
 
@@ -148,8 +149,8 @@ class DataRepositoryAssociation(Construct):
         )
 
     def _warn(self, *, foreign: bool) -> None:
-        versioning = _properties(self.bucket, "versioning_configuration").get("Status")
-        kept = [self.bucket.bucket_name] if versioning == "Enabled" else []
+        versioning = properties_of(self.bucket).get("VersioningConfiguration", {})
+        kept = [self.bucket.bucket_name] if versioning.get("Status") == "Enabled" else []
         for warning, message in association_warnings([self.association], versioned_buckets=kept):
             cdk.Validations.of(self).add_warning(warning, message)
         if foreign:
@@ -181,35 +182,22 @@ class _Links:
 
 def _bucket_problems(owner: DataRepositoryAssociation) -> list[str]:
     bucket = owner.bucket
-    properties = {
-        "LifecycleConfiguration": _properties(bucket, "lifecycle_configuration"),
-        "NotificationConfiguration": _properties(bucket, "notification_configuration"),
-        "IntelligentTieringConfigurations": _properties(bucket, "intelligent_tiering_configurations"),
-    }
     policy = {} if bucket.policy is None else cdk.Stack.of(bucket).resolve(bucket.policy.document)
     imports = bool(owner.association.import_events)
-    problems = link_problems(properties, policy or {}, prefix=owner.association.prefix, imports=imports)
+    problems = link_problems(properties_of(bucket), policy or {}, prefix=owner.association.prefix, imports=imports)
     # What `add_event_notification` and EventBridge make: a custom resource of the CDK.
     if imports and bucket.node.try_find_child("Notifications") is not None and NOTIFICATIONS not in problems:
         problems.append(NOTIFICATIONS)
     return [f"{bucket.node.path}: {problem}" for problem in problems]
 
 
-def _properties(bucket: s3.IBucket, name: str) -> Any:
-    """A property of the bucket as CloudFormation spells it; nothing where the bucket is not made here."""
-    resource = bucket.node.default_child
-    if not isinstance(resource, s3.CfnBucket):
-        return {}
-    return with_capitals(cdk.Stack.of(bucket).resolve(getattr(resource, name))) or {}
-
-
 def _facts(file_system: LustreFileSystem) -> dict[str, Any]:
-    resource = cast(fsx.CfnFileSystem, file_system.node.default_child)
-    lustre = with_capitals(cdk.Stack.of(file_system).resolve(resource.lustre_configuration)) or {}
+    properties = properties_of(file_system)
+    lustre = properties["LustreConfiguration"]
     return {
-        "deployment_type": lustre.get("DeploymentType"),
-        "storage_type": resource.storage_type,
-        "lustre_version": resource.file_system_type_version,
+        "deployment_type": lustre["DeploymentType"],
+        "storage_type": properties["StorageType"],
+        "lustre_version": properties["FileSystemTypeVersion"],
         "backups": bool(lustre.get("AutomaticBackupRetentionDays")),
     }
 
