@@ -149,7 +149,7 @@ def _file_system(deployment_type: str, storage_type: str, lustre_version: str, b
 
 
 def _one(association: Association, region: str, bucket_regions: Mapping[str, str]) -> Iterator[str]:
-    yield from (f"{association.path!r}: {problem}" for problem in _path_problems(association.path))
+    yield from (f"{association.path!r}: {problem}" for problem in path_problems(association.path))
     yield from (f"{association.repository!r}: {problem}" for problem in _repository_problems(association))
     for name, events in (("import_events", association.import_events), ("export_events", association.export_events)):
         unknown = sorted(set(events) - set(facts.EVENTS))
@@ -170,15 +170,16 @@ def _one(association: Association, region: str, bucket_regions: Mapping[str, str
         )
 
 
-def _path_problems(path: str) -> Iterator[str]:
+def path_problems(path: str) -> list[str]:
+    """What is wrong with a path on a file system; nothing when it is right."""
     if not path.startswith("/"):
-        yield f"a path on the file system starts with a slash: /{path}"
-        return
+        return [f"a path on the file system starts with a slash: /{path}"]
+    problems = []
     if len(path) > facts.LONGEST_PATH or _UNPRINTABLE.search(path):
-        yield f"a path has at most {facts.LONGEST_PATH:,} characters, and no line breaks among them"
-    parts = path.strip("/").split("/")
-    if (path.strip("/") and {"", ".", ".."} & set(parts)) or "//" in path:
-        yield "a path has no empty parts, and no . or .. among them"
+        problems.append(f"a path has at most {facts.LONGEST_PATH:,} characters, and no line breaks among them")
+    if "//" in path or {".", ".."} & set(path.split("/")):
+        problems.append("a path has no empty parts, and no . or .. among them")
+    return problems
 
 
 def _repository_problems(association: Association) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ultracluster.hardware import repositories as facts
-from ultracluster.planning.associations import Association
+from ultracluster.planning.associations import Association, path_problems
 
 
 def check_release(
@@ -24,6 +24,7 @@ def check_release(
         for path in paths
         if not any(_under(path, one) for one in exported)
     ]
+    problems += [f"{path!r}: {problem}" for path in paths for problem in path_problems(path)]
     if not paths:
         problems.append("paths must name at least one directory, got none")
     if len(paths) > facts.MOST_TASK_PATHS:
@@ -51,4 +52,4 @@ def task_path(path: str) -> str:
 
 def _under(path: str, directory: str) -> bool:
     parent = directory.rstrip("/") + "/"
-    return path.startswith("/") and (path.rstrip("/") + "/").startswith(parent)
+    return (path.rstrip("/") + "/").startswith(parent)

@@ -100,9 +100,9 @@ class DataRepositoryAssociation(Construct):
         # https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1687 (read 2026-11-21).
         resource.add_property_deletion_override("Tags")
         # FSx looks into the bucket when it makes the association: policies and key policy must stand by then.
-        resource.node.add_dependency(bucket)
-        if bucket.encryption_key is not None:
-            resource.node.add_dependency(bucket.encryption_key)
+        for needed in (bucket.policy, bucket.encryption_key):
+            if needed is not None:
+                resource.node.add_dependency(needed)
         #: Id of the association.
         self.association_id = resource.attr_association_id
 
