@@ -12,7 +12,7 @@ from ultracluster.compute import CapacityNotices
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.planning import CapacityBlock, UltraServerBlock
-from ultracluster.security.findings import wildcard_finding
+from ultracluster.security.shown import wildcard_finding
 
 #: How long before its instances are terminated nodes take no more jobs.
 DRAIN = timedelta(hours=1)

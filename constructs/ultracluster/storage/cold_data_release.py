@@ -8,7 +8,7 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from ultracluster.planning.releases import check_release, task_path
-from ultracluster.security.findings import wildcard_finding
+from ultracluster.security.shown import wildcard_finding
 from ultracluster.storage.data_repository_association import DataRepositoryAssociation
 
 

@@ -30,8 +30,9 @@ class LogBucket(Construct):
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        if retention.to_days() < 1:
-            raise ValueError(f"{self.node.path}: retention must be 1 day or more, got {retention.to_days():g} days")
+        days = retention.to_days(integral=False)
+        if days < 1 or days % 1:
+            raise ValueError(f"{self.node.path}: retention must be 1 day or more, in whole days, got {days:g} days")
         #: The bucket.
         self.bucket: s3.IBucket = log_bucket(self, "Bucket", retention, removal_policy)
 

@@ -4,11 +4,11 @@ import json
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.planning.linked_bucket import ROLE_PREFIX
+from ultracluster.security.shown import shown
 
 FOREIGN_BUCKET = "ultracluster:association-foreign-bucket"
 FOREIGN_KEY = "ultracluster:association-foreign-key"
@@ -43,8 +43,8 @@ def let_fsx_in(scope: Construct, bucket: s3.IBucket, file_system_id: str) -> Non
     if key is not None and not key.add_to_resource_policy(on_key, True).statement_added:
         cdk.Validations.of(scope).add_warning(
             FOREIGN_KEY,
-            f"the key {_shown(scope, key)} is not made here, so its policy is its owner's; it needs the statement "
-            f"{_shown_statement(scope, on_key)}",
+            f"the key {shown(scope, key.key_arn)} is not made here, so its policy is its owner's; it needs the "
+            f"statement {_statement(scope, on_key)}",
         )
 
 
@@ -98,11 +98,11 @@ def _warn_of_bucket(scope: Construct, bucket: s3.IBucket, role: str, on_key: iam
         conditions={"ArnLike": {"aws:PrincipalArn": role}},
     )
     message = (
-        f"the bucket {_shown(scope, bucket.bucket_name)} is not made here, so the rest is its owner's. In another "
-        f"account, its policy needs the statement {_shown_statement(scope, on_bucket)}. No statement may deny the role."
+        f"the bucket {shown(scope, bucket.bucket_name)} is not made here, so the rest is its owner's. In another "
+        f"account, its policy needs the statement {_statement(scope, on_bucket)}. No statement may deny the role."
     )
     if bucket.encryption_key is None:
-        message += f" If a KMS key encrypts it, the key's policy needs {_shown_statement(scope, on_key)}."
+        message += f" If a KMS key encrypts it, the key's policy needs {_statement(scope, on_key)}."
     message += (
         " It must not expire current objects, or move them to Glacier Flexible Retrieval or Deep Archive; with "
         "import_events it must have no event notifications that overlap with those of FSx."
@@ -110,10 +110,5 @@ def _warn_of_bucket(scope: Construct, bucket: s3.IBucket, role: str, on_key: iam
     cdk.Validations.of(scope).add_warning(FOREIGN_BUCKET, message)
 
 
-def _shown(scope: Construct, what: kms.IKey | str) -> str:
-    text = cdk.Stack.of(scope).resolve(what if isinstance(what, str) else what.key_arn)
-    return text if isinstance(text, str) else json.dumps(text)
-
-
-def _shown_statement(scope: Construct, statement: iam.PolicyStatement) -> str:
-    return json.dumps(cdk.Stack.of(scope).resolve(statement.to_statement_json()))
+def _statement(scope: Construct, statement: iam.PolicyStatement) -> str:
+    return json.dumps(shown(scope, statement.to_statement_json()))
