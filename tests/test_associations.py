@@ -1,6 +1,7 @@
 """Which links between a Lustre file system and S3 FSx takes, and which can lose data."""
 
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,12 +17,12 @@ NAMES = ["a", "ab", "b"]
 DIRECTORIES = [parts for depth in (1, 2, 3) for parts in product(NAMES, repeat=depth)]
 
 
-def link(path: str = "/data", repository: str = "s3://my-data", **more: object) -> Association:
-    return Association(path=path, repository=repository, **more)  # type: ignore[arg-type]
+def link(path: str = "/data", repository: str = "s3://my-data", **more: Any) -> Association:
+    return Association(path=path, repository=repository, **more)
 
 
-def problems(*associations: Association, **more: object) -> list[str]:
-    return check_associations(associations, region=REGION, **more)  # type: ignore[arg-type]
+def problems(*associations: Association, **more: Any) -> list[str]:
+    return check_associations(associations, region=REGION, **more)
 
 
 def files_under(parts: tuple[str, ...]) -> set[tuple[str, ...]]:
@@ -149,9 +150,11 @@ def test_the_ends_of_the_scale_are_on_it(chunk: int) -> None:
 
 @pytest.mark.parametrize("name", ["import_events", "export_events"])
 def test_rejects_an_event_that_fsx_does_not_know(name: str) -> None:
-    (found,) = problems(link(**{name: ("NEW", "RENAMED", "new")}))
+    unknown: dict[str, Any] = {name: ("NEW", "RENAMED", "new")}
+    (found,) = problems(link(**unknown))
     assert found == f"/data: {name} are any of NEW, CHANGED, DELETED, got RENAMED, new"
-    (twice,) = problems(link(**{name: ("NEW", "NEW")}))
+    repeated: dict[str, Any] = {name: ("NEW", "NEW")}
+    (twice,) = problems(link(**repeated))
     assert "NEW twice" in twice
 
 

@@ -1,5 +1,6 @@
 """All that storage has for S3, with everything that checks templates, and deployed into the local cloud."""
 
+import copy
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from rehearsal_tools import local_stacks
 from storage_app import everything
 
 from conftest import ROOT
+from ultracluster import guard
 from ultracluster.guard.stateful import stateful
 from ultracluster.guard.template import Template as GuardedTemplate
 
@@ -77,3 +79,24 @@ def test_the_guard_knows_everything_that_holds_data() -> None:
         "AWS::S3Express::BucketPolicy",
         "AWS::S3Express::DirectoryBucket",
     } <= held
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "refused"),
+    [
+        ("FileSystemPath", "/elsewhere", True),
+        ("DataRepositoryPath", "s3://elsewhere", True),
+        ("FileSystemId", "fs-0fedcba9876543210", True),
+        ("BatchImportMetaDataOnCreate", False, True),
+        ("ImportedFileChunkSize", 512, False),
+        ("S3", {"AutoExportPolicy": {"Events": ["NEW"]}}, False),
+    ],
+)
+def test_the_guard_refuses_an_edit_that_asks_for_another_link(name: str, value: object, refused: bool) -> None:
+    old = Template.from_stack(everything(cdk.App())).to_json()
+    new = copy.deepcopy(old)
+    (link,) = [id for id in new["Resources"] if id.startswith("CheckpointsLink")]
+    new["Resources"][link]["Properties"][name] = value
+    report = guard.compare(old, new)
+    assert [finding.logical_id for finding in report.findings if finding.fate is not guard.Fate.KEPT] == [link]
+    assert report.ok != refused

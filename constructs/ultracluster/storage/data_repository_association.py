@@ -27,9 +27,9 @@ class DataRepositoryAssociation(Construct):
 
     The key of the bucket lets the role in that FSx makes for the file system; in the bucket's own account that role
     brings its permissions on S3 along. A change of path, bucket, prefix, file system or `batch_import_metadata` asks
-    for a new association in the place of the old one, which stays, so the update fails and nothing is lost: take the
-    old one out by hand first, when `metric_age_of_oldest_queued_message` is zero. The association carries no tags, so
-    that a change of tags never touches it.
+    for a new association; the old one stays, and the update fails where the two overlap: delete the old one by hand
+    first, when `metric_age_of_oldest_queued_message` is zero. The association carries no tags, so that a change of tags
+    never touches it.
 
     Synthesis fails when the associations of a file system overlap, when it cannot have any, and when a bucket that
     belongs to a template would break the link: by its lifecycle, its policy, or notifications.
@@ -196,7 +196,7 @@ def _facts(file_system: LustreFileSystem) -> dict[str, Any]:
     lustre = properties["LustreConfiguration"]
     return {
         "deployment_type": lustre["DeploymentType"],
-        "storage_type": properties["StorageType"],
+        "storage_type": properties.get("StorageType", "SSD"),
         "lustre_version": properties["FileSystemTypeVersion"],
         "backups": bool(lustre.get("AutomaticBackupRetentionDays")),
     }

@@ -64,7 +64,7 @@ def _role_arn(scope: Construct, file_system_id: str) -> str:
 
 def _key_statement(scope: Construct, bucket: s3.IBucket, role: str) -> iam.PolicyStatement:
     stack = cdk.Stack.of(scope)
-    conditions = {
+    conditions: dict[str, dict[str, object]] = {
         "StringEquals": {
             "kms:CallerAccount": stack.account,
             "kms:ViaService": f"s3.{bucket.env.region}.amazonaws.com",
