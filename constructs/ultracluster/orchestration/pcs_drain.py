@@ -16,6 +16,7 @@ from ultracluster.compute import CapacityNotices
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.planning import CapacityBlock, UltraServerBlock
+from ultracluster.security.shown import wildcard_finding
 
 #: How long before its instances are terminated nodes take no more jobs.
 DRAIN = timedelta(hours=1)
@@ -143,7 +144,7 @@ class PcsDrain(Construct):
         )
         cdk.Validations.of(role).acknowledge(
             cdk.Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::{_flat(stack.resolve(instances))}]",
+                id=wildcard_finding(self, instances),
                 reason="Instances are replaced, so no ARN of one is known; the tag that AWS PCS puts on login nodes, "
                 "and nobody else can, bounds them",
             )
@@ -197,16 +198,6 @@ def _script(*lines: str) -> dict[str, Any]:
         "description": "Drains nodes before their Capacity Block ends",
         "mainSteps": [{"action": "aws:runShellScript", "name": "drain", "inputs": {"runCommand": list(lines)}}],
     }
-
-
-def _flat(arn: Any) -> str:
-    """An ARN as cdk-nag shows it: what only a deployment knows stands in angle brackets."""
-    if isinstance(arn, str):
-        return arn
-    if "Ref" in arn:
-        return f"<{arn['Ref']}>"
-    glue, parts = arn["Fn::Join"]
-    return str(glue).join(map(_flat, parts))
 
 
 def _clock(moment: datetime) -> str:

@@ -8,6 +8,7 @@ from ultracluster.planning.addresses import (
     subnet_capacity,
     subnet_prefix,
 )
+from ultracluster.planning.associations import Association, association_warnings, check_associations
 from ultracluster.planning.capacity import (
     Block,
     Capacity,
@@ -23,20 +24,24 @@ from ultracluster.planning.capacity import (
     UltraServerBlock,
 )
 from ultracluster.planning.checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
+from ultracluster.planning.directory_bucket import check_directory_bucket, directory_bucket_warnings
 from ultracluster.planning.domains import Domains, domains_for
 from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.images import Image, check_image
+from ultracluster.planning.linked_bucket import Purpose, Tier, link_problems
 from ultracluster.planning.lustre_check import check_capacity, check_lustre
 from ultracluster.planning.lustre_clients import LustreClients
 from ultracluster.planning.lustre_goal import LustreGoal, LustreOverrides
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
 from ultracluster.planning.lustre_plan import LustrePlan, plan_lustre
 from ultracluster.planning.lustre_spec import LustreSpec
+from ultracluster.planning.mountpoint import Mountpoint
 from ultracluster.planning.mounts import Mount, Mountable, Volume
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit
 from ultracluster.planning.paths import check_mount_path
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
+from ultracluster.planning.releases import check_release
 from ultracluster.planning.scratch import SCRATCH_STATE, SCRATCH_UNIT, LocalScratch, NodeSetup
 from ultracluster.planning.slurm_boot import (
     LUSTRE_EFA_UNIT,
@@ -54,6 +59,7 @@ __all__ = [
     "MOUNTS_STATE",
     "SCRATCH_STATE",
     "SCRATCH_UNIT",
+    "Association",
     "Block",
     "Capacity",
     "CapacityBlock",
@@ -73,6 +79,7 @@ __all__ = [
     "LustreSpec",
     "Mount",
     "Mountable",
+    "Mountpoint",
     "NamedGroup",
     "NodeBoot",
     "NodeFile",
@@ -81,6 +88,7 @@ __all__ = [
     "OpenReservation",
     "PlacementWish",
     "Purchase",
+    "Purpose",
     "ReservationGroup",
     "Reserved",
     "Service",
@@ -88,20 +96,27 @@ __all__ = [
     "Strategy",
     "SubnetPlan",
     "TargetedReservation",
+    "Tier",
     "TrainingPlan",
     "UltraServerBlock",
     "VcpuNeed",
     "Volume",
+    "association_warnings",
+    "check_associations",
     "check_capacity",
+    "check_directory_bucket",
     "check_image",
     "check_lustre",
     "check_mount_path",
+    "check_release",
     "check_sold",
     "checkpoint_bytes",
     "checkpoint_times",
     "days_between_interruptions",
+    "directory_bucket_warnings",
     "domains_for",
     "largest_training_subnet",
+    "link_problems",
     "lustre_offer",
     "mount_unit",
     "placement",

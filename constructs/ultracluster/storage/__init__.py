@@ -1,8 +1,25 @@
 """Where data lives: FSx for Lustre and S3."""
 
+from ultracluster.planning.linked_bucket import Tier
+from ultracluster.storage.cold_data_release import ColdDataRelease
 from ultracluster.storage.data_bucket import DataBucket
+from ultracluster.storage.data_repository_association import DataRepositoryAssociation
 from ultracluster.storage.existing_lustre import EXISTING_LUSTRE, ExistingLustre
+from ultracluster.storage.express_bucket import ExpressBucket, express_endpoint
+from ultracluster.storage.log_bucket import LogBucket
 from ultracluster.storage.lustre_file_system import LustreFileSystem
 from ultracluster.storage.lustre_metrics import LustreMetrics
 
-__all__ = ["EXISTING_LUSTRE", "DataBucket", "ExistingLustre", "LustreFileSystem", "LustreMetrics"]
+__all__ = [
+    "EXISTING_LUSTRE",
+    "ColdDataRelease",
+    "DataBucket",
+    "DataRepositoryAssociation",
+    "ExistingLustre",
+    "ExpressBucket",
+    "LogBucket",
+    "LustreFileSystem",
+    "LustreMetrics",
+    "Tier",
+    "express_endpoint",
+]

@@ -1,6 +1,6 @@
-"""An S3 bucket for datasets and checkpoints."""
+"""An S3 bucket for datasets or checkpoints."""
 
-from typing import cast
+from typing import cast, get_args
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -8,6 +8,10 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.planning.linked_bucket import OLD_VERSIONS_DAYS, Purpose, Tier
+from ultracluster.storage.log_bucket import RETENTION, keep_policy, log_bucket
+
+READ_OBJECTS = ("s3:GetObject",)
 READ_WRITE_OBJECTS = (
     "s3:AbortMultipartUpload",
     "s3:DeleteObject",
@@ -15,22 +19,32 @@ READ_WRITE_OBJECTS = (
     "s3:ListMultipartUploadParts",
     "s3:PutObject",
 )
-READ_BUCKET = ("s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads")
-USE_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
+LIST_BUCKET = ("s3:GetBucketLocation", "s3:ListBucket")
+READ_BUCKET = (*LIST_BUCKET, "s3:ListBucketMultipartUploads")
+DECRYPT = ("kms:Decrypt",)
+USE_KEY = (*DECRYPT, "kms:GenerateDataKey")
 
-# Long enough to notice a mistake on the Monday after a holiday; a choice, not a limit of the service.
-_KEEP_OLD_VERSIONS = cdk.Duration.days(14)
+# Parts of an upload that nobody finished are paid for and shown nowhere; no upload of ours takes a week.
 _ABORT_UPLOADS = cdk.Duration.days(7)
 
 
 class DataBucket(Construct):
     """A versioned, encrypted, private bucket whose access is logged, and which stays when the stack goes.
 
+    What is current in it never expires, and moves at most to classes that are read in milliseconds, so that a Lustre
+    file system may be linked to it.
+
     Args:
+        purpose: `dataset` or `checkpoints`; says how long what was overwritten or deleted can be had back: 30 days or
+            14. Logs take a `LogBucket`.
+        tier: A cheaper storage class for what has lain for a while. Default: everything stays in S3 Standard.
         key: Key of the objects. Default: S3's own encryption.
         access_log_bucket: Where access logs go. Default: a bucket beside this one.
         removal_policy: What becomes of the bucket when it leaves the template. Default: it stays, unless the
             deployment that makes it fails.
+
+    Raises:
+        ValueError: When the purpose is another.
     """
 
     def __init__(
@@ -38,13 +52,19 @@ class DataBucket(Construct):
         scope: Construct,
         id: str,
         *,
+        purpose: Purpose = "checkpoints",
+        tier: Tier | None = None,
         key: kms.IKey | None = None,
         access_log_bucket: s3.IBucket | None = None,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        self._key = key
-        logs_bucket = access_log_bucket or self._access_log_bucket(removal_policy)
+        if purpose not in OLD_VERSIONS_DAYS:
+            raise ValueError(
+                f"{self.node.path}: purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; "
+                "logs, which expire, take a LogBucket"
+            )
+        logs_bucket = access_log_bucket or log_bucket(self, "AccessLogs", RETENTION, removal_policy)
         bucket = s3.Bucket(
             self,
             "Bucket",
@@ -55,9 +75,10 @@ class DataBucket(Construct):
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="OldVersionsAndUnfinishedUploads",
-                    noncurrent_version_expiration=_KEEP_OLD_VERSIONS,
+                    noncurrent_version_expiration=cdk.Duration.days(OLD_VERSIONS_DAYS[purpose]),
                     abort_incomplete_multipart_upload_after=_ABORT_UPLOADS,
-                )
+                ),
+                *([] if tier is None else [_tiering(tier)]),
             ],
             server_access_logs_bucket=logs_bucket,
             server_access_logs_prefix=f"{self.node.path}/",
@@ -67,33 +88,23 @@ class DataBucket(Construct):
             minimum_tls_version=1.2,
             removal_policy=removal_policy,
         )
-        _keep_policy(bucket, removal_policy)
+        keep_policy(bucket, removal_policy)
+        #: The bucket.
         self.bucket: s3.IBucket = bucket
+        #: Who may use it.
         self.grants = DataBucketGrants(self, self.bucket, key)
 
-    def _access_log_bucket(self, removal_policy: cdk.RemovalPolicy) -> s3.IBucket:
-        # Without object_ownership: an app that has not set the flag serverAccessLogsUseBucketPolicy gets an ACL here.
-        bucket = s3.Bucket(
-            self,
-            "AccessLogs",
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            lifecycle_rules=[s3.LifecycleRule(id="Expire", expiration=cdk.Duration.days(365))],
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
-            removal_policy=removal_policy,
-        )
-        _keep_policy(bucket, removal_policy)
-        cdk.Validations.of(bucket).acknowledge(
-            cdk.Acknowledgment(id="AwsSolutions-S1", reason="S3 access logs of a log bucket would log themselves")
-        )
-        return bucket
 
-
-def _keep_policy(bucket: s3.Bucket, removal_policy: cdk.RemovalPolicy) -> None:
-    """A bucket that stays keeps its policy: without it, it would take plain HTTP, and no access logs."""
-    if bucket.policy is not None:
-        bucket.policy.apply_removal_policy(removal_policy)
+def _tiering(tier: Tier) -> s3.LifecycleRule:
+    return s3.LifecycleRule(
+        id="Tier",
+        transitions=[
+            s3.Transition(
+                storage_class=s3.StorageClass(tier.storage_class),
+                transition_after=cdk.Duration.days(tier.after_days),
+            )
+        ],
+    )
 
 
 class DataBucketGrants:
@@ -104,24 +115,28 @@ class DataBucketGrants:
         self._bucket = bucket
         self._key = key
 
+    def read(self, role: iam.IRole) -> None:
+        """Let a role list the bucket and read its objects."""
+        role.add_managed_policy(self._policy("Read", READ_OBJECTS, LIST_BUCKET, DECRYPT))
+
     def read_write(self, role: iam.IRole) -> None:
         """Let a role list the bucket and read, write and delete its objects."""
-        role.add_managed_policy(self._read_write_policy())
+        role.add_managed_policy(self._policy("ReadWrite", READ_WRITE_OBJECTS, READ_BUCKET, USE_KEY))
 
-    def _read_write_policy(self) -> iam.IManagedPolicy:
+    def _policy(
+        self, id: str, on_objects: tuple[str, ...], on_bucket: tuple[str, ...], on_key: tuple[str, ...]
+    ) -> iam.IManagedPolicy:
         # A managed policy beside the bucket, so that a role in another stack needs one reference only.
-        made = self._scope.node.try_find_child("ReadWrite")
+        made = self._scope.node.try_find_child(id)
         if made is not None:
             return cast(iam.ManagedPolicy, made)
         statements = [
-            iam.PolicyStatement(
-                sid="Objects", actions=list(READ_WRITE_OBJECTS), resources=[self._bucket.arn_for_objects("*")]
-            ),
-            iam.PolicyStatement(sid="Bucket", actions=list(READ_BUCKET), resources=[self._bucket.bucket_arn]),
+            iam.PolicyStatement(sid="Objects", actions=list(on_objects), resources=[self._bucket.arn_for_objects("*")]),
+            iam.PolicyStatement(sid="Bucket", actions=list(on_bucket), resources=[self._bucket.bucket_arn]),
         ]
         if self._key is not None:
-            statements.append(iam.PolicyStatement(sid="Key", actions=list(USE_KEY), resources=[self._key.key_arn]))
-        policy = iam.ManagedPolicy(self._scope, "ReadWrite", statements=statements)
+            statements.append(iam.PolicyStatement(sid="Key", actions=list(on_key), resources=[self._key.key_arn]))
+        policy = iam.ManagedPolicy(self._scope, id, statements=statements)
         resource = cast(s3.CfnBucket, self._bucket.node.default_child)
         logical_id = cdk.Stack.of(resource).get_logical_id(resource)
         cdk.Validations.of(policy).acknowledge(

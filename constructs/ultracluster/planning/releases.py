@@ -1,0 +1,55 @@
+"""Which content a Lustre file system may drop because S3 holds it."""
+
+from collections.abc import Sequence
+
+from ultracluster.hardware import repositories as facts
+from ultracluster.planning.associations import Association, path_problems
+
+
+def check_release(
+    paths: Sequence[str], associations: Sequence[Association], *, not_accessed_for_days: int, mount_options: str
+) -> list[str]:
+    """What is wrong with a release of cold data; nothing when it is right.
+
+    Args:
+        paths: Directories and files to release, such as `/checkpoints`.
+        associations: Associations of the file system.
+        not_accessed_for_days: Days since the last access after which a file is cold.
+        mount_options: How clients mount the file system, comma-separated.
+    """
+    exported = [one.path for one in associations if one.export_events]
+    problems = [
+        f"{path} lies under no association that exports: nothing there is known to be in S3; paths that are: "
+        f"{', '.join(exported) or 'none'}"
+        for path in paths
+        if not any(_under(path, one) for one in exported)
+    ]
+    problems += [f"{path!r}: {problem}" for path in paths for problem in path_problems(path)]
+    if not paths:
+        problems.append("paths must name at least one directory, got none")
+    if len(paths) > facts.MOST_TASK_PATHS:
+        problems.append(f"a release takes at most {facts.MOST_TASK_PATHS} paths, got {len(paths)}")
+    if not_accessed_for_days < 1:
+        problems.append(
+            f"not_accessed_for_days must be 1 or more, got {not_accessed_for_days}: a smaller one would release what "
+            "jobs are reading"
+        )
+    if "noatime" in mount_options.split(","):
+        problems.append(
+            "mount_options hold noatime, under which reading a file does not count as access: data that jobs read "
+            "every day would be released; mount with relatime"
+        )
+    return problems
+
+
+def task_path(path: str) -> str:
+    """A path as a data repository task takes it: relative to the mount point, `/` for everything.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/release-files-task.html (read 2026-11-21)
+    """
+    return path.strip("/") or "/"
+
+
+def _under(path: str, directory: str) -> bool:
+    parent = directory.rstrip("/") + "/"
+    return (path.rstrip("/") + "/").startswith(parent)

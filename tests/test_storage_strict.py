@@ -1,0 +1,102 @@
+"""All that storage has for S3, with everything that checks templates, and deployed into the local cloud."""
+
+import copy
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Template
+from cfnlint.api import ManualArgs, lint
+from rehearsal_tools import local_stacks
+from storage_app import everything
+
+from conftest import ROOT
+from ultracluster import guard
+from ultracluster.guard.stateful import stateful
+from ultracluster.guard.template import Template as GuardedTemplate
+
+
+def synthesise(script: Path, outdir: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "CDK_VALIDATION"}
+    return subprocess.run(
+        [sys.executable, str(script), str(outdir)],
+        cwd=ROOT,
+        env=environment | {"PYTHONPATH": os.pathsep.join([str(ROOT / "constructs"), str(ROOT)])},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_everything_passes_every_check(tmp_path: Path) -> None:
+    result = synthesise(ROOT / "tests" / "storage_app.py", tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (path,) = tmp_path.glob("*.template.json")
+    problems = lint(path.read_text(), config=ManualArgs(regions=["us-east-2"]))
+    assert [f"{problem.rule.id} {problem.message}" for problem in problems] == []
+
+
+@pytest.mark.slow
+def test_the_strict_pass_sees_what_is_not_acknowledged(tmp_path: Path) -> None:
+    code = (ROOT / "tests" / "storage_app.py").read_text()
+    broken = code.replace("    app.synth()\n", '    s3.Bucket(stack, "Open")\n    app.synth()\n').replace(
+        "    everything(app)\n", "    stack = everything(app)\n"
+    )
+    assert broken.count("stack = everything(app)") == broken.count('"Open"') == 1
+    script = tmp_path / "broken.py"
+    script.write_text(broken.replace("Path(__file__).parent.parent", f"Path({str(ROOT)!r})"))
+    result = synthesise(script, tmp_path / "out")
+    assert result.returncode != 0
+    assert "AwsSolutions-S1" in result.stdout + result.stderr
+
+
+def test_the_registry_schemas_take_everything_and_the_references_resolve() -> None:
+    template = Template.from_stack(everything(cdk.App())).to_json()
+    with local_stacks() as stacks:
+        name = stacks.create(template["Resources"], Outputs=template.get("Outputs", {}))
+        assert stacks.status(name) == "CREATE_COMPLETE", stacks.reasons(name)
+        order = [logical_id for action, logical_id in stacks.happened(name) if action == "create"]
+        links = [id for id in order if "Link" in id]
+        assert len(links) == 3
+        ours = [id for id in links if not id.startswith("Their")]
+        policies = [id for id, one in template["Resources"].items() if one["Type"] == "AWS::S3::BucketPolicy"]
+        linked = [id for id in policies if id.startswith(("DataBucket", "CheckpointsBucket"))]
+        assert max(order.index(id) for id in linked) < min(order.index(id) for id in ours)
+
+
+def test_the_guard_knows_everything_that_holds_data() -> None:
+    template = Template.from_stack(everything(cdk.App())).to_json()
+    held = {template["Resources"][id]["Type"] for id in stateful(GuardedTemplate.of(template))}
+    assert {
+        "AWS::FSx::DataRepositoryAssociation",
+        "AWS::FSx::FileSystem",
+        "AWS::KMS::Key",
+        "AWS::S3::Bucket",
+        "AWS::S3::BucketPolicy",
+        "AWS::S3Express::BucketPolicy",
+        "AWS::S3Express::DirectoryBucket",
+    } <= held
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "refused"),
+    [
+        ("FileSystemPath", "/elsewhere", True),
+        ("DataRepositoryPath", "s3://elsewhere", True),
+        ("FileSystemId", "fs-0fedcba9876543210", True),
+        ("BatchImportMetaDataOnCreate", False, True),
+        ("ImportedFileChunkSize", 512, False),
+        ("S3", {"AutoExportPolicy": {"Events": ["NEW"]}}, False),
+    ],
+)
+def test_the_guard_refuses_an_edit_that_asks_for_another_link(name: str, value: object, refused: bool) -> None:
+    old = Template.from_stack(everything(cdk.App())).to_json()
+    new = copy.deepcopy(old)
+    (link,) = [id for id in new["Resources"] if id.startswith("CheckpointsLink")]
+    new["Resources"][link]["Properties"][name] = value
+    report = guard.compare(old, new)
+    assert [finding.logical_id for finding in report.findings if finding.fate is not guard.Fate.KEPT] == [link]
+    assert report.ok != refused
