@@ -28,6 +28,7 @@ from ultracluster.planning.images import Image, check_image
 from ultracluster.planning.lustre import LustreSize, check_capacity, size_lustre
 from ultracluster.planning.lustre_offer import LustreOffer, lustre_offer
 from ultracluster.planning.mounts import Mount, Mountable, Volume
+from ultracluster.planning.openzfs import OpenZfsSize, size_openzfs
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
@@ -46,6 +47,7 @@ __all__ = [
     "NamedGroup",
     "OnDemand",
     "OpenReservation",
+    "OpenZfsSize",
     "PlacementWish",
     "Purchase",
     "ReservationGroup",
@@ -71,6 +73,7 @@ __all__ = [
     "plan_zone_subnets",
     "purchase",
     "size_lustre",
+    "size_openzfs",
     "subnet_capacity",
     "subnet_prefix",
     "vcpu_needs",
