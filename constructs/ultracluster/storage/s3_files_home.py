@@ -131,11 +131,14 @@ class S3FilesHome(S3FilesMetrics):
 
     def _mount_policy(self) -> iam.ManagedPolicy:
         objects = self._bucket.arn_for_objects("*")
+        file_system = cdk.Stack.of(self).format_arn(
+            service="s3files", resource="file-system", resource_name=self.file_system_id
+        )
         statements = [
             iam.PolicyStatement(
                 sid="FileSystem",
                 actions=["s3files:ClientMount", "s3files:ClientRootAccess", "s3files:ClientWrite"],
-                resources=[self._resource.attr_file_system_arn],
+                resources=[file_system],
             ),
             iam.PolicyStatement(sid="Objects", actions=["s3:GetObject", "s3:GetObjectVersion"], resources=[objects]),
             iam.PolicyStatement(sid="Bucket", actions=["s3:ListBucket"], resources=[self._bucket.bucket_arn]),
