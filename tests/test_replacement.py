@@ -105,3 +105,47 @@ def test_volumes_and_keys_refuse_what_would_lose_them() -> None:
     assert refused({"Size": "100"}, {"Size": 200}, "AWS::EC2::Volume") == {}
     assert refused({"Encrypted": False}, {"Encrypted": True}, "AWS::EC2::Volume").keys() == {"Encrypted"}
     assert refused({}, {"MultiRegion": True}, "AWS::KMS::Key").keys() == {"MultiRegion"}
+
+
+def openzfs(capacity: int, **more: Any) -> dict[str, Any]:
+    return {"FileSystemType": "OPENZFS", "StorageType": "SSD", "StorageCapacity": capacity, **more}
+
+
+@given(st.integers(64, 100_000), st.integers(64, 100_000))
+def test_a_home_on_openzfs_grows_by_a_tenth_or_more_and_never_shrinks(before: int, after: int) -> None:
+    allowed = after == before or after * 100 >= before * 110
+    assert (refused(openzfs(before), openzfs(after)) == {}) == allowed
+
+
+def test_too_small_a_step_of_openzfs_is_told_the_smallest_one() -> None:
+    assert refused(openzfs(256), openzfs(281))["StorageCapacity"].endswith("from 256 to 282 GiB at least")
+    assert refused(openzfs(256), openzfs(128))["StorageCapacity"].startswith("storage capacity only grows")
+    assert refused(openzfs(256), openzfs(256, StorageType="INTELLIGENT_TIERING")).keys() == {"StorageType"}
+
+
+def test_what_replaces_a_home_and_what_does_not() -> None:
+    def replaced(kind: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        found = anywhere(kind)
+        assert found is not None
+        return found.replaced_by(old, new)
+
+    def zfs(**config: Any) -> dict[str, Any]:
+        return {**openzfs(256), "OpenZFSConfiguration": {"DeploymentType": "SINGLE_AZ_HA_2", **config}}
+
+    root: dict[str, Any] = {"RootVolumeConfiguration": {"NfsExports": [{"ClientConfigurations": []}]}}
+    assert replaced(LUSTRE, zfs(), zfs(DeploymentType="MULTI_AZ_1")) == ["OpenZFSConfiguration.DeploymentType"]
+    assert replaced(LUSTRE, zfs(), zfs(**root)) == ["OpenZFSConfiguration.RootVolumeConfiguration"]
+    assert replaced(LUSTRE, zfs(ThroughputCapacity=160), zfs(ThroughputCapacity=320)) == []
+    assert replaced(LUSTRE, zfs(AutomaticBackupRetentionDays=30), zfs(AutomaticBackupRetentionDays=7)) == []
+
+    def volume(**config: Any) -> dict[str, Any]:
+        return {"Name": "home", "OpenZFSConfiguration": {"ParentVolumeId": "fsvol-1", **config}}
+
+    exports = [{"ClientConfigurations": [{"Clients": "10.1.0.0/16", "Options": ["rw"]}]}]
+    assert replaced("AWS::FSx::Volume", volume(), volume(NfsExports=exports)) == []
+    assert replaced("AWS::FSx::Volume", volume(), volume(ParentVolumeId="fsvol-2"))
+    for name in ("AvailabilityZoneName", "Encrypted", "KmsKeyId", "PerformanceMode"):
+        assert replaced("AWS::EFS::FileSystem", {name: "a"}, {name: "b"}) == [name]
+    assert replaced("AWS::EFS::FileSystem", {"ThroughputMode": "elastic"}, {"ThroughputMode": "bursting"}) == []
+    for name in ("Bucket", "Prefix", "RoleArn", "KmsKeyId"):
+        assert replaced("AWS::S3Files::FileSystem", {name: "a"}, {name: "b"}) == [name]

@@ -5,7 +5,7 @@ from typing import Any
 
 from ultracluster.cloudformation.normal import values
 from ultracluster.hardware.lustre import growth_step_gib
-from ultracluster.hardware.replacement import ONLY_GROWS, UNCHANGEABLE, UpdateFact
+from ultracluster.hardware.replacement import LEAST_GROWTH_PERCENT, ONLY_GROWS, UNCHANGEABLE, UpdateFact
 
 _UNKNOWN = "nobody can tell from the template whether it grows"
 
@@ -30,10 +30,24 @@ def refusals(type_name: str, old: dict[str, Any], new: dict[str, Any]) -> dict[s
                 found.setdefault(fact.path, f"{fact.reason}, and {_UNKNOWN}")
             elif second < first:
                 found.setdefault(fact.path, f"{fact.reason}: from {before} to {after} it would shrink")
-    if type_name == "AWS::FSx::FileSystem" and _at(new, "FileSystemType") == "LUSTRE":
-        for path, reason in _off_the_grid(old, new).items():
+    if type_name == "AWS::FSx::FileSystem":
+        check = _off_the_grid if _at(new, "FileSystemType") == "LUSTRE" else _grows_too_little
+        for path, reason in check(old, new).items():
             found.setdefault(path, reason)
     return found
+
+
+def _grows_too_little(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
+    before, after = (_parts(_at(one, "StorageCapacity")) for one in (old, new))
+    percent = LEAST_GROWTH_PERCENT.get(str(_at(new, "FileSystemType")))
+    if percent is None or not before or not after or after <= before:
+        return {}
+    least = -(-before[0] * (100 + percent) // 100)
+    if after[0] >= least:
+        return {}
+    return {
+        "StorageCapacity": f"it grows by {percent} % or more at a time: from {before[0]:,} to {least:,} GiB at least"
+    }
 
 
 def _off_the_grid(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 _CFN = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference"
 _LUSTRE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide"
+_OPENZFS = "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide"
 _FSX_API = "https://docs.aws.amazon.com/fsx/latest/APIReference"
 
 
@@ -115,6 +116,12 @@ UNCHANGEABLE: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
                 only_if=_IS_LUSTRE,
             ),
             UpdateFact(
+                path="StorageType",
+                reason="the storage class of an OpenZFS file system is fixed for life",
+                source=f"{_OPENZFS}/performance.html",
+                only_if={"FileSystemType": ("OPENZFS",)},
+            ),
+            UpdateFact(
                 path="NetworkType",
                 reason="only FSx for OpenZFS changes its network type",
                 source=f"{_FSX_API}/API_UpdateFileSystem.html",
@@ -176,3 +183,7 @@ ONLY_GROWS: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
         ),
     }
 )
+
+#: Kind of FSx file system -> percent by which its capacity grows at least; less fails the update.
+#: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
+LEAST_GROWTH_PERCENT: Mapping[str, int] = MappingProxyType({"OPENZFS": 10, "WINDOWS": 10})

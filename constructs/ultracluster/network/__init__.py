@@ -2,5 +2,6 @@
 
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.efa_security_group import EfaSecurityGroup, allow_all_between
+from ultracluster.network.nfs_rules import allow_nfs
 
-__all__ = ["ClusterNetwork", "EfaSecurityGroup", "allow_all_between"]
+__all__ = ["ClusterNetwork", "EfaSecurityGroup", "allow_all_between", "allow_nfs"]

@@ -38,6 +38,7 @@ from ultracluster.planning.lustre_spec import LustreSpec
 from ultracluster.planning.mountpoint import Mountpoint
 from ultracluster.planning.mounts import Mount, Mountable, Volume
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit
+from ultracluster.planning.openzfs import OpenZfsSize, size_openzfs
 from ultracluster.planning.paths import check_mount_path
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
@@ -86,6 +87,7 @@ __all__ = [
     "NodeSetup",
     "OnDemand",
     "OpenReservation",
+    "OpenZfsSize",
     "PlacementWish",
     "Purchase",
     "Purpose",
@@ -124,6 +126,7 @@ __all__ = [
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
+    "size_openzfs",
     "slurm_boot",
     "subnet_capacity",
     "subnet_prefix",

@@ -1,0 +1,105 @@
+"""What CloudWatch knows of a file system of FSx for OpenZFS."""
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from ultracluster.hardware.openzfs import FULL_PERCENT
+from ultracluster.storage.home_alarms import AN_HOUR, PERIOD, HomeAlarm, home_alarms
+
+_BUSY_PERCENT = 90
+
+
+class OpenZfsMetrics(Construct):
+    """The metrics and alarms of one file system, for a subclass that knows its id.
+
+    See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/fsx-openzfs-metrics.html (read 2026-11-21)
+    """
+
+    #: Id of the file system, such as `fs-0123456789abcdef0`.
+    file_system_id: str
+
+    def metric(self, name: str, statistic: str) -> cloudwatch.Metric:
+        """A metric of the whole file system, every five minutes.
+
+        Args:
+            name: AWS's name, such as `CPUUtilization`.
+            statistic: One that AWS calls valid for it, such as `Average`.
+        """
+        return cloudwatch.Metric(
+            namespace="AWS/FSx",
+            metric_name=name,
+            dimensions_map={"FileSystemId": self.file_system_id},
+            statistic=statistic,
+            period=PERIOD,
+        )
+
+    def metric_used_storage(self) -> cloudwatch.Metric:
+        """Bytes of SSD storage in use, snapshots included."""
+        return self.metric("UsedStorageCapacity", "Average")
+
+    def metric_storage_utilization(self) -> cloudwatch.MathExpression:
+        """Percent of the SSD storage in use."""
+        return cloudwatch.MathExpression(
+            expression="100 * used / capacity",
+            using_metrics={
+                "used": self.metric_used_storage(),
+                "capacity": self.metric("StorageCapacity", "Average"),
+            },
+            label="Storage used (%)",
+            period=PERIOD,
+        )
+
+    def metric_throughput_utilization(self) -> cloudwatch.Metric:
+        """Percent of the disk throughput that its throughput capacity brings."""
+        return self.metric("FileServerDiskThroughputUtilization", "Average")
+
+    def metric_network_utilization(self) -> cloudwatch.Metric:
+        """Percent of the network throughput, in the busier direction; what caches serve is seen here only."""
+        return self.metric("NetworkThroughputUtilization", "Average")
+
+    def metric_iops_utilization(self) -> cloudwatch.Metric:
+        """Percent of the SSD IOPS."""
+        return self.metric("DiskIopsUtilization", "Average")
+
+    def metric_client_connections(self) -> cloudwatch.Metric:
+        """TCP connections of clients, several of each node; the most at once."""
+        return self.metric("ClientConnections", "Maximum")
+
+    def alarms(self, topic: sns.ITopic) -> list[cloudwatch.Alarm]:
+        """Tell a topic when it fills up, or has been at its limit for an hour.
+
+        The topic's key, when it has one of its own, must let CloudWatch use it.
+
+        See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-insights-FSxZ.html (read 2026-11-21)
+        """
+        return home_alarms(
+            self,
+            topic,
+            [
+                HomeAlarm(
+                    id="Storage",
+                    metric=self.metric_storage_utilization(),
+                    above=FULL_PERCENT,
+                    periods=3,
+                    says=f"The home file system is over {FULL_PERCENT} % full and becomes slow: clean up, or raise its "
+                    "capacity by ten percent or more",
+                ),
+                HomeAlarm(
+                    id="Throughput",
+                    metric=self.metric_throughput_utilization(),
+                    above=_BUSY_PERCENT,
+                    periods=AN_HOUR,
+                    says="The home file system has been at its throughput for an hour: find the job that reads or "
+                    "writes data there, or raise the throughput capacity",
+                ),
+                HomeAlarm(
+                    id="Iops",
+                    metric=self.metric_iops_utilization(),
+                    above=_BUSY_PERCENT,
+                    periods=AN_HOUR,
+                    says="The home file system has been at its SSD IOPS for an hour: find the job that opens many "
+                    "small files there, or raise its IOPS",
+                ),
+            ],
+        )

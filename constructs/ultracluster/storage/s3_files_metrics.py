@@ -1,0 +1,101 @@
+"""What CloudWatch knows of a file system of S3 Files."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from ultracluster.storage.home_alarms import AN_HOUR, PERIOD, HomeAlarm, home_alarms
+
+_STORAGE_PERIOD = cdk.Duration.minutes(15)
+_OLD = cdk.Duration.hours(1)
+
+
+class S3FilesMetrics(Construct):
+    """The metrics and alarms of one file system, for a subclass that knows its id.
+
+    S3 Files publishes no utilisation: its throughput and its operations have no limit that a metric tells.
+
+    See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-monitoring-cloudwatch.html (read 2026-11-21)
+    """
+
+    #: Id of the file system, such as `fs-0123456789abcdef0`.
+    file_system_id: str
+
+    def metric(self, name: str, statistic: str, period: cdk.Duration = PERIOD) -> cloudwatch.Metric:
+        """A metric of the file system.
+
+        Args:
+            name: AWS's name, such as `DataReadBytes`.
+            statistic: One that AWS calls valid for it, such as `Sum`.
+            period: Default: five minutes.
+        """
+        return cloudwatch.Metric(
+            namespace="AWS/S3/Files",
+            metric_name=name,
+            dimensions_map={"FileSystemId": self.file_system_id},
+            statistic=statistic,
+            period=period,
+        )
+
+    def metric_used_storage(self) -> cloudwatch.Metric:
+        """Bytes in its fast storage; what nobody reads for a while is in the bucket only."""
+        return self.metric("StorageBytes", "Average", _STORAGE_PERIOD)
+
+    def metric_client_connections(self) -> cloudwatch.MathExpression:
+        """Connections of clients; the mean of five minutes."""
+        return cloudwatch.MathExpression(
+            # Its only valid statistic is the sum, of one count a minute.
+            expression="connections / (PERIOD(connections) / 60)",
+            using_metrics={"connections": self.metric("ClientConnections", "Sum")},
+            label="Client connections",
+            period=PERIOD,
+        )
+
+    def metric_export_age(self) -> cloudwatch.Metric:
+        """Seconds that the oldest change waits to reach the bucket."""
+        return self.metric("ExportAge", "Maximum")
+
+    def metric_export_failures(self) -> cloudwatch.Metric:
+        """Files that will never reach the bucket by themselves."""
+        return self.metric("ExportFailures", "Sum")
+
+    def metric_lost_and_found(self) -> cloudwatch.Metric:
+        """Files that lost against a change in the bucket; their versions are not in the bucket."""
+        return self.metric("LostAndFoundFiles", "Sum")
+
+    def alarms(self, topic: sns.ITopic) -> list[cloudwatch.Alarm]:
+        """Tell a topic when files do not reach the bucket, or are in conflict with it.
+
+        The topic's key, when it has one of its own, must let CloudWatch use it.
+        """
+        return home_alarms(
+            self,
+            topic,
+            [
+                HomeAlarm(
+                    id="ExportAge",
+                    metric=self.metric_export_age(),
+                    above=_OLD.to_seconds(),
+                    periods=AN_HOUR,
+                    says="Changes of home directories wait for over an hour to reach their bucket: a job writes more "
+                    "files than S3 Files exports, 800 a second",
+                ),
+                HomeAlarm(
+                    id="ExportFailures",
+                    metric=self.metric_export_failures(),
+                    above=0,
+                    periods=1,
+                    says="Files of home directories cannot reach their bucket, and nothing tries again: look at the "
+                    "role's permissions, at paths over 1,024 bytes and at the bucket's key",
+                ),
+                HomeAlarm(
+                    id="LostAndFound",
+                    metric=self.metric_lost_and_found(),
+                    above=0,
+                    periods=1,
+                    says="A home directory and its bucket changed the same file: the bucket won, the other version is "
+                    "in .s3files-lost+found of the home",
+                ),
+            ],
+        )
