@@ -30,7 +30,7 @@ app.synth()
 
 def cluster_file(groups: int) -> str:
     """A cluster file with so many node groups of two p5.48xlarge (32 network cards each)."""
-    nodes = "\n".join(f"  train-{i}: {{type: p5.48xlarge, count: 2, placement-group: false}}" for i in range(groups))
+    nodes = "\n".join(f"  train-{i}: {{type: p5.48xlarge, count: 2, placement-group: none}}" for i in range(groups))
     return f"name: bench\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\nnodes:\n{nodes}\n"
 
 
