@@ -250,7 +250,11 @@ def test_checks_go_on_beside_fields_that_can_not_be_read() -> None:
 
 
 def test_the_main_job_warns_of_what_the_file_leaves_open() -> None:
-    assert ids(GOOD) == {"ultracluster:unpinned-image", "ultracluster:reservation-size"}
+    assert ids(GOOD) == {
+        "ultracluster:unpinned-image",
+        "ultracluster:reservation-size",
+        "ultracluster:lustre-efa-client",
+    }
 
 
 def test_a_file_that_leaves_nothing_open_has_no_warnings() -> None:
@@ -316,4 +320,4 @@ def test_a_warning_says_what_to_do() -> None:
         "train, login: each deployment takes the newest image" in text and "image: ami-..." in text for text in texts
     )
     assert any("16,000 network interfaces" in text and "L-DF5E4CA3" in text for text in texts)
-    assert any("8,000 connections" in text and "let a node use 1 EFA interface for it" in text for text in texts)
+    assert any("8,000 connections" in text and "a node uses 1 EFA interface for it" in text for text in texts)

@@ -32,7 +32,7 @@ def test_seven_lines_are_a_cluster_of_512_gpus() -> None:
     assert train.capacity == TargetedReservation(reservation_id=RESERVATION)
     assert train.layout == "all-efa"
     assert train.interfaces == interfaces("p5en.48xlarge", "all-efa")
-    assert (train.addresses_per_node, train.addresses, train.lustre_efa_connections) == (16, 1_024, 512)
+    assert (train.addresses_per_node, train.addresses) == (16, 1_024)
     assert train.root_volume.gib == 500
     assert train.image is None
     assert (train.placement_group, train.placed) == ("auto", None)

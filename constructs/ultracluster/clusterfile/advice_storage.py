@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.lustre_client import efa_connections, wished_client
+from ultracluster.clusterfile.sections import Lustre
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 
 
@@ -18,21 +20,35 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             for quota in plan.quotas_passed
         ]
         yield "lustre-quota", f"the file system takes {'; '.join(words)}; have it raised before you deploy"
-    near = [group for group in cluster.node_groups if group.zone == cluster.zone]
-    connections = sum(group.lustre_efa_connections for group in near)
-    clients = sum(group.count for group in near if group.lustre_efa_connections)
-    efa = plan.spec.efa if plan else bool(lustre.existing and lustre.existing.efa)
-    if efa and connections > LUSTRE_EFA_CONNECTIONS:
-        each = LUSTRE_EFA_CONNECTIONS // clients
-        yield (
-            "lustre-efa-connections",
-            f"over EFA, {clients:,} nodes would open {connections:,} connections to the file system, which takes "
-            f"{LUSTRE_EFA_CONNECTIONS:,}; let a node use {each} EFA interface{'s' if each > 1 else ''} for it",
-        )
+    if cluster.lustre_efa:
+        yield from _efa_advice(cluster, lustre)
     if cluster.other_zones:
         far = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != cluster.zone)
         yield (
             "lustre-other-zone",
             f"{', '.join(far)}: the file system is in {cluster.zone}, so these nodes reach it across zones: over TCP "
             "only, and the traffic is charged",
+        )
+
+
+def _efa_advice(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
+    wish, made = wished_client(lustre), cluster.lustre_client
+    near = [
+        group for group in cluster.node_groups if group.zone == cluster.zone and wish.connections(group.instance_type)
+    ]
+    if wish.efa_interfaces is None and made.efa_interfaces is not None:
+        each = made.efa_interfaces
+        yield (
+            "lustre-efa-connections",
+            f"over EFA, {sum(group.count for group in near):,} nodes would open {efa_connections(wish, near):,} "
+            f"connections to the file system, which takes {LUSTRE_EFA_CONNECTIONS:,}: so a node uses {each} EFA "
+            f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
+            "that is right, or make a second file system for the rest",
+        )
+    if made.bundle is None and (lacking := [group.section for group in near if group.image is None]):
+        yield (
+            "lustre-efa-client",
+            f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page says that AWS's image "
+            "has it; without it they mount nothing and are drained. Put the zip into a bucket of yours and write "
+            "client: {bundle: {url: ..., sha256: ...}}, or take an image of yours, or write efa: false",
         )

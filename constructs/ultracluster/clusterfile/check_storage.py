@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ultracluster.clusterfile.lustre_client import efa_connections, most_interfaces, wished_client
 from ultracluster.clusterfile.needs import lustre_plan
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
@@ -45,7 +46,7 @@ def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Probl
 
 def _check_words(lustre: Lustre) -> Iterator[Problem]:
     if lustre.existing is not None:
-        for key in sorted(lustre.model_fields_set - {"existing", "mount"}):
+        for key in sorted(lustre.model_fields_set - {"client", "existing", "mount"}):
             message = "describes a file system that is made, and existing names one of yours; remove one of the two"
             yield Problem(path=(*_PATH, key.replace("_", "-")), at_key=True, message=message)
         return
@@ -93,10 +94,22 @@ def check_efa_connections(
     except ValueError:
         return
     efa = plan.spec.efa if plan else bool(lustre.existing and lustre.existing.efa)
-    clients = sum(group.count for group in groups if group.instance_type.lustre_efa_interfaces and group.zone == zone)
-    if efa and clients > LUSTRE_EFA_CONNECTIONS:
+    near = [group for group in groups if group.zone == zone]
+    clients = sum(group.count for group in near if group.instance_type.lustre_efa_interfaces)
+    if not efa:
+        return
+    if clients > LUSTRE_EFA_CONNECTIONS:
         message = (
             f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {clients:,} nodes want at least one "
             "each; write efa: false, and nodes mount it over TCP"
         )
         yield Problem(path=(*_PATH, "efa"), message=message)
+        return
+    client = wished_client(lustre)
+    opened = efa_connections(client, near)
+    if client.efa_interfaces is not None and opened > LUSTRE_EFA_CONNECTIONS:
+        message = (
+            f"{clients:,} nodes with {client.efa_interfaces} each open {opened:,} EFA connections, and a file system "
+            f"takes {LUSTRE_EFA_CONNECTIONS:,}; write {most_interfaces(client, near)}, or leave it out"
+        )
+        yield Problem(path=(*_PATH, "client", "efa-interfaces"), message=message)

@@ -9,11 +9,12 @@ from pydantic import Field
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
+from ultracluster.clusterfile.lustre_client import lustre_client
 from ultracluster.clusterfile.needs import lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
 from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Section, Slurm, Storage
 from ultracluster.hardware import InstanceType, pcs
-from ultracluster.planning import LustrePlan, LustreSpec, SubnetPlan, plan_subnets, plan_zone_subnets
+from ultracluster.planning import LustreClient, LustrePlan, LustreSpec, SubnetPlan, plan_subnets, plan_zone_subnets
 
 
 class ClusterFile(Section):
@@ -93,6 +94,20 @@ class ClusterFile(Section):
     def lustre_spec(self) -> LustreSpec | None:
         """The file system to buy. None: the file asks for none, or has one."""
         return self.lustre_plan.spec if self.lustre_plan else None
+
+    @property
+    def lustre_efa(self) -> bool:
+        """Whether there is a file system that was, or will be, made with EFA."""
+        lustre = self.storage.lustre
+        if self.lustre_spec:
+            return self.lustre_spec.efa
+        return bool(lustre and lustre.existing and lustre.existing.efa)
+
+    @cached_property
+    def lustre_client(self) -> LustreClient:
+        """How nodes reach a file system with EFA."""
+        near = [group for group in self.node_groups if group.zone == self.zone]
+        return lustre_client(self.storage.lustre, near) if self.storage.lustre else LustreClient()
 
     @cached_property
     def addresses(self) -> int:

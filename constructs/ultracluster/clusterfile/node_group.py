@@ -92,11 +92,6 @@ class NodeGroup:
         labels = [f"{name}-{value}" for name, value in sorted(self.labels.items())]
         return labels + ([self.ultraserver.name] if self.ultraserver else [])
 
-    @property
-    def lustre_efa_connections(self) -> int:
-        """EFA connections that the group opens to a file system with EFA, when its clients use EFA."""
-        return self.count * (self.instance_type.lustre_efa_interfaces or 0)
-
 
 def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: Catalogue) -> tuple[NodeGroup, ...]:
     """The groups that a section of the file describes: one, or one for each of several Capacity Blocks.

@@ -16,6 +16,7 @@ WARNINGS = tuple(
         "imex-prolog",
         "instances-in-capacity-blocks",
         "interface-quota",
+        "lustre-efa-client",
         "lustre-efa-connections",
         "lustre-other-zone",
         "lustre-quota",

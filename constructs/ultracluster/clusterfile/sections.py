@@ -125,6 +125,30 @@ class CheckpointGoal(Section):
     kept: t.Count = Field(default=2, description="How many the file system holds.")
 
 
+class EfaBundle(Section):
+    """AWS's tool that sets EFA up for Lustre, for images that lack it."""
+
+    url: t.BundleUrl = Field(description="https:// or s3:// address of its zip, kept where it does not change.")
+    sha256: t.Sha256 = Field(description="Checksum of the zip; nodes run no other.")
+
+
+class LustreClient(Section):
+    """How nodes reach a file system that was made with EFA."""
+
+    efa_interfaces: t.Count | None = Field(
+        default=None,
+        description="EFA interfaces that a node uses for it at most. Default: as AWS's tool does, or fewer, so that "
+        "all nodes fit into the 1,024 connections of a file system.",
+    )
+    gpudirect_storage: t.Flag = Field(
+        default=False,
+        description="Whether files go straight to GPU memory where the type can; the image brings nvidia-fs.",
+    )
+    bundle: EfaBundle | None = Field(
+        default=None, description="Where nodes fetch AWS's tool from. Default: the image has it."
+    )
+
+
 class ExistingLustre(Section):
     """A file system of yours."""
 
@@ -175,7 +199,19 @@ class Lustre(Section):
         default=None, description="For how long daily backups are kept, whole days. Default: none are made."
     )
     mount: t.MountPath = Field(default="/fsx", description="Where nodes mount it.")
+    client: LustreClient = Field(
+        default=LustreClient(), description="How nodes reach a file system that was made with EFA."
+    )
     existing: ExistingLustre | None = Field(default=None, description="A file system of yours, instead of a new one.")
+
+
+class Scratch(Section):
+    """The local NVMe disks of a node as one volume, gone when the node is."""
+
+    path: t.MountPath = Field(default="/scratch", description="Where nodes mount it.")
+    container_store: t.Flag = Field(
+        default=True, description="Whether docker, containerd and enroot keep their images on it."
+    )
 
 
 class Storage(Section):
@@ -183,6 +219,7 @@ class Storage(Section):
 
     lustre: Lustre | None = Field(default=None, description="An FSx for Lustre file system. Default: none.")
     data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
+    scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")
 
 
 class Notifications(Section):

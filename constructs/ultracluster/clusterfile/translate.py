@@ -53,6 +53,8 @@ _EXAMPLES = {
     "stall": "stall: 60 s",
     "id": "id: fs-0123456789abcdef0",
     "mount-name": "mount-name: fsx",
+    "url": "url: s3://my-bucket/configure-efa-fsx-lustre-client.zip",
+    "sha256": "sha256: what sha256sum prints for it",
     "vpc": "vpc: vpc-0123456789abcdef0",
     "subnet": "subnet: subnet-0123456789abcdef0",
 }

@@ -27,6 +27,7 @@ from ultracluster.planning import Capacity as CapacityValue
 from ultracluster.planning import Image as ImageValue
 from ultracluster.planning import PlacementWish, paths
 from ultracluster.planning.lustre_spec import STORAGE_TYPES, StorageType
+from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
 
 
 class Reader:
@@ -150,6 +151,10 @@ Maintenance = Annotated[
 FileSystemId = Annotated[str, _ec2_id("fs", "the id of a file system")]
 SecurityGroupId = Annotated[str, _ec2_id("sg", "the id of a security group")]
 LustreMountName = Annotated[str, _text(storage_readers.lustre_mount_name, r"^[A-Za-z0-9_-]{1,8}$", "fsx")]
+BundleUrl = Annotated[
+    str, _text(storage_readers.bundle_url, BUNDLE_URL, "s3://my-bucket/configure-efa-fsx-lustre-client.zip")
+]
+Sha256 = Annotated[str, _text(storage_readers.sha256, SHA256, "0" * 64)]
 Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
 Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]

@@ -1,6 +1,7 @@
 """Slurm and its nodes, from a cluster file."""
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -12,9 +13,9 @@ from ultracluster.compute import (
     NodeGroupTemplate,
     RootVolume,
     newest_image,
-    user_data,
 )
 from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsDrain, PcsLoginNodeGroup, PcsQueue
+from ultracluster.patterns.boot_part import node_boot
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.storage_part import Storage
 from ultracluster.planning import CapacityBlock, UltraServerBlock
@@ -42,6 +43,11 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
     pcs.node.add_dependency(*network.ready)
     if storage.data_bucket is not None:
         storage.data_bucket.grants.read_write(pcs.node_role)
+    bundle = cluster.lustre_client.bundle
+    if bundle is not None and bundle.url.startswith("s3://"):
+        name, _, key = bundle.url.removeprefix("s3://").partition("/")
+        arn = cdk.Stack.of(scope).format_arn(service="s3", region="", account="", resource=name, resource_name=key)
+        pcs.node_role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn]))
     return pcs
 
 
@@ -50,7 +56,6 @@ def node_groups(
 ) -> dict[str, PcsComputeNodeGroup]:
     """The login nodes, and the node groups of the file with their queues, by name."""
     _warn(scope, cluster)
-    boot = user_data(mounts=storage.mounts)
     login = cluster.slurm.login
     groups = {
         "login": PcsLoginNodeGroup(
@@ -63,13 +68,22 @@ def node_groups(
             security_groups=[network.nodes],
             image=login.image or newest_image("pcs", cluster.login_type.architecture),
             count=login.count,
-            user_data=boot,
+            user_data=node_boot(
+                cluster, storage, cluster.login_type, zone=cluster.network.services_zone or cluster.zone
+            ),
             tags=cluster.tags,
         ).node_group
     }
     for section in cluster.nodes:
         made = {
-            group.name: _node_group(_scope(scope, group.name), group, cluster, network, pcs, boot)
+            group.name: _node_group(
+                _scope(scope, group.name),
+                group,
+                cluster,
+                network,
+                pcs,
+                node_boot(cluster, storage, group.instance_type, zone=group.zone),
+            )
             for group in cluster.node_groups
             if group.section == section
         }

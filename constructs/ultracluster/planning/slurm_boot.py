@@ -21,9 +21,9 @@ MOUNTS_METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_mounts.
 _BIN = "/usr/local/sbin/ultracluster-"
 _UNITS = "/etc/systemd/system"
 _CHECK = "ultracluster-mount-check"
-# No character that systemd or a shell would read as its own.
-_URL = re.compile(r"(https|s3)://[A-Za-z0-9./_~:@?=&+-]+", re.ASCII)
-_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+#: Where a bundle may be: no character that systemd or a shell would read as its own.
+BUNDLE_URL = re.compile(r"(https|s3)://[A-Za-z0-9./_~:@?=&+-]+", re.ASCII)
+SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 # "For client instance types with more than 64 vCPU cores":
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21)
 _MANY_VCPUS = 64
@@ -50,9 +50,9 @@ class EfaBundle:
     def __post_init__(self) -> None:
         """Check both."""
         problems = []
-        if not _URL.fullmatch(self.url):
+        if not BUNDLE_URL.fullmatch(self.url):
             problems.append(f"url must be an https:// or s3:// address of plain characters, got {self.url!r}")
-        if not _SHA256.fullmatch(self.sha256):
+        if not SHA256.fullmatch(self.sha256):
             problems.append(f"sha256 must be 64 hexadecimal digits in lower case, got {self.sha256!r}")
         if problems:
             raise ValueError("; ".join(problems))

@@ -120,7 +120,7 @@ class LustreFileSystem(Construct):
 
     def mount(self, path: str) -> Mount:
         """What a Slurm node needs to mount it."""
-        return lustre_mount(self.device, path)
+        return lustre_mount(self.device, path, efa=self.spec.efa)
 
     def volume(self, name: str) -> Volume:
         """What Kubernetes needs to mount it."""

@@ -1,6 +1,6 @@
 """How clients mount FSx for Lustre."""
 
-from ultracluster.planning import Mount, Volume
+from ultracluster.planning import LUSTRE_EFA_UNIT, Mount, Volume
 
 # Waits for the network, never blocks the boot, and mounts on first use. See
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-20).
@@ -19,14 +19,16 @@ MOUNT_OPTIONS = ",".join(
 _CSI_DRIVER = "fsx.csi.aws.com"
 
 
-def lustre_mount(device: str, path: str) -> Mount:
+def lustre_mount(device: str, path: str, *, efa: bool) -> Mount:
     """A line of /etc/fstab.
 
     Args:
         device: `DNS@tcp:/MOUNTNAME`. The address says tcp with EFA too.
         path: Where.
+        efa: Whether the file system was made with EFA: the client is then set up for it before the mount.
     """
-    return Mount(device=device, path=path, type="lustre", options=MOUNT_OPTIONS)
+    after = (LUSTRE_EFA_UNIT,) if efa else ()
+    return Mount(device=device, path=path, type="lustre", options=MOUNT_OPTIONS, after=after)
 
 
 def lustre_volume(name: str, *, file_system_id: str, dns_name: str, mount_name: str, capacity_gib: int) -> Volume:

@@ -1,0 +1,167 @@
+"""What the nodes of a cluster file do at boot."""
+
+import base64
+import gzip
+import io
+import json
+import tarfile
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Template
+from clusterfile_data import GOOD, bent, problems
+
+from stacks.cluster_stacks import ClusterStacks
+from ultracluster.clusterfile import loads, warnings
+
+SHA256 = "0123456789abcdef" * 4
+PLAIN = """\
+name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5en.48xlarge, count: 8}
+"""
+
+
+def with_lustre(words: str, text: str = PLAIN) -> str:
+    return f"{text}storage: {{lustre: {{throughput: 40 GB/s{words}}}}}\n"
+
+
+def boots(text: str) -> dict[str, tuple[dict[str, Any], dict[str, str]]]:
+    """The cloud-config of each launch template, and the text of the files that it writes, by construct."""
+    stacks = ClusterStacks(cdk.App(), cluster=loads(text, "c.yaml"))
+    found = {}
+    for logical_id, made in Template.from_stack(stacks.compute).find_resources("AWS::EC2::LaunchTemplate").items():
+        user_data = _flat(made["Properties"]["LaunchTemplateData"]["UserData"])
+        config = json.loads(user_data.split("#cloud-config\n")[1].split("\n--==")[0])
+        found[logical_id] = (config, _files(config))
+    return found
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    ((function, inner),) = value.items()
+    return inner[0].join(map(_flat, inner[1])) if function == "Fn::Join" else _flat(inner)
+
+
+def _files(config: dict[str, Any]) -> dict[str, str]:
+    (archive,) = config["write_files"]
+    packed = gzip.decompress(base64.b64decode(archive["content"]))
+    with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
+        members = {member.name: opened.extractfile(member) for member in opened}
+    return {name: file.read().decode() for name, file in members.items() if file}
+
+
+def of(text: str, group: str) -> tuple[dict[str, Any], dict[str, str]]:
+    (found,) = (boot for name, boot in boots(text).items() if name.lower().startswith(group))
+    return found
+
+
+EFA_UNIT = "etc/systemd/system/ultracluster-lustre-efa.service"
+SCRATCH_UNIT = "etc/systemd/system/ultracluster-local-scratch.service"
+
+
+def test_a_node_with_local_disks_makes_its_scratch_volume_first() -> None:
+    config, files = of(PLAIN, "train")
+    assert "--path /scratch --disks 8 --container-store yes" in files[SCRATCH_UNIT]
+    assert "for unit in ultracluster-local-scratch.service " in config["runcmd"][-1]
+
+
+def test_a_node_without_local_disks_makes_none() -> None:
+    assert SCRATCH_UNIT not in of(PLAIN, "login")[1]
+
+
+def test_the_scratch_volume_is_where_the_file_says() -> None:
+    _, files = of(f"{PLAIN}storage: {{scratch: {{path: /nvme, container-store: false}}}}\n", "train")
+    assert "--path /nvme --disks 8 --container-store no" in files[SCRATCH_UNIT]
+
+
+@pytest.mark.parametrize("group", ["train", "login"])
+def test_every_node_sets_efa_up_before_it_mounts_a_file_system_with_efa(group: str) -> None:
+    config, files = of(with_lustre(""), group)
+    (mount,) = config["mounts"]
+    assert "x-systemd.requires=ultracluster-lustre-efa.service" in mount[3]
+    assert EFA_UNIT in files
+
+
+def test_only_nodes_that_can_use_efa_are_held_to_it() -> None:
+    checks = {group: of(with_lustre(""), group)[1]["etc/ultracluster/mounts"] for group in ("train", "login")}
+    assert checks == {"train": "/fsx lustre yes\n", "login": "/fsx lustre no\n"}
+
+
+def test_a_file_system_without_efa_is_mounted_over_tcp() -> None:
+    config, files = of(with_lustre(", efa: false"), "train")
+    assert "ultracluster-lustre-efa" not in json.dumps(config)
+    assert EFA_UNIT not in files
+
+
+def test_nodes_of_another_zone_mount_over_tcp_for_efa_does_not_cross_zones() -> None:
+    text = PLAIN + "  far: {type: p5en.48xlarge, count: 2, zone: use2-az2}\n"
+    assert EFA_UNIT in of(with_lustre("", text), "train")[1]
+    config, files = of(with_lustre("", text), "far")
+    assert EFA_UNIT not in files
+    assert files["etc/ultracluster/mounts"] == "/fsx lustre no\n"
+    assert "x-systemd.requires=ultracluster-lustre-efa.service" not in config["mounts"][0][3]
+
+
+def test_more_nodes_than_connections_use_fewer_interfaces_each() -> None:
+    _, files = of(with_lustre("", PLAIN.replace("count: 8", "count: 129")), "train")
+    assert "--interfaces 7" in files[EFA_UNIT]
+    assert 129 * 7 <= 1_024 < 129 * 8
+
+
+def test_interfaces_that_no_file_system_has_connections_for_are_refused() -> None:
+    text = with_lustre(", client: {efa-interfaces: 8}", PLAIN.replace("count: 8", "count: 129"))
+    assert problems(text) == [
+        "c.yaml:7:66 storage.lustre.client.efa-interfaces: 129 nodes with 8 each open 1,032 EFA connections, and a "
+        "file system takes 1,024; write 7, or leave it out"
+    ]
+
+
+def test_gpudirect_storage_takes_all_interfaces_of_a_node() -> None:
+    _, files = of(with_lustre(", client: {gpudirect-storage: true}"), "train")
+    assert "--gds yes" in files[EFA_UNIT]
+    many = with_lustre(", client: {gpudirect-storage: true}", PLAIN.replace("count: 8", "count: 65"))
+    assert "--interfaces 15" in of(many, "train")[1][EFA_UNIT]
+
+
+def test_nodes_may_read_the_bundle_and_nothing_beside_it() -> None:
+    words = f", client: {{bundle: {{url: s3://tools/efa/client.zip, sha256: {SHA256}}}}}"
+    stacks = ClusterStacks(cdk.App(), cluster=loads(with_lustre(words), "c.yaml"))
+    policies = Template.from_stack(stacks.cluster).find_resources("AWS::IAM::Policy").values()
+    statements = [one for made in policies for one in made["Properties"]["PolicyDocument"]["Statement"]]
+    (found,) = (one for one in statements if "tools" in json.dumps(one["Resource"]))
+    assert found["Action"] == "s3:GetObject"
+    assert found["Resource"]["Fn::Join"][1][-1] == ":s3:::tools/efa/client.zip"
+
+
+@pytest.mark.parametrize(
+    ("bundle", "message"),
+    [
+        (f"{{url: 'http://x/y.zip', sha256: {SHA256}}}", "client.bundle.url: must be an https:// or s3:// address"),
+        (f"{{url: 's3://x/y;reboot', sha256: {SHA256}}}", "client.bundle.url: must be an https:// or s3:// address"),
+        ("{url: 's3://x/y.zip', sha256: abc}", "client.bundle.sha256: must be a SHA-256 checksum"),
+        ("{url: 's3://x/y.zip'}", "client.bundle.sha256: is missing"),
+    ],
+)
+def test_rejects_a_bundle_that_nodes_could_not_trust(bundle: str, message: str) -> None:
+    (found,) = problems(with_lustre(f", client: {{bundle: {bundle}}}"))
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        bent("40 GB/s", f"40 GB/s, client: {{bundle: {{url: 's3://t/c.zip', sha256: {SHA256}}}}}"),
+        bent("40 GB/s", "40 GB/s, efa: false"),
+        bent("count: 64", "count: 64, image: ami-0123456789abcdef0"),
+    ],
+)
+def test_the_efa_tool_is_asked_for_only_where_it_could_lack(text: str) -> None:
+    wanted = "ultracluster:lustre-efa-client"
+    assert wanted in {warning.id for warning in warnings(loads(GOOD, "c.yaml"))}
+    assert wanted not in {warning.id for warning in warnings(loads(text, "c.yaml"))}
