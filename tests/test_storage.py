@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Match, Template
 
-from ultracluster.planning import LustreGoal, plan_lustre
+from ultracluster.planning import LustreGoal, LustreOverrides, plan_lustre
 from ultracluster.storage import DataBucket, LustreFileSystem
 
 
@@ -178,3 +178,29 @@ def test_a_reader_and_writer_gets_no_wildcard_action(
     actions = {a for s in policy["Properties"]["PolicyDocument"]["Statement"] for a in s["Action"]}
     assert not [a for a in actions if "*" in a]
     assert ("kms:GenerateDataKey" in actions) == with_key
+
+
+def test_clients_over_efa_are_in_the_zone_and_the_16_of_the_file_system(stack: cdk.Stack) -> None:
+    def subnet(id: str, cidr: str, zone: str = "us-east-2a") -> ec2.ISubnet:
+        number = f"subnet-{len(stack.node.children):017x}"
+        return ec2.Subnet.from_subnet_attributes(
+            stack, id, subnet_id=number, ipv4_cidr_block=cidr, availability_zone=zone
+        )
+
+    vpc, here = ec2.Vpc(stack, "Vpc"), subnet("Here", "10.0.128.0/18")
+    goal = LustreGoal(throughput_mb_per_s=40_000)
+    over_efa = LustreFileSystem(stack, "Efa", vpc=vpc, subnet=here, spec=plan_lustre(goal).spec)
+    clients = ec2.SecurityGroup(stack, "Nodes", vpc=vpc)
+    over_efa.allow_clients(clients, subnets=[subnet("Beside", "10.0.0.0/20")])
+    unknown = ec2.Subnet.from_subnet_id(stack, "Unknown", "subnet-0123456789abcdef0")
+    over_efa.allow_clients(clients, subnets=[unknown], id="Unknown")
+    with pytest.raises(
+        ValueError, match=r"10\.1\.0\.0/18 can't use EFA to a file system in .*one /16"
+    ):
+        over_efa.allow_clients(clients, subnets=[subnet("Secondary", "10.1.0.0/18")], id="Secondary")
+    with pytest.raises(ValueError, match="us-east-2b can't use EFA to a file system in us-east-2a"):
+        over_efa.allow_clients(clients, subnets=[subnet("Far", "10.0.64.0/18", "us-east-2b")], id="Far")
+    over_tcp = LustreFileSystem(
+        stack, "Tcp", vpc=vpc, subnet=here, spec=plan_lustre(goal, overrides=LustreOverrides(efa=False)).spec
+    )
+    over_tcp.allow_clients(clients, subnets=[subnet("Other", "10.1.64.0/18", "us-east-2b")])

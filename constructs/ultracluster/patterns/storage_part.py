@@ -62,6 +62,7 @@ def _lustre(
             if existing.security_group is None
             else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
         )
+        lustre.allow_clients(network.nodes)
     else:
         assert spec is not None
         lustre = LustreFileSystem(
@@ -74,7 +75,8 @@ def _lustre(
             maintenance=wish.maintenance,
             backup_days=None if wish.backups is None else wish.backups.seconds // 86_400,
         )
-    lustre.allow_clients(network.nodes)
+        # Nodes elsewhere mount it over TCP.
+        lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
     return lustre
 
 

@@ -26,6 +26,7 @@ from ultracluster.planning.capacity import (
 from ultracluster.planning.checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
 from ultracluster.planning.directory_bucket import check_directory_bucket, directory_bucket_warnings
 from ultracluster.planning.domains import Domains, domains_for
+from ultracluster.planning.efa_reach import check_efa_reach
 from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.images import Image, check_image
 from ultracluster.planning.linked_bucket import Purpose, Tier, link_problems
@@ -107,6 +108,7 @@ __all__ = [
     "check_associations",
     "check_capacity",
     "check_directory_bucket",
+    "check_efa_reach",
     "check_image",
     "check_lustre",
     "check_mount_path",

@@ -1,6 +1,7 @@
 """An FSx for Lustre file system that training nodes mount."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import aws_cdk as cdk
@@ -11,7 +12,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.network import allow_all_between
+from ultracluster.network import allow_all_between, check_efa_subnets
 from ultracluster.planning import LustreOverrides, LustreSpec, Mount, Volume, check_lustre
 from ultracluster.storage.lustre_metrics import LustreMetrics
 from ultracluster.storage.lustre_mount import lustre_mount, lustre_volume
@@ -53,6 +54,7 @@ class LustreFileSystem(Construct):
     ) -> None:
         super().__init__(scope, id)
         self.spec = spec
+        self._subnet = subnet
         if problems := _problems(spec, maintenance, backup_days):
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         group = ec2.SecurityGroup(
@@ -133,13 +135,22 @@ class LustreFileSystem(Construct):
             capacity_gib=self.spec.capacity_gib or 1,
         )
 
-    def allow_clients(self, security_group: ec2.ISecurityGroup, *, id: str = "Clients") -> None:
+    def allow_clients(
+        self, security_group: ec2.ISecurityGroup, *, subnets: Sequence[ec2.ISubnet] = (), id: str = "Clients"
+    ) -> None:
         """Let the members of a group mount the file system, over EFA as over TCP.
 
         Args:
             security_group: The group of the clients.
+            subnets: Where those are that use EFA, to check that they can. Default: not checked.
             id: Prefix of the rules' ids. Give a name of its own to every group after the first.
+
+        Raises:
+            ValueError: When the file system has EFA, and a subnet is in another zone or /16 than the file system's.
         """
+        problems = [problem for subnet in subnets for problem in check_efa_subnets(self._subnet, subnet)]
+        if self.spec.efa and problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         allow_all_between(self, id, self.security_group, security_group)
 
 
