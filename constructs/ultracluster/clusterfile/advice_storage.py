@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.links import DATA_BUCKET, associations, readable
+from ultracluster.clusterfile.sections import Lustre
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
+from ultracluster.planning import association_warnings
+from ultracluster.planning.associations import BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED
 
 
 def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
@@ -18,6 +22,7 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             for quota in plan.quotas_passed
         ]
         yield "lustre-quota", f"the file system takes {'; '.join(words)}; have it raised before you deploy"
+    yield from _links(lustre)
     near = [group for group in cluster.node_groups if group.zone == cluster.zone]
     connections = sum(group.lustre_efa_connections for group in near)
     clients = sum(group.count for group in near if group.lustre_efa_connections)
@@ -36,3 +41,15 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             f"{', '.join(far)}: the file system is in {cluster.zone}, so these nodes reach it across zones: over TCP "
             "only, and the traffic is charged",
         )
+
+
+def _links(lustre: Lustre) -> Iterator[tuple[str, str]]:
+    # The data bucket keeps old versions.
+    found = association_warnings(associations(lustre), versioned_buckets=[DATA_BUCKET])
+    words = {id: readable("; ".join(message for kind, message in found if kind == id)) for id, _ in found}
+    if BOTH_WAYS in words:
+        yield "association-both-ways", words[BOTH_WAYS]
+    if EXPORTS_DELETIONS in words:
+        yield "association-exports-deletions", words[EXPORTS_DELETIONS]
+    if UNVERSIONED in words:
+        yield "association-unversioned", words[UNVERSIONED]

@@ -34,6 +34,8 @@ class LustreFileSystem(Construct):
         maintenance: When FSx may patch it, `d:HH:MM` in UTC, 1 being Monday. Default: FSx chooses.
         backup_days: For how many days FSx keeps a daily backup; such backups go with the file system. Not with data
             repository associations. Default: none are made.
+        relatime: Whether clients mount it so that reading a file counts as access, which a release of cold data goes
+            by. Default: `noatime`, which is faster.
         removal_policy: What becomes of the file system when it leaves the template. Default: it stays, unless the
             deployment that makes it fails.
     """
@@ -49,10 +51,13 @@ class LustreFileSystem(Construct):
         key: kms.IKey | None = None,
         maintenance: str | None = None,
         backup_days: int | None = None,
+        relatime: bool = False,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
         self.spec = spec
+        #: Whether clients mount it with `relatime`.
+        self.relatime = relatime
         if problems := _problems(spec, maintenance, backup_days):
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         group = ec2.SecurityGroup(
@@ -120,7 +125,7 @@ class LustreFileSystem(Construct):
 
     def mount(self, path: str) -> Mount:
         """What a Slurm node needs to mount it."""
-        return lustre_mount(self.device, path)
+        return lustre_mount(self.device, path, relatime=self.relatime)
 
     def volume(self, name: str) -> Volume:
         """What Kubernetes needs to mount it."""
@@ -131,6 +136,7 @@ class LustreFileSystem(Construct):
             mount_name=self.mount_name,
             # Intelligent-Tiering grows with its data, and Kubernetes wants a number.
             capacity_gib=self.spec.capacity_gib or 1,
+            relatime=self.relatime,
         )
 
     def allow_clients(self, security_group: ec2.ISecurityGroup, *, id: str = "Clients") -> None:
