@@ -8,6 +8,7 @@ from constructs import Construct
 from stacks.references import hold
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.storage.lustre_mount import access_times
 
 
 class StorageStack(cdk.Stack):
@@ -37,7 +38,8 @@ class StorageStack(cdk.Stack):
             cdk.CfnOutput(
                 self,
                 "MountCommand",
-                value=f"sudo mount -t lustre -o noatime,flock {self.parts.lustre.device} {lustre.mount}",
+                value=f"sudo mount -t lustre -o {access_times(self.parts.lustre.relatime)},flock "
+                f"{self.parts.lustre.device} {lustre.mount}",
                 description="How another machine in the VPC mounts the file system",
             )
         if self.parts.data_bucket is not None:

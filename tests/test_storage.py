@@ -194,9 +194,7 @@ def test_clients_over_efa_are_in_the_zone_and_the_16_of_the_file_system(stack: c
     over_efa.allow_clients(clients, subnets=[subnet("Beside", "10.0.0.0/20")])
     unknown = ec2.Subnet.from_subnet_id(stack, "Unknown", "subnet-0123456789abcdef0")
     over_efa.allow_clients(clients, subnets=[unknown], id="Unknown")
-    with pytest.raises(
-        ValueError, match=r"10\.1\.0\.0/18 can't use EFA to a file system in .*one /16"
-    ):
+    with pytest.raises(ValueError, match=r"10\.1\.0\.0/18 can't use EFA to a file system in .*one /16"):
         over_efa.allow_clients(clients, subnets=[subnet("Secondary", "10.1.0.0/18")], id="Secondary")
     with pytest.raises(ValueError, match="us-east-2b can't use EFA to a file system in us-east-2a"):
         over_efa.allow_clients(clients, subnets=[subnet("Far", "10.0.64.0/18", "us-east-2b")], id="Far")

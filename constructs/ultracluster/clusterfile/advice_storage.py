@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.links import DATA_BUCKET, associations, readable
 from ultracluster.clusterfile.lustre_client import efa_connections, wished_client
 from ultracluster.clusterfile.sections import Lustre
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
+from ultracluster.planning import association_warnings
+from ultracluster.planning.associations import BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED
 
 
 def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
@@ -20,6 +23,7 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             for quota in plan.quotas_passed
         ]
         yield "lustre-quota", f"the file system takes {'; '.join(words)}; have it raised before you deploy"
+    yield from _links(lustre)
     if cluster.lustre_efa:
         yield from _efa_advice(cluster, lustre)
     if cluster.other_zones:
@@ -52,3 +56,15 @@ def _efa_advice(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str
             "has it; without it they mount nothing and are drained. Put the zip into a bucket of yours and write "
             "client: {bundle: {url: ..., sha256: ...}}, or take an image of yours, or write efa: false",
         )
+
+
+def _links(lustre: Lustre) -> Iterator[tuple[str, str]]:
+    # The data bucket keeps old versions.
+    found = association_warnings(associations(lustre), versioned_buckets=[DATA_BUCKET])
+    words = {id: readable("; ".join(message for kind, message in found if kind == id)) for id, _ in found}
+    if BOTH_WAYS in words:
+        yield "association-both-ways", words[BOTH_WAYS]
+    if EXPORTS_DELETIONS in words:
+        yield "association-exports-deletions", words[EXPORTS_DELETIONS]
+    if UNVERSIONED in words:
+        yield "association-unversioned", words[UNVERSIONED]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ultracluster.clusterfile.check_links import check_file_system_of_links
 from ultracluster.clusterfile.lustre_client import efa_connections, most_interfaces, wished_client
 from ultracluster.clusterfile.needs import lustre_plan
 from ultracluster.clusterfile.node_group import NodeGroup
@@ -46,7 +47,7 @@ def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Probl
 
 def _check_words(lustre: Lustre) -> Iterator[Problem]:
     if lustre.existing is not None:
-        for key in sorted(lustre.model_fields_set - {"client", "existing", "mount"}):
+        for key in sorted(lustre.model_fields_set - {"client", "existing", "links", "mount", "release"}):
             message = "describes a file system that is made, and existing names one of yours; remove one of the two"
             yield Problem(path=(*_PATH, key.replace("_", "-")), at_key=True, message=message)
         return
@@ -60,6 +61,7 @@ def _check_words(lustre: Lustre) -> Iterator[Problem]:
     if lustre.backups is not None and lustre.backups.amount % _DAY:
         message = f"daily backups are kept for whole days, 1 d to 90 d, got {lustre.backups}"
         yield Problem(path=(*_PATH, "backups"), message=message)
+    yield from check_file_system_of_links(lustre)
 
 
 def _unsold(lustre: Lustre, message: str) -> Problem:

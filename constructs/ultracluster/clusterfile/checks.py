@@ -11,6 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from ultracluster.clusterfile.check_groups import check_group, check_images, check_shared_reservations
+from ultracluster.clusterfile.check_links import check_links
 from ultracluster.clusterfile.check_network import check_addresses, check_network, check_zones_of_groups
 from ultracluster.clusterfile.check_storage import check_efa_connections, check_lustre
 from ultracluster.clusterfile.check_types import check_types
@@ -47,6 +48,7 @@ def check(draft: Draft) -> Iterator[Problem]:
     yield from check_network(draft.network, draft.zone)
     yield from check_zones_of_groups(draft.network, draft.zone, draft.groups)
     yield from check_lustre(draft.storage, zone=draft.zone)
+    yield from check_links(draft.storage, region=draft.region)
     # Of limits on the number of nodes the first one passed is told: the others follow from it.
     limits = chain(
         _check_nodes(draft),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.sections import Lustre
-from ultracluster.hardware import InstanceType, addresses, interfaces
+from ultracluster.hardware import InstanceType, addresses, interfaces, repositories
 from ultracluster.planning import (
     Checkpoint,
     LustreGoal,
@@ -79,6 +79,7 @@ def lustre_plan(lustre: Lustre, *, zone: str) -> LustrePlan | None:
             capacity_gib=lustre.capacity.gib if lustre.capacity else None,
             working_set_gib=lustre.working_set.gib if lustre.working_set else None,
             temporary=lustre.temporary,
+            associations=min(len(lustre.links), repositories.MOST_ASSOCIATIONS),
             backups=lustre.backups is not None,
         ),
         offer=lustre_offer(zone),

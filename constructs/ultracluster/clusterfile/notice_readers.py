@@ -9,6 +9,9 @@ from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 WARNINGS = tuple(
     f"ultracluster:{id}"
     for id in (
+        "association-both-ways",
+        "association-exports-deletions",
+        "association-unversioned",
         "block-end",
         "controller-full",
         "declared-type",

@@ -160,6 +160,34 @@ class ExistingLustre(Section):
     )
 
 
+class Link(Section):
+    """A directory of the file system that shows a bucket, or a part of it: a data repository association."""
+
+    bucket: t.LinkedBucket | None = Field(default=None, description="A bucket of yours. Default: the data bucket.")
+    prefix: t.LinkPrefix | None = Field(
+        default=None,
+        description="The part of the bucket. Default: all of a bucket of yours; of the data bucket what is called as "
+        "the directory.",
+    )
+    import_: t.LinkEvents = Field(
+        default=(),
+        alias="import",
+        description="What S3 does that shows on the file system by itself: any of NEW, CHANGED, DELETED.",
+    )
+    export: t.LinkEvents = Field(
+        default=(), description="What jobs do that reaches S3 by itself: any of NEW, CHANGED, DELETED."
+    )
+
+
+class Release(Section):
+    """Cold data whose content the file system drops because S3 holds it; names stay."""
+
+    after: t.Duration = Field(description="How long nobody has read or written a file that is dropped, in whole days.")
+    schedule: t.Schedule = Field(
+        default="cron(0 3 * * ? *)", description="When, in UTC, as EventBridge Scheduler writes it."
+    )
+
+
 class Lustre(Section):
     """An FSx for Lustre file system, mounted by every node. It is found from what it is for."""
 
@@ -203,6 +231,14 @@ class Lustre(Section):
         default=LustreClient(), description="How nodes reach a file system that was made with EFA."
     )
     existing: ExistingLustre | None = Field(default=None, description="A file system of yours, instead of a new one.")
+    links: dict[t.LinkPath, Link] = Field(
+        default={},
+        description="Directories of the file system that show S3, by path from its own root; 8 at most.",
+        json_schema_extra={"additionalProperties": False},
+    )
+    release: Release | None = Field(
+        default=None, description="Whether content that lies in S3 is dropped once it is cold. Default: nothing is."
+    )
 
 
 class Scratch(Section):

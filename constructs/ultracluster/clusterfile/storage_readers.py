@@ -2,9 +2,16 @@
 
 import re
 
-from ultracluster.clusterfile.basic_readers import text
-from ultracluster.clusterfile.problems import shown
+from ultracluster.clusterfile.basic_readers import one_of, text
+from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
+from ultracluster.hardware import repositories
+from ultracluster.planning import paths
+from ultracluster.planning.associations import bucket_problems
 from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
+
+# Every path of a mount, and the whole file system.
+LINK_PATH = re.compile(f"{paths.MOUNT.pattern}|/", re.ASCII)
+SCHEDULE = re.compile(r"cron\([^()]{11,200}\)|rate\([1-9][0-9]{0,4} (minute|hour|day)s?\)", re.ASCII)
 
 _MAINTENANCE = re.compile(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}", re.ASCII)
@@ -44,3 +51,63 @@ def sha256(value: object) -> str:
     if SHA256.fullmatch(found):
         return found
     raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def link_path(value: object) -> str:
+    """The directory of a file system that is linked to S3."""
+    what = "a directory of the file system, as seen from its own root, such as /data; / is all of it"
+    found = text(value, what)
+    if LINK_PATH.fullmatch(found):
+        return found
+    raise ValueError(
+        f"must be {what}; of letters, digits, dots, hyphens and underscores, no slash at the end, got {shown(found)}"
+    )
+
+
+def linked_bucket(value: object) -> str:
+    """The name of a bucket that a file system is linked to."""
+    found = text(value, "the name of a bucket, such as my-datasets")
+    name, _, prefix = found.removeprefix("s3://").partition("/")
+    if name != found:
+        way_out = f"bucket: {name}" + (f" and prefix: {prefix}" if prefix else "")
+        raise ValueError(f"must be the name of a bucket alone, got {shown(found)}; write {way_out}"[:300])
+    if problems := bucket_problems(found[:80]):
+        raise ValueError(problems[0])
+    return found
+
+
+def prefix(value: object) -> str:
+    """The part of a bucket that is linked."""
+    return text(value, "a prefix of the bucket, such as tokens")
+
+
+def events(value: object) -> tuple[str, ...]:
+    """What moves by itself between a file system and S3."""
+    if not isinstance(value, list):
+        raise ValueError(
+            f"must be a list of {', '.join(repositories.EVENTS)}, as in [NEW, CHANGED], got {shown(value)}"
+        )
+    wrong: list[Problem] = []
+    read: list[str] = []
+    for index, word in enumerate(value):
+        try:
+            read.append(one_of(word, repositories.EVENTS, "an event"))
+        except ValueError as error:
+            wrong.append(Problem(path=(index,), message=str(error)))
+        else:
+            if word in read[:-1]:
+                wrong.append(Problem(path=(index,), message=f"{word} is there twice; remove one"))
+    if wrong:
+        raise FieldProblems(wrong)
+    return tuple(read)
+
+
+def schedule(value: object) -> str:
+    """When something is done again and again."""
+    what = 'a schedule of EventBridge Scheduler in UTC, such as "cron(0 3 * * ? *)" or rate(1 day)'
+    found = text(value, what)
+    fields = len(found.split()) == 6 or found.startswith("rate")
+    if SCHEDULE.fullmatch(found) and fields:
+        return found
+    hint = "; cron has six fields: minutes, hours, day of month, month, day of week, year" if not fields else ""
+    raise ValueError(f"must be {what}, got {shown(found)}{hint}")

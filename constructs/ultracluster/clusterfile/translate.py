@@ -12,11 +12,13 @@ from ultracluster.clusterfile.sections import (
     CheckpointGoal,
     ExistingLustre,
     ExistingNetwork,
+    Link,
     Login,
     Lustre,
     Network,
     NodeGroupSection,
     Notifications,
+    Release,
     Slurm,
     Storage,
 )
@@ -35,6 +37,8 @@ _SECTIONS: dict[Path, type[BaseModel]] = {
     ("storage", "lustre"): Lustre,
     ("storage", "lustre", "checkpoint"): CheckpointGoal,
     ("storage", "lustre", "existing"): ExistingLustre,
+    ("storage", "lustre", "links", "*"): Link,
+    ("storage", "lustre", "release"): Release,
     ("notifications",): Notifications,
 }
 _EXAMPLES = {
@@ -51,6 +55,7 @@ _EXAMPLES = {
     "size": "size: 3800 GB",
     "throughput": "throughput: 40 GB/s",
     "stall": "stall: 60 s",
+    "after": "after: 14 d",
     "id": "id: fs-0123456789abcdef0",
     "mount-name": "mount-name: fsx",
     "url": "url: s3://my-bucket/configure-efa-fsx-lustre-client.zip",
@@ -123,7 +128,9 @@ def _keys(path: Path) -> str:
 
 def _known_keys(path: Path) -> list[str]:
     pattern = tuple(
-        "*" if isinstance(step, int) or path[:depth] in (("nodes",), ("types",)) else step
+        "*"
+        if isinstance(step, int) or path[:depth] in (("nodes",), ("types",), ("storage", "lustre", "links"))
+        else step
         for depth, step in enumerate(path)
     )
     section = _SECTIONS.get(pattern)

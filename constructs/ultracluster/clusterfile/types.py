@@ -19,7 +19,7 @@ from ultracluster.clusterfile import (
     storage_readers,
 )
 from ultracluster.clusterfile import quantities as q
-from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, lustre, pcs, zones
+from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, lustre, pcs, repositories, zones
 from ultracluster.hardware import Layout as LayoutWord
 from ultracluster.hardware.instance_type import Architecture as ArchitectureWord
 from ultracluster.hardware.instance_type import Kind, Purchase
@@ -155,6 +155,22 @@ BundleUrl = Annotated[
     str, _text(storage_readers.bundle_url, BUNDLE_URL, "s3://my-bucket/configure-efa-fsx-lustre-client.zip")
 ]
 Sha256 = Annotated[str, _text(storage_readers.sha256, SHA256, "0" * 64)]
+LinkPath = Annotated[str, _text(storage_readers.link_path, storage_readers.LINK_PATH, "/data")]
+LinkedBucket = Annotated[
+    str, _text(storage_readers.linked_bucket, r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", "my-datasets")
+]
+LinkPrefix = Annotated[str, _text(storage_readers.prefix, r"^[^\r\n]*$", "tokens")]
+LinkEvents = Annotated[
+    tuple[repositories.Event, ...],
+    Reader(
+        storage_readers.events,
+        list,
+        type="array",
+        items={"enum": list(repositories.EVENTS)},
+        uniqueItems=True,
+    ),
+]
+Schedule = Annotated[str, _text(storage_readers.schedule, storage_readers.SCHEDULE, "cron(0 3 * * ? *)")]
 Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
 Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]

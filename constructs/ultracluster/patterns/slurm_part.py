@@ -16,12 +16,13 @@ from ultracluster.compute import (
 )
 from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsDrain, PcsLoginNodeGroup, PcsQueue
 from ultracluster.patterns.boot_part import node_boot
+from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.storage_part import Storage
 from ultracluster.planning import CapacityBlock, UltraServerBlock
 
 # The constructs that cause these say them themselves.
-_SAID_ELSEWHERE = (DECLARED_TYPE, UNPINNED_IMAGE)
+_SAID_ELSEWHERE = (DECLARED_TYPE, UNPINNED_IMAGE, *LINK_WARNINGS)
 
 
 def control_plane(scope: Construct, cluster: ClusterFile, network: Network, storage: Storage) -> PcsCluster:

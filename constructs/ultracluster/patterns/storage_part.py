@@ -9,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.patterns.links_part import links
 from ultracluster.patterns.network_part import Network
 from ultracluster.planning import Mount, Mountable
 from ultracluster.storage import DataBucket, ExistingLustre, LustreFileSystem
@@ -36,9 +37,12 @@ def storage(scope: Construct, cluster: ClusterFile, network: Network) -> Storage
         return Storage()
     key = _key(scope, cluster) if cluster.lustre_spec or cluster.storage.data_bucket else None
     lustre = _lustre(scope, cluster, network, key)
+    data_bucket = DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None
+    if lustre is not None:
+        links(scope, cluster, lustre, data_bucket)
     return Storage(
         lustre=lustre,
-        data_bucket=DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None,
+        data_bucket=data_bucket,
         file_systems={wish.mount: lustre} if wish and lustre else {},
     )
 
@@ -58,6 +62,7 @@ def _lustre(
             file_system_id=existing.id,
             mount_name=existing.mount_name,
             efa=existing.efa,
+            relatime=wish.release is not None,
             security_group=None
             if existing.security_group is None
             else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
@@ -73,6 +78,7 @@ def _lustre(
             spec=spec,
             key=key,
             maintenance=wish.maintenance,
+            relatime=wish.release is not None,
             backup_days=None if wish.backups is None else wish.backups.seconds // 86_400,
         )
         # Nodes elsewhere mount it over TCP.

@@ -182,17 +182,24 @@ def path_problems(path: str) -> list[str]:
     return problems
 
 
+def bucket_problems(name: str) -> list[str]:
+    """What is wrong with the name of a bucket to be linked; nothing when it is right."""
+    if not _BUCKET.fullmatch(name) or ".." in name:
+        return [
+            f"{name!r} is no name of a bucket: 3 to 63 lower-case letters, digits, hyphens and dots, "
+            "a letter or digit at both ends"
+        ]
+    if name.endswith("--x-s3"):
+        return ["S3 Express One Zone has no associations: link a general purpose bucket, or copy in a job"]
+    return []
+
+
 def _repository_problems(association: Association) -> Iterator[str]:
     if not association.repository.startswith("s3://"):
         yield "a repository is s3://BUCKET or s3://BUCKET/PREFIX"
         return
-    if not is_token(association.bucket) and (not _BUCKET.fullmatch(association.bucket) or ".." in association.bucket):
-        yield (
-            f"{association.bucket!r} is no name of a bucket: 3 to 63 lower-case letters, digits, hyphens and dots, "
-            "a letter or digit at both ends"
-        )
-    elif association.bucket.endswith("--x-s3"):
-        yield "S3 Express One Zone has no associations: link a general purpose bucket, or copy in a job"
+    if not is_token(association.bucket):
+        yield from bucket_problems(association.bucket)
     if len(association.repository) > facts.LONGEST_REPOSITORY or _UNPRINTABLE.search(association.repository):
         yield f"a repository has at most {facts.LONGEST_REPOSITORY:,} characters, and no line breaks among them"
     rest = association.repository.removeprefix("s3://").partition("/")[2]

@@ -31,6 +31,8 @@ class ExistingLustre(Construct):
         dns_name: Its DNS name. Default: that of its id in the stack's region.
         security_group: Its security group, to which the rules for the clients are added. Default: not known; then the
             rules are yours to add, and a warning says so.
+        relatime: Whether clients mount it so that reading a file counts as access, which a release of cold data goes
+            by. Default: `noatime`, which is faster.
 
     Raises:
         ValueError: When id or mount name are none.
@@ -47,6 +49,7 @@ class ExistingLustre(Construct):
         capacity_gib: int | None = None,
         dns_name: str | None = None,
         security_group: ec2.ISecurityGroup | None = None,
+        relatime: bool = False,
     ) -> None:
         super().__init__(scope, id)
         problems = []
@@ -59,6 +62,8 @@ class ExistingLustre(Construct):
         self.file_system_id = file_system_id
         self.mount_name = mount_name
         self.efa = efa
+        #: Whether clients mount it with `relatime`.
+        self.relatime = relatime
         self.dns_name = dns_name or f"{file_system_id}.fsx.{cdk.Stack.of(self).region}.amazonaws.com"
         #: What CloudWatch knows of it.
         self.metrics = LustreMetrics(file_system_id)
@@ -74,7 +79,7 @@ class ExistingLustre(Construct):
 
     def mount(self, path: str) -> Mount:
         """What a Slurm node needs to mount it."""
-        return lustre_mount(self.device, path, efa=self.efa)
+        return lustre_mount(self.device, path, efa=self.efa, relatime=self.relatime)
 
     def volume(self, name: str) -> Volume:
         """What Kubernetes needs to mount it."""
@@ -84,6 +89,7 @@ class ExistingLustre(Construct):
             dns_name=self.dns_name,
             mount_name=self.mount_name,
             capacity_gib=self._capacity_gib or 1,
+            relatime=self.relatime,
         )
 
     def allow_clients(self, security_group: ec2.ISecurityGroup, *, id: str = "Clients") -> None:
@@ -93,7 +99,7 @@ class ExistingLustre(Construct):
 
 
 def _warning(file_system_id: str, group_known: bool) -> str:
-    words = [f"{file_system_id} is yours: this library neither retains nor guards it, and makes no associations for it"]
+    words = [f"{file_system_id} is yours: this library neither retains nor guards it"]
     if not group_known:
         words.append(
             "let the clients in yourself: all traffic between its security group and theirs, both ways, by group id"

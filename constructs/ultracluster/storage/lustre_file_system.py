@@ -35,6 +35,8 @@ class LustreFileSystem(Construct):
         maintenance: When FSx may patch it, `d:HH:MM` in UTC, 1 being Monday. Default: FSx chooses.
         backup_days: For how many days FSx keeps a daily backup; such backups go with the file system. Not with data
             repository associations. Default: none are made.
+        relatime: Whether clients mount it so that reading a file counts as access, which a release of cold data goes
+            by. Default: `noatime`, which is faster.
         removal_policy: What becomes of the file system when it leaves the template. Default: it stays, unless the
             deployment that makes it fails.
     """
@@ -50,11 +52,14 @@ class LustreFileSystem(Construct):
         key: kms.IKey | None = None,
         maintenance: str | None = None,
         backup_days: int | None = None,
+        relatime: bool = False,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
         self.spec = spec
         self._subnet = subnet
+        #: Whether clients mount it with `relatime`.
+        self.relatime = relatime
         if problems := _problems(spec, maintenance, backup_days):
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         group = ec2.SecurityGroup(
@@ -122,7 +127,7 @@ class LustreFileSystem(Construct):
 
     def mount(self, path: str) -> Mount:
         """What a Slurm node needs to mount it."""
-        return lustre_mount(self.device, path, efa=self.spec.efa)
+        return lustre_mount(self.device, path, efa=self.spec.efa, relatime=self.relatime)
 
     def volume(self, name: str) -> Volume:
         """What Kubernetes needs to mount it."""
@@ -133,6 +138,7 @@ class LustreFileSystem(Construct):
             mount_name=self.mount_name,
             # Intelligent-Tiering grows with its data, and Kubernetes wants a number.
             capacity_gib=self.spec.capacity_gib or 1,
+            relatime=self.relatime,
         )
 
     def allow_clients(

@@ -19,19 +19,28 @@ MOUNT_OPTIONS = ",".join(
 _CSI_DRIVER = "fsx.csi.aws.com"
 
 
-def lustre_mount(device: str, path: str, *, efa: bool) -> Mount:
+def lustre_mount(device: str, path: str, *, efa: bool, relatime: bool = False) -> Mount:
     """A line of /etc/fstab.
 
     Args:
         device: `DNS@tcp:/MOUNTNAME`. The address says tcp with EFA too.
         path: Where.
         efa: Whether the file system was made with EFA: the client is then set up for it before the mount.
+        relatime: Whether reading a file counts as access, which a release of cold data goes by.
     """
+    options = MOUNT_OPTIONS.replace("noatime", access_times(relatime))
     after = (LUSTRE_EFA_UNIT,) if efa else ()
-    return Mount(device=device, path=path, type="lustre", options=MOUNT_OPTIONS, after=after)
+    return Mount(device=device, path=path, type="lustre", options=options, after=after)
 
 
-def lustre_volume(name: str, *, file_system_id: str, dns_name: str, mount_name: str, capacity_gib: int) -> Volume:
+def access_times(relatime: bool) -> str:
+    """The mount option that says whether reading a file counts as access."""
+    return "relatime" if relatime else "noatime"
+
+
+def lustre_volume(
+    name: str, *, file_system_id: str, dns_name: str, mount_name: str, capacity_gib: int, relatime: bool = False
+) -> Volume:
     """A static volume of the CSI driver of FSx for Lustre."""
     return Volume(
         name=name,
@@ -39,5 +48,5 @@ def lustre_volume(name: str, *, file_system_id: str, dns_name: str, mount_name: 
         handle=file_system_id,
         attributes={"dnsname": dns_name, "mountname": mount_name},
         capacity_gib=capacity_gib,
-        mount_options=("flock", "noatime"),
+        mount_options=("flock", access_times(relatime)),
     )
