@@ -9,11 +9,11 @@ from pydantic import Field
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
-from ultracluster.clusterfile.needs import lustre_plan, training_addresses
+from ultracluster.clusterfile.needs import home_size, lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
 from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Section, Slurm, Storage
 from ultracluster.hardware import InstanceType, pcs
-from ultracluster.planning import LustrePlan, LustreSpec, SubnetPlan, plan_subnets, plan_zone_subnets
+from ultracluster.planning import LustrePlan, LustreSpec, OpenZfsSize, SubnetPlan, plan_subnets, plan_zone_subnets
 
 
 class ClusterFile(Section):
@@ -93,6 +93,18 @@ class ClusterFile(Section):
     def lustre_spec(self) -> LustreSpec | None:
         """The file system to buy. None: the file asks for none, or has one."""
         return self.lustre_plan.spec if self.lustre_plan else None
+
+    @cached_property
+    def home_size(self) -> OpenZfsSize | None:
+        """The home to buy, and why. None: the file asks for none."""
+        home = self.storage.home
+        return None if home is None else home_size(home, region=self.region, clients=self.instances)
+
+    @property
+    def home_clients(self) -> tuple[IPv4Network, ...]:
+        """Ranges of addresses that may mount the home. Of no use when the file asks for none."""
+        home = self.storage.home
+        return home.clients if home is not None and home.clients is not None else (self.network.cidr,)
 
     @cached_property
     def addresses(self) -> int:

@@ -4,6 +4,7 @@ import re
 
 from ultracluster.clusterfile.basic_readers import text
 from ultracluster.clusterfile.problems import shown
+from ultracluster.planning import check_mount_path
 
 _MAINTENANCE = re.compile(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}", re.ASCII)
@@ -25,3 +26,11 @@ def lustre_mount_name(value: object) -> str:
     if _MOUNT_NAME.fullmatch(found):
         return found
     raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def home_path(value: object) -> str:
+    """Where nodes mount home directories."""
+    found = text(value, "a directory, such as /home")
+    if problems := check_mount_path(found, example="/home", home=True):
+        raise ValueError(problems[0])
+    return found

@@ -12,6 +12,7 @@ from ultracluster.clusterfile.sections import (
     CheckpointGoal,
     ExistingLustre,
     ExistingNetwork,
+    Home,
     Login,
     Lustre,
     Network,
@@ -35,6 +36,7 @@ _SECTIONS: dict[Path, type[BaseModel]] = {
     ("storage", "lustre"): Lustre,
     ("storage", "lustre", "checkpoint"): CheckpointGoal,
     ("storage", "lustre", "existing"): ExistingLustre,
+    ("storage", "home"): Home,
     ("notifications",): Notifications,
 }
 _EXAMPLES = {
@@ -53,6 +55,8 @@ _EXAMPLES = {
     "stall": "stall: 60 s",
     "id": "id: fs-0123456789abcdef0",
     "mount-name": "mount-name: fsx",
+    "home": "home: {}",
+    "clients": "clients: [10.0.0.0/16]",
     "vpc": "vpc: vpc-0123456789abcdef0",
     "subnet": "subnet: subnet-0123456789abcdef0",
 }
