@@ -111,7 +111,7 @@ def test_every_node_mounts_it_and_waits_for_the_client() -> None:
 def test_a_home_in_a_local_zone_stands_in_the_zone_of_the_services() -> None:
     text = bent("us-east-2\nzone: use2-az1", "us-west-2\nzone: usw2-lax1-az1", with_home("{}"))
     text = bent(", capacity: cr-0123456789abcdef0", "", bent(f"{LUSTRE}, ", "", text))
-    text = bent("type: p5en.48xlarge", "type: g4dn.2xlarge", text) + "network: {services-zone: usw2-az1}\n"
+    text = bent("type: p5en.48xlarge", "type: c7i.2xlarge", text) + "network: {services-zone: usw2-az1}\n"
     cluster = clusterfile.loads(text, "c.yaml")
     found = templates(cluster)
     (zfs,) = of_type(found["llama-Storage"]["Resources"], "AWS::FSx::FileSystem")
