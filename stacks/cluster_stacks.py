@@ -25,7 +25,8 @@ class ClusterStacks:
         self.network = NetworkStack(stage, f"{name}-Network", cluster=cluster, env=env)
         network = self.network.parts
         # CloudFormation has no empty stacks.
-        wants_storage = cluster.storage.lustre is not None or cluster.storage.data_bucket
+        wish = cluster.storage
+        wants_storage = wish.lustre is not None or wish.home is not None or wish.data_bucket
         self.storage = (
             StorageStack(stage, f"{name}-Storage", cluster=cluster, network=network, env=env) if wants_storage else None
         )

@@ -12,7 +12,7 @@ from ultracluster.storage.lustre_mount import access_times
 
 
 class StorageStack(cdk.Stack):
-    """Key, file system and data bucket, under termination protection."""
+    """Key, file systems and data bucket, under termination protection."""
 
     def __init__(
         self, scope: Construct, id: str, *, cluster: ClusterFile, network: patterns.Network, **kwargs: Any
@@ -41,6 +41,14 @@ class StorageStack(cdk.Stack):
                 value=f"sudo mount -t lustre -o {access_times(self.parts.lustre.relatime)},flock "
                 f"{self.parts.lustre.device} {lustre.mount}",
                 description="How another machine in the VPC mounts the file system",
+            )
+        if self.parts.home is not None:
+            hold(self.parts.home)
+            cdk.CfnOutput(
+                self,
+                "HomeFileSystemId",
+                value=self.parts.home.file_system_id,
+                description="FSx for OpenZFS file system of the home directories",
             )
         if self.parts.data_bucket is not None:
             cdk.CfnOutput(

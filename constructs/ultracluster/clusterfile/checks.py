@@ -11,7 +11,9 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from ultracluster.clusterfile.check_groups import check_group, check_images, check_shared_reservations
+from ultracluster.clusterfile.check_home import check_home
 from ultracluster.clusterfile.check_links import check_links
+from ultracluster.clusterfile.check_mounts import check_mounts
 from ultracluster.clusterfile.check_network import check_addresses, check_network, check_zones_of_groups
 from ultracluster.clusterfile.check_storage import check_efa_connections, check_lustre
 from ultracluster.clusterfile.check_types import check_types
@@ -49,6 +51,13 @@ def check(draft: Draft) -> Iterator[Problem]:
     yield from check_zones_of_groups(draft.network, draft.zone, draft.groups)
     yield from check_lustre(draft.storage, zone=draft.zone)
     yield from check_links(draft.storage, region=draft.region)
+    yield from check_home(
+        draft.storage,
+        region=draft.region,
+        network=draft.network,
+        clients=sum(group.count for group in draft.groups) + (draft.slurm.login.count if draft.slurm else 0),
+    )
+    yield from check_mounts(draft.storage)
     # Of limits on the number of nodes the first one passed is told: the others follow from it.
     limits = chain(
         _check_nodes(draft),

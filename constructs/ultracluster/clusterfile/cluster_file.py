@@ -10,11 +10,19 @@ from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
 from ultracluster.clusterfile.lustre_client import lustre_client
-from ultracluster.clusterfile.needs import lustre_plan, training_addresses
+from ultracluster.clusterfile.needs import home_size, lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
 from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Section, Slurm, Storage
 from ultracluster.hardware import InstanceType, pcs
-from ultracluster.planning import LustreClient, LustrePlan, LustreSpec, SubnetPlan, plan_subnets, plan_zone_subnets
+from ultracluster.planning import (
+    LustreClient,
+    LustrePlan,
+    LustreSpec,
+    OpenZfsSize,
+    SubnetPlan,
+    plan_subnets,
+    plan_zone_subnets,
+)
 
 
 class ClusterFile(Section):
@@ -108,6 +116,18 @@ class ClusterFile(Section):
         """How nodes reach a file system with EFA."""
         near = [group for group in self.node_groups if group.zone == self.zone]
         return lustre_client(self.storage.lustre, near) if self.storage.lustre else LustreClient()
+
+    @cached_property
+    def home_size(self) -> OpenZfsSize | None:
+        """The home to buy, and why. None: the file asks for none."""
+        home = self.storage.home
+        return None if home is None else home_size(home, region=self.region, clients=self.instances)
+
+    @property
+    def home_clients(self) -> tuple[IPv4Network, ...]:
+        """Ranges of addresses that may mount the home. Of no use when the file asks for none."""
+        home = self.storage.home
+        return home.clients if home is not None and home.clients is not None else (self.network.cidr,)
 
     @cached_property
     def addresses(self) -> int:

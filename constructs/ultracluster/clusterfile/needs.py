@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.sections import Lustre
+from ultracluster.clusterfile.sections import Home, Lustre
 from ultracluster.hardware import InstanceType, addresses, interfaces, repositories
 from ultracluster.planning import (
     Checkpoint,
@@ -12,10 +12,13 @@ from ultracluster.planning import (
     LustreOverrides,
     LustrePlan,
     LustreSpec,
+    OpenZfsSize,
     checkpoint_bytes,
     lustre_offer,
     plan_lustre,
+    size_openzfs,
 )
+from ultracluster.planning.openzfs import CAPACITY_GIB as OPENZFS_CAPACITY_GIB
 
 # Room for the Slurm controller's interface, and for what others put into the subnet.
 _ROOM_FOR_SERVICES = 8
@@ -93,6 +96,26 @@ def lustre_plan(lustre: Lustre, *, zone: str) -> LustrePlan | None:
             metadata_iops=lustre.metadata_iops,
             compression=lustre.compression,
         ),
+    )
+
+
+def home_size(home: Home, *, region: str | None, clients: int) -> OpenZfsSize:
+    """The home that a section asks for.
+
+    Args:
+        home: The section.
+        region: The region. None: not known, not checked.
+        clients: Nodes that mount it, login nodes included.
+
+    Raises:
+        ValueError: When FSx does not sell it in the region.
+    """
+    return size_openzfs(
+        region=region,
+        clients=clients,
+        deployment_type=home.deployment,
+        capacity_gib=home.capacity.gib if home.capacity else OPENZFS_CAPACITY_GIB,
+        throughput_mb_per_s=home.throughput.mb_per_s if home.throughput else None,
     )
 
 

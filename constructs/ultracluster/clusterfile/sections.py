@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.quantities import Duration, Size
 from ultracluster.hardware import pcs
+from ultracluster.hardware.openzfs import BACKUP_DAYS
 from ultracluster.planning import OnDemand
 
 
@@ -250,10 +251,35 @@ class Scratch(Section):
     )
 
 
+class Home(Section):
+    """Home directories on FSx for OpenZFS, mounted by every node."""
+
+    capacity: t.Size | None = Field(
+        default=None, description="SSD storage, 64 GiB to 512 TiB; it grows and never shrinks. Default: 256 GiB."
+    )
+    throughput: t.Throughput | None = Field(
+        default=None, description="Throughput capacity, one of those that FSx sells. Default: what the nodes need."
+    )
+    deployment: t.HomeDeployment | None = Field(
+        default=None, description="Deployment type, fixed for its life. Default: two servers in one zone."
+    )
+    backups: t.Duration = Field(
+        default=Duration.parse(f"{BACKUP_DAYS} d"), description="For how long daily backups are kept, 1 d to 90 d."
+    )
+    mount: t.HomePath = Field(default="/home", description="Where nodes mount it.")
+    clients: tuple[t.Cidr, ...] | None = Field(
+        default=None,
+        description="Ranges of addresses that may mount it. Default: the VPC's; must be said with `network.existing`.",
+    )
+
+
 class Storage(Section):
     """Where the data lives."""
 
     lustre: Lustre | None = Field(default=None, description="An FSx for Lustre file system. Default: none.")
+    home: Home | None = Field(
+        default=None, description="Home directories on FSx for OpenZFS; {} takes the defaults. Default: none."
+    )
     data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
     scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")
 

@@ -5,7 +5,7 @@ import re
 from ultracluster.clusterfile.basic_readers import one_of, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.hardware import repositories
-from ultracluster.planning import paths
+from ultracluster.planning import check_mount_path, paths
 from ultracluster.planning.associations import bucket_problems
 from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
 
@@ -111,3 +111,11 @@ def schedule(value: object) -> str:
         return found
     hint = "; cron has six fields: minutes, hours, day of month, month, day of week, year" if not fields else ""
     raise ValueError(f"must be {what}, got {shown(found)}{hint}")
+
+
+def home_path(value: object) -> str:
+    """Where nodes mount home directories."""
+    found = text(value, "a directory, such as /home")
+    if problems := check_mount_path(found, example="/home", home=True):
+        raise ValueError(problems[0])
+    return found

@@ -12,6 +12,7 @@ from ultracluster.clusterfile.sections import (
     CheckpointGoal,
     ExistingLustre,
     ExistingNetwork,
+    Home,
     Link,
     Login,
     Lustre,
@@ -39,6 +40,7 @@ _SECTIONS: dict[Path, type[BaseModel]] = {
     ("storage", "lustre", "existing"): ExistingLustre,
     ("storage", "lustre", "links", "*"): Link,
     ("storage", "lustre", "release"): Release,
+    ("storage", "home"): Home,
     ("notifications",): Notifications,
 }
 _EXAMPLES = {
@@ -60,6 +62,8 @@ _EXAMPLES = {
     "mount-name": "mount-name: fsx",
     "url": "url: s3://my-bucket/configure-efa-fsx-lustre-client.zip",
     "sha256": "sha256: what sha256sum prints for it",
+    "home": "home: {}",
+    "clients": "clients: [10.0.0.0/16]",
     "vpc": "vpc: vpc-0123456789abcdef0",
     "subnet": "subnet: subnet-0123456789abcdef0",
 }

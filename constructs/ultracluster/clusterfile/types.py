@@ -23,11 +23,15 @@ from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, lustre,
 from ultracluster.hardware import Layout as LayoutWord
 from ultracluster.hardware.instance_type import Architecture as ArchitectureWord
 from ultracluster.hardware.instance_type import Kind, Purchase
+from ultracluster.hardware.openzfs import DEPLOYMENTS, DeploymentType
 from ultracluster.planning import Capacity as CapacityValue
 from ultracluster.planning import Image as ImageValue
 from ultracluster.planning import PlacementWish, paths
 from ultracluster.planning.lustre_spec import STORAGE_TYPES, StorageType
 from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
+
+# With nodes in one zone a home in two is paid twice, and wants a second subnet.
+HOME_DEPLOYMENTS = tuple(word for word, sold in DEPLOYMENTS.items() if sold.zones == 1)
 
 
 class Reader:
@@ -231,6 +235,14 @@ KeyArn = Annotated[
     ),
 ]
 MountPath = Annotated[str, _text(readers.mount_path, paths.MOUNT, "/fsx")]
+HomePath = Annotated[str, _text(storage_readers.home_path, paths.MOUNT, "/home")]
+HomeDeployment = Annotated[
+    DeploymentType,
+    Reader(
+        basic_readers.word_of(HOME_DEPLOYMENTS, "a deployment of FSx for OpenZFS in one zone"),
+        enum=list(HOME_DEPLOYMENTS),
+    ),
+]
 NodeGroupName = Annotated[str, _text(node_readers.node_group_name, node_readers.NODE_GROUP, "train")]
 Tags = Annotated[
     dict[str, str],

@@ -91,7 +91,7 @@ def node_groups(
         PcsQueue(_scope(scope, section), "Queue", cluster=pcs, name=section, node_groups=list(made.values()))
         groups |= made
     # A node needs its routes, and the rules that let it mount, before it boots.
-    before = (*network.ready, *([storage.lustre] if storage.lustre else []))
+    before = (*network.ready, *(made for made in (storage.lustre, storage.home) if made))
     for node_group in groups.values():
         node_group.node.add_dependency(*before)
     _capacity_that_ends(scope, cluster, pcs, groups)

@@ -12,7 +12,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.patterns.links_part import links
 from ultracluster.patterns.network_part import Network
 from ultracluster.planning import Mount, Mountable
-from ultracluster.storage import DataBucket, ExistingLustre, LustreFileSystem
+from ultracluster.storage import DataBucket, ExistingLustre, LustreFileSystem, OpenZfsHome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +21,7 @@ class Storage:
 
     lustre: LustreFileSystem | ExistingLustre | None = None
     data_bucket: DataBucket | None = None
+    home: OpenZfsHome | None = None
     #: What every node mounts, by path.
     file_systems: Mapping[str, Mountable] = field(default_factory=dict)
 
@@ -31,19 +32,24 @@ class Storage:
 
 
 def storage(scope: Construct, cluster: ClusterFile, network: Network) -> Storage:
-    """The key, the file system and the data bucket."""
-    wish = cluster.storage.lustre
-    if wish is None and not cluster.storage.data_bucket:
+    """The key, the file systems and the data bucket."""
+    wish, home_wish = cluster.storage.lustre, cluster.storage.home
+    if wish is None and home_wish is None and not cluster.storage.data_bucket:
         return Storage()
-    key = _key(scope, cluster) if cluster.lustre_spec or cluster.storage.data_bucket else None
+    key = _key(scope, cluster) if cluster.lustre_spec or home_wish or cluster.storage.data_bucket else None
     lustre = _lustre(scope, cluster, network, key)
     data_bucket = DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None
     if lustre is not None:
         links(scope, cluster, lustre, data_bucket)
+    home = _home(scope, cluster, network, key)
+    file_systems: dict[str, Mountable] = {wish.mount: lustre} if wish and lustre else {}
+    if home_wish and home:
+        file_systems[home_wish.mount] = home
     return Storage(
         lustre=lustre,
         data_bucket=data_bucket,
-        file_systems={wish.mount: lustre} if wish and lustre else {},
+        home=home,
+        file_systems=file_systems,
     )
 
 
@@ -84,6 +90,25 @@ def _lustre(
         # Nodes elsewhere mount it over TCP.
         lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
     return lustre
+
+
+def _home(scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None) -> OpenZfsHome | None:
+    wish, size = cluster.storage.home, cluster.home_size
+    if wish is None or size is None:
+        return None
+    home = OpenZfsHome(
+        scope,
+        "Home",
+        vpc=network.vpc,
+        # A Local Zone sells no OpenZFS; elsewhere this is the zone of the nodes.
+        subnet=network.services_subnet,
+        size=size,
+        client_ranges=[str(one) for one in cluster.home_clients],
+        key=key,
+        backup_days=wish.backups.seconds // 86_400,
+    )
+    home.allow_clients(network.nodes)
+    return home
 
 
 def _key(scope: Construct, cluster: ClusterFile) -> kms.IKey:

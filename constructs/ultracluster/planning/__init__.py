@@ -38,6 +38,7 @@ from ultracluster.planning.lustre_plan import LustrePlan, plan_lustre
 from ultracluster.planning.lustre_spec import LustreSpec
 from ultracluster.planning.mountpoint import Mountpoint
 from ultracluster.planning.mounts import Mount, Mountable, Volume
+from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit
 from ultracluster.planning.openzfs import OpenZfsSize, size_openzfs
 from ultracluster.planning.paths import check_mount_path
@@ -59,6 +60,7 @@ __all__ = [
     "LUSTRE_EFA_UNIT",
     "MOUNTS_METRICS",
     "MOUNTS_STATE",
+    "NFS_CLIENT_UNIT",
     "SCRATCH_STATE",
     "SCRATCH_UNIT",
     "Association",
@@ -123,6 +125,7 @@ __all__ = [
     "link_problems",
     "lustre_offer",
     "mount_unit",
+    "nfs_client_boot",
     "placement",
     "plan_lustre",
     "plan_subnets",

@@ -5,6 +5,7 @@ a node comes up without its home, and mounts it as soon as it is there.
 """
 
 from ultracluster.planning.mounts import Mount, Volume
+from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT
 from ultracluster.planning.openzfs import CONNECTIONS_PER_CLIENT
 
 # _netdev: after the network. nofail: the boot does not wait. x-systemd.automount: mounted by the first that looks, and
@@ -29,7 +30,13 @@ def openzfs_mount(*, dns_name: str, volume_path: str, path: str, transfer_bytes:
     See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance.html (read 2026-11-21)
     """
     options = (*_openzfs_options(transfer_bytes), *_AT_BOOT)
-    return Mount(device=f"{dns_name}:{volume_path}", path=_checked(path), type="nfs", options=",".join(options))
+    return Mount(
+        device=f"{dns_name}:{volume_path}",
+        path=_checked(path),
+        type="nfs",
+        options=",".join(options),
+        after=(NFS_CLIENT_UNIT,),
+    )
 
 
 def openzfs_volume(
@@ -67,7 +74,13 @@ def efs_mount(*, file_system_id: str, dns_name: str, path: str, tls: bool) -> Mo
         options: tuple[str, ...] = ("tls", "noresvport", *_AT_BOOT)
         return Mount(device=f"{file_system_id}:/", path=_checked(path), type="efs", options=",".join(options))
     options = ("nfsvers=4.1", f"rsize={_MIB}", f"wsize={_MIB}", *_PATIENT, "noresvport", *_AT_BOOT)
-    return Mount(device=f"{dns_name}:/", path=_checked(path), type="nfs4", options=",".join(options))
+    return Mount(
+        device=f"{dns_name}:/",
+        path=_checked(path),
+        type="nfs4",
+        options=",".join(options),
+        after=(NFS_CLIENT_UNIT,),
+    )
 
 
 def efs_volume(*, name: str, file_system_id: str, tls: bool) -> Volume:

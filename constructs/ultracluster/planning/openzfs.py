@@ -19,8 +19,8 @@ from ultracluster.hardware.openzfs import (
 #: the smallest server of the second generation, which takes 8,192; sixteen, the most that Linux opens, would let 512.
 CONNECTIONS_PER_CLIENT = 4
 
-# Twenty users with 10 GiB each fill it to four fifths, where AWS says to stop. It grows in place and never shrinks.
-_CAPACITY_GIB = 256
+#: Twenty users with 10 GiB each fill it to four fifths, where AWS says to stop. It grows in place and never shrinks.
+CAPACITY_GIB = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +63,7 @@ def size_openzfs(
     region: str | None = None,
     clients: int = 1,
     deployment_type: DeploymentType | None = None,
-    capacity_gib: int = _CAPACITY_GIB,
+    capacity_gib: int = CAPACITY_GIB,
     throughput_mb_per_s: int | None = None,
     iops: int | None = None,
 ) -> OpenZfsSize:

@@ -10,12 +10,13 @@ _SYSTEM_DIRECTORIES = frozenset(
 )
 
 
-def check_mount_path(path: str, *, example: str) -> list[str]:
+def check_mount_path(path: str, *, example: str, home: bool = False) -> list[str]:
     """What is wrong with a directory to mount something at; nothing when it is right.
 
     Args:
         path: The directory.
         example: One that the problem names as right, such as `/fsx`.
+        home: Whether it is for home directories, which may hide the image's own `/home`.
     """
     shown = repr(path) if len(repr(path)) <= 60 else f"{repr(path)[:57]}..."
     if not MOUNT.fullmatch(path):
@@ -23,6 +24,8 @@ def check_mount_path(path: str, *, example: str) -> list[str]:
             f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores, got {shown}"
         ]
     top = path.split("/")[1]
+    if home and path == "/home":
+        return []
     if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith("/opt/aws"):
         return [f"{shown} is a directory of the system, which a mount would hide; take one like {example}"]
     return []

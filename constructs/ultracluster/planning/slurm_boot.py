@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ultracluster import scripts
 from ultracluster.hardware import InstanceType
 from ultracluster.planning.mounts import Mount
+from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, without_comments
 from ultracluster.planning.paths import MOUNT
 from ultracluster.planning.scratch import SCRATCH_UNIT
@@ -126,7 +127,8 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
     """The files and units that mount, tune, check and, when a mount is broken, drain a Slurm node.
 
     Whether EFA is set up follows from the mounts: those of EFA-enabled file systems come after `LUSTRE_EFA_UNIT`. On a
-    type that Lustre cannot use EFA on (a login node) the same mounts run over TCP, and that is no failure.
+    type that Lustre cannot use EFA on (a login node) the same mounts run over TCP, and that is no failure. In the same
+    way those over NFS come after `NFS_CLIENT_UNIT`.
 
     Args:
         instance_type: Type of the node.
@@ -155,6 +157,10 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
     if any(LUSTRE_EFA_UNIT in mount.after for mount in mounts):
         files += client._files(instance_type)
         units.append(LUSTRE_EFA_UNIT)
+    if any(NFS_CLIENT_UNIT in mount.after for mount in mounts):
+        nfs = nfs_client_boot()
+        files += nfs.files
+        units += nfs.units
     files += _check_files(mounts, efa=client.connections(instance_type) > 0)
     units += [f"{_CHECK}.service", f"{_CHECK}.timer"]
     if on_lustre := [mount_unit(mount.path) for mount in mounts if mount.type == "lustre"]:
@@ -196,7 +202,7 @@ _CHECK_SERVICE = f"""\
 [Unit]
 Description=Check of the mounts
 Wants=network-online.target
-After=network-online.target remote-fs.target {LUSTRE_EFA_UNIT}
+After=network-online.target remote-fs.target {LUSTRE_EFA_UNIT} {NFS_CLIENT_UNIT}
 
 [Service]
 Type=oneshot

@@ -1,0 +1,30 @@
+"""What `ultracluster check` says of the home directories."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+
+def home_sentences(cluster: "ClusterFile") -> list[str]:
+    """The choice and its reasons. Nothing when there are none."""
+    home, size = cluster.storage.home, cluster.home_size
+    if home is None or size is None:
+        return []
+    return [
+        f"home: FSx for OpenZFS at {home.mount}, backups of {home.backups}",
+        *(f"  - {reason}" for reason in size.reasons),
+    ]
+
+
+def home_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
+    """The same as data. None: there are none."""
+    size = cluster.home_size
+    if size is None:
+        return None
+    return {
+        "deployment_type": size.deployment_type,
+        "capacity_gib": size.capacity_gib,
+        "throughput_mb_per_s": size.throughput_mb_per_s,
+        "most_clients": size.most_clients,
+    }
