@@ -265,17 +265,32 @@ def test_no_two_links_show_the_same_object(prefixes: list[list[str]]) -> None:
 def test_what_can_lose_data_is_warned_of() -> None:
     assert warned(read("/data: {import: [NEW, CHANGED, DELETED]}, /own: {export: [NEW, CHANGED]}")) == {}
     found = warned(read("/own: {import: [NEW], export: [NEW]}, /theirs: {bucket: theirs, export: [NEW, DELETED]}"))
-    assert set(found) == {"association-both-ways", "association-exports-deletions", "association-unversioned"}
+    assert set(found) == {
+        "association-both-ways",
+        "association-exports-deletions",
+        "association-foreign-bucket",
+        "association-unversioned",
+    }
+    assert set(warned(read("/data: {}", lustre=FS))) == {"association-foreign-file-system"}
     assert found["association-both-ways"].startswith("/own and s3://DATA-BUCKET/own follow each other")
     assert "/theirs is exported over the objects in s3://theirs" in found["association-unversioned"]
     assert "/own" not in found["association-unversioned"]
 
 
-def test_a_warning_of_a_link_is_said_once_and_can_be_acknowledged() -> None:
-    text = linked("/own: {import: [NEW], export: [NEW]}")
-    assert said(loads(text, "c.yaml")).count("ultracluster:association-both-ways") == 1
-    known = text + "acknowledge: {ultracluster:association-both-ways: writers are apart}\n"
-    assert "ultracluster:association-both-ways" not in said(loads(known, "c.yaml"))
+def test_warnings_of_links_are_said_once_and_can_be_acknowledged() -> None:
+    text = linked("/own: {import: [NEW], export: [NEW]}, /theirs: {bucket: theirs, export: [DELETED]}", lustre=FS)
+    shown = [id for id in said(loads(text, "c.yaml")) if "association" in id]
+    # Each link of a file system of yours has a word for it.
+    assert sorted(shown) == [
+        "ultracluster:association-both-ways",
+        "ultracluster:association-exports-deletions",
+        "ultracluster:association-foreign-bucket",
+        "ultracluster:association-foreign-file-system",
+        "ultracluster:association-foreign-file-system",
+        "ultracluster:association-unversioned",
+    ]
+    known = text + f"acknowledge: {{{', '.join(f'{id}: known' for id in dict.fromkeys(shown))}}}\n"
+    assert [id for id in said(loads(known, "c.yaml")) if "association" in id] == []
 
 
 def said(cluster: ClusterFile) -> list[str]:

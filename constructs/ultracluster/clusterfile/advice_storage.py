@@ -68,3 +68,16 @@ def _links(lustre: Lustre) -> Iterator[tuple[str, str]]:
         yield "association-exports-deletions", words[EXPORTS_DELETIONS]
     if UNVERSIONED in words:
         yield "association-unversioned", words[UNVERSIONED]
+    theirs = sorted({link.bucket for link in lustre.links.values() if link.bucket is not None})
+    if theirs:
+        yield (
+            "association-foreign-bucket",
+            f"{', '.join(theirs)}: a bucket of yours may be locked, expire what is linked, or send notifications that "
+            "clash with those of FSx; synthesis shows the statements that its policy and its key may need",
+        )
+    if lustre.links and lustre.existing is not None:
+        yield (
+            "association-foreign-file-system",
+            f"{lustre.existing.id}: that your file system takes links is for you to see to: Lustre 2.12 or 2.15, "
+            "neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other links that overlap",
+        )

@@ -11,6 +11,8 @@ WARNINGS = tuple(
     for id in (
         "association-both-ways",
         "association-exports-deletions",
+        "association-foreign-bucket",
+        "association-foreign-file-system",
         "association-unversioned",
         "block-end",
         "controller-full",

@@ -62,7 +62,7 @@ def write(value: Any) -> Any:
     """A value as the file would say it."""
     if isinstance(value, q.Quantity | IPv4Network):
         return str(value)
-    return getattr(value, "word", value)
+    return list(value) if isinstance(value, tuple) else getattr(value, "word", value)
 
 
 def _quantity(kind: type[q.Quantity]) -> Reader:
@@ -168,7 +168,6 @@ LinkEvents = Annotated[
     tuple[repositories.Event, ...],
     Reader(
         storage_readers.events,
-        list,
         type="array",
         items={"enum": list(repositories.EVENTS)},
         uniqueItems=True,

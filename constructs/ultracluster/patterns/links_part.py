@@ -14,9 +14,11 @@ from ultracluster.storage import (
     ExistingLustre,
     LustreFileSystem,
 )
+from ultracluster.storage.data_repository_association import FOREIGN_FILE_SYSTEM
+from ultracluster.storage.repository_access import FOREIGN_BUCKET
 
 #: Warnings that the links say themselves.
-LINK_WARNINGS = (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED)
+LINK_WARNINGS = (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED, FOREIGN_BUCKET, FOREIGN_FILE_SYSTEM)
 _DAY = 86_400
 
 
