@@ -321,3 +321,15 @@ def test_a_warning_says_what_to_do() -> None:
     )
     assert any("16,000 network interfaces" in text and "L-DF5E4CA3" in text for text in texts)
     assert any("8,000 connections" in text and "a node uses 1 EFA interface for it" in text for text in texts)
+
+
+@pytest.mark.parametrize("paths", [("/scratch", "/scratch"), ("/data", "/data/scratch"), ("/data/fsx", "/data")])
+def test_the_scratch_volume_and_a_file_system_hide_nothing_of_each_other(paths: tuple[str, str]) -> None:
+    mount, scratch = paths
+    text = bent(
+        "{lustre: {throughput: 40 GB/s}}",
+        f"{{lustre: {{throughput: 4 GB/s, mount: {mount}}}, scratch: {{path: {scratch}}}}}",
+    )
+    found = problems(text)
+    assert len(found) == 2
+    assert all("one would hide the other" in one for one in found)

@@ -142,7 +142,11 @@ def test_rejects_a_key_without_a_value_for_nobody_knows_what_was_meant(old: str,
             "40 GB/s",
             "must be a mapping, got '40 GB/s'; its keys are throughput, checkpoint, capacity",
         ),
-        ("{lustre: {throughput: 40 GB/s}}", "[]", "must be a mapping, got a list; its keys are lustre, data-bucket"),
+        (
+            "{lustre: {throughput: 40 GB/s}}",
+            "[]",
+            "must be a mapping, got a list; its keys are lustre, home, data-bucket, scratch",
+        ),
         (
             "{type: p5en.48xlarge, count: 64, capacity: cr-0123456789abcdef0}",
             "64",
@@ -370,7 +374,7 @@ def test_rejects_mounts_that_hide_the_system(path: str) -> None:
     assert "is a directory of the system, which a mount would hide" in problem("40 GB/s", f"40 GB/s, mount: {path}")
 
 
-@pytest.mark.parametrize("path", ["/fsx", "/scratch", "/opt/data", "/home/shared", "/mnt/lustre-1"])
+@pytest.mark.parametrize("path", ["/fsx", "/shared", "/opt/data", "/home/shared", "/mnt/lustre-1"])
 def test_other_directories_may_be_mounts(path: str) -> None:
     lustre = loads(bent("40 GB/s", f"40 GB/s, mount: {path}"), "c.yaml").storage.lustre
     assert lustre is not None

@@ -163,7 +163,7 @@ network:
   training-subnet: 10.9.32.0/20
   services-zone: eun1-az2
 storage:
-  lustre: {throughput: 2 GB/s, capacity: 9600 GiB, tier: 250 MB/s/TiB, efa: false, mount: /scratch}
+  lustre: {throughput: 2 GB/s, capacity: 9600 GiB, tier: 250 MB/s/TiB, efa: false, mount: /shared}
   data-bucket: false
 encryption-key: arn:aws:kms:eu-north-1:123456789012:key/mrk-0123456789abcdef0123456789abcdef
 tags: {project: tenant, "cost centre": "42"}

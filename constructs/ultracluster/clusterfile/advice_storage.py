@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.links import DATA_BUCKET, associations, readable
 from ultracluster.clusterfile.lustre_client import efa_connections, wished_client
-from ultracluster.clusterfile.sections import Lustre
+from ultracluster.clusterfile.storage_sections import Lustre
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import association_warnings
 from ultracluster.planning.associations import BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED

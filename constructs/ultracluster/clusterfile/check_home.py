@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from ultracluster.clusterfile.needs import home_size
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.clusterfile.sections import Home, Network, Storage
+from ultracluster.clusterfile.sections import Network
+from ultracluster.clusterfile.storage_sections import Home, Storage
 from ultracluster.hardware.openzfs import MOST_BACKUP_DAYS, MOST_CLIENT_RANGES
 
 _PATH: Path = ("storage", "home")

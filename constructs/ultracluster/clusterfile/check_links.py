@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ultracluster.clusterfile.links import associations, readable
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.clusterfile.sections import Lustre, Storage
+from ultracluster.clusterfile.storage_sections import Lustre, Storage
 from ultracluster.hardware import repositories
 from ultracluster.planning import Association, check_associations
 

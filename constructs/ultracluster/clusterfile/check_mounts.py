@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from ultracluster.clusterfile.problems import Path, Problem, field_name
-from ultracluster.clusterfile.sections import Storage
+from ultracluster.clusterfile.storage_sections import Storage
 
 
 def check_mounts(storage: Storage | None) -> Iterator[Problem]:

@@ -6,7 +6,8 @@ from ipaddress import IPv4Network
 from ultracluster.clusterfile.needs import TrainingAddresses, lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.clusterfile.sections import Network, Slurm, Storage
+from ultracluster.clusterfile.sections import Network, Slurm
+from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType, addresses, interfaces
 from ultracluster.hardware.zones import is_local_zone
 from ultracluster.planning import largest_training_subnet, plan_subnets, plan_zone_subnets, subnet_capacity

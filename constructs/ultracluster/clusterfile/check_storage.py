@@ -7,7 +7,7 @@ from ultracluster.clusterfile.lustre_client import efa_connections, most_interfa
 from ultracluster.clusterfile.needs import lustre_plan
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.clusterfile.sections import Lustre, Storage
+from ultracluster.clusterfile.storage_sections import Lustre, Storage
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import LustreSpec, check_capacity, lustre_offer
 

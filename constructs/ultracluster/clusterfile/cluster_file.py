@@ -12,7 +12,9 @@ from ultracluster.clusterfile.declared import DeclaredType
 from ultracluster.clusterfile.lustre_client import lustre_client
 from ultracluster.clusterfile.needs import home_size, lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
-from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Section, Slurm, Storage
+from ultracluster.clusterfile.section import Section
+from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType, pcs
 from ultracluster.planning import (
     LustreClient,

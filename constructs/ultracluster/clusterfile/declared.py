@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from ultracluster.clusterfile import types as t
-from ultracluster.clusterfile.sections import Section
+from ultracluster.clusterfile.section import Section
 from ultracluster.hardware import GPUS, INSTANCE_TYPES, ULTRASERVERS, InstanceType, NetworkCard, UltraServer
 
 _SOURCE = "declared in the cluster file"

@@ -10,7 +10,8 @@ from ultracluster.clusterfile import node_readers, readers
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
-from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Slurm, Storage
+from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType
 
 _S = TypeVar("_S", bound=BaseModel)

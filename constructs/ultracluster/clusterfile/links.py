@@ -1,6 +1,6 @@
 """Links between a file system and S3, as the file asks for them."""
 
-from ultracluster.clusterfile.sections import Link, Lustre
+from ultracluster.clusterfile.storage_sections import Link, Lustre
 from ultracluster.planning import Association
 
 #: Stands for the name of the data bucket, which only a deployment knows.

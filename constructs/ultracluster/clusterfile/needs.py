@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.sections import Home, Lustre
+from ultracluster.clusterfile.storage_sections import Home, Lustre
 from ultracluster.hardware import InstanceType, addresses, interfaces, repositories
 from ultracluster.planning import (
     Checkpoint,

@@ -2,24 +2,13 @@
 
 from ipaddress import IPv4Network
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.quantities import Duration, Size
+from ultracluster.clusterfile.section import Section
 from ultracluster.hardware import pcs
-from ultracluster.hardware.openzfs import BACKUP_DAYS
 from ultracluster.planning import OnDemand
-
-
-class Section(BaseModel):
-    """A mapping of known keys, written with hyphens."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=lambda name: name.replace("_", "-"),
-        arbitrary_types_allowed=True,
-    )
 
 
 class NodeGroupSection(Section):
@@ -113,175 +102,6 @@ class Network(Section):
         description="Zone of what can't sit in a Local Zone: NAT gateway and Slurm controller. Default: `zone`.",
     )
     existing: ExistingNetwork | None = Field(default=None, description="A network of yours, instead of a new VPC.")
-
-
-class CheckpointGoal(Section):
-    """A checkpoint, and how long the job may wait for it."""
-
-    model: t.Parameters | None = Field(
-        default=None, description="Parameters of the model; a checkpoint has 14 bytes of each. Or say its size."
-    )
-    size: t.Size | None = Field(default=None, description="All that is written, by all nodes together.")
-    stall: t.Duration = Field(description="How long the job may wait while it is written.")
-    kept: t.Count = Field(default=2, description="How many the file system holds.")
-
-
-class EfaBundle(Section):
-    """AWS's tool that sets EFA up for Lustre, for images that lack it."""
-
-    url: t.BundleUrl = Field(description="https:// or s3:// address of its zip, kept where it does not change.")
-    sha256: t.Sha256 = Field(description="Checksum of the zip; nodes run no other.")
-
-
-class LustreClient(Section):
-    """How nodes reach a file system that was made with EFA."""
-
-    efa_interfaces: t.Count | None = Field(
-        default=None,
-        description="EFA interfaces that a node uses for it at most. Default: as AWS's tool does, or fewer, so that "
-        "all nodes fit into the 1,024 connections of a file system.",
-    )
-    gpudirect_storage: t.Flag = Field(
-        default=False,
-        description="Whether files go straight to GPU memory where the type can; the image brings nvidia-fs.",
-    )
-    bundle: EfaBundle | None = Field(
-        default=None, description="Where nodes fetch AWS's tool from. Default: the image has it."
-    )
-
-
-class ExistingLustre(Section):
-    """A file system of yours."""
-
-    id: t.FileSystemId = Field(description="Its id.")
-    mount_name: t.LustreMountName = Field(description="LustreMountName in `aws fsx describe-file-systems`.")
-    efa: t.Flag = Field(default=False, description="Whether it was made with EFA.")
-    security_group: t.SecurityGroupId | None = Field(
-        default=None, description="Its security group, to which rules for the nodes are added. Default: none are."
-    )
-
-
-class Link(Section):
-    """A directory of the file system that shows a bucket, or a part of it: a data repository association."""
-
-    bucket: t.LinkedBucket | None = Field(default=None, description="A bucket of yours. Default: the data bucket.")
-    prefix: t.LinkPrefix | None = Field(
-        default=None,
-        description="The part of the bucket. Default: all of a bucket of yours; of the data bucket what is called as "
-        "the directory.",
-    )
-    import_: t.LinkEvents = Field(
-        default=(),
-        alias="import",
-        description="What S3 does that shows on the file system by itself: any of NEW, CHANGED, DELETED.",
-    )
-    export: t.LinkEvents = Field(
-        default=(), description="What jobs do that reaches S3 by itself: any of NEW, CHANGED, DELETED."
-    )
-
-
-class Release(Section):
-    """Cold data whose content the file system drops because S3 holds it; names stay."""
-
-    after: t.Duration = Field(description="How long nobody has read or written a file that is dropped, in whole days.")
-    schedule: t.Schedule = Field(
-        default="cron(0 3 * * ? *)", description="When, in UTC, as EventBridge Scheduler writes it."
-    )
-
-
-class Lustre(Section):
-    """An FSx for Lustre file system, mounted by every node. It is found from what it is for."""
-
-    throughput: t.Throughput | None = Field(default=None, description="Disk throughput that all clients together want.")
-    checkpoint: CheckpointGoal | None = Field(
-        default=None, description="A checkpoint, and how long the job may wait for it."
-    )
-    capacity: t.Size | None = Field(
-        default=None,
-        description="What it must hold; with `tier`, exactly what to buy. Default: what the rest brings.",
-    )
-    working_set: t.Size | None = Field(
-        default=None,
-        description="The part of `capacity` that is read again and again; Intelligent-Tiering caches it.",
-    )
-    temporary: t.Flag = Field(
-        default=False, description="Whether all of it may be lost at any time: scratch, without replication."
-    )
-    storage_type: t.LustreStorageType | None = Field(
-        default=None, description="SSD or INTELLIGENT_TIERING. Default: what fits best."
-    )
-    tier: t.Tier | None = Field(default=None, description="Throughput tier of SSD. Default: the cheapest.")
-    throughput_capacity: t.Throughput | None = Field(
-        default=None, description="Throughput of Intelligent-Tiering, exactly. Default: what the rest asks."
-    )
-    efa: t.Flag | None = Field(
-        default=None, description="Whether clients may use EFA; fixed for its life. Default: above 10 GB/s."
-    )
-    metadata_iops: t.Count | None = Field(
-        default=None, description="Metadata IOPS to provision. Default: those that come with the capacity."
-    )
-    compression: t.Compression = Field(default="LZ4", description="LZ4 or NONE; what is there already stays as it is.")
-    maintenance: t.Maintenance | None = Field(
-        default=None, description="When FSx may patch it, d:HH:MM in UTC, 1 being Monday. Default: FSx chooses."
-    )
-    backups: t.Duration | None = Field(
-        default=None, description="For how long daily backups are kept, whole days. Default: none are made."
-    )
-    mount: t.MountPath = Field(default="/fsx", description="Where nodes mount it.")
-    client: LustreClient = Field(
-        default=LustreClient(), description="How nodes reach a file system that was made with EFA."
-    )
-    existing: ExistingLustre | None = Field(default=None, description="A file system of yours, instead of a new one.")
-    links: dict[t.LinkPath, Link] = Field(
-        default={},
-        description="Directories of the file system that show S3, by path from its own root; 8 at most.",
-        json_schema_extra={"additionalProperties": False},
-    )
-    release: Release | None = Field(
-        default=None, description="Whether content that lies in S3 is dropped once it is cold. Default: nothing is."
-    )
-
-
-class Scratch(Section):
-    """The local NVMe disks of a node as one volume, gone when the node is."""
-
-    path: t.MountPath = Field(default="/scratch", description="Where nodes mount it.")
-    container_store: t.Flag = Field(
-        default=True, description="Whether docker, containerd and enroot keep their images on it."
-    )
-
-
-class Home(Section):
-    """Home directories on FSx for OpenZFS, mounted by every node."""
-
-    capacity: t.Size | None = Field(
-        default=None, description="SSD storage, 64 GiB to 512 TiB; it grows and never shrinks. Default: 256 GiB."
-    )
-    throughput: t.Throughput | None = Field(
-        default=None, description="Throughput capacity, one of those that FSx sells. Default: what the nodes need."
-    )
-    deployment: t.HomeDeployment | None = Field(
-        default=None, description="Deployment type, fixed for its life. Default: two servers in one zone."
-    )
-    backups: t.Duration = Field(
-        default=Duration.parse(f"{BACKUP_DAYS} d"), description="For how long daily backups are kept, 1 d to 90 d."
-    )
-    mount: t.HomePath = Field(default="/home", description="Where nodes mount it.")
-    clients: tuple[t.Cidr, ...] | None = Field(
-        default=None,
-        description="Ranges of addresses that may mount it. Default: the VPC's; must be said with `network.existing`.",
-    )
-
-
-class Storage(Section):
-    """Where the data lives."""
-
-    lustre: Lustre | None = Field(default=None, description="An FSx for Lustre file system. Default: none.")
-    home: Home | None = Field(
-        default=None, description="Home directories on FSx for OpenZFS; {} takes the defaults. Default: none."
-    )
-    data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
-    scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")
 
 
 class Notifications(Section):

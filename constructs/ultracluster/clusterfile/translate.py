@@ -8,19 +8,14 @@ from ultracluster.clusterfile.basic_readers import nearest
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.declared import Cards, DeclaredType, Nvme
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
-from ultracluster.clusterfile.sections import (
+from ultracluster.clusterfile.sections import ExistingNetwork, Login, Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.storage_sections import (
     CheckpointGoal,
     ExistingLustre,
-    ExistingNetwork,
     Home,
     Link,
-    Login,
     Lustre,
-    Network,
-    NodeGroupSection,
-    Notifications,
     Release,
-    Slurm,
     Storage,
 )
 
