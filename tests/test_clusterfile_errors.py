@@ -145,7 +145,7 @@ def test_rejects_a_key_without_a_value_for_nobody_knows_what_was_meant(old: str,
         (
             "{lustre: {throughput: 40 GB/s}}",
             "[]",
-            "must be a mapping, got a list; its keys are lustre, home, data-bucket, scratch",
+            "must be a mapping, got a list; its keys are lustre, data-bucket, home, scratch",
         ),
         (
             "{type: p5en.48xlarge, count: 64, capacity: cr-0123456789abcdef0}",

@@ -174,6 +174,11 @@ def test_a_mount_over_efa_waits_for_efa_and_is_not_mounted_by_cloud_init() -> No
     assert config(user_data(FSX))["bootcmd"] == ["mkdir -p /fsx && { mountpoint -q /fsx || chattr +i /fsx; }"]
 
 
+def test_the_user_of_the_image_can_be_made_below_home_before_it_is_mounted() -> None:
+    home = Mount(device="fs-1.fsx.us-east-2.amazonaws.com:/fsx/home", path="/home", type="nfs", options="nfsvers=4.2")
+    assert "bootcmd" not in config(user_data(home))
+
+
 def test_a_mount_over_tcp_is_written_as_before() -> None:
     (line,) = config(user_data(OVER_TCP))["mounts"]
     assert line == [DEVICE, "/fsx", "lustre", OPTIONS, "0", "0"]

@@ -170,8 +170,8 @@ class Storage(Section):
     """Where the data lives."""
 
     lustre: Lustre | None = Field(default=None, description="An FSx for Lustre file system. Default: none.")
+    data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
     home: Home | None = Field(
         default=None, description="Home directories on FSx for OpenZFS; {} takes the defaults. Default: none."
     )
-    data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
     scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")

@@ -47,7 +47,9 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
     for mount in mounts:
         path = shlex.quote(mount.path)
         # An immutable mount point: while nothing is mounted on it, a write fails instead of filling the root volume.
-        config["bootcmd"].append(f"mkdir -p {path} && {{ mountpoint -q {path} || chattr +i {path}; }}")
+        # Not /home: cloud-init makes the image's own user in it later on.
+        if mount.path != "/home":
+            config["bootcmd"].append(f"mkdir -p {path} && {{ mountpoint -q {path} || chattr +i {path}; }}")
         config["mounts"].append([mount.device, mount.path, mount.type, _options(mount), "0", "0"])
         if mount.after:
             config["runcmd"].append(f"systemctl start {_automount(mount)}")
@@ -67,6 +69,8 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
         )
     if late:
         config["runcmd"] += late
+    # cloud-init takes no empty list.
+    config = {key: entries for key, entries in config.items() if entries}
     text = "\n".join(
         [
             "MIME-Version: 1.0",

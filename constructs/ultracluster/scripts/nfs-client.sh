@@ -10,6 +10,8 @@
 # `ok` or `failed: REASON`, stands in /run/ultracluster/health/nfs-client. It may run any number of times.
 set -Eeuo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+# Ubuntu's needrestart would restart services, and those that look into /home wait for its mount, which waits for this.
+export NEEDRESTART_SUSPEND=1
 
 # Where the node's / stands: nothing on a node, a directory in a test.
 root=${ULTRACLUSTER_ROOT:-}
