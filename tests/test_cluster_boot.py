@@ -117,8 +117,8 @@ def test_more_nodes_than_connections_use_fewer_interfaces_each() -> None:
 def test_interfaces_that_no_file_system_has_connections_for_are_refused() -> None:
     text = with_lustre(", client: {efa-interfaces: 8}", PLAIN.replace("count: 8", "count: 129"))
     assert problems(text) == [
-        "c.yaml:7:66 storage.lustre.client.efa-interfaces: 129 nodes with 8 each open 1,032 EFA connections, and a "
-        "file system takes 1,024; write 7, or leave it out"
+        "c.yaml:7:66 storage.lustre.client.efa-interfaces: 129 nodes with at most 8 each open 1,032 EFA connections, "
+        "and a file system takes 1,024; write 7, or leave it out"
     ]
 
 
@@ -143,9 +143,12 @@ def test_nodes_may_read_the_bundle_and_nothing_beside_it() -> None:
     ("bundle", "message"),
     [
         (f"{{url: 'http://x/y.zip', sha256: {SHA256}}}", "client.bundle.url: must be an https:// or s3:// address"),
-        (f"{{url: 's3://x/y;reboot', sha256: {SHA256}}}", "client.bundle.url: must be an https:// or s3:// address"),
-        ("{url: 's3://x/y.zip', sha256: abc}", "client.bundle.sha256: must be a SHA-256 checksum"),
-        ("{url: 's3://x/y.zip'}", "client.bundle.sha256: is missing"),
+        (
+            f"{{url: 's3://tools/y;reboot', sha256: {SHA256}}}",
+            "client.bundle.url: must be an https:// or s3:// address",
+        ),
+        ("{url: 's3://tools/y.zip', sha256: abc}", "client.bundle.sha256: must be a SHA-256 checksum"),
+        ("{url: 's3://tools/y.zip'}", "client.bundle.sha256: is missing"),
     ],
 )
 def test_rejects_a_bundle_that_nodes_could_not_trust(bundle: str, message: str) -> None:
@@ -156,7 +159,7 @@ def test_rejects_a_bundle_that_nodes_could_not_trust(bundle: str, message: str) 
 @pytest.mark.parametrize(
     "text",
     [
-        bent("40 GB/s", f"40 GB/s, client: {{bundle: {{url: 's3://t/c.zip', sha256: {SHA256}}}}}"),
+        bent("40 GB/s", f"40 GB/s, client: {{bundle: {{url: 's3://tools/c.zip', sha256: {SHA256}}}}}"),
         bent("40 GB/s", "40 GB/s, efa: false"),
         bent("count: 64", "count: 64, image: ami-0123456789abcdef0"),
     ],
@@ -165,3 +168,47 @@ def test_the_efa_tool_is_asked_for_only_where_it_could_lack(text: str) -> None:
     wanted = "ultracluster:lustre-efa-client"
     assert wanted in {warning.id for warning in warnings(loads(GOOD, "c.yaml"))}
     assert wanted not in {warning.id for warning in warnings(loads(text, "c.yaml"))}
+
+
+def test_a_limit_on_interfaces_is_of_no_concern_to_nodes_that_have_fewer() -> None:
+    text = PLAIN.replace("count: 8}", "count: 128}\n  small: {type: p5.4xlarge, count: 100}")
+    assert "--interfaces 4" in of(with_lustre("", text), "train")[1][EFA_UNIT]
+    assert "--interfaces" not in of(with_lustre("", text), "small")[1][EFA_UNIT]
+
+
+def test_login_nodes_with_efa_take_connections_too() -> None:
+    text = PLAIN.replace("count: 8", "count: 128")
+    few = "slurm: {login: {type: c7i.48xlarge, count: 10}}\n"
+    taken = {warning.id for warning in warnings(loads(with_lustre("", text), "c.yaml"))}
+    assert "ultracluster:lustre-efa-connections" not in taken
+    assert "--interfaces 7" in of(with_lustre("", text) + few, "train")[1][EFA_UNIT]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (", efa: false, client: {efa-interfaces: 2}", "client: says how nodes use EFA, and the file system has none"),
+        (", backups: 91 d", "backups: daily backups are kept for whole days, 1 d to 90 d, got 91 d"),
+        (", mount: /opt/dlami/nvme", "mount: '/opt/dlami/nvme' is a directory of the system"),
+        (", mount: /tmp/fsx", "mount: '/tmp/fsx' is a directory of the system"),
+        (f", mount: /{'a' * 33}", "at most four deep and 32 characters each"),
+        (", client: {bundle: {url: 's3://tools', sha256: x}}", "with a bucket and a key for s3://"),
+        (f", client: {{bundle: {{url: 's3://tools/a?b', sha256: {SHA256}}}}}", "with a bucket and a key for s3://"),
+    ],
+)
+def test_rejects_what_nodes_would_find_out_at_boot(words: str, message: str) -> None:
+    assert any(message in found for found in problems(with_lustre(words)))
+
+
+def test_gpudirect_storage_is_for_types_that_can() -> None:
+    text = with_lustre(", client: {gpudirect-storage: true}", PLAIN.replace("p5en.48xlarge", "p4d.24xlarge"))
+    assert "FSx supports GPUDirect Storage on P5, P5e, P5en, P6-B200 and P6-B300" in problems(text)[0]
+
+
+@pytest.mark.parametrize(("count", "warned"), [(2, True), (64, False)])
+def test_nodes_that_are_too_slow_for_a_checkpoint_are_told(count: int, warned: bool) -> None:
+    text = PLAIN.replace("p5en.48xlarge, count: 8", f"p4d.24xlarge, count: {count}")
+    text += "storage: {lustre: {checkpoint: {model: 70 B, stall: 60 s}}}\n"
+    ids = {warning.id for warning in warnings(loads(text, "c.yaml"))}
+    assert ("ultracluster:lustre-checkpoint" in ids) == warned
+    assert "ultracluster:lustre-efa-unused" in ids

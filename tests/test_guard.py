@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]  # no stubs
@@ -172,3 +173,15 @@ def test_every_stateful_type_exists_and_says_what_it_holds() -> None:
     for name, holds in guard.STATEFUL.items():
         assert anywhere(name) is not None, name
         assert holds
+
+
+@pytest.mark.parametrize("name", ["s.yaml", "s.yml", "s.template", "deep/er/s.json"])
+def test_a_directory_holds_templates_of_every_form_and_depth(tmp_path: Path, name: str) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    bucket = {"Resources": {"Data": {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}}}
+    topic = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
+    for folder in (old, new):
+        (folder / "deep/er").mkdir(parents=True)
+        (folder / "n.json").write_text(topic)
+    (old / name).write_text(json.dumps(bucket))
+    assert guard.compare(old, new).refused

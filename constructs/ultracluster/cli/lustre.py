@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
-    from ultracluster.planning import CheckpointTimes, LustreClients, LustreSpec
+    from ultracluster.planning import CheckpointTimes, LustreSpec
 
 # What people train: parameters in 10^9.
 _MODELS = (7, 70, 405)
@@ -64,10 +64,11 @@ def _checkpoints(cluster: "ClusterFile", spec: "LustreSpec") -> list[str]:
 
 
 def _times(cluster: "ClusterFile", spec: "LustreSpec") -> list[tuple[str, "CheckpointTimes"]]:
+    from ultracluster.clusterfile.lustre_client import writers
     from ultracluster.clusterfile.needs import checkpoint
     from ultracluster.planning import checkpoint_bytes, checkpoint_times
 
-    clients = _clients(cluster)
+    clients = writers(cluster.node_groups, cluster.zone)
     stated = checkpoint(cluster.storage.lustre) if cluster.storage.lustre else None
     if stated is not None:
         return [("the one of the file", checkpoint_times(stated.size_bytes, spec, clients))]
@@ -75,17 +76,6 @@ def _times(cluster: "ClusterFile", spec: "LustreSpec") -> list[tuple[str, "Check
         (f"{billions} B parameters", checkpoint_times(checkpoint_bytes(billions * 1e9), spec, clients))
         for billions in _MODELS
     ]
-
-
-def _clients(cluster: "ClusterFile") -> "LustreClients | None":
-    """The largest group of nodes with GPUs beside the file system: a job's checkpoint is written by one such group."""
-    from ultracluster.planning import LustreClients
-
-    near = [group for group in cluster.node_groups if group.gpus and group.zone == cluster.zone]
-    if not near:
-        return None
-    largest = max(near, key=lambda group: group.gpus)
-    return LustreClients(instance_type=largest.instance_type, count=largest.count)
 
 
 def _seconds(seconds: float) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.links import DATA_BUCKET, associations, readable
-from ultracluster.clusterfile.lustre_client import efa_connections, wished_client
+from ultracluster.clusterfile.lustre_client import efa_connections, wished_client, writers
+from ultracluster.clusterfile.needs import checkpoint
 from ultracluster.clusterfile.storage_sections import Lustre
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
-from ultracluster.planning import association_warnings
+from ultracluster.planning import association_warnings, checkpoint_times
 from ultracluster.planning.associations import BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED
 
 
@@ -24,6 +25,22 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
         ]
         yield "lustre-quota", f"the file system takes {'; '.join(words)}; have it raised before you deploy"
     yield from _links(lustre)
+    goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.zone)
+    if plan is not None and goal is not None and nodes is not None:
+        seconds = checkpoint_times(goal.size_bytes, plan.spec, nodes).write_seconds
+        if seconds > goal.stall_seconds:
+            yield (
+                "lustre-checkpoint",
+                f"{nodes.count:,} nodes of {nodes.record.name} take {float(seconds):.0f} s to write a checkpoint, and "
+                f"it may take {float(goal.stall_seconds):.0f} s: the nodes are the limit, not the file system; write "
+                "it from more nodes, or allow a longer stall",
+            )
+    if cluster.lustre_efa and not any(wished_client(lustre).connections(kind) for kind, _ in cluster.efa_clients):
+        yield (
+            "lustre-efa-unused",
+            "the file system has EFA, and no node in its zone can use it, so all come over TCP; write efa: false if "
+            "none ever will: it can't be changed later",
+        )
     if cluster.lustre_efa:
         yield from _efa_advice(cluster, lustre)
     if cluster.other_zones:
@@ -44,7 +61,8 @@ def _efa_advice(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str
         each = made.efa_interfaces
         yield (
             "lustre-efa-connections",
-            f"over EFA, {sum(group.count for group in near):,} nodes would open {efa_connections(wish, near):,} "
+            f"over EFA, {sum(count for kind, count in cluster.efa_clients if wish.connections(kind)):,} nodes would "
+            f"open {efa_connections(wish, cluster.efa_clients):,} "
             f"connections to the file system, which takes {LUSTRE_EFA_CONNECTIONS:,}: so a node uses {each} EFA "
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
@@ -54,7 +72,7 @@ def _efa_advice(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str
             "lustre-efa-client",
             f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page says that AWS's image "
             "has it; without it they mount nothing and are drained. Put the zip into a bucket of yours and write "
-            "client: {bundle: {url: ..., sha256: ...}}, or take an image of yours, or write efa: false",
+            "client: {bundle: {url: ..., sha256: ...}}, or take an image of yours, or write efa: false, which is TCP",
         )
 
 

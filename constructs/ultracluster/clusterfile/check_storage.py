@@ -8,6 +8,7 @@ from ultracluster.clusterfile.needs import lustre_plan
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.storage_sections import Lustre, Storage
+from ultracluster.hardware import InstanceType
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import LustreSpec, check_capacity, lustre_offer
 
@@ -58,7 +59,7 @@ def _check_words(lustre: Lustre) -> Iterator[Problem]:
     if goal is not None and (goal.model is None) == (goal.size is None):
         message = "say how large it is: either model: 70 B, its parameters, or size: 1 TB"
         yield Problem(path=(*_PATH, "checkpoint"), message=message)
-    if lustre.backups is not None and lustre.backups.amount % _DAY:
+    if lustre.backups is not None and (lustre.backups.amount % _DAY or lustre.backups.amount > 90 * _DAY):
         message = f"daily backups are kept for whole days, 1 d to 90 d, got {lustre.backups}"
         yield Problem(path=(*_PATH, "backups"), message=message)
     yield from check_file_system_of_links(lustre)
@@ -85,9 +86,9 @@ def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
 
 
 def check_efa_connections(
-    storage: Storage | None, *, zone: str | None, groups: Sequence[NodeGroup]
+    storage: Storage | None, *, zone: str | None, groups: Sequence[NodeGroup], login: tuple[InstanceType, int] | None
 ) -> Iterator[Problem]:
-    """Whether each node can have one connection at least."""
+    """Whether each node can have one connection at least; `login` is what login nodes in the zone are, and how many."""
     lustre = storage.lustre if storage else None
     if lustre is None or zone is None or list(_check_words(lustre)):
         return
@@ -96,22 +97,29 @@ def check_efa_connections(
     except ValueError:
         return
     efa = plan.spec.efa if plan else bool(lustre.existing and lustre.existing.efa)
-    near = [group for group in groups if group.zone == zone]
-    clients = sum(group.count for group in near if group.instance_type.lustre_efa_interfaces)
+    groups = [group for group in groups if group.zone == zone]
+    near = [(group.instance_type, group.count) for group in groups] + ([login] if login else [])
+    client = wished_client(lustre)
+    clients = sum(count for instance_type, count in near if client.connections(instance_type))
     if not efa:
+        if lustre.client.model_fields_set:
+            message = "says how nodes use EFA, and the file system has none; write efa: true, or remove this"
+            yield Problem(path=(*_PATH, "client"), message=message, at_key=True)
         return
+    if lustre.client.gpudirect_storage and not any(instance_type.gpudirect_storage for instance_type, _ in near):
+        message = "FSx supports GPUDirect Storage on P5, P5e, P5en, P6-B200 and P6-B300, and no nodes are; remove it"
+        yield Problem(path=(*_PATH, "client", "gpudirect-storage"), message=message)
     if clients > LUSTRE_EFA_CONNECTIONS:
         message = (
             f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {clients:,} nodes want at least one "
             "each; write efa: false, and nodes mount it over TCP"
         )
-        yield Problem(path=(*_PATH, "efa"), message=message)
+        yield Problem(path=(*_PATH, *(("existing", "efa") if lustre.existing else ("efa",))), message=message)
         return
-    client = wished_client(lustre)
     opened = efa_connections(client, near)
     if client.efa_interfaces is not None and opened > LUSTRE_EFA_CONNECTIONS:
         message = (
-            f"{clients:,} nodes with {client.efa_interfaces} each open {opened:,} EFA connections, and a file system "
-            f"takes {LUSTRE_EFA_CONNECTIONS:,}; write {most_interfaces(client, near)}, or leave it out"
+            f"{clients:,} nodes with at most {client.efa_interfaces} each open {opened:,} EFA connections, and a file "
+            f"system takes {LUSTRE_EFA_CONNECTIONS:,}; write {most_interfaces(client, near)}, or leave it out"
         )
         yield Problem(path=(*_PATH, "client", "efa-interfaces"), message=message)

@@ -20,7 +20,7 @@ from ultracluster.clusterfile.check_types import check_types
 from ultracluster.clusterfile.draft import Draft
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.hardware import pcs
+from ultracluster.hardware import InstanceType, pcs
 from ultracluster.hardware.zones import REGIONS, region_of_zone
 from ultracluster.planning import CapacityBlock, ReservationGroup, UltraServerBlock
 
@@ -69,9 +69,17 @@ def check(draft: Draft) -> Iterator[Problem]:
             storage=draft.storage,
             zone=draft.zone,
         ),
-        check_efa_connections(draft.storage, zone=draft.zone, groups=draft.groups),
+        check_efa_connections(draft.storage, zone=draft.zone, groups=draft.groups, login=_login_near(draft)),
     )
     yield from islice(limits, 1)
+
+
+def _login_near(draft: Draft) -> tuple[InstanceType, int] | None:
+    """The login nodes, where they stand in the cluster's zone."""
+    elsewhere = draft.network is not None and draft.network.services_zone not in (None, draft.zone)
+    if elsewhere or draft.login_type is None or draft.slurm is None:
+        return None
+    return draft.login_type, draft.slurm.login.count
 
 
 def _check_zones(draft: Draft) -> Iterator[Problem]:

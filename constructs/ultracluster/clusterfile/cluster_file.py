@@ -116,8 +116,14 @@ class ClusterFile(Section):
     @cached_property
     def lustre_client(self) -> LustreClient:
         """How nodes reach a file system with EFA."""
-        near = [group for group in self.node_groups if group.zone == self.zone]
-        return lustre_client(self.storage.lustre, near) if self.storage.lustre else LustreClient()
+        return lustre_client(self.storage.lustre, self.efa_clients) if self.storage.lustre else LustreClient()
+
+    @property
+    def efa_clients(self) -> list[tuple[InstanceType, int]]:
+        """The types of the nodes in the file system's zone, login nodes included, and how many there are of each."""
+        here = (self.network.services_zone or self.zone) == self.zone
+        found = [(group.instance_type, group.count) for group in self.node_groups if group.zone == self.zone]
+        return [*found, (self.login_type, self.slurm.login.count)] if here else found
 
     @cached_property
     def home_size(self) -> OpenZfsSize | None:

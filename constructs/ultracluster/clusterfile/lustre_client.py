@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.storage_sections import Lustre
+from ultracluster.hardware import InstanceType
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
-from ultracluster.planning import EfaBundle, LustreClient
+from ultracluster.planning import EfaBundle, LustreClient, LustreClients
 
 
 def wished_client(lustre: Lustre) -> LustreClient:
@@ -19,25 +20,39 @@ def wished_client(lustre: Lustre) -> LustreClient:
     )
 
 
-def efa_connections(client: LustreClient, groups: Iterable[NodeGroup]) -> int:
-    """EFA connections that all nodes of the file system's zone open together."""
-    return sum(group.count * client.connections(group.instance_type) for group in groups)
+def efa_connections(client: LustreClient, nodes: Iterable[tuple[InstanceType, int]]) -> int:
+    """EFA connections that all nodes open together."""
+    return sum(count * client.connections(instance_type) for instance_type, count in nodes)
 
 
-def lustre_client(lustre: Lustre, groups: Iterable[NodeGroup]) -> LustreClient:
+def lustre_client(lustre: Lustre, nodes: Iterable[tuple[InstanceType, int]]) -> LustreClient:
     """What a section says, with as many interfaces for each node as a file system has connections for.
 
     Args:
         lustre: The section.
-        groups: The groups in the file system's zone.
+        nodes: The types in the file system's zone, and how many nodes of each.
     """
-    near, client = list(groups), wished_client(lustre)
+    near, client = list(nodes), wished_client(lustre)
     if client.efa_interfaces is not None or efa_connections(client, near) <= LUSTRE_EFA_CONNECTIONS:
         return client
     return replace(client, efa_interfaces=most_interfaces(client, near))
 
 
-def most_interfaces(client: LustreClient, groups: Iterable[NodeGroup]) -> int:
+def most_interfaces(client: LustreClient, nodes: Iterable[tuple[InstanceType, int]]) -> int:
     """How many interfaces each node can use for the file system, when all use equally many; at least 1."""
-    clients = sum(group.count for group in groups if client.connections(group.instance_type))
+    clients = sum(count for instance_type, count in nodes if client.connections(instance_type))
     return max(1, LUSTRE_EFA_CONNECTIONS // max(1, clients))
+
+
+def writers(groups: Iterable[NodeGroup], zone: str) -> LustreClients | None:
+    """The largest group of nodes with GPUs beside the file system: one such group writes a job's checkpoint.
+
+    Args:
+        groups: All groups.
+        zone: Zone of the file system.
+    """
+    near = [group for group in groups if group.gpus and group.zone == zone]
+    if not near:
+        return None
+    largest = max(near, key=lambda group: group.gpus)
+    return LustreClients(instance_type=largest.instance_type, count=largest.count)

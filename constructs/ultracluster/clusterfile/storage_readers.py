@@ -37,7 +37,7 @@ def lustre_mount_name(value: object) -> str:
 
 def bundle_url(value: object) -> str:
     """Where nodes fetch the tool that sets EFA up for Lustre."""
-    what = "an https:// or s3:// address of letters, digits and ./_~:@?=&+-"
+    what = "an https:// or s3:// address of letters, digits and ./_~:@?=&+-, with a bucket and a key for s3://"
     found = text(value, what)
     if BUNDLE_URL.fullmatch(found):
         return found

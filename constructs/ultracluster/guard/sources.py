@@ -12,6 +12,9 @@ from ultracluster.guard.template import GuardError, Template
 Source = Mapping[str, Any] | str | Path
 
 _SYNTHESISED = ".template.json"
+_PLAIN = (".json", ".yaml", ".yml", ".template")
+# What the CDK writes into every assembly.
+_BESIDE = ("manifest.json", "tree.json", "validation-report.json", "policy-validation-report.json")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,16 +51,34 @@ def load(source: Source) -> Stacks:
 def _directory(folder: Path) -> Stacks:
     synthesised = [*folder.glob(f"*{_SYNTHESISED}"), *folder.glob(f"assembly-*/**/*{_SYNTHESISED}")]
     templates, skipped = {}, []
-    for file in sorted(synthesised or folder.glob("*.json")):
+    plain = [
+        file
+        for suffix in _PLAIN
+        for file in folder.rglob(f"*{suffix}")
+        if file not in synthesised and not (synthesised and _is_of_an_assembly(folder, file))
+    ]
+    for file in sorted([*synthesised, *plain]):
         body = _read(file)
         name = file.relative_to(folder).as_posix()
-        if not synthesised and not (isinstance(body, Mapping) and "Resources" in body):
+        if file in plain and not (isinstance(body, Mapping) and "Resources" in body):
             skipped.append(name)
             continue
-        templates[name.removesuffix(".json").removesuffix(".template")] = _template(file, body)
+        templates[_stem(name)] = _template(file, body)
     if not templates:
-        raise GuardError(f"{folder}: there is no template in this directory, neither *{_SYNTHESISED} nor *.json")
+        raise GuardError(f"{folder}: there is no template in this directory, none of {', '.join(_PLAIN)}")
     return Stacks(templates=templates, names=_names(folder, templates), skipped=tuple(skipped), many=True)
+
+
+def _is_of_an_assembly(folder: Path, file: Path) -> bool:
+    """Whether the CDK wrote it beside the templates, or below an asset."""
+    parts = file.relative_to(folder).parts
+    return parts[0].startswith("asset.") or file.name in _BESIDE or file.name.endswith(".assets.json")
+
+
+def _stem(name: str) -> str:
+    for suffix in _PLAIN:
+        name = name.removesuffix(suffix)
+    return name
 
 
 def _names(folder: Path, templates: Mapping[str, Template]) -> dict[str, str]:

@@ -23,12 +23,15 @@ def check_efa_reach(
         client_zone: The same of the clients.
     """
     problems = []
-    if file_system_zone and client_zone and file_system_zone != client_zone:
+    alike = bool(file_system_zone and client_zone) and ("-az" in str(file_system_zone)) == ("-az" in str(client_zone))
+    # The name of a zone says nothing about its id: each account has names of its own.
+    if alike and file_system_zone != client_zone:
         problems.append(
             f"clients in {client_zone} can't use EFA to a file system in {file_system_zone}: EFA does not cross zones; "
             "move one of them, or let them mount it over TCP"
         )
-    if file_system and client and _surrounding(file_system) != _surrounding(client):
+    known = file_system is not None and client is not None and min(file_system.prefixlen, client.prefixlen) >= _PREFIX
+    if known and file_system and client and _surrounding(file_system) != _surrounding(client):
         problems.append(
             f"clients in {client} can't use EFA to a file system in {file_system}: both must be in one /16; take "
             f"subnets of {_surrounding(client)} for both, or make the file system without EFA"
@@ -37,4 +40,4 @@ def check_efa_reach(
 
 
 def _surrounding(subnet: IPv4Network) -> IPv4Network:
-    return subnet.supernet(new_prefix=_PREFIX) if subnet.prefixlen > _PREFIX else subnet
+    return subnet.supernet(new_prefix=_PREFIX)

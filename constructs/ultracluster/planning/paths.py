@@ -2,12 +2,14 @@
 
 import re
 
-#: Shape of a mount path: one to eight directories of plain characters, none of them hidden.
-MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]*){1,8}", re.ASCII)
+#: Shape of a mount path: one to four directories of 32 plain characters at most, none of them hidden.
+MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]{0,31}){1,4}", re.ASCII)
 # Directories of the system: a file system mounted over one breaks the node.
 _SYSTEM_DIRECTORIES = frozenset(
     ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"]
 )
+# What images, and the scripts of this library, keep there.
+_OURS = ("/opt/aws", "/opt/dlami", "/opt/slurm", "/opt/ultracluster", "/tmp/")
 
 
 def check_mount_path(path: str, *, example: str, home: bool = False) -> list[str]:
@@ -21,11 +23,12 @@ def check_mount_path(path: str, *, example: str, home: bool = False) -> list[str
     shown = repr(path) if len(repr(path)) <= 60 else f"{repr(path)[:57]}..."
     if not MOUNT.fullmatch(path):
         return [
-            f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores, got {shown}"
+            f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores, at most "
+            f"four deep and 32 characters each, got {shown}"
         ]
     top = path.split("/")[1]
     if home and path == "/home":
         return []
-    if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith("/opt/aws"):
+    if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith(_OURS):
         return [f"{shown} is a directory of the system, which a mount would hide; take one like {example}"]
     return []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster import scripts
-from ultracluster.hardware import InstanceType
+from ultracluster.hardware import InstanceType, interfaces
 from ultracluster.planning.mounts import Mount
 from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, without_comments
@@ -23,7 +23,10 @@ _BIN = "/usr/local/sbin/ultracluster-"
 _UNITS = "/etc/systemd/system"
 _CHECK = "ultracluster-mount-check"
 #: Where a bundle may be: no character that systemd or a shell would read as its own.
-BUNDLE_URL = re.compile(r"(https|s3)://[A-Za-z0-9./_~:@?=&+-]+", re.ASCII)
+BUNDLE_URL = re.compile(
+    r"https://[A-Za-z0-9./_~:@?=&+-]{4,400}|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[A-Za-z0-9_+=-][A-Za-z0-9._/+=-]{0,400}",
+    re.ASCII,
+)
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 # "For client instance types with more than 64 vCPU cores":
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21)
@@ -90,18 +93,23 @@ class LustreClient:
         See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html#add-efa-interfaces; that
         GPUDirect Storage takes all interfaces says the tool itself (`filter_efa_gds`; both read 2026-11-21)
         """
-        found = instance_type.lustre_efa_interfaces or 0
-        if found and self._gpudirect_storage(instance_type):
-            found = instance_type.max_efa
-        return found if self.efa_interfaces is None else min(found, self.efa_interfaces)
+        most = self._most(instance_type)
+        return most if self.efa_interfaces is None else min(most, self.efa_interfaces)
+
+    def _most(self, instance_type: InstanceType) -> int:
+        """What AWS's tool takes of the EFA interfaces that a node has."""
+        wanted = instance_type.lustre_efa_interfaces or 0
+        if wanted and self._gpudirect_storage(instance_type):
+            wanted = instance_type.max_efa
+        return min(wanted, sum(one.kind in ("efa", "efa-only") for one in interfaces(instance_type))) if wanted else 0
 
     def _gpudirect_storage(self, instance_type: InstanceType) -> bool:
         return self.gpudirect_storage and instance_type.gpudirect_storage is True
 
     def _files(self, instance_type: InstanceType) -> list[NodeFile]:
         command = [f"{_BIN}lustre-efa", "--gds", "yes" if self._gpudirect_storage(instance_type) else "no"]
-        if self.efa_interfaces is not None:
-            command += ["--interfaces", str(self.efa_interfaces)]
+        if self.connections(instance_type) < self._most(instance_type):
+            command += ["--interfaces", str(self.connections(instance_type))]
         if self.bundle is not None:
             command += ["--bundle", self.bundle.url, "--sha256", self.bundle.sha256]
         # The unit of AWS's own is there in images that brought it.

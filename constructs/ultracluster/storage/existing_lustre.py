@@ -64,7 +64,8 @@ class ExistingLustre(Construct):
         self.efa = efa
         #: Whether clients mount it with `relatime`.
         self.relatime = relatime
-        self.dns_name = dns_name or f"{file_system_id}.fsx.{cdk.Stack.of(self).region}.amazonaws.com"
+        stack = cdk.Stack.of(self)
+        self.dns_name = dns_name or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
         #: What CloudWatch knows of it.
         self.metrics = LustreMetrics(file_system_id)
         self._capacity_gib = capacity_gib

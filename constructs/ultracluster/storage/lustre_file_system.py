@@ -167,7 +167,7 @@ _MOST_BACKUP_DAYS = 90
 
 def _problems(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[str]:
     problems = check_lustre(LustreOverrides(**asdict(spec)), backups=bool(backup_days))
-    if maintenance is not None and not _MAINTENANCE.fullmatch(maintenance):
+    if maintenance is not None and not cdk.Token.is_unresolved(maintenance) and not _MAINTENANCE.fullmatch(maintenance):
         problems.append(f"maintenance must be d:HH:MM in UTC, as in 7:03:00 for Sunday, got {maintenance!r}")
     if backup_days is not None and not 0 <= backup_days <= _MOST_BACKUP_DAYS:
         problems.append(f"backups are kept for 0 to {_MOST_BACKUP_DAYS} days, got {backup_days}")

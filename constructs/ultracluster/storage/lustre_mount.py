@@ -1,6 +1,6 @@
 """How clients mount FSx for Lustre."""
 
-from ultracluster.planning import LUSTRE_EFA_UNIT, Mount, Volume
+from ultracluster.planning import LUSTRE_EFA_UNIT, Mount, Volume, check_mount_path
 
 # Waits for the network, never blocks the boot, and mounts on first use. See
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-20).
@@ -27,7 +27,12 @@ def lustre_mount(device: str, path: str, *, efa: bool, relatime: bool = False) -
         path: Where.
         efa: Whether the file system was made with EFA: the client is then set up for it before the mount.
         relatime: Whether reading a file counts as access, which a release of cold data goes by.
+
+    Raises:
+        ValueError: When the path is no plain directory, or one of the system.
     """
+    if problems := check_mount_path(path, example="/fsx"):
+        raise ValueError(f"path {problems[0]}")
     options = MOUNT_OPTIONS.replace("noatime", access_times(relatime))
     after = (LUSTRE_EFA_UNIT,) if efa else ()
     return Mount(device=device, path=path, type="lustre", options=options, after=after)
