@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ultracluster import compute
 from ultracluster.compute.boot import USER_DATA_LIMIT_BYTES
 from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout, interfaces
-from ultracluster.planning import TrainingPlan
+from ultracluster.planning import Mount, TrainingPlan, Volume
 
 RESERVATION = "cr-0123456789abcdef0"
 GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/pool"
@@ -230,7 +230,7 @@ def test_instances_volumes_and_interfaces_carry_the_tags(
     assert all({"Key": "project", "Value": "llama"} in s["Tags"] for s in specifications)
 
 
-@given(st.lists(st.text(max_size=40), max_size=3))
+@given(st.lists(st.text(max_size=40).filter(lambda text: text.strip("/")).map("/{}".format), max_size=3, unique=True))
 def test_user_data_is_mime_whatever_the_mounts_say(paths: list[str]) -> None:
     mounts = [compute.Mount(device="fs@tcp:/m", path=p, type="lustre", options="noatime") for p in paths]
     message = message_from_string(compute.user_data(mounts=mounts))
@@ -249,3 +249,16 @@ def test_the_image_of_aws_warns_that_it_moves(stack: cdk.Stack, template: Callab
     assert stack.resolve(first) == stack.resolve(second)
     parameter = template().to_json()["Parameters"][stack.resolve(first)["Ref"]]
     assert parameter["Type"] == "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>"
+
+
+@pytest.mark.parametrize("paths", [["/"], ["//"], ["fsx"], [""], ["/fsx", "/fsx"]])
+def test_mounts_have_directories_of_their_own(paths: list[str]) -> None:
+    mounts = [Mount(device="d", path=path, type="lustre", options="noatime") for path in paths]
+    with pytest.raises(ValueError, match="mounts need directories of their own below /"):
+        compute.user_data(mounts=mounts)
+
+
+@pytest.mark.parametrize("name", ["Bad_Name", "", "-a", "a-", "a" * 64])
+def test_a_volume_has_a_name_that_kubernetes_takes(name: str) -> None:
+    with pytest.raises(ValueError, match="1 to 63 lower-case letters"):
+        Volume(name=name, driver="fsx.csi.aws.com", handle="fs-0123456789abcdef0")

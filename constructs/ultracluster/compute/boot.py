@@ -31,9 +31,12 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
         units: Units of systemd, of the files or of the image, that are enabled and started in this order.
 
     Raises:
-        ValueError: When the text is over EC2's limit of 16 KiB, or a file holds a token of the CDK, which is known
-            only after the archive is packed.
+        ValueError: When two mounts have one path, or one has none below `/`, when the text is over EC2's limit of 16
+            KiB, or a file holds a token of the CDK, which is known only after the archive is packed.
     """
+    paths = [mount.path for mount in mounts]
+    if wrong := [path for path in paths if not path.startswith("/") or not path.strip("/") or paths.count(path) > 1]:
+        raise ValueError(f"mounts need directories of their own below /, got {', '.join(map(repr, wrong))}")
     config: dict[str, list[str | list[str] | dict[str, str]]] = {}
     if files:
         config["write_files"] = [{"path": _ARCHIVE, "encoding": "gz+b64", "content": _archive(files)}]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ultracluster.planning.mounts import Mount, Volume
+from ultracluster.planning.paths import check_mount_path
 
 DRIVER = "s3.csi.aws.com"
 _DIRECTORY_BUCKET = "--x-s3"
@@ -60,6 +61,8 @@ class Mountpoint:
 
     def mount(self, path: str) -> Mount:
         """A line of /etc/fstab. All users see the files; who may do what is the node role's matter."""
+        if problems := check_mount_path(path, example="/data"):
+            raise ValueError(f"path {problems[0]}")
         prefix = f"{self.prefix}/" if self.prefix else ""
         access = ["rw", *self._flags] if self.writes else ["ro"]
         return Mount(

@@ -1,5 +1,6 @@
 """What a file system gives to the nodes that mount it: Slurm nodes a line of /etc/fstab, Kubernetes a static volume."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -43,6 +44,15 @@ class Volume:
     attributes: Mapping[str, str] = field(default_factory=dict)
     capacity_gib: int = 1
     mount_options: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the name, by https://kubernetes.io/docs/concepts/overview/working-with-objects/names (RFC 1123 label).
+
+        Raises:
+            ValueError: When Kubernetes would refuse it.
+        """
+        if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", self.name, re.ASCII):
+            raise ValueError(f"name has 1 to 63 lower-case letters, digits and inner hyphens, got {self.name[:70]!r}")
 
     def manifests(self, namespace: str = "default") -> list[dict[str, Any]]:
         """The two objects. The volume is retained when its claim goes: nothing of Kubernetes ever deletes data."""

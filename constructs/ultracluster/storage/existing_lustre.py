@@ -71,7 +71,9 @@ class ExistingLustre(Construct):
         self._capacity_gib = capacity_gib
         self._group = security_group
         self.connections = ec2.Connections(security_groups=[security_group] if security_group else [])
-        cdk.Validations.of(self).add_warning(EXISTING_LUSTRE, _warning(file_system_id, security_group is not None))
+        cdk.Validations.of(self).add_warning(
+            EXISTING_LUSTRE, _warning(file_system_id, group_known=security_group is not None, efa=efa)
+        )
 
     @property
     def device(self) -> str:
@@ -99,10 +101,12 @@ class ExistingLustre(Construct):
             allow_all_between(self, id, self._group, security_group)
 
 
-def _warning(file_system_id: str, group_known: bool) -> str:
+def _warning(file_system_id: str, *, group_known: bool, efa: bool) -> str:
     words = [f"{file_system_id} is yours: this library neither retains nor guards it"]
     if not group_known:
         words.append(
             "let the clients in yourself: all traffic between its security group and theirs, both ways, by group id"
         )
+    if efa:
+        words.append("over EFA it is reached from its own zone and /16 only, which is yours to see to")
     return "; ".join(words)
