@@ -185,3 +185,14 @@ def test_a_directory_holds_templates_of_every_form_and_depth(tmp_path: Path, nam
         (folder / "n.json").write_text(topic)
     (old / name).write_text(json.dumps(bucket))
     assert guard.compare(old, new).refused
+
+
+def test_two_files_of_one_name_are_two_templates(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    bucket = {"Resources": {"Data": {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}}}
+    topic = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "a.json").write_text(json.dumps(bucket) if folder == old else topic)
+        (folder / "a.yaml").write_text(topic)
+    assert guard.compare(old, new).refused

@@ -15,6 +15,8 @@ from ultracluster.planning import LustreSpec, check_capacity, lustre_offer
 _PATH: Path = ("storage", "lustre")
 _GOALS = "a throughput, a checkpoint or a capacity"
 _DAY = 86_400
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html (read 2026-11-21)
+_MOST_BACKUP_DAYS = 90
 
 
 def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Problem]:
@@ -59,8 +61,10 @@ def _check_words(lustre: Lustre) -> Iterator[Problem]:
     if goal is not None and (goal.model is None) == (goal.size is None):
         message = "say how large it is: either model: 70 B, its parameters, or size: 1 TB"
         yield Problem(path=(*_PATH, "checkpoint"), message=message)
-    if lustre.backups is not None and (lustre.backups.amount % _DAY or lustre.backups.amount > 90 * _DAY):
-        message = f"daily backups are kept for whole days, 1 d to 90 d, got {lustre.backups}"
+    if lustre.backups is not None and (
+        lustre.backups.amount % _DAY or lustre.backups.amount > _MOST_BACKUP_DAYS * _DAY
+    ):
+        message = f"daily backups are kept for whole days, 1 d to {_MOST_BACKUP_DAYS} d, got {lustre.backups}"
         yield Problem(path=(*_PATH, "backups"), message=message)
     yield from check_file_system_of_links(lustre)
 

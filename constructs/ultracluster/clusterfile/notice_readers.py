@@ -53,7 +53,7 @@ def acknowledged(value: object) -> dict[str, str]:
     for key, reason in value.items():
         if key not in WARNINGS:
             hint = did_you_mean(key, WARNINGS)
-            message = f"is the id of no warning; {hint or 'docs/cluster-file.md lists them'}".removesuffix("; ")
+            message = f"is the id of no warning; {hint or 'docs/cluster-file.md lists them'}".rstrip()
             wrong.append(Problem(path=(key,), at_key=True, message=message))
         elif not isinstance(reason, str) or not reason.strip():
             message = f"needs the reason why the warning is no concern, got {shown(reason)}"

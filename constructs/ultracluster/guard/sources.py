@@ -63,7 +63,9 @@ def _directory(folder: Path) -> Stacks:
         if file in plain and not (isinstance(body, Mapping) and "Resources" in body):
             skipped.append(name)
             continue
-        templates[_stem(name)] = _template(file, body)
+        # Two files of one name, such as a.json and a.yaml, are two templates.
+        stem = _stem(name)
+        templates[name if stem in templates else stem] = _template(file, body)
     if not templates:
         raise GuardError(f"{folder}: there is no template in this directory, none of {', '.join(_PLAIN)}")
     return Stacks(templates=templates, names=_names(folder, templates), skipped=tuple(skipped), many=True)

@@ -57,4 +57,3 @@ LUSTRE_QUOTAS = (
 
 # Fixed, for each file system. https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
 FILE_UPDATES_FROM_S3_PER_MONTH = 10_000_000
-FILE_SYSTEMS_PER_KEY = 125

@@ -22,7 +22,3 @@ LUSTRE_VERSIONS = ("2.12", "2.15")
 # A release task takes so many paths.
 # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryTask.html (read 2026-11-21)
 MOST_TASK_PATHS = 100
-
-# What waits longer is never imported. https://docs.aws.amazon.com/fsx/latest/LustreGuide/autoimport-data-repo-dra.html
-# (read 2026-11-21)
-IMPORT_BACKLOG_DAYS = 14

@@ -6,8 +6,6 @@ See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-performance.
 
 # All clients together, by region 1 to 5 GiB/s: this is what every region gives. Each checkpoint would wait for it.
 WRITE_GIB_PER_S = 1
-#: One client, in GiB/s.
-CLIENT_READ_GIB_PER_S = 3
 #: Changes reach the bucket after about so many seconds; until then they are in the file system alone.
 EXPORT_AFTER_SECONDS = 60
 #: Files that reach the bucket in a second at most: a clone of a large repository queues.

@@ -5,16 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from ultracluster.hardware.quotas import INSTANCES_PER_CAPACITY_BLOCK
-from ultracluster.hardware.ultraservers import ULTRASERVERS
 from ultracluster.planning.reservation_ids import (
     check_group_arn,
     check_reservation_id,
     check_training_plan_arn,
     is_token,
 )
-
-#: Instances of the UltraServers that this release knows; one Capacity Block holds one UltraServer, whole.
-ULTRASERVER_INSTANCES = tuple(sorted({server.instances for server in ULTRASERVERS.values()}))
 
 
 class _Bought:
