@@ -9,12 +9,13 @@ export PATH := $(BIN):$(PATH)
 export JSII_NODE := $(BIN)/node
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup rehearse test lint unit golden lock clean
+.PHONY: help setup rehearse test test-packages lint unit golden lock clean
 
 help:
 	@echo "make rehearse [CLUSTER=my.yaml]  deploy, update and destroy a cluster against a local stand-in for AWS"
 	@echo "make test                        everything that must be green"
 	@echo "make setup                       only what the two above set up: $(VENV) and the CDK CLI"
+	@echo "make test-packages               what the tests run for real: Slurm, Prometheus; from Debian's packages"
 	@echo "make unit                        the quick tests"
 	@echo "make golden                      write the golden templates anew, after a change that means to change them"
 	@echo "make lock                        write requirements.txt anew from pyproject.toml"
@@ -35,8 +36,11 @@ $(READY): requirements.txt pyproject.toml package.json scripts/cdk
 rehearse: $(READY)
 	@"$(BIN)/ultracluster" rehearse "$(CLUSTER)"
 
-test: $(READY)
+test: $(READY) test-packages
 	@"$(BIN)/python" tests/run.py
+
+test-packages:
+	@scripts/install-test-packages
 
 lint: $(READY)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
