@@ -6,8 +6,8 @@ Sources, which do not agree everywhere:
   it (2025-10-29, read 2026-11-20).
 - The health check of AWS's reference architectures, https://github.com/awslabs/awsome-distributed-ai,
   4.validation_and_observability/2.gpu-cluster-healthcheck (commit 95b939c of 2026-07-23, read 2026-11-20).
-- The fatal list of EKS's node monitoring agent, https://github.com/aws/eks-node-monitoring-agent (v1.7.0, commit 51af549
-  of 2026-08-18, read 2026-11-20).
+- The fatal list of EKS's node monitoring agent, https://github.com/aws/eks-node-monitoring-agent (v1.7.0, commit
+  51af549 of 2026-08-18, read 2026-11-20).
 """
 
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ class XidPolicy(StrEnum):
     APPLICATION = "application"
 
 
-# NVIDIA: RESTART_BM 79, RESTART_VM 151, CHECK_MECHANICALS 54, CONTACT_SUPPORT 142. AWS's check reboots for 79, 151 and 168,
-# and isolates for 54.
+# NVIDIA: RESTART_BM 79, RESTART_VM 151, CHECK_MECHANICALS 54, CONTACT_SUPPORT 142. AWS's check reboots for 79, 151 and
+# 168, and isolates for 54.
 _FATAL = (54, 79, 142, 151, 168)
-# NVIDIA: RESET_GPU, and the workflows of 48 (double-bit ECC) and 74 (NVLink), which AWS's check and EKS's agent reset for.
+# NVIDIA: RESET_GPU, and the workflows of 48 (double-bit ECC) and 74 (NVLink), which AWS's check resets for.
 _RESET = (46, 48, 62, 64, 74, 95, 109, 110, 119, 120, 136, 140, 143, 155, 156, 158)
 # NVIDIA: IGNORE; UPDATE_SWFW 78; CHECK_UVM 159; the NVLink5 workflows 144 to 150, which AWS's check monitors; 154, the
 # recovery action has changed. 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it.
