@@ -1,11 +1,11 @@
 """What the nodes of a cluster file do at boot."""
 
 import base64
-import gzip
+import hashlib
 import io
 import json
 import tarfile
-from typing import Any
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
@@ -30,33 +30,32 @@ def with_lustre(words: str, text: str = PLAIN) -> str:
     return f"{text}storage: {{lustre: {{throughput: 40 GB/s{words}}}}}\n"
 
 
-def boots(text: str) -> dict[str, tuple[dict[str, Any], dict[str, str]]]:
-    """The cloud-config of each launch template, and the text of the files that it writes, by construct."""
-    stacks = ClusterStacks(cdk.App(), cluster=loads(text, "c.yaml"))
+def boots(text: str) -> dict[str, tuple[dict[str, str], list[list[str]]]]:
+    """The files that each node group writes at boot, and its mounts with their devices, by construct."""
+    app = cdk.App()
+    stacks = ClusterStacks(app, cluster=loads(text, "c.yaml"))
     found = {}
-    for logical_id, made in Template.from_stack(stacks.compute).find_resources("AWS::EC2::LaunchTemplate").items():
-        user_data = _flat(made["Properties"]["LaunchTemplateData"]["UserData"])
-        config = json.loads(user_data.split("#cloud-config\n")[1].split("\n--==")[0])
-        found[logical_id] = (config, _files(config))
+    template = Template.from_stack(stacks.compute)
+    for logical_id, made in template.find_resources("AWS::PCS::ComputeNodeGroup").items():
+        (script,) = made["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+        checksum = script["ScriptSource"]["Checksum"]
+        stored = (Path(app.outdir) / f"asset.{checksum}.sh").read_bytes()
+        assert hashlib.sha256(stored).hexdigest() == checksum
+        files = _files(stored.decode())
+        lines = [line.split() for line in files["etc/ultracluster/boot-mounts"].splitlines()]
+        assert len(lines) == len(script.get("Arguments", []))
+        found[logical_id] = (files, lines)
     return found
 
 
-def _flat(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    ((function, inner),) = value.items()
-    return inner[0].join(map(_flat, inner[1])) if function == "Fn::Join" else _flat(inner)
-
-
-def _files(config: dict[str, Any]) -> dict[str, str]:
-    (archive,) = config["write_files"]
-    packed = gzip.decompress(base64.b64decode(archive["content"]))
+def _files(script: str) -> dict[str, str]:
+    packed = base64.b64decode(script.split("\n#FILES\n")[1])
     with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
         members = {member.name: opened.extractfile(member) for member in opened}
     return {name: file.read().decode() for name, file in members.items() if file}
 
 
-def of(text: str, group: str) -> tuple[dict[str, Any], dict[str, str]]:
+def of(text: str, group: str) -> tuple[dict[str, str], list[list[str]]]:
     (found,) = (boot for name, boot in boots(text).items() if name.lower().startswith(group))
     return found
 
@@ -66,50 +65,50 @@ SCRATCH_UNIT = "etc/systemd/system/ultracluster-local-scratch.service"
 
 
 def test_a_node_with_local_disks_makes_its_scratch_volume_first() -> None:
-    config, files = of(PLAIN, "train")
+    files, _ = of(PLAIN, "train")
     assert "--path /scratch --disks 8 --container-store yes" in files[SCRATCH_UNIT]
-    assert "for unit in ultracluster-local-scratch.service " in config["runcmd"][-1]
+    assert files["etc/ultracluster/boot-units"].startswith("ultracluster-local-scratch.service\n")
 
 
 def test_a_node_without_local_disks_makes_none() -> None:
-    assert SCRATCH_UNIT not in of(PLAIN, "login")[1]
+    assert SCRATCH_UNIT not in of(PLAIN, "login")[0]
 
 
 def test_the_scratch_volume_is_where_the_file_says() -> None:
-    _, files = of(f"{PLAIN}storage: {{scratch: {{path: /nvme, container-store: false}}}}\n", "train")
+    files, _ = of(f"{PLAIN}storage: {{scratch: {{path: /nvme, container-store: false}}}}\n", "train")
     assert "--path /nvme --disks 8 --container-store no" in files[SCRATCH_UNIT]
 
 
 @pytest.mark.parametrize("group", ["train", "login"])
 def test_every_node_sets_efa_up_before_it_mounts_a_file_system_with_efa(group: str) -> None:
-    config, files = of(with_lustre(""), group)
-    (mount,) = config["mounts"]
-    assert "x-systemd.requires=ultracluster-lustre-efa.service" in mount[3]
+    files, mounts = of(with_lustre(""), group)
+    (mount,) = mounts
+    assert "x-systemd.requires=ultracluster-lustre-efa.service" in mount[2]
     assert EFA_UNIT in files
 
 
 def test_only_nodes_that_can_use_efa_are_held_to_it() -> None:
-    checks = {group: of(with_lustre(""), group)[1]["etc/ultracluster/mounts"] for group in ("train", "login")}
+    checks = {group: of(with_lustre(""), group)[0]["etc/ultracluster/mounts"] for group in ("train", "login")}
     assert checks == {"train": "/fsx lustre yes\n", "login": "/fsx lustre no\n"}
 
 
 def test_a_file_system_without_efa_is_mounted_over_tcp() -> None:
-    config, files = of(with_lustre(", efa: false"), "train")
-    assert "ultracluster-lustre-efa" not in json.dumps(config)
+    files, mounts = of(with_lustre(", efa: false"), "train")
+    assert "ultracluster-lustre-efa" not in mounts[0][2]
     assert EFA_UNIT not in files
 
 
 def test_nodes_of_another_zone_mount_over_tcp_for_efa_does_not_cross_zones() -> None:
     text = PLAIN + "  far: {type: p5en.48xlarge, count: 2, zone: use2-az2}\n"
-    assert EFA_UNIT in of(with_lustre("", text), "train")[1]
-    config, files = of(with_lustre("", text), "far")
+    assert EFA_UNIT in of(with_lustre("", text), "train")[0]
+    files, mounts = of(with_lustre("", text), "far")
     assert EFA_UNIT not in files
     assert files["etc/ultracluster/mounts"] == "/fsx lustre no\n"
-    assert "x-systemd.requires=ultracluster-lustre-efa.service" not in config["mounts"][0][3]
+    assert "x-systemd.requires=ultracluster-lustre-efa.service" not in mounts[0][2]
 
 
 def test_more_nodes_than_connections_use_fewer_interfaces_each() -> None:
-    _, files = of(with_lustre("", PLAIN.replace("count: 8", "count: 129")), "train")
+    files, _ = of(with_lustre("", PLAIN.replace("count: 8", "count: 129")), "train")
     assert "--interfaces 7" in files[EFA_UNIT]
     assert 129 * 7 <= 1_024 < 129 * 8
 
@@ -123,10 +122,10 @@ def test_interfaces_that_no_file_system_has_connections_for_are_refused() -> Non
 
 
 def test_gpudirect_storage_takes_all_interfaces_of_a_node() -> None:
-    _, files = of(with_lustre(", client: {gpudirect-storage: true}"), "train")
+    files, _ = of(with_lustre(", client: {gpudirect-storage: true}"), "train")
     assert "--gds yes" in files[EFA_UNIT]
     many = with_lustre(", client: {gpudirect-storage: true}", PLAIN.replace("count: 8", "count: 65"))
-    assert "--interfaces 15" in of(many, "train")[1][EFA_UNIT]
+    assert "--interfaces 15" in of(many, "train")[0][EFA_UNIT]
 
 
 def test_nodes_may_read_the_bundle_and_nothing_beside_it() -> None:
@@ -172,8 +171,8 @@ def test_the_efa_tool_is_asked_for_only_where_it_could_lack(text: str) -> None:
 
 def test_a_limit_on_interfaces_is_of_no_concern_to_nodes_that_have_fewer() -> None:
     text = PLAIN.replace("count: 8}", "count: 128}\n  small: {type: p5.4xlarge, count: 100}")
-    assert "--interfaces 4" in of(with_lustre("", text), "train")[1][EFA_UNIT]
-    assert "--interfaces" not in of(with_lustre("", text), "small")[1][EFA_UNIT]
+    assert "--interfaces 4" in of(with_lustre("", text), "train")[0][EFA_UNIT]
+    assert "--interfaces" not in of(with_lustre("", text), "small")[0][EFA_UNIT]
 
 
 def test_login_nodes_with_efa_take_connections_too() -> None:
@@ -181,7 +180,7 @@ def test_login_nodes_with_efa_take_connections_too() -> None:
     few = "slurm: {login: {type: c7i.48xlarge, count: 10}}\n"
     taken = {warning.id for warning in warnings(loads(with_lustre("", text), "c.yaml"))}
     assert "ultracluster:lustre-efa-connections" not in taken
-    assert "--interfaces 7" in of(with_lustre("", text) + few, "train")[1][EFA_UNIT]
+    assert "--interfaces 7" in of(with_lustre("", text) + few, "train")[0][EFA_UNIT]
 
 
 @pytest.mark.parametrize(

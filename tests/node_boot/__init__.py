@@ -12,12 +12,28 @@ STAND_IN = Path(__file__).parent / "stand-in"
 AWS_TOOL = Path(__file__).parent / "setup.sh"
 STOOD_IN = (
     *("lnetctl", "lctl", "lustre_rmmod", "modprobe", "modinfo", "stat", "dd", "systemctl", "curl", "aws", "ip"),
-    *("pgrep", "hostname", "nproc"),
+    *("pgrep", "hostname", "nproc", "chattr", "mountpoint", "findmnt"),
 )
 # Nothing else is on the path: a script under test cannot reach this machine's mounts or modules.
 REAL = (
-    *("awk", "basename", "bash", "cat", "chmod", "cp", "cut", "env", "flock", "grep", "ls", "mkdir", "mv", "python3"),
-    *("readlink", "realpath", "rm", "rmdir", "sed", "sha256sum", "sleep", "timeout", "touch", "tr", "uname"),
+    *(
+        "awk",
+        "base64",
+        "basename",
+        "bash",
+        "cat",
+        "chmod",
+        "cp",
+        "cut",
+        "env",
+        "flock",
+        "grep",
+        "ls",
+        "mkdir",
+        "mv",
+        "python3",
+    ),
+    *("readlink", "realpath", "rm", "rmdir", "sed", "sha256sum", "sleep", "tar", "timeout", "touch", "tr", "uname"),
 )
 SLURM = "/opt/aws/pcs/scheduler/slurm-25.11"
 ADDRESS = "10.1.1.61"
@@ -120,12 +136,16 @@ class Node:
         (self.state / "lnet").mkdir()
         self.file("/proc/self/mountinfo", "29 1 259:1 / / rw,relatime shared:1 - xfs /dev/nvme0n1p1 rw\n")
 
-    def run(self, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a script as a node gets it, as systemd does."""
         program = self.file(f"/usr/local/sbin/{script}", without_comments(scripts.text(f"{script}.sh")))
+        return self.start(program, *arguments, **environment)
+
+    def start(self, program: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the node."""
         program.chmod(0o755)
         environment = {"PATH": str(self.bin), "ULTRACLUSTER_ROOT": str(self.root), "STAND_IN_STATE": str(self.state)}
-        done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([program, *arguments], env=environment | more, capture_output=True, text=True, timeout=60)
         assert "does not know:" not in done.stderr + done.stdout, done.stderr
         return done
 

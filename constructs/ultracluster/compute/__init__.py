@@ -6,6 +6,7 @@ from ultracluster.compute.capacity_reservation import CapacityReservation
 from ultracluster.compute.images import UNPINNED_IMAGE, image_id, newest_image
 from ultracluster.compute.node_group_template import DECLARED_TYPE, NodeGroupTemplate, RootVolume
 from ultracluster.compute.scale_in import ScaleInBeforeEnd
+from ultracluster.compute.script_asset import ScriptAsset
 from ultracluster.planning import (
     Capacity,
     CapacityBlock,
@@ -40,6 +41,7 @@ __all__ = [
     "ReservationGroup",
     "RootVolume",
     "ScaleInBeforeEnd",
+    "ScriptAsset",
     "Service",
     "Spot",
     "TargetedReservation",

@@ -8,7 +8,8 @@ import shlex
 import tarfile
 from collections.abc import Sequence
 
-from ultracluster.planning import Mount, NodeFile, mount_unit
+from ultracluster.planning import Mount, NodeFile
+from ultracluster.planning.fstab import automount_unit, fstab_options
 
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html (read 2026-11-20): 16 KB before
 # base64 encoding.
@@ -99,22 +100,12 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
 
 
 def _options(mount: Mount) -> str:
-    """The mount's options, and those that make it wait for what comes before it.
-
-    cloud-init mounts all of /etc/fstab as soon as it has written it, whatever a line requires: `noauto` keeps it from
-    that, and the automount takes its place.
-    https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-21)
-    """
-    if not mount.after:
-        return mount.options
-    wanted = [*mount.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
-    # x-systemd.requires is After= too.
-    wanted += [f"x-systemd.requires={unit}" for unit in mount.after]
-    return ",".join(dict.fromkeys(wanted))
+    """The mount's options: cloud-init mounts all of /etc/fstab at once, and what comes after units must wait."""
+    return fstab_options(mount) if mount.after else mount.options
 
 
 def _automount(mount: Mount) -> str:
-    return shlex.quote(mount_unit(mount.path).removesuffix(".mount") + ".automount")
+    return shlex.quote(automount_unit(mount.path))
 
 
 def _open(mount: Mount, mounted: str) -> list[str]:

@@ -8,8 +8,9 @@ from constructs import Construct
 
 from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.hardware import pcs
+from ultracluster.orchestration.node_scripts import NodeScripts
 from ultracluster.orchestration.pcs_cluster import PcsCluster
-from ultracluster.planning import InterruptibleReservation, placement
+from ultracluster.planning import BootScript, InterruptibleReservation, placement
 
 
 class PcsComputeNodeGroup(Construct):
@@ -22,6 +23,8 @@ class PcsComputeNodeGroup(Construct):
         count: Number of nodes when all are up.
         minimum: Number of nodes that are up always. Default: `count`, for reserved nodes are paid for anyway and a job
             then never waits for a boot; 0 with an interruptible reservation, which may shrink.
+        boot: What a node does at every boot before it takes jobs, from `planning.boot_script`; the image needs version
+            1.5.0 of the agent of PCS, or a newer one. A change drains the nodes and replaces them. Default: nothing.
         features: Features that jobs can ask for (`--constraint`), beside the name of the group. Default: none.
 
     Raises:
@@ -42,6 +45,7 @@ class PcsComputeNodeGroup(Construct):
         template: NodeGroupTemplate,
         count: int,
         minimum: int | None = None,
+        boot: BootScript | None = None,
         features: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, id)
@@ -56,6 +60,7 @@ class PcsComputeNodeGroup(Construct):
         if problems or template.subnet is None or template.image is None:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         setting = template.purchase.setting
+        scripts = None if boot is None else NodeScripts.of(self, cluster)
         self.name = name
         self.count = count
         #: How a node looks.
@@ -76,10 +81,11 @@ class PcsComputeNodeGroup(Construct):
             custom_launch_template=l1.CfnComputeNodeGroup.CustomLaunchTemplateProperty(
                 template_id=template.launch_template_id, version=template.latest_version
             ),
+            node_lifecycle_actions=scripts.add(boot) if scripts and boot else None,
             slurm_configuration=_settings({"Features": ",".join(features)}) if features else None,
         )
         # The nodes can't register before the cluster stands and their role has its policy.
-        self.resource.node.add_dependency(cluster)
+        self.resource.node.add_dependency(cluster, *([scripts] if scripts else []))
         self.node_group_id = self.resource.attr_id
         #: ARN of the group.
         self.node_group_arn = self.resource.attr_arn

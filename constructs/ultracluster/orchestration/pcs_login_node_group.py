@@ -9,7 +9,7 @@ from ultracluster.compute import NodeGroupTemplate, RootVolume
 from ultracluster.hardware import InstanceType
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
-from ultracluster.planning import Image
+from ultracluster.planning import BootScript, Image
 
 
 class PcsLoginNodeGroup(Construct):
@@ -23,6 +23,7 @@ class PcsLoginNodeGroup(Construct):
         image: An image that is ready for PCS, of the type's architecture, or the id of one.
         count: Number of login nodes. Default: 1.
         name: Name of the group. Default: `login`.
+        boot: What a node does at every boot; see `PcsComputeNodeGroup`.
         user_data: Plain text; see `compute.user_data`.
         root_volume: See `NodeGroupTemplate`.
         tags: Tags of the instances, their volumes and interfaces.
@@ -40,6 +41,7 @@ class PcsLoginNodeGroup(Construct):
         image: Image | str,
         count: int = 1,
         name: str = "login",
+        boot: BootScript | None = None,
         user_data: str | None = None,
         root_volume: RootVolume | None = None,
         tags: Mapping[str, str] | None = None,
@@ -64,4 +66,5 @@ class PcsLoginNodeGroup(Construct):
             name=name,
             template=self.template,
             count=count,
+            boot=boot,
         )

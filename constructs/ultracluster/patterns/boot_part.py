@@ -1,33 +1,45 @@
 """What a Slurm node does at boot, from the cluster file: its local disks, its mounts, and the checks of both."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.compute import user_data
 from ultracluster.hardware import InstanceType
 from ultracluster.patterns.storage_part import Storage
-from ultracluster.planning import LUSTRE_EFA_UNIT, SCRATCH_UNIT, LocalScratch, Mount, slurm_boot
+from ultracluster.planning import (
+    LUSTRE_EFA_UNIT,
+    SCRATCH_UNIT,
+    BootScript,
+    LocalScratch,
+    Mount,
+    NodeBoot,
+    boot_script,
+    slurm_boot,
+    system_boot,
+)
 
 
-def node_boot(cluster: ClusterFile, storage: Storage, instance_type: InstanceType, *, zone: str) -> str:
-    """The user data of a node.
+def node_boot(
+    cluster: ClusterFile, storage: Storage, instance_type: InstanceType, *, zone: str, extra: Sequence[NodeBoot] = ()
+) -> BootScript:
+    """What a node gets: its scratch volume, its mounts and their checks, and whatever other parts bring.
 
     Args:
         cluster: The file.
         storage: What the node mounts.
         instance_type: Its type.
         zone: Id of its zone. EFA does not cross zones: elsewhere, a file system with EFA is mounted over TCP.
+        extra: Files and units of others, such as exporters of metrics. Written with the rest, started last.
     """
     mounts = storage.mounts
     if zone != cluster.zone:
         mounts = [_over_tcp(mount) for mount in mounts]
-    boot = slurm_boot(instance_type, mounts, lustre=cluster.lustre_client)
-    files, units = boot.files, boot.units
+    parts = [system_boot(), slurm_boot(instance_type, mounts, lustre=cluster.lustre_client), *extra]
     if instance_type.nvme[0]:
         wish = cluster.storage.scratch
         scratch = LocalScratch(path=wish.path, container_store=wish.container_store).for_slurm(instance_type)
-        files, units = (*scratch.files, *files), (SCRATCH_UNIT, *units)
-    return user_data(mounts=mounts, files=files, units=units)
+        parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
+    return boot_script(*parts, mounts=mounts)
 
 
 def _over_tcp(mount: Mount) -> Mount:

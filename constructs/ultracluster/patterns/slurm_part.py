@@ -19,7 +19,7 @@ from ultracluster.patterns.boot_part import node_boot
 from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.storage_part import Storage
-from ultracluster.planning import CapacityBlock, UltraServerBlock
+from ultracluster.planning import BootScript, CapacityBlock, UltraServerBlock
 
 # The constructs that cause these say them themselves.
 _SAID_ELSEWHERE = (DECLARED_TYPE, UNPINNED_IMAGE, *LINK_WARNINGS)
@@ -69,9 +69,7 @@ def node_groups(
             security_groups=[network.nodes],
             image=login.image or newest_image("pcs", cluster.login_type.architecture),
             count=login.count,
-            user_data=node_boot(
-                cluster, storage, cluster.login_type, zone=cluster.network.services_zone or cluster.zone
-            ),
+            boot=node_boot(cluster, storage, cluster.login_type, zone=cluster.network.services_zone or cluster.zone),
             tags=cluster.tags,
         ).node_group
     }
@@ -99,7 +97,7 @@ def node_groups(
 
 
 def _node_group(
-    scope: Construct, group: NodeGroup, cluster: ClusterFile, network: Network, pcs: PcsCluster, boot: str
+    scope: Construct, group: NodeGroup, cluster: ClusterFile, network: Network, pcs: PcsCluster, boot: BootScript
 ) -> PcsComputeNodeGroup:
     template = NodeGroupTemplate(
         scope,
@@ -112,7 +110,6 @@ def _node_group(
         security_groups=[network.nodes],
         subnet=network.subnet_of(group, cluster),
         image=group.image or newest_image("pcs", group.instance_type.architecture),
-        user_data=boot,
         root_volume=RootVolume(gib=group.root_volume.gib),
         tags=cluster.tags,
     )
@@ -123,6 +120,7 @@ def _node_group(
         name=group.name,
         template=template,
         count=group.count,
+        boot=boot,
         features=group.features,
     )
 

@@ -9,6 +9,7 @@ from ultracluster.planning.addresses import (
     subnet_prefix,
 )
 from ultracluster.planning.associations import Association, association_warnings, check_associations
+from ultracluster.planning.boot_script import BootScript, boot_script
 from ultracluster.planning.capacity import (
     Block,
     Capacity,
@@ -54,6 +55,7 @@ from ultracluster.planning.slurm_boot import (
     LustreClient,
     slurm_boot,
 )
+from ultracluster.planning.system_boot import system_boot
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "SCRATCH_UNIT",
     "Association",
     "Block",
+    "BootScript",
     "Capacity",
     "CapacityBlock",
     "Checkpoint",
@@ -107,6 +110,7 @@ __all__ = [
     "VcpuNeed",
     "Volume",
     "association_warnings",
+    "boot_script",
     "check_associations",
     "check_capacity",
     "check_directory_bucket",
@@ -135,5 +139,6 @@ __all__ = [
     "slurm_boot",
     "subnet_capacity",
     "subnet_prefix",
+    "system_boot",
     "vcpu_needs",
 ]
