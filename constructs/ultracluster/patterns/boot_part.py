@@ -19,7 +19,7 @@ def node_boot(cluster: ClusterFile, storage: Storage, instance_type: InstanceTyp
         zone: Id of its zone. EFA does not cross zones: elsewhere, a file system with EFA is mounted over TCP.
     """
     mounts = storage.mounts
-    if zone != cluster.zone:
+    if zone != cluster.lustre_zone:
         mounts = [_over_tcp(mount) for mount in mounts]
     boot = slurm_boot(instance_type, mounts, lustre=cluster.lustre_client)
     files, units = boot.files, boot.units
