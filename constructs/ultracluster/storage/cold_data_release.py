@@ -9,6 +9,7 @@ from constructs import Construct
 
 from ultracluster.planning.releases import check_release, task_path
 from ultracluster.security.shown import wildcard_finding
+from ultracluster.storage.checked import checked
 from ultracluster.storage.data_repository_association import DataRepositoryAssociation
 
 
@@ -35,6 +36,7 @@ class ColdDataRelease(Construct):
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -14,6 +14,7 @@ from ultracluster.hardware.repositories import IMPORTED_FILE_CHUNK_MIB
 from ultracluster.planning.associations import Association, association_warnings, check_associations
 from ultracluster.planning.linked_bucket import NOTIFICATIONS, link_problems
 from ultracluster.storage import repository_access
+from ultracluster.storage.checked import checked
 from ultracluster.storage.lustre_file_system import LustreFileSystem
 from ultracluster.storage.properties import properties_of
 
@@ -52,6 +53,7 @@ class DataRepositoryAssociation(Construct):
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -11,6 +11,7 @@ from constructs import Construct
 
 from ultracluster.network import allow_all_between, check_efa_client
 from ultracluster.planning import Mount, Volume
+from ultracluster.storage.checked import checked
 from ultracluster.storage.lustre_metrics import LustreMetrics
 from ultracluster.storage.lustre_mount import lustre_mount, lustre_volume
 
@@ -42,6 +43,7 @@ class ExistingLustre(Construct):
         ValueError: When id, mount name or range are none. All reasons at once.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
