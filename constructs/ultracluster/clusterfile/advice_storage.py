@@ -32,8 +32,8 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
         if seconds > goal.stall_seconds:
             yield (
                 "lustre-checkpoint",
-                f"{nodes.count:,} nodes of {nodes.record.name} take {float(seconds):.0f} s to write a checkpoint, and "
-                f"it may take {float(goal.stall_seconds):.0f} s: the nodes are the limit, not the file system; write "
+                f"{nodes.count:,} nodes of {nodes.record.name} take {float(seconds):,.4g} s to write a checkpoint, and "
+                f"it may take {float(goal.stall_seconds):,.4g} s: the nodes are the limit, not the file system; write "
                 "it from more nodes, or allow a longer stall",
             )
     if cluster.lustre_efa and not any(wished_client(lustre).connections(kind) for kind, _ in cluster.efa_clients):
@@ -116,7 +116,13 @@ def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
             f"{', '.join(theirs)}: a bucket of yours may be locked, expire what is linked, or send notifications that "
             "clash with those of FSx; synthesis shows the statements that its policy and its key may need",
         )
-    own = any(link.bucket is None for link in lustre.links.values())
+    own = {path: link for path, link in lustre.links.items() if link.bucket is None}
+    if idle := [path for path, link in own.items() if not link.import_ and not link.export]:
+        yield (
+            "association-moves-nothing",
+            f"{', '.join(idle)}: without import and export a link shows what is in S3 when it is made, and the data "
+            "bucket is empty when it is made with it; write import: [NEW, CHANGED], or export: [NEW, CHANGED]",
+        )
     if own and cluster.encryption_key is not None:
         yield (
             "association-foreign-key",

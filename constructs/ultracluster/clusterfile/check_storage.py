@@ -73,6 +73,13 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
         return Problem(path=(*_PATH, key), message=f"{message}; without `tier` any size will do")
     # The cluster file's word for it: nobody writes a deployment type there.
     message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
+    for words, key, said in (
+        ("metadata IOPS", "metadata-iops", lustre.metadata_iops),
+        ("throughput capacity", "throughput-capacity", lustre.throughput_capacity),
+    ):
+        # Of several problems none is nearest.
+        if said is not None and words in message and "; " not in message.replace("; the next", ""):
+            return Problem(path=(*_PATH, key), message=message)
     return Problem(path=_PATH, message=message, at_key=True)
 
 

@@ -14,6 +14,7 @@ WARNINGS = tuple(
         "association-foreign-bucket",
         "association-foreign-file-system",
         "association-foreign-key",
+        "association-moves-nothing",
         "association-unversioned",
         "block-end",
         "controller-full",

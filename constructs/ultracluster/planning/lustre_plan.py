@@ -67,7 +67,7 @@ def plan_lustre(
         ValueError: When FSx does not sell what is decided, or nothing that it sells meets the goal; all reasons.
     """
     if wrong := _wrong_types(goal, overrides):
-        raise ValueError("\n".join(wrong))
+        raise ValueError("; ".join(wrong))
     stated, why = kind_of(goal, offer, overrides)
     clients = None if goal.clients is None or goal.clients.problems() else goal.clients
     problems = goal.problems() + check_lustre(
