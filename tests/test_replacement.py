@@ -113,6 +113,14 @@ def test_metadata_iops_that_no_one_sells_or_nobody_can_tell_are_refused() -> Non
     assert "nobody can tell" in unknown[f"{METADATA}.Iops"]
     made = file_system(43200, MetadataConfiguration={"Ref": "Metadata"})
     assert "nobody can tell" in refused(made, with_metadata(43200))[METADATA]
+    decided = file_system(43200, MetadataConfiguration={"Mode": {"Ref": "Mode"}})
+    assert "nobody can tell" in refused(with_metadata(43200), decided)[METADATA]
+
+
+def test_metadata_iops_and_capacity_do_not_grow_at_once() -> None:
+    both = refused(with_metadata(43200, 12000), with_metadata(48000, 24000))
+    assert "the IOPS first" in both[f"{METADATA}.Iops"]
+    assert refused(with_metadata(43200), with_metadata(48000)) == {}
 
 
 def test_intelligent_tiering_knows_no_automatic_metadata() -> None:

@@ -31,13 +31,18 @@ def metadata_refusals(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[st
         return {}
     if after is None:
         return {_CONFIG: "a metadata configuration cannot be taken away after creation"}
-    # What has no mode is an intrinsic that nobody has resolved.
-    if not all(isinstance(one, Mapping) and "Mode" in one for one in (before, after)):
+    # What has no mode is an intrinsic that nobody has resolved; so is a mode that is none.
+    if not all(isinstance(one, Mapping) and one.get("Mode") in METADATA_MODES for one in (before, after)):
         return {_CONFIG: "metadata IOPS only grow, and nobody can tell from the template whether they do"}
     tiered = new.get("StorageType") == _TIERED
     if after.get("Mode") == _AUTOMATIC:
         return _automatic(before, after, old, tiered=tiered)
-    return _provisioned(before, after, old, tiered=tiered)
+    found = _provisioned(before, after, old, tiered=tiered)
+    if not found and old.get("StorageCapacity") != new.get("StorageCapacity"):
+        found = {
+            _IOPS: "FSx does not grow metadata IOPS and capacity at once; deploy the IOPS first, then the capacity"
+        }
+    return found
 
 
 def _automatic(
