@@ -4,8 +4,13 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
+from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
+# How long a case takes says more about who else uses the machine than about the code.
+settings.register_profile("here", deadline=None)
+settings.load_profile("here")
+
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
 

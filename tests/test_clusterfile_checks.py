@@ -333,3 +333,17 @@ def test_the_scratch_volume_and_a_file_system_hide_nothing_of_each_other(paths: 
     found = problems(text)
     assert len(found) == 2
     assert all("one would hide the other" in one for one in found)
+
+
+@pytest.mark.parametrize(
+    ("lustre", "key"),
+    [
+        ("throughput: 4 GB/s, metadata-iops: 7000", "metadata-iops: SSD takes no 7,000 metadata IOPS"),
+        (
+            "capacity: 50 TiB, storage-type: INTELLIGENT_TIERING, throughput-capacity: 5 GB/s",
+            "throughput-capacity: the throughput capacity comes in steps of 4,000 MB/s",
+        ),
+    ],
+)
+def test_what_fsx_does_not_sell_is_told_at_its_key(lustre: str, key: str) -> None:
+    assert f"storage.lustre.{key}" in problem("throughput: 40 GB/s", lustre)

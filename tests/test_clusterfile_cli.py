@@ -63,6 +63,15 @@ def test_check_as_json_gives_the_same_facts(file: Path) -> None:
     ]
 
 
+def test_check_tells_where_nodes_see_a_link_and_what_moves() -> None:
+    example = ROOT / "examples" / "slurm-linked-data.yaml"
+    out = RUN.invoke(app, ["check", str(example)]).stdout
+    assert "/fsx/data shows s3://my-datasets/tokens; imports NEW, CHANGED, DELETED, exports nothing" in out
+    assert "dropped from the file system 14 d after its last use" in out
+    links = json.loads(RUN.invoke(app, ["check", str(example), "--json"]).stdout)["links"]
+    assert [one["repository"] for one in links] == ["s3://my-datasets/tokens", "s3://DATA-BUCKET/checkpoints"]
+
+
 def test_check_tells_all_problems_on_stderr_with_exit_code_1(file: Path) -> None:
     file.write_text(bent("count: 64", "count: x", bent("llama", "x")))
     result = RUN.invoke(app, ["check", str(file)])

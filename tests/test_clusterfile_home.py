@@ -146,6 +146,11 @@ def test_check_says_what_it_chose_and_why() -> None:
     assert (home_sentences(without), home_facts(without)) == ([], None)
 
 
+def test_one_thing_that_fsx_does_not_sell_is_told_at_its_key() -> None:
+    assert wrong("{capacity: 32 GiB}").startswith(".capacity: the capacity must be 64")
+    assert wrong("{throughput: 100 MB/s}").startswith(".throughput: the throughput of")
+
+
 def test_all_that_fsx_does_not_sell_is_told_at_once() -> None:
     assert wrong("{capacity: 1 GiB, throughput: 300 MB/s, deployment: SINGLE_AZ_1}") == (
         ": the capacity must be 64 to 524,288 GiB, got 1; the throughput of SINGLE_AZ_1 must be one of "

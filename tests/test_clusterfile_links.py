@@ -271,7 +271,11 @@ def test_what_can_lose_data_is_warned_of() -> None:
         "association-foreign-bucket",
         "association-unversioned",
     }
-    assert set(warned(read("/data: {}", lustre=FS))) == {"association-foreign-file-system"}
+    assert set(warned(read("/data: {}", lustre=FS))) == {
+        "association-foreign-file-system",
+        "association-moves-nothing",
+    }
+    assert "/data: without import" in warned(read("/data: {}, /own: {export: [NEW]}"))["association-moves-nothing"]
     assert found["association-both-ways"].startswith("/own and s3://DATA-BUCKET/own follow each other")
     assert "/theirs is exported over the objects in s3://theirs" in found["association-unversioned"]
     assert "/own" not in found["association-unversioned"]

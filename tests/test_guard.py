@@ -196,3 +196,12 @@ def test_two_files_of_one_name_are_two_templates(tmp_path: Path) -> None:
         (folder / "a.json").write_text(json.dumps(bucket) if folder == old else topic)
         (folder / "a.yaml").write_text(topic)
     assert guard.compare(old, new).refused
+
+
+def test_a_key_that_comes_or_goes_is_named_alone() -> None:
+    new = golden("Storage")
+    lustre(7, "LustreConfiguration", "AutomaticBackupRetentionDays")(new)
+    for old, after, says in ((golden("Storage"), new, 'is set to "7"'), (new, golden("Storage"), "is no longer set")):
+        ((cause,),) = [one.causes for one in guard.compare(old, after).findings]
+        assert cause.property == "LustreConfiguration.AutomaticBackupRetentionDays"
+        assert cause.reason.startswith(says)

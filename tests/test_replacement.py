@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ultracluster.cloudformation.schema import anywhere
 from ultracluster.hardware.lustre import TIERS, growth_step_gib
+from ultracluster.hardware.lustre_metadata import SSD_IOPS, included_iops
 from ultracluster.hardware.replacement import ONLY_GROWS, REPLACES, UNCHANGEABLE, UpdateFact
 
 TABLES = (REPLACES, UNCHANGEABLE, ONLY_GROWS)
@@ -78,6 +79,59 @@ def test_metadata_grows_and_cannot_be_added() -> None:
     assert refused(made(6000), made(12000)) == {}
     assert refused(made(12000), made(6000)).keys() == {"LustreConfiguration.MetadataConfiguration.Iops"}
     assert refused(file_system(43200), made(12000)).keys() == {"LustreConfiguration.MetadataConfiguration"}
+
+
+METADATA = "LustreConfiguration.MetadataConfiguration"
+
+
+def with_metadata(capacity: int, iops: Any = None, **more: Any) -> dict[str, Any]:
+    """AUTOMATIC, or as many IOPS as one says."""
+    config = {"Mode": "AUTOMATIC"} if iops is None else {"Mode": "USER_PROVISIONED", "Iops": iops}
+    return file_system(capacity, MetadataConfiguration={**config, **more})
+
+
+@given(st.integers(1, 20).map(lambda steps: steps * 4800), st.sampled_from(SSD_IOPS))
+def test_what_is_provisioned_instead_of_automatic_must_be_as_many_iops(capacity: int, iops: int) -> None:
+    to_fewer = refused(with_metadata(capacity), with_metadata(capacity, iops))
+    assert to_fewer.keys() == ({f"{METADATA}.Iops"} if iops < included_iops(capacity) else set())
+    back = refused(with_metadata(capacity, iops), with_metadata(capacity))
+    assert back.keys() == ({f"{METADATA}.Mode"} if iops > included_iops(capacity) else set())
+
+
+def test_a_metadata_configuration_cannot_be_taken_away() -> None:
+    for old in (with_metadata(43200), with_metadata(43200, 24000)):
+        assert refused(old, file_system(43200)) == {
+            METADATA: "a metadata configuration cannot be taken away after creation"
+        }
+
+
+def test_metadata_iops_that_no_one_sells_or_nobody_can_tell_are_refused() -> None:
+    assert "multiple of 12,000" in refused(with_metadata(43200), with_metadata(43200, 18000))[f"{METADATA}.Iops"]
+    assert "takes no number" in refused(with_metadata(43200), with_metadata(43200, Iops=12000))[f"{METADATA}.Iops"]
+    assert "nobody can tell" in refused(with_metadata(43200), with_metadata(43200, {"Ref": "Iops"}))[f"{METADATA}.Iops"]
+    unknown = refused(file_system({"Ref": "Size"}, MetadataConfiguration={"Mode": "AUTOMATIC"}), with_metadata(1, 6000))
+    assert "nobody can tell" in unknown[f"{METADATA}.Iops"]
+    made = file_system(43200, MetadataConfiguration={"Ref": "Metadata"})
+    assert "nobody can tell" in refused(made, with_metadata(43200))[METADATA]
+    decided = file_system(43200, MetadataConfiguration={"Mode": {"Ref": "Mode"}})
+    assert "nobody can tell" in refused(with_metadata(43200), decided)[METADATA]
+
+
+def test_metadata_iops_and_capacity_do_not_grow_at_once() -> None:
+    both = refused(with_metadata(43200, 12000), with_metadata(48000, 24000))
+    assert "the IOPS first" in both[f"{METADATA}.Iops"]
+    assert refused(with_metadata(43200), with_metadata(48000)) == {}
+
+
+def test_intelligent_tiering_knows_no_automatic_metadata() -> None:
+    def made(**config: Any) -> dict[str, Any]:
+        tiered = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4000, "MetadataConfiguration": config}
+        return {"FileSystemType": "LUSTRE", "StorageType": "INTELLIGENT_TIERING", "LustreConfiguration": tiered}
+
+    six = made(Mode="USER_PROVISIONED", Iops=6000)
+    assert refused(six, made(Mode="USER_PROVISIONED", Iops=12000)) == {}
+    assert refused(six, made(Mode="USER_PROVISIONED", Iops=24000)).keys() == {f"{METADATA}.Iops"}
+    assert refused(six, made(Mode="AUTOMATIC")).keys() == {f"{METADATA}.Mode"}
 
 
 def test_lustre_versions_move_up_by_their_parts() -> None:

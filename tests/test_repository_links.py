@@ -393,3 +393,24 @@ def test_rejects_a_release_over_two_file_systems(stack: cdk.Stack) -> None:
     other = link(stack, "Other", file_system="fs-0fedcba9876543210", export_events=["NEW"])
     with pytest.raises(ValueError, match="2 file systems"):
         release(stack, one, other)
+
+
+def test_warnings_show_no_tokens(stack: cdk.Stack) -> None:
+    link(stack, import_events=["NEW"], export_events=["NEW", "DELETED"])
+    found = warnings(stack)
+    assert len(found) == 3
+    assert not any("Token[" in one for one in found), found
+    assert any("rm under /data deletes the object in s3://<LinkData" in one for one in found), found
+
+
+def test_a_release_at_a_time_that_no_clock_shows_is_refused(stack: cdk.Stack) -> None:
+    exported = link(stack, export_events=["NEW"])
+    with pytest.raises(ValueError, match="schedule: hours must be 0 to 23"):
+        ColdDataRelease(
+            stack,
+            "Release",
+            associations=[exported],
+            not_accessed_for_days=7,
+            mount_options="relatime",
+            schedule="cron(0 24 * * ? *)",
+        )

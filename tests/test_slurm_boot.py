@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from node_boot import AWS_TOOL, STAND_IN, Node
 
 from ultracluster import compute, scripts
-from ultracluster.compute.boot import USER_DATA_LIMIT_BYTES
+from ultracluster.compute.boot import TOKEN_BYTES, USER_DATA_LIMIT_BYTES
 from ultracluster.hardware import INSTANCE_TYPES
 from ultracluster.planning import (
     LUSTRE_EFA_UNIT,
@@ -391,3 +391,22 @@ def test_rejects_files_over_the_limit_of_ec2() -> None:
     noise = "".join(hashlib.sha256(str(n).encode()).hexdigest() for n in range(600))
     with pytest.raises(ValueError, match="at most 16384 bytes"):
         compute.user_data(files=[NodeFile(path="/etc/x", text=noise, mode="0644")])
+
+
+@given(st.integers(100, 400))
+def test_a_token_counts_for_what_it_may_become(units: int) -> None:
+    """CloudFormation makes another text of it, and EC2 counts that one."""
+    names = [f"unit{number:03}.service" for number in range(units)]
+    token = "${Token[TOKEN.7]}"
+
+    def fits(device: str) -> bool:
+        mounts = [Mount(device=device, path=f"/fs{n}", type="lustre", options=OPTIONS) for n in range(6)]
+        try:
+            text = compute.user_data(mounts=mounts, units=names)
+        except ValueError:
+            return False
+        resolved = text.replace(token, "fs-0123456789abcdef0.fsx.us-gov-west-1.amazonaws.com.cn")
+        assert len(resolved.encode()) <= USER_DATA_LIMIT_BYTES
+        return True
+
+    assert fits(f"{token}@tcp:/fsx") == fits(f"{'x' * TOKEN_BYTES}@tcp:/fsx")

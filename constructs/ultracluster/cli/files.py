@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster.cli.home import home_facts, home_sentences
+from ultracluster.cli.links import link_facts, link_sentences
 from ultracluster.cli.lustre import lustre_facts, lustre_sentences
 from ultracluster.cli.output import console, fail
 
@@ -128,7 +129,7 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     sentences.append(
         f"addresses: {cluster.addresses:,}{of} in the training subnet {where}, login, storage and room to grow included"
     )
-    return sentences + lustre_sentences(cluster) + home_sentences(cluster)
+    return sentences + lustre_sentences(cluster) + link_sentences(cluster) + home_sentences(cluster)
 
 
 def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
@@ -213,5 +214,6 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
         },
         "addresses": {"needed": cluster.addresses, "capacity": _subnet_capacity(cluster)},
         "lustre": lustre_facts(cluster),
+        "links": link_facts(cluster),
         "home": home_facts(cluster),
     }

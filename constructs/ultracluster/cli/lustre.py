@@ -68,7 +68,7 @@ def _times(cluster: "ClusterFile", spec: "LustreSpec") -> list[tuple[str, "Check
     from ultracluster.clusterfile.needs import checkpoint
     from ultracluster.planning import checkpoint_bytes, checkpoint_times
 
-    clients = writers(cluster.node_groups, cluster.zone)
+    clients = writers(cluster.node_groups, cluster.lustre_zone)
     stated = checkpoint(cluster.storage.lustre) if cluster.storage.lustre else None
     if stated is not None:
         return [("the one of the file", checkpoint_times(stated.size_bytes, spec, clients))]

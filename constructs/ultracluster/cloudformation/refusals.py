@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster.cloudformation.metadata_refusals import metadata_refusals
 from ultracluster.cloudformation.normal import values
 from ultracluster.hardware.lustre import growth_step_gib
 from ultracluster.hardware.replacement import LEAST_GROWTH_PERCENT, ONLY_GROWS, UNCHANGEABLE, UpdateFact
@@ -31,8 +32,9 @@ def refusals(type_name: str, old: dict[str, Any], new: dict[str, Any]) -> dict[s
             elif second < first:
                 found.setdefault(fact.path, f"{fact.reason}: from {before} to {after} it would shrink")
     if type_name == "AWS::FSx::FileSystem":
-        check = _off_the_grid if _at(new, "FileSystemType") == "LUSTRE" else _grows_too_little
-        for path, reason in check(old, new).items():
+        lustre = _at(new, "FileSystemType") == "LUSTRE"
+        checks = (_off_the_grid, metadata_refusals) if lustre else (_grows_too_little,)
+        for path, reason in (item for check in checks for item in check(old, new).items()):
             found.setdefault(path, reason)
     return found
 

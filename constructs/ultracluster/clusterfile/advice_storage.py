@@ -24,30 +24,36 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             for quota in plan.quotas_passed
         ]
         yield "lustre-quota", f"the file system takes {'; '.join(words)}; have it raised before you deploy"
-    yield from _links(lustre)
-    goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.zone)
+    yield from _existing(cluster, lustre)
+    yield from _links(cluster, lustre)
+    goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.lustre_zone)
     if plan is not None and goal is not None and nodes is not None:
         seconds = checkpoint_times(goal.size_bytes, plan.spec, nodes).write_seconds
         if seconds > goal.stall_seconds:
             yield (
                 "lustre-checkpoint",
-                f"{nodes.count:,} nodes of {nodes.record.name} take {float(seconds):.0f} s to write a checkpoint, and "
-                f"it may take {float(goal.stall_seconds):.0f} s: the nodes are the limit, not the file system; write "
+                f"{nodes.count:,} nodes of {nodes.record.name} take {float(seconds):,.4g} s to write a checkpoint, and "
+                f"it may take {float(goal.stall_seconds):,.4g} s: the nodes are the limit, not the file system; write "
                 "it from more nodes, or allow a longer stall",
             )
     if cluster.lustre_efa and not any(wished_client(lustre).connections(kind) for kind, _ in cluster.efa_clients):
         yield (
             "lustre-efa-unused",
-            "the file system has EFA, and no node in its zone can use it, so all come over TCP; write efa: false if "
-            "none ever will: it can't be changed later",
+            "the file system has EFA, and no node in its zone can use it, so all come over TCP; "
+            + (
+                "write existing.efa: false, so that nodes are not set up for it"
+                if lustre.existing
+                else "write efa: false if none ever will: it can't be changed later"
+            ),
         )
     if cluster.lustre_efa:
         yield from _efa_advice(cluster, lustre)
-    if cluster.other_zones:
-        far = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != cluster.zone)
+    zone = cluster.lustre_zone
+    far = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != zone)
+    if far:
         yield (
             "lustre-other-zone",
-            f"{', '.join(far)}: the file system is in {cluster.zone}, so these nodes reach it across zones: over TCP "
+            f"{', '.join(far)}: the file system is in {zone}, so these nodes reach it across zones: over TCP "
             "only, and the traffic is charged",
         )
 
@@ -55,7 +61,9 @@ def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
 def _efa_advice(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
     wish, made = wished_client(lustre), cluster.lustre_client
     near = [
-        group for group in cluster.node_groups if group.zone == cluster.zone and wish.connections(group.instance_type)
+        group
+        for group in cluster.node_groups
+        if group.zone == cluster.lustre_zone and wish.connections(group.instance_type)
     ]
     if wish.efa_interfaces is None and made.efa_interfaces is not None:
         each = made.efa_interfaces
@@ -72,11 +80,26 @@ def _efa_advice(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str
             "lustre-efa-client",
             f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page says that AWS's image "
             "has it; without it they mount nothing and are drained. Put the zip into a bucket of yours and write "
-            "client: {bundle: {url: ..., sha256: ...}}, or take an image of yours, or write efa: false, which is TCP",
+            "client: {bundle: {url: ..., sha256: ...}}, or take an image of yours, or write "
+            f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
         )
 
 
-def _links(lustre: Lustre) -> Iterator[tuple[str, str]]:
+def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
+    existing = lustre.existing
+    if existing is None:
+        return
+    words = [f"{existing.id} is yours: this library neither retains nor guards it, and does not change it"]
+    if existing.security_group is None:
+        words.append("let the nodes in yourself, by the group of the nodes, or name its security-group")
+    if cluster.network.existing is None:
+        words.append("it is in another VPC than the one that is made: connect the two, or name its VPC")
+    if existing.efa and existing.cidr is None:
+        words.append("over EFA it is reached from its own /16 only; give the range of its subnet, existing.cidr")
+    yield "existing-lustre", "; ".join(words)
+
+
+def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
     # The data bucket keeps old versions.
     found = association_warnings(associations(lustre), versioned_buckets=[DATA_BUCKET])
     words = {id: readable("; ".join(message for kind, message in found if kind == id)) for id, _ in found}
@@ -92,6 +115,19 @@ def _links(lustre: Lustre) -> Iterator[tuple[str, str]]:
             "association-foreign-bucket",
             f"{', '.join(theirs)}: a bucket of yours may be locked, expire what is linked, or send notifications that "
             "clash with those of FSx; synthesis shows the statements that its policy and its key may need",
+        )
+    own = {path: link for path, link in lustre.links.items() if link.bucket is None}
+    if idle := [path for path, link in own.items() if not link.import_ and not link.export]:
+        yield (
+            "association-moves-nothing",
+            f"{', '.join(idle)}: without import and export a link shows what is in S3 when it is made, and the data "
+            "bucket is empty when it is made with it; write import: [NEW, CHANGED], or export: [NEW, CHANGED]",
+        )
+    if own and cluster.encryption_key is not None:
+        yield (
+            "association-foreign-key",
+            f"{cluster.encryption_key} is yours, so its policy has to let the role of FSx in; synthesis shows the "
+            "statement",
         )
     if lustre.links and lustre.existing is not None:
         yield (

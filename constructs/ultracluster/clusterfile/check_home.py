@@ -35,7 +35,15 @@ def check_home(
         home_size(home, region=region, clients=clients)
     except ValueError as error:
         # The cluster file knows no home in two zones.
-        yield Problem(path=_PATH, at_key=True, message=str(error).replace(", MULTI_AZ_1", ""))
+        yield _unsold(home, str(error).replace(", MULTI_AZ_1", ""))
+
+
+def _unsold(home: Home, message: str) -> Problem:
+    """The problem at the key that is nearest to it."""
+    for key, said in (("capacity", home.capacity), ("throughput", home.throughput)):
+        if said is not None and message.startswith(f"the {key} ") and "; " not in message:
+            return Problem(path=(*_PATH, key), message=message)
+    return Problem(path=_PATH, at_key=True, message=message)
 
 
 def _check_clients(home: Home, network: Network) -> Iterator[Problem]:

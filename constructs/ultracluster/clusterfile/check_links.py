@@ -20,6 +20,14 @@ def check_links(storage: Storage | None, *, region: str | None) -> Iterator[Prob
         return
     yield from _check_each(associations(lustre), region or "")
     for path, link in lustre.links.items():
+        if path == lustre.mount or path.startswith(f"{lustre.mount}/"):
+            inside = path.removeprefix(lustre.mount) or "/"
+            message = (
+                "links are called by their path on the file system itself, whatever `mount` is, and nodes would see "
+                f"this one at {lustre.mount}{path}; write {inside}, which they see at {lustre.mount}"
+                f"{inside.rstrip('/')}"
+            )
+            yield Problem(path=(*_PATH, "links", path), at_key=True, message=message)
         if link.bucket is None and not storage.data_bucket:
             message = (
                 "names no bucket, which means the data bucket, and data-bucket: false makes none; name one of yours, "

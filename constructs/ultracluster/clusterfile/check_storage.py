@@ -1,15 +1,11 @@
 """Whether FSx sells the file system that the file asks for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ultracluster.clusterfile.check_links import check_file_system_of_links
-from ultracluster.clusterfile.lustre_client import efa_connections, most_interfaces, wished_client
 from ultracluster.clusterfile.needs import lustre_plan
-from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.storage_sections import Lustre, Storage
-from ultracluster.hardware import InstanceType
-from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import LustreSpec, check_capacity, lustre_offer
 
 _PATH: Path = ("storage", "lustre")
@@ -24,7 +20,7 @@ def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Probl
     lustre = storage.lustre if storage else None
     if lustre is None:
         return
-    problems = list(_check_words(lustre))
+    problems = list(check_words(lustre))
     yield from problems
     if lustre.existing is not None or zone is None or problems:
         return
@@ -48,7 +44,8 @@ def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Probl
         yield from _check_shape(lustre, plan.spec)
 
 
-def _check_words(lustre: Lustre) -> Iterator[Problem]:
+def check_words(lustre: Lustre) -> Iterator[Problem]:
+    """What is wrong with the words of the section, before anything is looked up."""
     if lustre.existing is not None:
         for key in sorted(lustre.model_fields_set - {"client", "existing", "links", "mount", "release"}):
             message = "describes a file system that is made, and existing names one of yours; remove one of the two"
@@ -76,6 +73,13 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
         return Problem(path=(*_PATH, key), message=f"{message}; without `tier` any size will do")
     # The cluster file's word for it: nobody writes a deployment type there.
     message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
+    for words, key, said in (
+        ("metadata IOPS", "metadata-iops", lustre.metadata_iops),
+        ("throughput capacity", "throughput-capacity", lustre.throughput_capacity),
+    ):
+        # Of several problems none is nearest.
+        if said is not None and words in message and "; " not in message.replace("; the next", ""):
+            return Problem(path=(*_PATH, key), message=message)
     return Problem(path=_PATH, message=message, at_key=True)
 
 
@@ -87,43 +91,3 @@ def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
         way_out = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if spec.efa else "")
         yield Problem(path=(*_PATH, "capacity"), message=message + way_out)
         return
-
-
-def check_efa_connections(
-    storage: Storage | None, *, zone: str | None, groups: Sequence[NodeGroup], login: tuple[InstanceType, int] | None
-) -> Iterator[Problem]:
-    """Whether each node can have one connection at least; `login` is what login nodes in the zone are, and how many."""
-    lustre = storage.lustre if storage else None
-    if lustre is None or zone is None or list(_check_words(lustre)):
-        return
-    try:
-        plan = lustre_plan(lustre, zone=zone)
-    except ValueError:
-        return
-    efa = plan.spec.efa if plan else bool(lustre.existing and lustre.existing.efa)
-    groups = [group for group in groups if group.zone == zone]
-    near = [(group.instance_type, group.count) for group in groups] + ([login] if login else [])
-    client = wished_client(lustre)
-    clients = sum(count for instance_type, count in near if client.connections(instance_type))
-    if not efa:
-        if lustre.client.model_fields_set:
-            message = "says how nodes use EFA, and the file system has none; write efa: true, or remove this"
-            yield Problem(path=(*_PATH, "client"), message=message, at_key=True)
-        return
-    if lustre.client.gpudirect_storage and not any(instance_type.gpudirect_storage for instance_type, _ in near):
-        message = "FSx supports GPUDirect Storage on P5, P5e, P5en, P6-B200 and P6-B300, and no nodes are; remove it"
-        yield Problem(path=(*_PATH, "client", "gpudirect-storage"), message=message)
-    if clients > LUSTRE_EFA_CONNECTIONS:
-        message = (
-            f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {clients:,} nodes want at least one "
-            "each; write efa: false, and nodes mount it over TCP"
-        )
-        yield Problem(path=(*_PATH, *(("existing", "efa") if lustre.existing else ("efa",))), message=message)
-        return
-    opened = efa_connections(client, near)
-    if client.efa_interfaces is not None and opened > LUSTRE_EFA_CONNECTIONS:
-        message = (
-            f"{clients:,} nodes with at most {client.efa_interfaces} each open {opened:,} EFA connections, and a file "
-            f"system takes {LUSTRE_EFA_CONNECTIONS:,}; write {most_interfaces(client, near)}, or leave it out"
-        )
-        yield Problem(path=(*_PATH, "client", "efa-interfaces"), message=message)

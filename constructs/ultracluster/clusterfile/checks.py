@@ -10,17 +10,18 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from ultracluster.clusterfile.check_client import Near, check_client, check_efa_connections, near
 from ultracluster.clusterfile.check_groups import check_group, check_images, check_shared_reservations
 from ultracluster.clusterfile.check_home import check_home
 from ultracluster.clusterfile.check_links import check_links
 from ultracluster.clusterfile.check_mounts import check_mounts
 from ultracluster.clusterfile.check_network import check_addresses, check_network, check_zones_of_groups
-from ultracluster.clusterfile.check_storage import check_efa_connections, check_lustre
+from ultracluster.clusterfile.check_storage import check_lustre
 from ultracluster.clusterfile.check_types import check_types
 from ultracluster.clusterfile.draft import Draft
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.hardware import InstanceType, pcs
+from ultracluster.hardware import pcs
 from ultracluster.hardware.zones import REGIONS, region_of_zone
 from ultracluster.planning import CapacityBlock, ReservationGroup, UltraServerBlock
 
@@ -58,6 +59,8 @@ def check(draft: Draft) -> Iterator[Problem]:
         clients=sum(group.count for group in draft.groups) + (draft.slurm.login.count if draft.slurm else 0),
     )
     yield from check_mounts(draft.storage)
+    clients = _clients(draft)
+    yield from check_client(clients, network=draft.network, zone=draft.zone)
     # Of limits on the number of nodes the first one passed is told: the others follow from it.
     limits = chain(
         _check_nodes(draft),
@@ -69,17 +72,19 @@ def check(draft: Draft) -> Iterator[Problem]:
             storage=draft.storage,
             zone=draft.zone,
         ),
-        check_efa_connections(draft.storage, zone=draft.zone, groups=draft.groups, login=_login_near(draft)),
+        check_efa_connections(clients),
     )
     yield from islice(limits, 1)
 
 
-def _login_near(draft: Draft) -> tuple[InstanceType, int] | None:
-    """The login nodes, where they stand in the cluster's zone."""
-    elsewhere = draft.network is not None and draft.network.services_zone not in (None, draft.zone)
-    if elsewhere or draft.login_type is None or draft.slurm is None:
-        return None
-    return draft.login_type, draft.slurm.login.count
+def _clients(draft: Draft) -> Near | None:
+    """The file system, and the nodes in its zone."""
+    login = None
+    if draft.login_type is not None and draft.slurm is not None:
+        # Login nodes stand where the controller does.
+        where = draft.network.services_zone if draft.network else None
+        login = (where or draft.zone, draft.login_type, draft.slurm.login.count)
+    return near(draft.storage, zone=draft.zone, groups=draft.groups, login=login)
 
 
 def _check_zones(draft: Draft) -> Iterator[Problem]:
@@ -88,6 +93,7 @@ def _check_zones(draft: Draft) -> Iterator[Problem]:
     zones: dict[Path, str | None] = {
         ("zone",): draft.zone,
         ("network", "services-zone"): draft.network.services_zone if draft.network else None,
+        ("storage", "lustre", "existing", "zone"): _existing_zone(draft),
         **{("nodes", name, "zone"): section.zone for name, section in draft.sections.items()},
     }
     prefix = next((prefix for prefix, region in REGIONS.items() if region == draft.region), None)
@@ -104,6 +110,11 @@ def _check_zones(draft: Draft) -> Iterator[Problem]:
         where = f"is in {inside}" if inside else "is in no region that is known"
         message = f"{zone} {where}, and the region is {draft.region}; the ids of its zones begin with {prefix}-"
         yield Problem(path=path, message=message)
+
+
+def _existing_zone(draft: Draft) -> str | None:
+    lustre = draft.storage.lustre if draft.storage else None
+    return lustre.existing.zone if lustre and lustre.existing else None
 
 
 def _check_arns(draft: Draft) -> Iterator[Problem]:

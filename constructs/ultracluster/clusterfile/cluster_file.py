@@ -9,7 +9,7 @@ from pydantic import Field
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
-from ultracluster.clusterfile.lustre_client import lustre_client
+from ultracluster.clusterfile.lustre_client import lustre_client, lustre_zone
 from ultracluster.clusterfile.needs import home_size, lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
 from ultracluster.clusterfile.section import Section
@@ -106,6 +106,11 @@ class ClusterFile(Section):
         return self.lustre_plan.spec if self.lustre_plan else None
 
     @property
+    def lustre_zone(self) -> str:
+        """The zone of the file system. Of no use when the file asks for none."""
+        return lustre_zone(self.storage.lustre, self.zone) if self.storage.lustre else self.zone
+
+    @property
     def lustre_efa(self) -> bool:
         """Whether there is a file system that was, or will be, made with EFA."""
         lustre = self.storage.lustre
@@ -121,8 +126,8 @@ class ClusterFile(Section):
     @property
     def efa_clients(self) -> list[tuple[InstanceType, int]]:
         """The types of the nodes in the file system's zone, login nodes included, and how many there are of each."""
-        here = (self.network.services_zone or self.zone) == self.zone
-        found = [(group.instance_type, group.count) for group in self.node_groups if group.zone == self.zone]
+        here = (self.network.services_zone or self.zone) == self.lustre_zone
+        found = [(group.instance_type, group.count) for group in self.node_groups if group.zone == self.lustre_zone]
         return [*found, (self.login_type, self.slurm.login.count)] if here else found
 
     @cached_property

@@ -10,6 +10,11 @@ from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import EfaBundle, LustreClient, LustreClients
 
 
+def lustre_zone(lustre: Lustre, zone: str) -> str:
+    """The zone that a file system is in: the cluster's, unless it is one of yours elsewhere."""
+    return (lustre.existing.zone if lustre.existing else None) or zone
+
+
 def wished_client(lustre: Lustre) -> LustreClient:
     """What a section says, and no more."""
     wish = lustre.client

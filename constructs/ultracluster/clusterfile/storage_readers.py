@@ -7,11 +7,11 @@ from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.hardware import repositories
 from ultracluster.planning import check_mount_path, paths
 from ultracluster.planning.associations import bucket_problems
+from ultracluster.planning.schedules import check_schedule
 from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
 
 # Every path of a mount, and the whole file system.
 LINK_PATH = re.compile(f"{paths.MOUNT.pattern}|/", re.ASCII)
-SCHEDULE = re.compile(r"cron\([^()]{11,200}\)|rate\([1-9][0-9]{0,4} (minute|hour|day)s?\)", re.ASCII)
 
 _MAINTENANCE = re.compile(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}", re.ASCII)
@@ -104,13 +104,11 @@ def events(value: object) -> tuple[str, ...]:
 
 def schedule(value: object) -> str:
     """When something is done again and again."""
-    what = 'a schedule of EventBridge Scheduler in UTC, such as "cron(0 3 * * ? *)" or rate(1 day)'
+    what = 'a schedule of EventBridge Scheduler in UTC, such as "cron(0 3 * * ? *)" or rate(2 days)'
     found = text(value, what)
-    fields = len(found.split()) == 6 or found.startswith("rate")
-    if SCHEDULE.fullmatch(found) and fields:
-        return found
-    hint = "; cron has six fields: minutes, hours, day of month, month, day of week, year" if not fields else ""
-    raise ValueError(f"must be {what}, got {shown(found)}{hint}")
+    if problems := check_schedule(found):
+        raise ValueError(f"must be {what}, got {shown(found)}; {'; '.join(problems)}"[:600])
+    return found
 
 
 def home_path(value: object) -> str:

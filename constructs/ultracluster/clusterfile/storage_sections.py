@@ -49,6 +49,10 @@ class ExistingLustre(Section):
     id: t.FileSystemId = Field(description="Its id.")
     mount_name: t.LustreMountName = Field(description="LustreMountName in `aws fsx describe-file-systems`.")
     efa: t.Flag = Field(default=False, description="Whether it was made with EFA.")
+    zone: t.ZoneId | None = Field(default=None, description="Id of its zone. Default: the cluster's.")
+    cidr: t.Cidr | None = Field(
+        default=None, description="Range of its subnet, to check that EFA reaches it. Default: not checked."
+    )
     security_group: t.SecurityGroupId | None = Field(
         default=None, description="Its security group, to which rules for the nodes are added. Default: none are."
     )

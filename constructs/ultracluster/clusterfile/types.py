@@ -28,6 +28,7 @@ from ultracluster.planning import Capacity as CapacityValue
 from ultracluster.planning import Image as ImageValue
 from ultracluster.planning import PlacementWish, paths
 from ultracluster.planning.lustre_spec import STORAGE_TYPES, StorageType
+from ultracluster.planning.schedules import SCHEDULE
 from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
 
 # With nodes in one zone a home in two is paid twice, and wants a second subnet.
@@ -173,7 +174,7 @@ LinkEvents = Annotated[
         uniqueItems=True,
     ),
 ]
-Schedule = Annotated[str, _text(storage_readers.schedule, storage_readers.SCHEDULE, "cron(0 3 * * ? *)")]
+Schedule = Annotated[str, _text(storage_readers.schedule, SCHEDULE, "cron(0 3 * * ? *)")]
 Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
 Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]

@@ -4,6 +4,7 @@ import base64
 import gzip
 import io
 import json
+import re
 import shlex
 import tarfile
 from collections.abc import Sequence
@@ -14,6 +15,11 @@ from ultracluster.planning.fstab import automount_unit, fstab_options
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html (read 2026-11-20): 16 KB before
 # base64 encoding.
 USER_DATA_LIMIT_BYTES = 16 * 1024
+
+#: What a token of the CDK counts for: it is another text when CloudFormation has resolved it. The longest that a mount
+#: holds are DNS names of FSx, of 56 bytes: fs- and 17 digits, `.fsx.`, a region of 14, `.amazonaws.com.cn`.
+TOKEN_BYTES = 64
+_TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}", re.ASCII)
 
 _BOUNDARY = "==ULTRACLUSTER=="
 _ARCHIVE = "/var/lib/ultracluster/boot.tar"
@@ -33,7 +39,8 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
 
     Raises:
         ValueError: When two mounts have one path, or one has none below `/`, when the text is over EC2's limit of 16
-            KiB, or a file holds a token of the CDK, which is known only after the archive is packed.
+            KiB, each token of the CDK counted as `TOKEN_BYTES`, or a file holds a token of the CDK, which is known only
+            after the archive is packed.
     """
     paths = [mount.path for mount in mounts]
     if wrong := [path for path in paths if not path.startswith("/") or not path.strip("/") or paths.count(path) > 1]:
@@ -91,9 +98,10 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
             "",
         ]
     )
-    if len(text.encode()) > USER_DATA_LIMIT_BYTES:
+    size = len(_TOKEN.sub("x" * TOKEN_BYTES, text).encode())
+    if size > USER_DATA_LIMIT_BYTES:
         raise ValueError(
-            f"user data must be at most {USER_DATA_LIMIT_BYTES} bytes, got {len(text.encode())}; "
+            f"user data must be at most {USER_DATA_LIMIT_BYTES} bytes, got {size}, with {TOKEN_BYTES} for each token; "
             "bake what is large into the image, or fetch it from S3 at boot"
         )
     return text
@@ -121,7 +129,8 @@ def _archive(files: Sequence[NodeFile]) -> str:
     if held := [file.path for file in files if "${Token[" in file.text]:
         raise ValueError(f"files must not hold tokens of the CDK, got some in {', '.join(held)}")
     packed = io.BytesIO()
-    # The same bytes for the same files: no clock, no owner.
+    # The same bytes for the same files: no clock, no owner. Another implementation of zlib packs them in other bytes,
+    # as docs/mounts.md says.
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for file in files:
             member = tarfile.TarInfo(file.path.lstrip("/"))

@@ -35,12 +35,12 @@ def difference(before: list[Any], after: list[Any]) -> Difference:
 
 
 def narrowed(path: str, before: Any, after: Any) -> tuple[str, Any, Any]:
-    """Follow two mappings down to the one key in which they differ."""
+    """Follow two mappings down to the one key in which they differ; None stands for one that is not set."""
     while isinstance(before, dict) and isinstance(after, dict):
         keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        if len(keys) != 1 or keys[0] not in before or keys[0] not in after:
+        if len(keys) != 1:
             break
-        path, before, after = f"{path}.{keys[0]}", before[keys[0]], after[keys[0]]
+        path, before, after = f"{path}.{keys[0]}", before.get(keys[0]), after.get(keys[0])
     return path, before, after
 
 

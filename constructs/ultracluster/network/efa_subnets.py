@@ -15,9 +15,18 @@ def check_efa_subnets(file_system: ec2.ISubnet, client: ec2.ISubnet) -> list[str
         file_system: Subnet of the file system.
         client: Subnet of the clients.
     """
-    return check_efa_reach(
-        _range(file_system), _range(client), file_system_zone=_zone(file_system), client_zone=_zone(client)
-    )
+    return check_efa_client(client, cidr=_range(file_system), zone=_zone(file_system))
+
+
+def check_efa_client(client: ec2.ISubnet, *, cidr: IPv4Network | None, zone: str | None) -> list[str]:
+    """What keeps clients in a subnet from EFA to a file system; nothing when too little is known.
+
+    Args:
+        client: Subnet of the clients.
+        cidr: Range of the file system's subnet. None: not known.
+        zone: Id or name of its zone. None: not known.
+    """
+    return check_efa_reach(cidr, _range(client), file_system_zone=zone, client_zone=_zone(client))
 
 
 def _range(subnet: ec2.ISubnet) -> IPv4Network | None:

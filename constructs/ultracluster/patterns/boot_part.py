@@ -32,7 +32,7 @@ def node_boot(
         extra: Files and units of others, such as exporters of metrics. Written with the rest, started last.
     """
     mounts = storage.mounts
-    if zone != cluster.zone:
+    if zone != cluster.lustre_zone:
         mounts = [_over_tcp(mount) for mount in mounts]
     parts = [system_boot(), slurm_boot(instance_type, mounts, lustre=cluster.lustre_client), *extra]
     if instance_type.nvme[0]:

@@ -1,5 +1,7 @@
 """Links between the file system and S3, from a cluster file."""
 
+from collections.abc import Sequence
+
 import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
@@ -15,10 +17,10 @@ from ultracluster.storage import (
     LustreFileSystem,
 )
 from ultracluster.storage.data_repository_association import FOREIGN_FILE_SYSTEM
-from ultracluster.storage.repository_access import FOREIGN_BUCKET
+from ultracluster.storage.repository_access import FOREIGN_BUCKET, FOREIGN_KEY
 
 #: Warnings that the links say themselves.
-LINK_WARNINGS = (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED, FOREIGN_BUCKET, FOREIGN_FILE_SYSTEM)
+LINK_WARNINGS = (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED, FOREIGN_BUCKET, FOREIGN_FILE_SYSTEM, FOREIGN_KEY)
 _DAY = 86_400
 
 
@@ -60,8 +62,12 @@ def links(
             mount_options=lustre.mount(wish.mount).options,
             schedule=wish.release.schedule,
         )
-    for warning in warnings(cluster):
-        if warning.id in LINK_WARNINGS and warning.acknowledged is not None:
-            acknowledgment = cdk.Acknowledgment(id=warning.id, reason=warning.acknowledged)
-            cdk.Validations.of(place).acknowledge(acknowledgment)
+    acknowledge(place, cluster, LINK_WARNINGS)
     return made
+
+
+def acknowledge(scope: Construct, cluster: ClusterFile, ids: Sequence[str]) -> None:
+    """Acknowledge warnings that constructs below a scope say themselves, as the file does."""
+    for warning in warnings(cluster):
+        if warning.id in ids and warning.acknowledged is not None:
+            cdk.Validations.of(scope).acknowledge(cdk.Acknowledgment(id=warning.id, reason=warning.acknowledged))

@@ -20,9 +20,10 @@ from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.storage_part import Storage
 from ultracluster.planning import BootScript, CapacityBlock, UltraServerBlock
+from ultracluster.storage import EXISTING_LUSTRE
 
 # The constructs that cause these say them themselves.
-_SAID_ELSEWHERE = (DECLARED_TYPE, UNPINNED_IMAGE, *LINK_WARNINGS)
+_SAID_ELSEWHERE = (DECLARED_TYPE, UNPINNED_IMAGE, EXISTING_LUSTRE, *LINK_WARNINGS)
 
 
 def control_plane(scope: Construct, cluster: ClusterFile, network: Network, storage: Storage) -> PcsCluster:

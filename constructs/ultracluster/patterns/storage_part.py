@@ -9,10 +9,10 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.patterns.links_part import links
+from ultracluster.patterns.links_part import acknowledge, links
 from ultracluster.patterns.network_part import Network
 from ultracluster.planning import Mount, Mountable
-from ultracluster.storage import DataBucket, ExistingLustre, LustreFileSystem, OpenZfsHome
+from ultracluster.storage import EXISTING_LUSTRE, DataBucket, ExistingLustre, LustreFileSystem, OpenZfsHome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +68,15 @@ def _lustre(
             file_system_id=existing.id,
             mount_name=existing.mount_name,
             efa=existing.efa,
+            zone=existing.zone,
+            cidr=None if existing.cidr is None else str(existing.cidr),
             relatime=wish.release is not None,
             security_group=None
             if existing.security_group is None
             else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
         )
         lustre.allow_clients(network.nodes)
+        acknowledge(lustre, cluster, [EXISTING_LUSTRE])
     else:
         assert spec is not None
         lustre = LustreFileSystem(

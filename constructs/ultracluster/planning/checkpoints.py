@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from ultracluster.planning.arguments import wrong_arguments
 from ultracluster.planning.lustre_clients import LustreClients
 from ultracluster.planning.lustre_spec import LustreSpec
 
@@ -30,7 +31,10 @@ def checkpoint_bytes(parameters: float, *, bytes_per_parameter: float = BYTES_PE
     Raises:
         ValueError: When either is not above zero. Both reasons at once.
     """
-    problems = []
+    given = {"parameters": parameters, "bytes_per_parameter": bytes_per_parameter}
+    problems = wrong_arguments(dict.fromkeys(given, float), given)
+    if problems:
+        raise ValueError("; ".join(problems))
     if not 0 < parameters < float("inf"):
         problems.append(f"the model must have parameters, got {parameters}")
     if not 0 < bytes_per_parameter < float("inf"):

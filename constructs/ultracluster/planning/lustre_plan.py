@@ -10,8 +10,10 @@ from ultracluster.hardware import lustre_intelligent_tiering as tiering
 from ultracluster.hardware.lustre_clients import TCP_GBPS, TCP_GBPS_PER_SERVER
 from ultracluster.hardware.lustre_metadata import INTELLIGENT_TIERING_IOPS
 from ultracluster.hardware.lustre_quotas import LustreQuota
-from ultracluster.planning.checkpoints import CheckpointTimes, checkpoint_times
+from ultracluster.planning.arguments import wrong_arguments, wrong_fields
+from ultracluster.planning.checkpoints import Checkpoint, CheckpointTimes, checkpoint_times
 from ultracluster.planning.lustre_check import check_capacity, check_lustre
+from ultracluster.planning.lustre_clients import LustreClients
 from ultracluster.planning.lustre_goal import LustreGoal, LustreOverrides
 from ultracluster.planning.lustre_kind import Kind, kind_of
 from ultracluster.planning.lustre_offer import LustreOffer
@@ -64,6 +66,8 @@ def plan_lustre(
     Raises:
         ValueError: When FSx does not sell what is decided, or nothing that it sells meets the goal; all reasons.
     """
+    if wrong := _wrong_types(goal, overrides):
+        raise ValueError("; ".join(wrong))
     stated, why = kind_of(goal, offer, overrides)
     clients = None if goal.clients is None or goal.clients.problems() else goal.clients
     problems = goal.problems() + check_lustre(
@@ -82,6 +86,18 @@ def plan_lustre(
     return LustrePlan(
         spec=good[0], goal=goal, reasons=tuple(explain(good, goal=goal, offer=offer, overrides=overrides, kind=why))
     )
+
+
+def _wrong_types(goal: LustreGoal, overrides: LustreOverrides) -> list[str]:
+    parts = {"goal": goal, "overrides": overrides}
+    wrong = wrong_arguments({"goal": LustreGoal, "overrides": LustreOverrides}, parts)
+    if wrong:
+        return wrong
+    wrong = [*wrong_fields(goal), *wrong_fields(overrides)]
+    for part in (goal.checkpoint, goal.clients):
+        # What is no checkpoint at all is told already.
+        wrong += wrong_fields(part) if isinstance(part, Checkpoint | LustreClients) else []
+    return wrong
 
 
 def _smaller_of_two(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer) -> tuple[LustreOverrides, Kind]:

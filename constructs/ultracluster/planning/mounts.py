@@ -5,6 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ultracluster.planning.arguments import shown
+
+_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mount:
@@ -51,8 +55,8 @@ class Volume:
         Raises:
             ValueError: When Kubernetes would refuse it.
         """
-        if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", self.name, re.ASCII):
-            raise ValueError(f"name has 1 to 63 lower-case letters, digits and inner hyphens, got {self.name[:70]!r}")
+        if not isinstance(self.name, str) or not re.fullmatch(_NAME, self.name, re.ASCII):
+            raise ValueError(f"name has 1 to 63 lower-case letters, digits and inner hyphens, got {shown(self.name)}")
 
     def manifests(self, namespace: str = "default") -> list[dict[str, Any]]:
         """The two objects. The volume is retained when its claim goes: nothing of Kubernetes ever deletes data."""

@@ -14,7 +14,9 @@ from ultracluster.hardware.openzfs import (
     sold_in,
     transfer_bytes,
 )
+from ultracluster.planning.arguments import wrong_arguments
 
+_FIGURES = {"clients": int, "capacity_gib": int, "throughput_mb_per_s": int | None, "iops": int | None}
 #: TCP connections of one client (`nconnect`). Four let 2,048 nodes, the most that AWS PCS manages in a cluster, mount
 #: the smallest server of the second generation, which takes 8,192; sixteen, the most that Linux opens, would let 512.
 CONNECTIONS_PER_CLIENT = 4
@@ -83,7 +85,10 @@ def size_openzfs(
 
     See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance.html (read 2026-11-21)
     """
-    problems = []
+    given = {"clients": clients, "capacity_gib": capacity_gib, "throughput_mb_per_s": throughput_mb_per_s, "iops": iops}
+    problems = wrong_arguments(_FIGURES, given)
+    if problems:
+        raise ValueError("; ".join(problems))
     if deployment_type is not None and deployment_type not in DEPLOYMENTS:
         raise ValueError(f"the deployment type must be one of {', '.join(DEPLOYMENTS)}, got {deployment_type!r}")
     chosen, why = (deployment_type, "You chose it.") if deployment_type else _deployment_type(region)

@@ -22,7 +22,7 @@ def check_mount_path(path: str, *, example: str, home: bool = False) -> list[str
         home: Whether it is for home directories, which may hide the image's own `/home`.
     """
     shown = repr(path) if len(repr(path)) <= 60 else f"{repr(path)[:57]}..."
-    if not MOUNT.fullmatch(path):
+    if not isinstance(path, str) or not MOUNT.fullmatch(path):
         return [
             f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores, at most "
             f"four deep and 32 characters each, got {shown}"

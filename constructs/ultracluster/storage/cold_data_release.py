@@ -8,7 +8,9 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from ultracluster.planning.releases import check_release, task_path
+from ultracluster.planning.schedules import check_schedule
 from ultracluster.security.shown import wildcard_finding
+from ultracluster.storage.checked import checked
 from ultracluster.storage.data_repository_association import DataRepositoryAssociation
 
 
@@ -35,6 +37,7 @@ class ColdDataRelease(Construct):
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -55,6 +58,8 @@ class ColdDataRelease(Construct):
             not_accessed_for_days=not_accessed_for_days,
             mount_options=mount_options,
         )
+        if not cdk.Token.is_unresolved(schedule):
+            problems += [f"schedule: {problem}" for problem in check_schedule(schedule)]
         file_systems = sorted({one.file_system_id for one in associations})
         if len(file_systems) > 1:
             problems.append(f"the associations belong to {len(file_systems)} file systems: release from each by itself")

@@ -9,6 +9,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.planning.linked_bucket import OLD_VERSIONS_DAYS, Purpose, Tier
+from ultracluster.storage.checked import checked
 from ultracluster.storage.log_bucket import RETENTION, keep_policy, log_bucket
 
 READ_OBJECTS = ("s3:GetObject",)
@@ -47,6 +48,7 @@ class DataBucket(Construct):
         ValueError: When the purpose is another.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -13,7 +13,9 @@ from constructs import Construct, IValidation
 from ultracluster.hardware.repositories import IMPORTED_FILE_CHUNK_MIB
 from ultracluster.planning.associations import Association, association_warnings, check_associations
 from ultracluster.planning.linked_bucket import NOTIFICATIONS, link_problems
+from ultracluster.security.shown import shown
 from ultracluster.storage import repository_access
+from ultracluster.storage.checked import checked
 from ultracluster.storage.lustre_file_system import LustreFileSystem
 from ultracluster.storage.properties import properties_of
 
@@ -52,6 +54,7 @@ class DataRepositoryAssociation(Construct):
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -152,7 +155,7 @@ class DataRepositoryAssociation(Construct):
         versioning = properties_of(self.bucket).get("VersioningConfiguration", {})
         kept = [self.bucket.bucket_name] if versioning.get("Status") == "Enabled" else []
         for warning, message in association_warnings([self.association], versioned_buckets=kept):
-            cdk.Validations.of(self).add_warning(warning, message)
+            cdk.Validations.of(self).add_warning(warning, shown(self, message))
         if foreign:
             cdk.Validations.of(self).add_warning(
                 FOREIGN_FILE_SYSTEM,

@@ -14,6 +14,7 @@ from ultracluster.hardware.efs import INFREQUENT_AFTER_DAYS, LIMITS, MOST_PROVIS
 from ultracluster.network import allow_nfs
 from ultracluster.planning import Mount, Volume
 from ultracluster.planning.home_mounts import efs_mount, efs_volume
+from ultracluster.storage.checked import checked
 from ultracluster.storage.efs_metrics import EfsMetrics
 from ultracluster.storage.mount_targets import check_subnets, target_id
 
@@ -57,6 +58,7 @@ class EfsHome(EfsMetrics):
         (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

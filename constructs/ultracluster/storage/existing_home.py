@@ -8,6 +8,7 @@ from ultracluster.hardware.openzfs import transfer_bytes
 from ultracluster.network import allow_nfs
 from ultracluster.planning import Mount, Volume
 from ultracluster.planning.home_mounts import efs_mount, efs_volume, openzfs_mount, openzfs_volume
+from ultracluster.storage.checked import checked
 from ultracluster.storage.efs_metrics import EfsMetrics
 from ultracluster.storage.openzfs_metrics import OpenZfsMetrics
 
@@ -20,6 +21,7 @@ EXISTING_HOME_UNSEEN = "ultracluster:existing-home-unseen"
 class ExistingOpenZfsHome(OpenZfsMetrics):
     """What `ExistingHome.openzfs` gives."""
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -72,6 +74,7 @@ class ExistingOpenZfsHome(OpenZfsMetrics):
 class ExistingEfsHome(EfsMetrics):
     """What `ExistingHome.efs` gives."""
 
+    @checked
     def __init__(
         self,
         scope: Construct,

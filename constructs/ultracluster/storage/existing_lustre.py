@@ -1,14 +1,17 @@
 """A file system of FSx for Lustre that is there already."""
 
 import re
+from collections.abc import Sequence
+from ipaddress import IPv4Network
 
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.network import allow_all_between
+from ultracluster.network import allow_all_between, check_efa_client
 from ultracluster.planning import Mount, Volume
+from ultracluster.storage.checked import checked
 from ultracluster.storage.lustre_metrics import LustreMetrics
 from ultracluster.storage.lustre_mount import lustre_mount, lustre_volume
 
@@ -27,6 +30,8 @@ class ExistingLustre(Construct):
         file_system_id: `fs-...`.
         mount_name: What `LustreMountName` of `aws fsx describe-file-systems` says; `fsx` for SCRATCH_1.
         efa: Whether it was made with EFA.
+        zone: Id or name of its zone, to check that EFA reaches it. Default: not known.
+        cidr: Range of its subnet, to check the same. Default: not known.
         capacity_gib: Its capacity, which Kubernetes wants to hear. Default: not known.
         dns_name: Its DNS name. Default: that of its id in the stack's region.
         security_group: Its security group, to which the rules for the clients are added. Default: not known; then the
@@ -35,9 +40,10 @@ class ExistingLustre(Construct):
             by. Default: `noatime`, which is faster.
 
     Raises:
-        ValueError: When id or mount name are none.
+        ValueError: When id, mount name or range are none. All reasons at once.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -46,6 +52,8 @@ class ExistingLustre(Construct):
         file_system_id: str,
         mount_name: str,
         efa: bool = False,
+        zone: str | None = None,
+        cidr: str | None = None,
         capacity_gib: int | None = None,
         dns_name: str | None = None,
         security_group: ec2.ISecurityGroup | None = None,
@@ -57,8 +65,13 @@ class ExistingLustre(Construct):
             problems.append(f"file_system_id must be fs- and 17 hexadecimal digits, got {file_system_id[:60]!r}")
         if not cdk.Token.is_unresolved(mount_name) and not _MOUNT_NAME.fullmatch(mount_name):
             problems.append(f"mount_name has 1 to 8 letters, digits, hyphens and underscores, got {mount_name[:60]!r}")
+        try:
+            self._range = None if cidr is None or cdk.Token.is_unresolved(cidr) else IPv4Network(cidr)
+        except ValueError:
+            problems.append(f"cidr must be the range of its subnet, such as 10.0.128.0/18, got {cidr!r}")
         if problems:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        self._zone = zone
         self.file_system_id = file_system_id
         self.mount_name = mount_name
         self.efa = efa
@@ -72,7 +85,8 @@ class ExistingLustre(Construct):
         self._group = security_group
         self.connections = ec2.Connections(security_groups=[security_group] if security_group else [])
         cdk.Validations.of(self).add_warning(
-            EXISTING_LUSTRE, _warning(file_system_id, group_known=security_group is not None, efa=efa)
+            EXISTING_LUSTRE,
+            _warning(file_system_id, group_known=security_group is not None, seen=not efa or None not in (zone, cidr)),
         )
 
     @property
@@ -95,18 +109,34 @@ class ExistingLustre(Construct):
             relatime=self.relatime,
         )
 
-    def allow_clients(self, security_group: ec2.ISecurityGroup, *, id: str = "Clients") -> None:
-        """Let the members of a group mount it, where its own group is known."""
+    def allow_clients(
+        self, security_group: ec2.ISecurityGroup, *, subnets: Sequence[ec2.ISubnet] = (), id: str = "Clients"
+    ) -> None:
+        """Let the members of a group mount it, where its own group is known.
+
+        Args:
+            security_group: The group of the clients.
+            subnets: Where those are that use EFA, to check that they can. Default: not checked.
+            id: Prefix of the rules' ids. Give a name of its own to every group after the first.
+
+        Raises:
+            ValueError: When it has EFA, and a subnet is in another zone or /16 than it.
+        """
+        problems = [
+            problem for subnet in subnets for problem in check_efa_client(subnet, cidr=self._range, zone=self._zone)
+        ]
+        if self.efa and problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         if self._group is not None:
             allow_all_between(self, id, self._group, security_group)
 
 
-def _warning(file_system_id: str, *, group_known: bool, efa: bool) -> str:
+def _warning(file_system_id: str, *, group_known: bool, seen: bool) -> str:
     words = [f"{file_system_id} is yours: this library neither retains nor guards it"]
     if not group_known:
         words.append(
             "let the clients in yourself: all traffic between its security group and theirs, both ways, by group id"
         )
-    if efa:
+    if not seen:
         words.append("over EFA it is reached from its own zone and /16 only, which is yours to see to")
     return "; ".join(words)

@@ -14,6 +14,7 @@ from ultracluster.planning.directory_bucket import (
     directory_bucket_name,
     directory_bucket_warnings,
 )
+from ultracluster.storage.checked import checked
 
 # Parts of an upload that nobody finished are paid for and shown nowhere; no upload of ours takes a week.
 _ABORT_UPLOADS_DAYS = 7
@@ -40,6 +41,7 @@ class ExpressBucket(Construct):
     See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-express-differences.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -4,6 +4,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.storage.checked import checked
+
 # A year covers an annual audit; a choice, not a limit of the service.
 RETENTION = cdk.Duration.days(365)
 
@@ -21,6 +23,7 @@ class LogBucket(Construct):
             deployment that makes it fails.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -14,6 +14,8 @@ from constructs import Construct
 
 from ultracluster.network import allow_all_between, check_efa_subnets
 from ultracluster.planning import LustreOverrides, LustreSpec, Mount, Volume, check_lustre
+from ultracluster.planning.arguments import wrong_fields
+from ultracluster.storage.checked import checked
 from ultracluster.storage.lustre_metrics import LustreMetrics
 from ultracluster.storage.lustre_mount import lustre_mount, lustre_volume
 
@@ -41,6 +43,7 @@ class LustreFileSystem(Construct):
             deployment that makes it fails.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -166,6 +169,9 @@ _MOST_BACKUP_DAYS = 90
 
 
 def _problems(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[str]:
+    # A dataclass takes whatever it is given.
+    if wrong := wrong_fields(spec):
+        return [f"spec: {one}" for one in wrong]
     problems = check_lustre(LustreOverrides(**asdict(spec)), backups=bool(backup_days))
     if maintenance is not None and not cdk.Token.is_unresolved(maintenance) and not _MAINTENANCE.fullmatch(maintenance):
         problems.append(f"maintenance must be d:HH:MM in UTC, as in 7:03:00 for Sunday, got {maintenance!r}")

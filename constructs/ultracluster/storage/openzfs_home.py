@@ -14,6 +14,7 @@ from ultracluster.hardware.openzfs import BACKUP_DAYS, MOST_BACKUP_DAYS, MOST_CL
 from ultracluster.network import allow_nfs
 from ultracluster.planning import Mount, OpenZfsSize, Volume
 from ultracluster.planning.home_mounts import openzfs_mount, openzfs_volume
+from ultracluster.storage.checked import checked
 from ultracluster.storage.openzfs_metrics import OpenZfsMetrics
 
 _VOLUME = "home"
@@ -56,6 +57,7 @@ class OpenZfsHome(OpenZfsMetrics):
         ValueError: When the pieces do not fit. All reasons at once.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

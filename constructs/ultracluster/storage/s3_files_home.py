@@ -16,6 +16,7 @@ from ultracluster.hardware.s3_files import EXPORT_AFTER_SECONDS, EXPORT_FILES_PE
 from ultracluster.network import allow_nfs
 from ultracluster.planning import Mount, Volume
 from ultracluster.planning.home_mounts import s3_files_mount, s3_files_volume
+from ultracluster.storage.checked import checked
 from ultracluster.storage.mount_targets import check_subnets, target_id
 from ultracluster.storage.s3_files_metrics import S3FilesMetrics
 from ultracluster.storage.s3_files_role import s3_files_role
@@ -55,6 +56,7 @@ class S3FilesHome(S3FilesMetrics):
     See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-prereq-policies.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -1,0 +1,124 @@
+"""A Lustre file system of yours in the cluster file: where EFA reaches it, and what the library says of it."""
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from clusterfile_data import bent, problems
+from test_clusterfile_links import said
+
+from ultracluster import clusterfile
+from ultracluster.clusterfile import ClusterFile, loads
+from ultracluster.storage import ExistingLustre
+
+STORAGE = "storage: {lustre: {throughput: 40 GB/s}}"
+OWN_NETWORK = "network: {existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0, cidr: 10.1.0.0/18}}\n"
+ELSEWHERE = "network: {existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0, subnets: {%s: %s}}}\n"
+
+
+def existing(more: str = "", *, lustre: str = "", network: str = OWN_NETWORK) -> str:
+    """A file with a file system of yours; `more` are further keys of `existing`, `lustre` of the file system."""
+    body = f"existing: {{id: fs-0123456789abcdef0, mount-name: fsx{more}}}{lustre}"
+    return bent(STORAGE, f"storage: {{lustre: {{{body}}}}}") + network
+
+
+def warned(cluster: ClusterFile) -> dict[str, str]:
+    return {one.id.removeprefix("ultracluster:"): one.message for one in clusterfile.warnings(cluster)}
+
+
+@pytest.mark.parametrize("cidr", ["10.1.64.0/24", "10.1.0.0/16"])
+def test_efa_reaches_a_file_system_of_the_same_zone_and_16(cidr: str) -> None:
+    cluster = loads(existing(f", efa: true, zone: use2-az1, cidr: {cidr}"), "c.yaml")
+    assert cluster.lustre_efa
+    assert "own /16" not in warned(cluster)["existing-lustre"]
+
+
+def test_efa_does_not_reach_another_16() -> None:
+    (message,) = problems(existing(", efa: true, cidr: 10.2.0.0/24"))
+    assert "storage.lustre.existing.cidr: nodes in subnet-0123456789abcdef0, 10.1.0.0/18, can't use EFA" in message
+    assert "existing.efa: false" in message
+    assert not loads(existing(", cidr: 10.2.0.0/24"), "c.yaml").lustre_efa
+
+
+def test_efa_does_not_leave_a_vpc() -> None:
+    (message,) = problems(existing(", efa: true", network=""))
+    assert "existing.efa: the cluster makes a VPC of its own, and EFA does not leave a VPC" in message
+    assert "another VPC" in warned(loads(existing(network=""), "c.yaml"))["existing-lustre"]
+
+
+def test_nodes_in_the_zone_of_the_file_system_use_efa_and_others_tcp() -> None:
+    network = ELSEWHERE % ("use2-az2", "subnet-0123456789abcdef1")
+    text = existing(", efa: true, zone: use2-az2", network=network)
+    two = text.replace(
+        "nodes:\n", "nodes:\n  near: {type: p5en.48xlarge, count: 2, zone: use2-az2, image: ami-0123456789abcdef0}\n"
+    )
+    cluster = loads(two, "c.yaml")
+    assert [(kind.name, count) for kind, count in cluster.efa_clients] == [("p5en.48xlarge", 2)]
+    assert warned(cluster)["lustre-other-zone"].startswith("train: the file system is in use2-az2")
+    far = loads(existing(", efa: true, zone: use2-az2"), "c.yaml")
+    assert "existing.efa: false" in warned(far)["lustre-efa-unused"]
+
+
+def test_the_zone_of_a_file_system_is_in_the_region() -> None:
+    (message,) = problems(existing(", zone: use1-az1"))
+    assert "storage.lustre.existing.zone: use1-az1 is in us-east-1" in message
+
+
+def test_all_that_is_wrong_with_clients_is_told_at_once_and_in_the_words_of_the_file() -> None:
+    (without,) = problems(existing(lustre=", client: {efa-interfaces: 2}"))
+    assert "write existing.efa: true, or remove this" in without
+    text = existing(", efa: true, cidr: 10.2.0.0/24", lustre=", client: {efa-interfaces: 32, gpudirect-storage: true}")
+    many = text.replace("p5en.48xlarge, count: 64", "c7i.48xlarge, count: 2000")
+    words = "\n".join(problems(many))
+    for key in ("existing.cidr", "client.gpudirect-storage", "existing.efa: a file system takes 1,024"):
+        assert key in words, key
+
+
+def test_too_many_interfaces_and_too_many_addresses_are_both_told() -> None:
+    text = bent("40 GB/s}", "40 GB/s, client: {efa-interfaces: 8}}").replace("count: 64", "count: 600")
+    text += "network: {cidr: 10.0.0.0/22}\n"
+    words = "\n".join(problems(text))
+    assert "client.efa-interfaces: 600 nodes with at most 8 each open 4,800" in words
+    assert "nodes.train.count" in words
+
+
+def test_the_warning_of_a_file_system_of_yours_is_said_once_and_can_be_acknowledged() -> None:
+    text = existing()
+    assert said(loads(text, "c.yaml")).count("ultracluster:existing-lustre") == 1
+    known = text + "acknowledge: {ultracluster:existing-lustre: it has a team of its own}\n"
+    assert "ultracluster:existing-lustre" not in said(loads(known, "c.yaml"))
+
+
+def test_the_warning_of_a_key_of_yours_is_told_by_the_check_and_can_be_acknowledged() -> None:
+    key = "encryption-key: arn:aws:kms:us-east-2:123456789012:key/0123abcd-0123-0123-0123-0123456789ab\n"
+    text = bent("40 GB/s}", "40 GB/s, links: {/data: {export: [NEW]}}}") + key
+    id = "ultracluster:association-foreign-key"
+    assert "association-foreign-key" in warned(loads(text, "c.yaml"))
+    assert said(loads(text, "c.yaml")).count(id) == 1
+    assert id not in said(loads(text + f"acknowledge: {{{id}: its policy has the statement}}\n", "c.yaml"))
+    assert "association-foreign-key" not in warned(
+        loads(text.replace("/data: {", "/data: {bucket: theirs, "), "c.yaml")
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "mount", "written"), [("/fsx/data", "/fsx", "/data"), ("/fsx", "/fsx", "/"), ("/a/b/c", "/a/b", "/c")]
+)
+def test_a_link_is_not_called_by_its_path_on_the_nodes(path: str, mount: str, written: str) -> None:
+    text = bent("40 GB/s}", f"40 GB/s, mount: {mount}, links: {{{path}: {{bucket: theirs}}}}}}")
+    (message,) = problems(text)
+    assert f"storage.lustre.links.{path}: links are called by their path on the file system itself" in message
+    assert f"write {written}, which they see at {mount}" in message
+    loads(text.replace(f"links: {{{path}:", f"links: {{{mount}2:"), "c.yaml")
+
+
+def test_the_construct_refuses_efa_clients_in_another_zone_or_16() -> None:
+    stack = cdk.Stack(env=cdk.Environment(account="123456789012", region="us-east-2"))
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    (subnet,) = vpc.private_subnets
+    made = ExistingLustre(
+        stack, "Far", file_system_id="fs-0123456789abcdef0", mount_name="fsx", efa=True, zone="x", cidr="10.9.0.0/24"
+    )
+    with pytest.raises(ValueError, match="both must be in one /16"):
+        made.allow_clients(ec2.SecurityGroup(stack, "Nodes", vpc=vpc), subnets=[subnet])
+    with pytest.raises(ValueError, match="cidr must be the range of its subnet"):
+        ExistingLustre(stack, "Bad", file_system_id="fs-0123456789abcdef0", mount_name="fsx", cidr="10.9.0.1/24")
