@@ -211,3 +211,44 @@ def test_nodes_that_are_too_slow_for_a_checkpoint_are_told(count: int, warned: b
     ids = {warning.id for warning in warnings(loads(text, "c.yaml"))}
     assert ("ultracluster:lustre-checkpoint" in ids) == warned
     assert "ultracluster:lustre-efa-unused" in ids
+
+
+def settings(text: str) -> dict[str, str]:
+    """The settings of slurm.conf that a cluster has."""
+    stacks = ClusterStacks(cdk.App(), cluster=loads(text, "c.yaml"))
+    (made,) = Template.from_stack(stacks.cluster).find_resources("AWS::PCS::Cluster").values()
+    given = made["Properties"]["SlurmConfiguration"].get("SlurmCustomSettings", [])
+    return {one["ParameterName"]: one["ParameterValue"] for one in given}
+
+
+def test_nodes_are_checked_before_each_job_unless_the_file_says_no() -> None:
+    assert settings(PLAIN)["Prolog"] == "/usr/local/sbin/ultracluster-prolog"
+    files, _ = of(PLAIN, "train")
+    assert files["etc/ultracluster/health"].startswith("gpus 8\nnvlinks 18\nefa 16\nxids 46 48 ")
+    assert "usr/local/sbin/ultracluster-prolog" in files
+    off = f"{PLAIN}slurm: {{health: false}}\n"
+    assert "Prolog" not in settings(off)
+    assert "usr/local/sbin/ultracluster-prolog" not in of(off, "train")[0]
+
+
+def test_a_prolog_of_yours_replaces_ours() -> None:
+    text = f"{PLAIN}slurm: {{settings: {{Prolog: /fsx/prolog.sh}}}}\n"
+    assert settings(text)["Prolog"] == "/fsx/prolog.sh"
+    assert settings(text)["Epilog"] == "/usr/local/sbin/ultracluster-epilog"
+
+
+def test_login_nodes_run_no_jobs_and_check_none() -> None:
+    assert "usr/local/sbin/ultracluster-prolog" not in of(PLAIN, "login")[0]
+
+
+def test_the_efa_devices_of_a_check_are_those_of_the_launch_template() -> None:
+    for layout in ("all-efa", "one-ip"):
+        text = PLAIN.replace("count: 8", f"count: 8, layout: {layout}")
+        stacks = ClusterStacks(cdk.App(), cluster=loads(text, "c.yaml"))
+        (made,) = (
+            found["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]
+            for name, found in Template.from_stack(stacks.compute).find_resources("AWS::EC2::LaunchTemplate").items()
+            if name.startswith("train")
+        )
+        devices = sum(one.get("InterfaceType") in ("efa", "efa-only") for one in made)
+        assert f"\nefa {devices}\n" in of(text, "train")[0]["etc/ultracluster/health"]

@@ -68,6 +68,9 @@ class Slurm(Section):
         default={},
         description="Settings of slurm.conf that PCS takes, by name, such as Prolog; PCS refuses others.",
     )
+    health: t.Flag = Field(
+        default=True, description="Whether nodes are checked before each job, and cleaned up after it: prolog, epilog."
+    )
     login: Login = Field(default=Login(), description="The nodes that people log in to.")
 
 

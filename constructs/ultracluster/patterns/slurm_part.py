@@ -19,7 +19,7 @@ from ultracluster.patterns.boot_part import node_boot
 from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.storage_part import Storage
-from ultracluster.planning import BootScript, CapacityBlock, UltraServerBlock
+from ultracluster.planning import BootScript, CapacityBlock, UltraServerBlock, health_settings
 from ultracluster.storage import EXISTING_LUSTRE
 
 # The constructs that cause these say them themselves.
@@ -39,7 +39,7 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
         size=slurm.size,
         slurm_version=slurm.version,
         accounting=slurm.accounting,
-        slurm_settings=slurm.settings,
+        slurm_settings=health_settings(slurm.settings) if slurm.health else slurm.settings,
         scale_down_idle_time=cdk.Duration.seconds(slurm.scale_down_idle_time.seconds),
     )
     pcs.node.add_dependency(*network.ready)
@@ -82,7 +82,7 @@ def node_groups(
                 cluster,
                 network,
                 pcs,
-                node_boot(cluster, storage, group.instance_type, zone=group.zone),
+                node_boot(cluster, storage, group.instance_type, zone=group.zone, layout=group.layout),
             )
             for group in cluster.node_groups
             if group.section == section

@@ -29,6 +29,7 @@ from ultracluster.planning.directory_bucket import check_directory_bucket, direc
 from ultracluster.planning.domains import Domains, domains_for
 from ultracluster.planning.efa_reach import check_efa_reach
 from ultracluster.planning.failures import days_between_interruptions
+from ultracluster.planning.health import DEVICES_STATE, HEALTH_UNIT, HPC_JOBS, health_boot, health_settings
 from ultracluster.planning.images import Image, check_image
 from ultracluster.planning.linked_bucket import Purpose, Tier, link_problems
 from ultracluster.planning.lustre_check import check_capacity, check_lustre
@@ -59,6 +60,9 @@ from ultracluster.planning.system_boot import system_boot
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
+    "DEVICES_STATE",
+    "HEALTH_UNIT",
+    "HPC_JOBS",
     "LUSTRE_EFA_UNIT",
     "MOUNTS_METRICS",
     "MOUNTS_STATE",
@@ -125,6 +129,8 @@ __all__ = [
     "days_between_interruptions",
     "directory_bucket_warnings",
     "domains_for",
+    "health_boot",
+    "health_settings",
     "largest_training_subnet",
     "link_problems",
     "lustre_offer",

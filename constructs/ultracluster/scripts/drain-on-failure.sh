@@ -2,7 +2,9 @@
 # Drains this node of Slurm when one of its health files says `failed` twice in a row, and resumes it when all are well
 # again: after a drain of its own only. Whatever anybody else drained stays as it is.
 #
-#   drain-on-failure.sh
+#   drain-on-failure.sh [--now NAME]
+#
+#   --now    the failure of this health file drains at once: it will not pass by itself, such as a GPU that is gone
 #
 # It runs after every check. Where slurmd does not run (a login node, a node that boots) it does nothing. Exit code 0:
 # done, or nothing to do. 1: the controller did not answer, or does not know this node.
@@ -15,6 +17,7 @@ health=$root/run/ultracluster/health
 run=$root/run/ultracluster/drain
 # How a reason of ours begins. Whose reason begins otherwise drained the node for a reason that we cannot judge.
 mark="ultracluster: "
+now=""
 
 say() { echo "drain-on-failure: $*"; }
 
@@ -39,7 +42,7 @@ read_health() {
             times=$((times + 1))
             printf '%s\n' "$times" >"$run/$name.times"
             # Slurm's reason is one line, and brackets are its own.
-            if [ "$times" -ge 2 ]; then
+            if [ "$times" -ge 2 ] || [ "$name" = "$now" ]; then
                 reason+="${reason:+; }$name: $(sed -n '1s/^failed: *//p' "$file" | tr -d '"[]' | cut -c 1-160)"
             fi
         else
@@ -96,11 +99,25 @@ find_node() {
     printf '%s\n' "$node" >"$run/node"
 }
 
-# Whether the node is drained, and whether by us: none, ours or theirs.
+# Whether slurmd's first minutes are on: AWS PCS restarts it a few seconds after its start, a prolog of that moment is
+# lost, and the controller drains the node for it seven minutes later. No prolog of ours has refused anything then. See
+# https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/OPERATIONS.md 6.1 (commit 95b939c of
+# 2026-07-23, read 2026-11-21).
+is_new() {
+    local up
+    [ ! -e "$root/run/ultracluster/prolog-refused" ] || return 1
+    read -r up _ 2>/dev/null <"$root/proc/uptime" || return 1
+    [ "${up%.*}" -lt 2700 ]
+}
+
+# Whether the node is drained, and whether by us: none, ours or theirs. A prolog that was lost counts as ours, once.
 drained() {
     if ! grep -qE ' State=[^ ]*[+]DRAIN([+*]| |$)' <<<"$shown"; then
         echo none
     elif [[ $shown == *" Reason=$mark"* ]]; then
+        echo ours
+    elif [[ $shown == *" Reason=Prolog error"* ]] && is_new && [ ! -e "$run/lost-prolog" ]; then
+        touch "$run/lost-prolog"
         echo ours
     else
         echo theirs
@@ -111,12 +128,17 @@ update() { ask update NodeName="$node" "$@" || fail "the controller refused $*";
 
 main() {
     local well reason pid scontrol node shown
+    case $#:${1:-} in
+        0:) ;;
+        2:--now) now=$2 ;;
+        *) fail "takes --now NAME or nothing, got $*" ;;
+    esac
     mkdir -p "$run"
     exec 9>"$run/lock"
     flock 9
     read_health
     # A node that is well, and was found to have no drain of ours since the boot, has nothing to ask.
-    if [ "$well" = yes ] && [ -e "$run/clear" ]; then return; fi
+    if [ "$well" = yes ] && [ -e "$run/clear" ] && ! is_new; then return; fi
     if [ "$well" = no ] && [ -z "$reason" ]; then return; fi
     find_slurm || return 0
     find_node

@@ -1,0 +1,93 @@
+"""What a Slurm node checks before each job, and cleans up after it."""
+
+from collections.abc import Mapping
+
+from ultracluster import scripts
+from ultracluster.hardware import InstanceType
+from ultracluster.hardware.nvlink import nvlinks
+from ultracluster.hardware.xids import XidPolicy, xids
+from ultracluster.planning.node_files import NodeBoot, NodeFile
+
+#: Where a node says how its devices are: `ok`, or `failed: REASON`.
+DEVICES_STATE = "/run/ultracluster/health/devices"
+#: The unit that checks them at boot, before slurmd starts. It also makes `HPC_JOBS`.
+HEALTH_UNIT = "ultracluster-health-check.service"
+#: A file for each GPU that a job has, with the job's id: what dcgm-exporter takes as `--hpc-job-mapping-dir`.
+HPC_JOBS = "/run/ultracluster/hpc-jobs"
+
+_BIN = "/usr/local/sbin/ultracluster-"
+# A job that comes back to a bad node is held for good, unless the scheduler is told otherwise:
+# https://slurm.schedmd.com/slurm.conf.html#OPT_Prolog and #OPT_nohold_on_prolog_fail. Alloc runs the prolog on all
+# nodes of a job before its first step, as AWS has it: https://docs.aws.amazon.com/pcs/latest/userguide/
+# capacity-blocks-nvidia-imex.html (all read 2026-11-21)
+_REQUEUE = "nohold_on_prolog_fail"
+_SETTINGS = {"Prolog": f"{_BIN}prolog", "Epilog": f"{_BIN}epilog", "PrologFlags": "Alloc,NoHold"}
+
+# GPUs and their fabric take a minute to come up on a large node.
+_UNIT = f"""\
+[Unit]
+Description=Check of GPUs, EFA devices and mounts
+After=ultracluster-mount-check.service nvidia-persistenced.service nvidia-fabricmanager.service
+Before=slurmd.service
+
+[Service]
+Type=oneshot
+ExecStart=-{_BIN}health-check --patience 180
+TimeoutStartSec=5min
+
+[Install]
+WantedBy=multi-user.target
+"""
+_SLURMD = f"""\
+[Unit]
+Wants={HEALTH_UNIT}
+After={HEALTH_UNIT}
+
+[Service]
+ExecStartPost=-{_BIN}drain-on-failure --now devices
+"""
+
+
+def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
+    """The checks of a node of a type, as prolog and epilog of Slurm, and once at boot.
+
+    They use what `slurm_boot` gives: the state of the mounts, and the program that drains.
+
+    Args:
+        instance_type: Its type. What is not known of it is not checked.
+        efa_devices: How many EFA devices its launch template gives it.
+    """
+    lines = {
+        "gpus": str(instance_type.gpus),
+        "nvlinks": str(nvlinks(instance_type)),
+        "efa": str(efa_devices),
+        "xids": " ".join(map(str, xids(XidPolicy.FATAL, XidPolicy.RESET))),
+    }
+    files = [_script(name) for name in ("health-check", "prolog", "epilog")]
+    if instance_type.ultraservers:
+        files.append(_script("imex"))
+    files += [
+        NodeFile(
+            path="/etc/ultracluster/health",
+            text="".join(f"{name} {value}\n" for name, value in lines.items()),
+            mode="0644",
+        ),
+        NodeFile(path=f"/etc/systemd/system/{HEALTH_UNIT}", text=_UNIT, mode="0644"),
+        NodeFile(path="/etc/systemd/system/slurmd.service.d/ultracluster-health.conf", text=_SLURMD, mode="0644"),
+    ]
+    return NodeBoot(files=tuple(files), units=(HEALTH_UNIT,))
+
+
+def health_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings of slurm.conf that run the checks, together with those of a cluster. Of one name, the cluster's counts.
+
+    `SchedulerParameters` is a list, and keeps the cluster's words.
+    """
+    words = [word for word in settings.get("SchedulerParameters", "").split(",") if word]
+    if _REQUEUE not in words:
+        words.append(_REQUEUE)
+    return {**_SETTINGS, **settings, "SchedulerParameters": ",".join(words)}
+
+
+def _script(name: str) -> NodeFile:
+    return NodeFile(path=_BIN + name, text=scripts.text(f"{name}.sh"), mode="0755")

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Slurm's prolog: root runs it on each node of a job before the job does. A node that is not well is drained with the
+# reason, and the job starts on others.
+#
+#   prolog.sh
+#
+# Exit code 0: the job may start here. 1: it may not. https://slurm.schedmd.com/prolog_epilog.html (read 2026-11-21)
+set -Eeuo pipefail
+export LC_ALL=C
+
+# Where the node's / stands: nothing on a node, a directory in a test.
+root=${ULTRACLUSTER_ROOT:-}
+# Slurm gives its prolog no path to rely on.
+[ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+bin=$root/usr/local/sbin/ultracluster
+run=$root/run/ultracluster
+job=${SLURM_JOB_ID:?is set by Slurm}
+
+# The controller may be slow when 64 nodes start at once; its own word for it would be "Prolog error".
+refuse() {
+    echo "prolog: job $job: $*" >&2
+    rm -f "$run/jobs/$job"
+    touch "$run/prolog-refused"
+    timeout --kill-after=5 45 "$bin-drain-on-failure" --now "$1" || true
+    exit 1
+}
+
+# For dcgm-exporter (--hpc-job-mapping-dir): a file for each GPU, a job on each line.
+# https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of 2026-05-12, README and internal/pkg/transformation/hpc.go)
+map_gpus() {
+    local gpu words=()
+    IFS=, read -r -a words <<<"${SLURM_JOB_GPUS:-}"
+    for gpu in "${words[@]}"; do
+        [[ $gpu =~ ^[0-9]+$ ]] || continue
+        grep -qxF "$job" "$run/hpc-jobs/$gpu" 2>/dev/null || printf '%s\n' "$job" >>"$run/hpc-jobs/$gpu"
+    done
+}
+
+main() {
+    mkdir -p "$run/jobs" "$run/hpc-jobs"
+    # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one.
+    exec 9>"$run/epilog.lock"
+    flock --wait 60 9
+    printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/jobs/$job"
+    # Names in metrics are not worth a job.
+    map_gpus || echo "prolog: job $job: its GPUs could not be mapped for metrics" >&2
+    exec 9>&-
+    "$bin-health-check" || refuse devices
+    if [ -x "$bin-imex" ]; then "$bin-imex" || refuse imex; fi
+}
+
+main "$@"

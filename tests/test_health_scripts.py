@@ -1,0 +1,368 @@
+"""Prolog, health check, epilog and IMEX run here in bash, as a node gets them; the hardware's commands stand in."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from node_boot import Node
+
+from ultracluster import scripts
+from ultracluster.hardware import INSTANCE_TYPES
+from ultracluster.hardware.xids import XIDS, XidPolicy
+from ultracluster.planning import health_boot, health_settings
+
+P5EN = INSTANCE_TYPES["p5en.48xlarge"]
+GB200 = INSTANCE_TYPES["p6e-gb200.36xlarge"]
+BIN = "/usr/local/sbin/ultracluster-"
+JOB = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "2001", "SLURM_JOB_GPUS": "0,1,2,3,4,5,6,7"}
+
+
+class GpuNode(Node):
+    """A healthy p5en.48xlarge with Slurm on it, booted."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, efa=16)
+        self.with_slurm(options="-N train-1")
+        for one in health_boot(P5EN, efa_devices=16).files:
+            self.file(one.path, one.text).chmod(int(one.mode, 8))
+        self.install("drain-on-failure")
+        self.gpus()
+        self.says("rows", "\n".join(f"00000000:{n}B:00.0, No, No" for n in range(8)))
+        links = "\n".join(f"\t Link {n}: 26.562 GB/s" for n in range(18))
+        self.says("nvlink", "\n".join(f"GPU {n}: NVIDIA H200 (UUID: GPU-{n})\n{links}" for n in range(8)))
+        (self.root / "dev/shm").mkdir(parents=True)
+        self.says("kernel", "EXT4-fs (nvme0n1p1): mounted filesystem\nNVRM: loading NVIDIA UNIX Open Kernel Module")
+        for device in (self.root / "sys/class/infiniband").iterdir():
+            (device / "ports/1").mkdir(parents=True)
+            (device / "ports/1/state").write_text("4: ACTIVE\n")
+
+    def gpus(self, count: int = 8, **changed: str) -> None:
+        """What nvidia-smi says about the GPUs; `gpu3="Enabled, 1, Not Active"` changes one."""
+        lines = {f"gpu{n}": changed.get(f"gpu{n}", "Enabled, 0, Not Active") for n in range(count)}
+        self.says("gpus", "\n".join(f"{name[3:]}, {line}" for name, line in lines.items()))
+
+    def install(self, script: str) -> None:
+        """Put another of our scripts in its place."""
+        self.file(f"{BIN}{script}", scripts.text(f"{script}.sh")).chmod(0o755)
+
+    def call(self, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run one of them as Slurm does."""
+        return self.start(self.root / f"{BIN}{script}".lstrip("/"), *arguments, **environment)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> GpuNode:
+    return GpuNode(tmp_path)
+
+
+def refusal(node: GpuNode) -> str:
+    """Why the prolog refuses a job, by Slurm's own record of the node."""
+    assert node.call("prolog", **JOB, ULTRACLUSTER_CHECK_LIMIT="1").returncode == 1
+    shown = node.slurm()
+    assert "+DRAIN" in shown["State"]
+    return shown["Reason"].removeprefix("ultracluster: devices: ")
+
+
+def test_a_healthy_node_takes_the_job_and_asks_the_controller_nothing(node: GpuNode) -> None:
+    done = node.call("prolog", **JOB)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert node.health("devices") == "ok\n"
+    assert node.calls("scontrol") == []
+
+
+def test_the_check_takes_seconds(node: GpuNode) -> None:
+    began = time.monotonic()
+    assert node.call("health-check").returncode == 0
+    assert time.monotonic() - began < 5
+
+
+def test_a_node_without_its_gpus_is_drained_with_the_reason(node: GpuNode) -> None:
+    node.gpus(7)
+    assert refusal(node) == "7 of 8 GPUs are there"
+
+
+def test_a_gpu_that_has_fallen_off_the_bus_is_the_reason(node: GpuNode) -> None:
+    node.gpus(3)
+    node.says("gpu-lost")
+    said = refusal(node)
+    assert "GPU3: 0000:B9:00.0: GPU is lost." in said
+    assert said.endswith("; 3 of 8 GPUs are there")
+
+
+def test_uncorrected_ecc_errors_drain(node: GpuNode) -> None:
+    node.gpus(gpu3="Enabled, 2, Not Active")
+    assert refusal(node) == "GPU 3 has 2 uncorrected ECC errors since the boot"
+
+
+def test_ecc_that_is_off_drains(node: GpuNode) -> None:
+    node.gpus(gpu5="Disabled, [N/A], Not Active")
+    assert refusal(node) == "GPU 5 has ECC off"
+
+
+def test_clocks_that_the_hardware_slows_down_drain(node: GpuNode) -> None:
+    node.gpus(gpu0="Enabled, 0, Active")
+    assert refusal(node) == "the hardware of GPU 0 slows its clocks down"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [("Yes, No", "wants a reset to remap rows of its memory"), ("No, Yes", "could not remap a row of its memory")],
+)
+def test_rows_that_wait_for_a_reset_or_could_not_be_remapped_drain(node: GpuNode, line: str, reason: str) -> None:
+    node.says("rows", f"00000000:BB:00.0, {line}")
+    assert refusal(node) == f"GPU 00000000:BB:00.0 {reason}"
+
+
+def test_one_nvlink_that_is_down_drains(node: GpuNode) -> None:
+    text = (node.state / "nvlink").read_text()
+    head, _, tail = text.partition("GPU 6:")
+    node.says("nvlink", head + "GPU 6:" + tail.replace("Link 4: 26.562 GB/s", "Link 4: <inactive>", 1))
+    assert refusal(node) == "GPU 6 has 17 of 18 NVLinks up"
+
+
+@pytest.mark.parametrize("policy", list(XidPolicy))
+def test_an_xid_drains_as_the_policy_has_it(node: GpuNode, policy: XidPolicy) -> None:
+    codes = [code for code, found in XIDS.items() if found is policy]
+    lines = [f"[ 1.0] NVRM: Xid (PCI:0000:b9:00): {code}, pid=12, name=python" for code in codes]
+    node.says("kernel", "\n".join(lines))
+    told = node.call("health-check").returncode
+    said = node.health("devices")
+    if policy in (XidPolicy.FATAL, XidPolicy.RESET):
+        assert told == 1
+        assert all(f"XID {code} on GPU 0000:b9:00" in said for code in codes)
+    else:
+        assert (told, said) == (0, "ok\n")
+
+
+def test_xids_that_somebody_has_dealt_with_are_forgotten(node: GpuNode) -> None:
+    node.says("kernel", "NVRM: Xid (PCI:0000:b9:00): 48, pid=12")
+    assert refusal(node) == "XID 48 on GPU 0000:b9:00"
+    assert node.call("health-check", "--forget-xids").returncode == 0
+    assert node.call("drain-on-failure").returncode == 0
+    assert "+DRAIN" not in node.slurm()["State"]
+    node.says("kernel-since", "NVRM: Xid (PCI:0000:b9:00): 79, pid=12")
+    assert refusal(node) == "XID 79 on GPU 0000:b9:00"
+
+
+@pytest.mark.parametrize("efa", [0, 15])
+def test_an_efa_device_that_is_missing_drains(node: GpuNode, efa: int) -> None:
+    for device in sorted((node.root / "sys/class/infiniband").iterdir())[efa:]:
+        device.rename(node.root / f"tmp-{device.name}")
+    assert refusal(node) == f"{efa} of 16 EFA devices are there"
+
+
+def test_an_efa_device_that_is_down_drains(node: GpuNode) -> None:
+    node.file("/sys/class/infiniband/rdmap03s0/ports/1/state", "1: DOWN\n")
+    assert refusal(node) == "EFA device rdmap03s0 is DOWN"
+
+
+def test_a_device_of_another_make_is_no_efa_device(node: GpuNode) -> None:
+    device = node.root / "sys/class/infiniband/mlx5_0/device"
+    device.mkdir(parents=True)
+    (node.root / "sys/bus/pci/drivers/mlx5_core").mkdir()
+    (device / "driver").symlink_to(node.root / "sys/bus/pci/drivers/mlx5_core")
+    assert node.call("health-check").returncode == 0
+
+
+def test_mounts_that_are_broken_or_unchecked_drain(node: GpuNode) -> None:
+    node.file("/etc/ultracluster/mounts", "/fsx lustre yes\n")
+    assert "the mounts have not been checked since the boot" in refusal(node)
+    node.file("/run/ultracluster/health/mounts", "failed: /fsx does not answer within 5 s\n")
+    assert node.call("health-check").returncode == 1
+    assert "/fsx does not answer within 5 s" in node.health("devices")
+    node.file("/run/ultracluster/health/mounts", "ok\n")
+    node.call("health-check")
+    assert node.health("devices") == "failed: /fsx is not mounted\n"
+    node.file("/proc/self/mountinfo", "44 29 0:40 / /fsx rw,noatime shared:2 - lustre fs@tcp:/m rw,flock\n")
+    assert node.call("health-check").returncode == 0
+
+
+@pytest.mark.parametrize("hanging", ["smi-gpus", "smi-nvlink", "journalctl"])
+def test_a_command_that_hangs_is_a_reason_within_seconds(node: GpuNode, hanging: str) -> None:
+    node.says("hang", hanging)
+    began = time.monotonic()
+    assert "does not answer within 1 s" in refusal(node)
+    assert time.monotonic() - began < 8
+
+
+def test_all_that_is_wrong_is_said_at_once(node: GpuNode) -> None:
+    node.gpus(7, gpu1="Enabled, 0, Active")
+    node.file("/sys/class/infiniband/rdmap03s0/ports/1/state", "1: DOWN\n")
+    node.call("health-check")
+    said = node.health("devices")
+    assert "7 of 8 GPUs" in said
+    assert "slows its clocks" in said
+    assert "rdmap03s0" in said
+
+
+def test_at_boot_the_check_waits_for_the_drivers(node: GpuNode) -> None:
+    node.gpus(0)
+    program = [node.root / f"{BIN}health-check".lstrip("/"), "--patience", "30"]
+    environment = {
+        "PATH": str(node.bin),
+        "ULTRACLUSTER_ROOT": str(node.root),
+        "STAND_IN_STATE": str(node.state),
+    }
+    with subprocess.Popen(program, env=environment, stderr=subprocess.DEVNULL) as running:
+        time.sleep(1)
+        node.gpus()
+        assert running.wait(timeout=25) == 0
+    assert node.health("devices") == "ok\n"
+
+
+@pytest.mark.parametrize("arguments", [("--fast",), ("--patience",), ("--patience", "soon")])
+def test_wrong_usage_says_what_is_known(node: GpuNode, arguments: tuple[str, ...]) -> None:
+    done = node.call("health-check", *arguments)
+    assert done.returncode == 2
+    assert "patience" in done.stderr
+
+
+def test_the_silent_controller_does_not_let_the_job_in(node: GpuNode) -> None:
+    node.gpus(7)
+    node.says("slurm-down")
+    assert node.call("prolog", **JOB).returncode == 1
+
+
+def test_metrics_know_the_job_of_each_gpu_until_it_ends(node: GpuNode) -> None:
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_GPUS="0,1")
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002", SLURM_JOB_GPUS="1,2")
+    jobs = node.root / "run/ultracluster/hpc-jobs"
+    assert {file.name: file.read_text() for file in jobs.iterdir()} == {"0": "77\n", "1": "77\n78\n", "2": "78\n"}
+    assert node.call("epilog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001").returncode == 0
+    assert {file.name: file.read_text() for file in jobs.iterdir()} == {"1": "78\n", "2": "78\n"}
+    assert node.call("epilog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002").returncode == 0
+    assert list(jobs.iterdir()) == []
+
+
+def test_the_epilog_ends_what_the_job_left_behind(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.says("processes/2001", "4242")
+    node.file(
+        "/proc/sysvipc/shm", "key shmid perms size cpid lpid nattch uid\n0 12 600 1 1 1 0 2001\n0 13 600 1 1 1 0 0\n"
+    )
+    assert node.call("epilog", **JOB).returncode == 0
+    assert node.calls("pkill") == ["pkill -TERM --uid 2001"]
+    assert node.calls("ipcrm") == ["ipcrm --shmem-id 12"]
+
+
+def test_what_does_not_listen_is_killed(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.says("processes/2001", "4242")
+    node.says("stubborn")
+    assert node.call("epilog", **JOB).returncode == 0
+    assert node.calls("pkill") == ["pkill -TERM --uid 2001", "pkill -KILL --uid 2001"]
+
+
+def test_what_cannot_be_killed_drains_the_node(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.says("processes/2001", "4242")
+    node.says("stubborn")
+    node.says("unkillable")
+    assert node.call("epilog", **JOB).returncode == 1
+    assert node.slurm()["Reason"] == "ultracluster: epilog: processes of job 77 cannot be killed: 4242"
+
+
+def test_a_user_with_another_job_on_the_node_keeps_its_processes(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.call("prolog", **(JOB | {"SLURM_JOB_ID": "78"}))
+    node.says("processes/2001", "4242")
+    assert node.call("epilog", **JOB).returncode == 0
+    assert node.calls("pkill") == []
+    assert node.call("epilog", **(JOB | {"SLURM_JOB_ID": "78"})).returncode == 0
+    assert node.calls("pkill") == ["pkill -TERM --uid 2001"]
+
+
+@pytest.mark.parametrize("uid", ["0", "999", "65534", "", "x"])
+def test_users_of_the_system_are_never_touched(node: GpuNode, uid: str) -> None:
+    node.says(f"processes/{uid or 'none'}", "1")
+    assert node.call("epilog", SLURM_JOB_ID="77", SLURM_JOB_UID=uid).returncode == 0
+    assert node.calls("pkill") == []
+
+
+def test_a_prolog_that_pcs_lost_in_the_first_minutes_is_forgiven_once(node: GpuNode) -> None:
+    node.file("/proc/uptime", "600.12 1200.00\n")
+    node.slurm_node("train-1", address="10.1.1.61", host="ip-10-1-1-61", state="IDLE+DRAIN", reason="Prolog error")
+    node.call("drain-on-failure")
+    assert node.slurm()["State"] == "IDLE"
+    node.slurm_node("train-1", address="10.1.1.61", host="ip-10-1-1-61", state="IDLE+DRAIN", reason="Prolog error")
+    node.call("drain-on-failure")
+    assert "+DRAIN" in node.slurm()["State"]
+
+
+def test_a_prolog_error_after_a_refusal_or_later_is_never_forgiven(node: GpuNode) -> None:
+    drained = {"address": "10.1.1.61", "host": "ip-10-1-1-61", "state": "IDLE+DRAIN", "reason": "Prolog error"}
+    node.file("/proc/uptime", "90000.12 1200.00\n")
+    node.slurm_node("train-1", **drained)
+    node.call("drain-on-failure")
+    assert "+DRAIN" in node.slurm()["State"]
+    node.file("/proc/uptime", "600.12 1200.00\n")
+    node.file("/run/ultracluster/prolog-refused", "")
+    (node.root / "run/ultracluster/drain/clear").unlink()
+    node.call("drain-on-failure")
+    assert "+DRAIN" in node.slurm()["State"]
+
+
+@pytest.fixture
+def ultra(tmp_path: Path) -> GpuNode:
+    made = GpuNode(tmp_path)
+    for one in health_boot(GB200, efa_devices=0).files:
+        if one.path.endswith("-imex"):
+            made.file(one.path, one.text).chmod(0o755)
+    made.says("units/nvidia-imex.service/enabled")
+    made.file("/proc/devices", "Character devices:\n  1 mem\n511 nvidia-caps-imex-channels\n")
+    made.file("/etc/nvidia-imex/nodes_config.cfg", "10.9.9.9\n")
+    for number in (2, 10):
+        made.slurm_node(f"train-{number}", address=f"10.1.1.{60 + number}", host=f"ip-{number}")
+    made.slurm_node("train-x-1", address="10.1.2.1", host="other")
+    made.slurm_node("ultra-1", address="10.1.3.1", host="other")
+    return made
+
+
+IMEX = JOB | {"SLURMD_NODENAME": "train-1", "SLURM_JOB_NODELIST": "train-[1,2,10]", "SLURM_JOB_OVERSUBSCRIBE": "NO"}
+
+
+def test_a_job_on_an_ultraserver_gets_one_imex_domain_of_its_nodes_there(ultra: GpuNode) -> None:
+    assert ultra.call("prolog", **IMEX).returncode == 0
+    written = ultra.read("/etc/nvidia-imex/nodes_config.cfg").split()
+    assert sorted(written) == ["10.1.1.61", "10.1.1.62", "10.1.1.70"]
+    order = [call for call in ultra.calls("systemctl") if "imex" in call]
+    assert order[-2:] == ["systemctl stop nvidia-imex.service", "systemctl start nvidia-imex.service"]
+    assert (ultra.root / "dev/nvidia-caps-imex-channels/channel0").exists()
+
+
+def test_a_job_that_shares_its_nodes_leaves_imex_alone(ultra: GpuNode) -> None:
+    assert ultra.call("prolog", **(IMEX | {"SLURM_JOB_OVERSUBSCRIBE": "OK"})).returncode == 0
+    assert ultra.read("/etc/nvidia-imex/nodes_config.cfg") == "10.9.9.9\n"
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("units/nvidia-imex.service/broken", "nvidia-imex.service did not start within 60 s"),
+        ("slurm-down", "the controller does not say where the nodes of the job are"),
+    ],
+)
+def test_a_domain_that_cannot_be_made_refuses_the_job(ultra: GpuNode, fault: str, reason: str) -> None:
+    ultra.says(fault)
+    assert ultra.call("prolog", **IMEX).returncode == 1
+    assert ultra.health("imex") == f"failed: {reason}\n"
+
+
+def test_an_image_without_imex_refuses_the_job(ultra: GpuNode) -> None:
+    ultra.forgets("units/nvidia-imex.service/enabled")
+    assert ultra.call("prolog", **IMEX).returncode == 1
+    assert "is not enabled in the image" in ultra.slurm()["Reason"]
+
+
+def test_only_ultraservers_get_the_script_for_imex() -> None:
+    assert not any("imex" in file.path for file in health_boot(P5EN, efa_devices=16).files)
+    assert any("imex" in file.path for file in health_boot(GB200, efa_devices=4).files)
+
+
+def test_settings_of_a_cluster_come_before_those_of_the_checks() -> None:
+    found = health_settings({"Prolog": "/fsx/mine.sh", "SchedulerParameters": "defer,bf_continue"})
+    assert found["Prolog"] == "/fsx/mine.sh"
+    assert found["Epilog"] == "/usr/local/sbin/ultracluster-epilog"
+    assert found["SchedulerParameters"] == "defer,bf_continue,nohold_on_prolog_fail"
+    assert health_settings(found) == found
