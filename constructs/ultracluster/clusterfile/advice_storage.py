@@ -110,11 +110,13 @@ def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
     if UNVERSIONED in words:
         yield "association-unversioned", words[UNVERSIONED]
     theirs = sorted({link.bucket for link in lustre.links.values() if link.bucket is not None})
+    imports = any(link.import_ for link in lustre.links.values() if link.bucket is not None)
+    where = f"; FSx imports by itself from buckets in {cluster.region} only" if imports else ""
     if theirs:
         yield (
             "association-foreign-bucket",
             f"{', '.join(theirs)}: a bucket of yours may be locked, expire what is linked, or send notifications that "
-            "clash with those of FSx; synthesis shows the statements that its policy and its key may need",
+            f"clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
         )
     own = {path: link for path, link in lustre.links.items() if link.bucket is None}
     if idle := [path for path, link in own.items() if not link.import_ and not link.export]:
