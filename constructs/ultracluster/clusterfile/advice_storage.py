@@ -94,8 +94,12 @@ def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]
         words.append("let the nodes in yourself, by the group of the nodes, or name its security-group")
     if cluster.network.existing is None:
         words.append("it is in another VPC than the one that is made: connect the two, or name its VPC")
-    if existing.efa and existing.cidr is None:
-        words.append("over EFA it is reached from its own /16 only; give the range of its subnet, existing.cidr")
+    network = cluster.network.existing
+    if existing.efa and (existing.cidr is None or network is None or network.cidr is None):
+        words.append(
+            "over EFA it is reached from its own /16 only; to have that checked, give the ranges of its subnet, "
+            "existing.cidr, and of the nodes', network.existing.cidr"
+        )
     yield "existing-lustre", "; ".join(words)
 
 

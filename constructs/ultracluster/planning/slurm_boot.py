@@ -31,6 +31,8 @@ SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 # "For client instance types with more than 64 vCPU cores":
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21)
 _MANY_VCPUS = 64
+#: More than any type has; two digits, as the script takes them.
+MOST_EFA_INTERFACES = 99
 _MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"
 
 
@@ -84,8 +86,11 @@ class LustreClient:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        if self.efa_interfaces is not None and not 1 <= self.efa_interfaces <= 99:
-            raise ValueError(f"efa_interfaces must be 1 to 99, got {self.efa_interfaces}; AWS's number: leave it out")
+        most = MOST_EFA_INTERFACES
+        if self.efa_interfaces is not None and not 1 <= self.efa_interfaces <= most:
+            raise ValueError(
+                f"efa_interfaces must be 1 to {most}, got {self.efa_interfaces}; AWS's number: leave it out"
+            )
 
     def connections(self, instance_type: InstanceType) -> int:
         """How many of the 1,024 EFA connections of a file system a node of a type takes; 0: it runs over TCP.
