@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ultracluster.hardware import repositories as facts
-from ultracluster.planning.arguments import shown
+from ultracluster.planning.arguments import refuse_wrong_fields, shown
 from ultracluster.planning.reservation_ids import is_token
 
 BOTH_WAYS = "ultracluster:association-both-ways"
@@ -48,6 +48,14 @@ class Association:
     export_events: Sequence[str] = ()
     batch_import_metadata: bool = True
     imported_file_chunk_mib: int = facts.IMPORTED_FILE_CHUNK_MIB
+
+    def __post_init__(self) -> None:
+        """Check the types; `check_associations` checks the rest.
+
+        Raises:
+            ValueError: When one is another than asked for.
+        """
+        refuse_wrong_fields(self)
 
     @property
     def bucket(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ultracluster import scripts
 from ultracluster.hardware import InstanceType, interfaces
+from ultracluster.planning.arguments import refuse_wrong_fields
 from ultracluster.planning.mounts import Mount
 from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, without_comments
@@ -55,6 +56,7 @@ class EfaBundle:
 
     def __post_init__(self) -> None:
         """Check both."""
+        refuse_wrong_fields(self)
         problems = []
         if not BUNDLE_URL.fullmatch(self.url):
             problems.append(f"url must be an https:// or s3:// address of plain characters, got {self.url!r}")
@@ -86,6 +88,7 @@ class LustreClient:
 
     def __post_init__(self) -> None:
         """Check the number."""
+        refuse_wrong_fields(self)
         most = MOST_EFA_INTERFACES
         if self.efa_interfaces is not None and not 1 <= self.efa_interfaces <= most:
             raise ValueError(
