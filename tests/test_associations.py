@@ -234,3 +234,8 @@ def test_a_release_names_one_to_a_hundred_paths() -> None:
 @pytest.mark.parametrize(("path", "taken"), [("/a/b", "a/b"), ("/a/", "a"), ("/", "/")])
 def test_a_task_takes_paths_relative_to_the_mount_point(path: str, taken: str) -> None:
     assert task_path(path) == taken
+
+
+def test_a_long_path_is_told_shortened() -> None:
+    (problem,) = check_associations([Association(path="/" + "a" * 5000, repository="s3://my-data")], region="us-east-2")
+    assert len(problem) < 300

@@ -122,3 +122,24 @@ def test_the_construct_refuses_efa_clients_in_another_zone_or_16() -> None:
         made.allow_clients(ec2.SecurityGroup(stack, "Nodes", vpc=vpc), subnets=[subnet])
     with pytest.raises(ValueError, match="cidr must be the range of its subnet"):
         ExistingLustre(stack, "Bad", file_system_id="fs-0123456789abcdef0", mount_name="fsx", cidr="10.9.0.1/24")
+
+
+def test_what_is_not_checked_is_said() -> None:
+    unknown = OWN_NETWORK.replace(", cidr: 10.1.0.0/18", "")
+    cluster = loads(existing(", efa: true, cidr: 10.9.0.0/24", network=unknown), "c.yaml")
+    assert "network.existing.cidr" in warned(cluster)["existing-lustre"]
+    (message,) = problems(existing(", efa: true, cidr: 10.0.0.0/8"))
+    assert "existing.cidr: a subnet has a range of /16 to /28, got 10.0.0.0/8" in message
+
+
+@pytest.mark.parametrize("given", ["throughput: 40 GB/s", "existing: {id: fs-0123456789abcdef0, mount-name: fsx}"])
+def test_more_interfaces_than_any_type_has_are_told_at_their_key(given: str) -> None:
+    text = bent("throughput: 40 GB/s", f"{given}, client: {{efa-interfaces: 999}}")
+    (message,) = problems(text)
+    assert "storage.lustre.client.efa-interfaces: must be 1 to 99, got 999" in message
+
+
+def test_intelligent_tiering_has_no_tier() -> None:
+    text = bent("throughput: 40 GB/s", "capacity: 500 TiB, storage-type: INTELLIGENT_TIERING, tier: 250 MB/s/TiB")
+    (message,) = problems(text)
+    assert "storage.lustre.tier: Intelligent-Tiering has no tier" in message

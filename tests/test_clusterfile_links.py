@@ -297,6 +297,13 @@ def test_warnings_of_links_are_said_once_and_can_be_acknowledged() -> None:
     assert [id for id in said(loads(known, "c.yaml")) if "association" in id] == []
 
 
+def test_a_bucket_of_yours_that_is_imported_from_must_be_in_the_region() -> None:
+    """Nobody can see from here where it is."""
+    found = warned(read("/data: {bucket: theirs, import: [NEW]}"))["association-foreign-bucket"]
+    assert "FSx imports by itself from buckets in us-east-2 only" in found
+    assert "imports" not in warned(read("/data: {bucket: theirs}"))["association-foreign-bucket"]
+
+
 def said(cluster: ClusterFile) -> list[str]:
     """Ids of the warnings that synthesis shows, one for each place."""
     found = [message for stack in synth(cluster).stacks for message in stack.messages]

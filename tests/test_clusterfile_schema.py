@@ -145,6 +145,8 @@ ROOMS: list[tuple[str, ...]] = [
     ("network", "existing"),
     ("storage",),
     ("storage", "lustre"),
+    ("storage", "lustre", "existing"),
+    ("storage", "lustre", "client"),
     ("tags",),
 ]
 KEYS = sorted(

@@ -154,3 +154,19 @@ def test_right_types_are_right(mb_per_s: int) -> None:
     assert wrong_fields(LustreGoal(throughput_mb_per_s=mb_per_s)) == []
     assert wrong_fields(SPEC) == []
     assert wrong_fields(Checkpoint(size_bytes=mb_per_s, stall_seconds=60)) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: planning.LustreClient(efa_interfaces=1.5), "efa_interfaces must be a whole number or None, got 1.5"),  # type: ignore[arg-type]
+        (lambda: planning.EfaBundle(url=None, sha256="0" * 64), "url must be a text, got None"),  # type: ignore[arg-type]
+        (lambda: planning.Mountpoint(bucket="my-data", prefix=5), "prefix must be a text, got 5"),  # type: ignore[arg-type]
+        (lambda: planning.LocalScratch(container_store="x"), "container_store must be True or False, got 'x'"),  # type: ignore[arg-type]
+        (lambda: planning.Association(path="/a", repository=None), "repository must be a text, got None"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_value_of_another_type_is_no_value(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(ValueError, match="must be") as caught:
+        make()
+    assert says in str(caught.value)

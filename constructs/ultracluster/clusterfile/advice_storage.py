@@ -94,8 +94,12 @@ def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]
         words.append("let the nodes in yourself, by the group of the nodes, or name its security-group")
     if cluster.network.existing is None:
         words.append("it is in another VPC than the one that is made: connect the two, or name its VPC")
-    if existing.efa and existing.cidr is None:
-        words.append("over EFA it is reached from its own /16 only; give the range of its subnet, existing.cidr")
+    network = cluster.network.existing
+    if existing.efa and (existing.cidr is None or network is None or network.cidr is None):
+        words.append(
+            "over EFA it is reached from its own /16 only; to have that checked, give the ranges of its subnet, "
+            "existing.cidr, and of the nodes', network.existing.cidr"
+        )
     yield "existing-lustre", "; ".join(words)
 
 
@@ -110,11 +114,13 @@ def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
     if UNVERSIONED in words:
         yield "association-unversioned", words[UNVERSIONED]
     theirs = sorted({link.bucket for link in lustre.links.values() if link.bucket is not None})
+    imports = any(link.import_ for link in lustre.links.values() if link.bucket is not None)
+    where = f"; FSx imports by itself from buckets in {cluster.region} only" if imports else ""
     if theirs:
         yield (
             "association-foreign-bucket",
             f"{', '.join(theirs)}: a bucket of yours may be locked, expire what is linked, or send notifications that "
-            "clash with those of FSx; synthesis shows the statements that its policy and its key may need",
+            f"clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
         )
     own = {path: link for path, link in lustre.links.items() if link.bucket is None}
     if idle := [path for path, link in own.items() if not link.import_ and not link.export]:

@@ -16,6 +16,8 @@ from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import check_efa_reach
 
 _PATH: Path = ("storage", "lustre")
+# https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html (read 2026-11-21)
+_LARGEST_SUBNET, _SMALLEST_SUBNET = 16, 28
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,6 +120,10 @@ def _check_reach(lustre: Lustre, network: Network | None, zone: str | None) -> I
     """
     existing = lustre.existing
     if existing is None or network is None:
+        return
+    if existing.cidr is not None and not _LARGEST_SUBNET <= existing.cidr.prefixlen <= _SMALLEST_SUBNET:
+        message = f"a subnet has a range of /{_LARGEST_SUBNET} to /{_SMALLEST_SUBNET}, got {existing.cidr}"
+        yield Problem(path=(*_PATH, "existing", "cidr"), message=message)
         return
     way_out = "write existing.efa: false, and nodes mount it over TCP"
     if network.existing is None:

@@ -7,6 +7,7 @@ from ultracluster.clusterfile.needs import lustre_plan
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.storage_sections import Lustre, Storage
 from ultracluster.planning import LustreSpec, check_capacity, lustre_offer
+from ultracluster.planning.slurm_boot import MOST_EFA_INTERFACES
 
 _PATH: Path = ("storage", "lustre")
 _GOALS = "a throughput, a checkpoint or a capacity"
@@ -46,6 +47,13 @@ def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Probl
 
 def check_words(lustre: Lustre) -> Iterator[Problem]:
     """What is wrong with the words of the section, before anything is looked up."""
+    most, wanted = MOST_EFA_INTERFACES, lustre.client.efa_interfaces
+    if wanted is not None and wanted > most:
+        message = f"must be 1 to {most}, got {wanted:,}; for as many as AWS's tool takes, leave it out"
+        yield Problem(path=(*_PATH, "client", "efa-interfaces"), message=message)
+    if lustre.storage_type == "INTELLIGENT_TIERING" and lustre.tier is not None:
+        message = "Intelligent-Tiering has no tier; remove it, or say its throughput-capacity"
+        yield Problem(path=(*_PATH, "tier"), message=message)
     if lustre.existing is not None:
         for key in sorted(lustre.model_fields_set - {"client", "existing", "links", "mount", "release"}):
             message = "describes a file system that is made, and existing names one of yours; remove one of the two"

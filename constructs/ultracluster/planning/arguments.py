@@ -38,6 +38,12 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
+def refuse_wrong_fields(value: Any) -> None:
+    """Raise a ValueError when a field of a dataclass has another type than asked for."""
+    if problems := wrong_fields(value):
+        raise ValueError("; ".join(problems))
+
+
 @cache
 def _hints(of: Hashable) -> dict[str, Any]:
     return get_type_hints(of)

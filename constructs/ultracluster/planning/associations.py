@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ultracluster.hardware import repositories as facts
+from ultracluster.planning.arguments import refuse_wrong_fields, shown
 from ultracluster.planning.reservation_ids import is_token
 
 BOTH_WAYS = "ultracluster:association-both-ways"
@@ -47,6 +48,14 @@ class Association:
     export_events: Sequence[str] = ()
     batch_import_metadata: bool = True
     imported_file_chunk_mib: int = facts.IMPORTED_FILE_CHUNK_MIB
+
+    def __post_init__(self) -> None:
+        """Check the types; `check_associations` checks the rest.
+
+        Raises:
+            ValueError: When one is another than asked for.
+        """
+        refuse_wrong_fields(self)
 
     @property
     def bucket(self) -> str:
@@ -149,8 +158,8 @@ def _file_system(deployment_type: str, storage_type: str, lustre_version: str, b
 
 
 def _one(association: Association, region: str, bucket_regions: Mapping[str, str]) -> Iterator[str]:
-    yield from (f"{association.path!r}: {problem}" for problem in path_problems(association.path))
-    yield from (f"{association.repository!r}: {problem}" for problem in _repository_problems(association))
+    yield from (f"{shown(association.path)}: {problem}" for problem in path_problems(association.path))
+    yield from (f"{shown(association.repository)}: {problem}" for problem in _repository_problems(association))
     for name, events in (("import_events", association.import_events), ("export_events", association.export_events)):
         unknown = sorted(set(events) - set(facts.EVENTS))
         if unknown:
@@ -186,7 +195,7 @@ def bucket_problems(name: str) -> list[str]:
     """What is wrong with the name of a bucket to be linked; nothing when it is right."""
     if not _BUCKET.fullmatch(name) or ".." in name:
         return [
-            f"{name!r} is no name of a bucket: 3 to 63 lower-case letters, digits, hyphens and dots, "
+            f"{shown(name)} is no name of a bucket: 3 to 63 lower-case letters, digits, hyphens and dots, "
             "a letter or digit at both ends"
         ]
     if name.endswith("--x-s3"):

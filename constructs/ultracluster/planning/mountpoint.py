@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ultracluster.planning.arguments import refuse_wrong_fields
 from ultracluster.planning.mounts import Mount, Volume
 from ultracluster.planning.paths import check_mount_path
 
@@ -53,6 +54,7 @@ class Mountpoint:
 
     def __post_init__(self) -> None:
         """Check what jobs write."""
+        refuse_wrong_fields(self)
         problems = [problem for one in self.writes for problem in self._refusals(one)]
         if self.prefix != self.prefix.strip("/"):
             problems.append(f"prefix has no slash at its ends, got {self.prefix!r}")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ultracluster.hardware import repositories as facts
+from ultracluster.planning.arguments import shown
 from ultracluster.planning.associations import Association, path_problems
 
 
@@ -24,7 +25,7 @@ def check_release(
         for path in paths
         if not any(_under(path, one) for one in exported)
     ]
-    problems += [f"{path!r}: {problem}" for path in paths for problem in path_problems(path)]
+    problems += [f"{shown(path)}: {problem}" for path in paths for problem in path_problems(path)]
     if not paths:
         problems.append("paths must name at least one directory, got none")
     if len(paths) > facts.MOST_TASK_PATHS:

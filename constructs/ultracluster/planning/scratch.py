@@ -7,6 +7,7 @@ from typing import Any
 
 from ultracluster import scripts
 from ultracluster.hardware import InstanceType
+from ultracluster.planning.arguments import refuse_wrong_fields
 from ultracluster.planning.node_files import NodeFile, without_comments
 from ultracluster.planning.paths import check_mount_path
 
@@ -75,6 +76,7 @@ class LocalScratch:
 
     def __post_init__(self) -> None:
         """Check the path."""
+        refuse_wrong_fields(self)
         if problems := check_mount_path(self.path, example="/scratch"):
             raise ValueError("; ".join(f"path {problem}" for problem in problems))
 

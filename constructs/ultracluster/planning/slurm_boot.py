@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ultracluster import scripts
 from ultracluster.hardware import InstanceType, interfaces
+from ultracluster.planning.arguments import refuse_wrong_fields
 from ultracluster.planning.mounts import Mount
 from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, without_comments
@@ -31,6 +32,8 @@ SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 # "For client instance types with more than 64 vCPU cores":
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21)
 _MANY_VCPUS = 64
+#: More than any type has; two digits, as the script takes them.
+MOST_EFA_INTERFACES = 99
 _MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"
 
 
@@ -53,6 +56,7 @@ class EfaBundle:
 
     def __post_init__(self) -> None:
         """Check both."""
+        refuse_wrong_fields(self)
         problems = []
         if not BUNDLE_URL.fullmatch(self.url):
             problems.append(f"url must be an https:// or s3:// address of plain characters, got {self.url!r}")
@@ -84,8 +88,12 @@ class LustreClient:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        if self.efa_interfaces is not None and not 1 <= self.efa_interfaces <= 99:
-            raise ValueError(f"efa_interfaces must be 1 to 99, got {self.efa_interfaces}; AWS's number: leave it out")
+        refuse_wrong_fields(self)
+        most = MOST_EFA_INTERFACES
+        if self.efa_interfaces is not None and not 1 <= self.efa_interfaces <= most:
+            raise ValueError(
+                f"efa_interfaces must be 1 to {most}, got {self.efa_interfaces}; AWS's number: leave it out"
+            )
 
     def connections(self, instance_type: InstanceType) -> int:
         """How many of the 1,024 EFA connections of a file system a node of a type takes; 0: it runs over TCP.
