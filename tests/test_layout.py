@@ -17,6 +17,7 @@ FLOORS = [
     {"hardware", "scripts"},
     {"planning", "cloudformation"},
     {"clusterfile", "guard"},
+    {"workloads"},
     {"network", "security"},
     {"compute", "storage"},
     {"orchestration"},
@@ -26,7 +27,7 @@ FLOORS = [
     {"cli"},
 ]
 FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
-PURE = {"hardware", "scripts", "planning", "cloudformation", "clusterfile", "guard"}
+PURE = {"hardware", "scripts", "planning", "cloudformation", "clusterfile", "guard", "workloads"}
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
 

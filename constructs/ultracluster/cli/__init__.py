@@ -2,7 +2,7 @@
 
 import typer
 
-from ultracluster.cli import catalogue, files, guard, rehearse
+from ultracluster.cli import catalogue, files, guard, rehearse, render
 
 app = typer.Typer(
     name="ultracluster",
@@ -18,6 +18,7 @@ app.command("check")(files.check)
 app.command("schema")(files.schema)
 app.command("guard")(guard.guard)
 app.command("rehearse")(rehearse.rehearse)
+app.command("render")(render.render)
 
 
 def main() -> None:

@@ -136,6 +136,7 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     """What a line of the table has no room for."""
     from ultracluster.planning import days_between_interruptions
     from ultracluster.planning.failures import SOURCE
+    from ultracluster.workloads.segments import segment_nodes
 
     found = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
     placed = group.placed
@@ -144,7 +145,10 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     if group.zone != cluster.zone:
         found.append(f"in {group.zone}")
     if group.ultraserver:
-        found.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block (--segment)")
+        found.append(
+            f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block; larger jobs in segments: "
+            f"--segment={segment_nodes(group.count)}"
+        )
     if group.features:
         found.append(f"features {','.join(group.features)}")
     ends = getattr(group.capacity, "terminates_at", None)

@@ -1,0 +1,25 @@
+# shellcheck shell=bash
+# Slurm sends USR1 to this script five minutes before the job has to stop. The training finds CHECKPOINT_REQUEST then,
+# writes a checkpoint and ends with exit code 0; the job queues again, and goes on where it was.
+mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
+export CHECKPOINT_REQUEST=$RUN/checkpoint-request
+rm -f "$CHECKPOINT_REQUEST"
+asked=no interrupted=no
+trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: a checkpoint is asked for"' USR1
+
+# A trap runs only once `wait` is interrupted, and the step goes on.
+train() {
+    local code
+    echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
+    run_on_nodes "$@" &
+    while true; do
+        code=0
+        wait "$!" || code=$?
+        [ "$interrupted" = yes ] || break
+        interrupted=no
+    done
+    if [ "$asked" = yes ] && [ "$code" -eq 0 ]; then
+        scontrol requeue "$SLURM_JOB_ID"
+    fi
+    exit "$code"
+}

@@ -1,0 +1,164 @@
+"""The numbers of a job file are those of the cluster file."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import EXAMPLES, ROOT
+from ultracluster.clusterfile import ClusterFile, load, loads
+from ultracluster.hardware import INSTANCE_TYPES
+from ultracluster.hardware.nccl_floors import NCCL_FIGURES, NcclFigure
+from ultracluster.workloads import IMAGES, ContainerImage, JobFile, queue_shapes, slurm_jobs
+from ultracluster.workloads.segments import segment_nodes
+
+KINDS = ("pretrain", "finetune", "rl", "inference", "nccl", "health")
+# https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md (read 2026-11-21)
+OLD_STACK = (
+    "FI_PROVIDER",
+    "FI_EFA_USE_DEVICE_RDMA",
+    "RDMAV_FORK_SAFE",
+    "NCCL_PROTO",
+    "NCCL_BUFFSIZE",
+    "NCCL_SOCKET_IFNAME",
+)
+RENDERED = [(example, job) for example in EXAMPLES for job in slurm_jobs(load(str(example)))]
+
+
+def options(job: JobFile) -> dict[str, str]:
+    """What the file tells sbatch."""
+    words = [shlex.split(line.removeprefix("#SBATCH ")) for line in job.text.splitlines() if line.startswith("#SBATCH")]
+    return {name: value for [word] in words for name, _, value in [word.partition("=")]}
+
+
+def job_of(cluster: ClusterFile, path: str) -> JobFile:
+    return next(job for job in slurm_jobs(cluster) if job.path == f"{path}.sbatch")
+
+
+def example(name: str) -> ClusterFile:
+    return load(str(ROOT / "examples" / f"{name}.yaml"))
+
+
+@pytest.mark.parametrize(("example", "job"), RENDERED, ids=lambda value: getattr(value, "stem", None) or value.path)
+def test_every_job_file_is_good_bash_and_says_what_slurm_must_know(example: Path, job: JobFile) -> None:
+    cluster = load(str(example))
+    queue = next(one for one in queue_shapes(cluster) if job.path.startswith(f"{one.name}/"))
+    said = options(job)
+    tasks, cpus = int(said["--ntasks-per-node"]), int(said["--cpus-per-task"])
+    assert said["--partition"] == queue.name
+    assert int(said["--gpus-per-node"]) == queue.instance_type.gpus
+    assert 1 <= int(said["--nodes"]) <= queue.nodes
+    assert cpus * tasks <= queue.instance_type.vcpus < (cpus + 1) * tasks
+    assert "--exclusive" in said
+    assert f"; {queue.efa_devices} EFA devices each." in job.text
+    first_command = job.text.index("\nset -euo pipefail")
+    assert "#SBATCH" not in job.text[first_command:], "Slurm reads no option after the first command"
+    for name in OLD_STACK:
+        assert name not in job.text, "the modern stack needs none of these"
+    assert subprocess.run(["bash", "-n"], input=job.text, text=True).returncode == 0
+
+
+def test_shellcheck_passes_every_job_file(tmp_path: Path) -> None:
+    texts = {job.text for _, job in RENDERED}
+    files = [tmp_path / f"{number}.sh" for number in range(len(texts))]
+    for file, text in zip(files, sorted(texts), strict=True):
+        file.write_text(text)
+    done = subprocess.run(["shellcheck", *map(str, files)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_each_queue_with_gpus_gets_every_kind_and_others_get_none() -> None:
+    paths = [job.path for job in slurm_jobs(example("slurm-mixed"))]
+    assert paths == [f"{queue}/{kind}.sbatch" for queue in ("train", "tune", "serve", "pool") for kind in KINDS]
+
+
+def test_the_main_job_is_512_gpus_on_64_nodes_and_goes_on_after_a_failure() -> None:
+    said = options(job_of(example("slurm-512-gpus"), "train/pretrain"))
+    assert int(said["--nodes"]) * int(said["--gpus-per-node"]) == 512
+    assert said == {
+        "--job-name": "pretrain",
+        "--partition": "train",
+        "--nodes": "64",
+        "--gpus-per-node": "8",
+        "--ntasks-per-node": "1",
+        "--cpus-per-task": "192",
+        "--exclusive": "",
+        "--mem": "0",
+        "--wait-all-nodes": "1",
+        "--requeue": "",
+        "--open-mode": "append",
+        "--signal": "B:USR1@300",
+        "--output": "%x-%j.out",
+    }
+
+
+def test_spare_nodes_stand_by() -> None:
+    (train, *_) = queue_shapes(example("slurm-mixed"))
+    assert (train.nodes, train.standing_by) == (30, 2)
+
+
+def test_a_queue_over_several_capacity_blocks_gives_one_job_all_of_them() -> None:
+    assert options(job_of(example("slurm-capacity-block"), "train/pretrain"))["--nodes"] == "32"
+
+
+def test_a_job_on_ultraservers_is_cut_into_segments_of_64_gpus_and_leaves_two_nodes_of_each_free() -> None:
+    cluster = example("slurm-ultraserver")
+    said = options(job_of(cluster, "train/pretrain"))
+    assert (said["--nodes"], said["--segment"], said["--gpus-per-node"]) == ("32", "16", "4")
+    assert queue_shapes(cluster)[0].standing_by == 4
+    assert options(job_of(cluster, "tune/pretrain"))["--segment"] == "8"
+    assert "--segment" not in options(job_of(cluster, "train/finetune")), "one node is in one domain anyway"
+    assert "--segment" not in options(job_of(example("slurm-512-gpus"), "train/pretrain"))
+
+
+@given(st.integers(1, 10_000))
+def test_a_segment_is_a_power_of_two_that_fits_and_is_more_than_half_of_the_domain(domain: int) -> None:
+    segment = segment_nodes(domain)
+    assert segment.bit_count() == 1
+    assert domain / 2 < segment <= domain
+
+
+def test_a_domain_without_instances_has_no_segment() -> None:
+    with pytest.raises(ValueError, match="domain must be at least 1 instance, got 0"):
+        segment_nodes(0)
+
+
+@pytest.mark.parametrize("figure", [one for one in NCCL_FIGURES if one.instance_type in INSTANCE_TYPES], ids=str)
+def test_the_nccl_test_knows_the_published_floors_of_its_type(figure: NcclFigure) -> None:
+    text = f"""
+name: floors
+region: us-west-2
+zone: usw2-az2
+orchestrator: slurm
+nodes: {{train: {{type: {figure.instance_type}, count: 4}}}}
+"""
+    job = job_of(loads(text, "x.yaml"), "train/nccl")
+    assert f"{figure.nodes} {figure.message_bytes} {figure.floor_gb_per_s:g}" in job.text
+    assert options(job)["--nodes"] == str(figure.nodes)
+
+
+def test_paths_lie_below_the_mounts_of_the_cluster_file() -> None:
+    assert 'RUN="${RUN:-/shared/$USER/pretrain}"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
+    assert 'mounts="/shared /scratch"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
+    assert 'RUN="${RUN:-/home/$USER/pretrain}"' in job_of(example("slurm-home"), "gpu/pretrain").text
+    alone = job_of(example("slurm-minimal"), "gpu/pretrain").text
+    assert 'RUN="${RUN:-/scratch/$USER/pretrain}"' in alone
+    assert "the cluster has no shared file system: set it" in alone
+
+
+@pytest.mark.parametrize("image", IMAGES.values(), ids=list(IMAGES))
+def test_images_are_pinned_with_their_source(image: ContainerImage) -> None:
+    assert re.fullmatch(r"docker://public\.ecr\.aws#[a-z0-9/-]+:[a-z0-9.-]*\d[a-z0-9.-]*", image.enroot)
+    assert "latest" not in image.tag
+    assert re.search(r"commit [0-9a-f]{7}", image.source)
+
+
+def test_an_image_for_another_cpu_is_never_the_default() -> None:
+    arm = job_of(example("slurm-ultraserver"), "train/pretrain").text
+    assert "no image is pinned for arm64" in arm
+    assert "deep-learning-containers" not in arm
+    assert IMAGES["nccl-tests"].enroot in job_of(example("slurm-ultraserver"), "train/nccl").text

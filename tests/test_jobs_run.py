@@ -1,0 +1,276 @@
+"""Job files run here in bash; srun, which starts a command once a node, and what a node has are stand-ins."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from ultracluster.clusterfile import load, loads
+from ultracluster.workloads import slurm_jobs
+
+SRUN = """\
+#!/usr/bin/env bash
+printf '%s\\n' "$@" >"$SAID/srun"
+while [[ $1 == --* ]]; do shift; done
+code=0
+for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do
+    SLURM_PROCID=$node SLURMD_NODENAME=train-$((node + 1)) "$@" || code=$?
+done
+exit "$code"
+"""
+RAY = """\
+#!/usr/bin/env bash
+echo "$SLURM_PROCID: ray $*" >>"$SAID/ray"
+case $1 in
+    status) exit 1 ;;
+    list) for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do echo '"node_id": 1,'; done ;;
+esac
+"""
+SAYS = """\
+#!/usr/bin/env bash
+echo "${SLURM_PROCID:-}: ${0##*/} $*" >>"$SAID/${0##*/}"
+exit "${FAILS:-0}"
+"""
+NCCL = """\
+#!/usr/bin/env bash
+[ "$SLURM_PROCID" = 0 ] || exit 0
+echo "train-1:7:7 [0] NCCL INFO NET/OFI Selected provider is $PROVIDER, fabric is efa-direct (found 32 nics)"
+echo "#       size      count   type  redop  root     time   algbw   busbw #wrong     time   algbw   busbw #wrong"
+echo "  2147483648  536870912  float    sum    -1   8970.1  239.41  448.89      0   8965.3  239.53  449.12      0"
+echo " 17179869184 4294967296  float    sum    -1  65550.1  262.09    $BUS      0  65432.0  262.56  492.30      0"
+"""
+
+
+class Node:
+    """Where a job file runs."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.said = directory / "said"
+        self.root = directory / "root"
+        for path in (self.said, directory / "bin", self.root / "sys/class/infiniband"):
+            path.mkdir(parents=True)
+        self.provide("srun", SRUN)
+
+    def provide(self, name: str, text: str = SAYS) -> None:
+        path = self.directory / "bin" / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def run(self, job: str, *arguments: str, nodes: int = 2, **variables: str) -> subprocess.CompletedProcess[str]:
+        example, path = job.split(":")
+        cluster = load(str(ROOT / "examples" / f"{example}.yaml"))
+        text = next(one.text for one in slurm_jobs(cluster) if one.path == f"{path}.sbatch")
+        return self.run_text(text, *arguments, nodes=nodes, **variables)
+
+    def run_text(self, text: str, *arguments: str, nodes: int, **variables: str) -> subprocess.CompletedProcess[str]:
+        file = self.directory / "job"
+        file.write_text(text)
+        environment = {
+            "PATH": f"{self.directory}/bin:{os.environ['PATH']}",
+            "SAID": str(self.said),
+            "ULTRACLUSTER_ROOT": str(self.root),
+            "USER": "ana",
+            "RUN": str(self.directory / "run"),
+            "SLURM_JOB_ID": "7",
+            "SLURM_JOB_NAME": "job",
+            "SLURM_JOB_NUM_NODES": str(nodes),
+            "SLURM_CPUS_PER_TASK": "192",
+            **variables,
+        }
+        command = ["bash", str(file), *arguments]
+        return subprocess.run(command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=60)
+
+    def heard(self, name: str) -> list[str]:
+        return (self.said / name).read_text().splitlines()
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pinned_image(node: Node) -> None:
+    node.provide("torchrun")
+    done = node.run("slurm-512-gpus:train/pretrain", "train.py", "--lr", "1e-4", nodes=64)
+    assert done.returncode == 0, done.stderr
+    assert len(node.heard("torchrun")) == 64
+    said = node.heard("srun")
+    assert "--container-image=docker://public.ecr.aws#deep-learning-containers/pytorch:2.13.0-cu133-amzn2023" in said
+    assert "--container-mounts=/fsx:/fsx" in said
+    assert "--container-mounts=/scratch:/scratch" in said
+    assert {"--ntasks-per-node=1", "--cpus-per-task=192", "--kill-on-bad-exit=1"} <= set(said)
+    head = subprocess.run(["hostname"], capture_output=True, text=True).stdout.strip()
+    rest = said[said.index("torchrun") :]
+    assert rest == [
+        "torchrun",
+        "--nnodes=64",
+        "--nproc-per-node=8",
+        "--rdzv-backend=c10d",
+        "--rdzv-id=7.0",
+        f"--rdzv-endpoint={head}:29500",
+        "train.py",
+        "--lr",
+        "1e-4",
+    ]
+
+
+def test_without_an_image_the_software_of_the_nodes_runs(node: Node) -> None:
+    node.provide("torchrun")
+    assert node.run("slurm-512-gpus:train/pretrain", "train.py", IMAGE="").returncode == 0
+    assert not [word for word in node.heard("srun") if word.startswith("--container")]
+
+
+def test_a_container_starts_in_the_directory_of_the_job_where_it_sees_it(node: Node) -> None:
+    node.provide("torchrun")
+    text = next(
+        one.text
+        for one in slurm_jobs(load(str(ROOT / "examples" / "slurm-512-gpus.yaml")))
+        if one.path == "train/pretrain.sbatch"
+    )
+    text = text.replace('mounts="/fsx /scratch"', f'mounts="/fsx {node.directory}"')
+    assert node.run_text(text, "train.py", nodes=1).returncode == 0
+    assert f"--container-workdir={node.directory}" in node.heard("srun")
+
+
+@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference"])
+def test_what_is_to_run_must_be_said(node: Node, kind: str) -> None:
+    done = node.run(f"slurm-512-gpus:train/{kind}", IMAGE="")
+    assert done.returncode == 2
+    assert done.stderr.startswith("job: ")
+    assert "sbatch" in done.stderr
+    assert not (node.said / "srun").exists()
+
+
+@pytest.mark.parametrize("job", ["slurm-512-gpus:train/rl", "slurm-ultraserver:train/pretrain"])
+def test_where_no_image_is_pinned_one_must_be_named(node: Node, job: str) -> None:
+    done = node.run(job, "x")
+    assert done.returncode != 0
+    assert "IMAGE: must be set; see the top of this file" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "nccl", "health"])
+def test_the_payload_takes_the_place_of_the_work(node: Node, kind: str) -> None:
+    node.provide("work")
+    node.run(f"slurm-512-gpus:train/{kind}", PAYLOAD="work $SLURM_PROCID")
+    assert len(node.heard("work")) == 2
+    assert not [word for word in node.heard("srun") if word.startswith("--container")]
+
+
+def test_a_failure_of_the_training_is_the_exit_code_of_the_job(node: Node) -> None:
+    node.provide("torchrun")
+    assert node.run("slurm-512-gpus:train/pretrain", "train.py", FAILS="3").returncode == 3
+
+
+def test_a_directory_that_cannot_be_made_is_said_before_anything_starts(node: Node) -> None:
+    (node.directory / "file").touch()
+    done = node.run("slurm-512-gpus:train/pretrain", "train.py", RUN=f"{node.directory}/file/run")
+    assert done.returncode == 2
+    assert "have your administrator make your directory there, or set RUN" in done.stderr
+
+
+def test_verl_runs_on_the_first_node_once_all_have_joined_and_stops_ray(node: Node) -> None:
+    node.provide("ray", RAY)
+    node.provide("python3")
+    done = node.run("slurm-512-gpus:train/rl", "data.train_files=x", nodes=2, IMAGE="")
+    assert done.returncode == 0, done.stderr
+    (trainer,) = node.heard("python3")
+    assert trainer.startswith("0: python3 -m verl.trainer.main_ppo trainer.nnodes=2 trainer.n_gpus_per_node=8 ")
+    assert trainer.endswith(" data.train_files=x")
+    ray = node.heard("ray")
+    assert ray[0].startswith("0: ray start --num-gpus=8 --num-cpus=192")
+    assert "0: ray stop" in ray
+    assert ray[-3].startswith("1: ray start")
+    assert "--address=" in ray[-3]
+    assert ray[-1] == "1: ray stop"
+
+
+def test_a_failure_of_verl_is_the_exit_code_of_the_job(node: Node) -> None:
+    node.provide("ray", RAY)
+    node.provide("python3")
+    assert node.run("slurm-512-gpus:train/rl", "x", nodes=1, IMAGE="", FAILS="5").returncode == 5
+
+
+def test_vllm_is_tensor_parallel_in_a_node_and_pipeline_parallel_between_nodes(node: Node) -> None:
+    node.provide("vllm")
+    assert node.run("slurm-512-gpus:train/inference", "/fsx/model", "--port=9", nodes=1).returncode == 0
+    assert node.heard("vllm") == ["0: vllm serve /fsx/model --tensor-parallel-size=8 --port=9"]
+    node.run("slurm-512-gpus:train/inference", "/fsx/model", nodes=2)
+    first, second = node.heard("vllm")[1:]
+    assert "--pipeline-parallel-size=2 --nnodes=2 --node-rank=0 --master-addr=" in first
+    assert "--headless" not in first
+    assert "--node-rank=1" in second
+    assert second.endswith(" --headless")
+
+
+P5 = """
+name: floors
+region: us-west-2
+zone: usw2-az2
+orchestrator: slurm
+nodes: {train: {type: p5.48xlarge, count: 4}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "bus", "provider", "code", "says"),
+    [
+        (2, "491.51", "efa", 0, "ok: 491.51 GB/s at 16384 MiB on 2 nodes; the floor is 389.6"),
+        (2, "301.00", "efa", 1, "failed: 301.00 GB/s at 16384 MiB on 2 nodes; the floor is 389.6"),
+        (4, "301.00", "efa", 0, "no floor known for 4 nodes of p5.48xlarge at these sizes"),
+        (2, "491.51", "tcp", 1, "failed: NCCL does not use EFA"),
+    ],
+)
+def test_the_nccl_test_compares_with_the_floor_that_is_published(
+    node: Node, nodes: int, bus: str, provider: str, code: int, says: str
+) -> None:
+    node.provide("all_reduce_perf", NCCL)
+    text = next(one.text for one in slurm_jobs(loads(P5, "x.yaml")) if one.path == "train/nccl.sbatch")
+    path = str(node.directory / "bin")
+    done = node.run_text(text, nodes=nodes, NCCL_TESTS=path, BUS=bus, PROVIDER=provider, IMAGE="")
+    assert (done.returncode, says in done.stdout.splitlines()) == (code, True), done.stdout + done.stderr
+    assert "a node has 32 EFA devices" in done.stdout
+    if nodes == 2:
+        assert "ok: 448.89 GB/s at 2048 MiB on 2 nodes; the floor is 354.4" in done.stdout
+
+
+def test_a_test_that_ends_early_is_no_good_bandwidth(node: Node) -> None:
+    node.provide("all_reduce_perf")
+    done = node.run("slurm-512-gpus:train/nccl", NCCL_TESTS=str(node.directory / "bin"), IMAGE="", FAILS="9")
+    assert done.returncode == 2
+    assert "the test itself failed with exit code 9" in done.stderr
+
+
+def healthy(node: Node) -> None:
+    node.provide("nvidia-smi", "#!/bin/sh\nseq 0 7\n")
+    node.provide("mountpoint")
+    node.provide("dcgmi")
+    for number in range(16):
+        (node.root / "sys/class/infiniband" / f"rdmap{number}s0").touch()
+
+
+def test_a_healthy_node_says_ok(node: Node) -> None:
+    healthy(node)
+    done = node.run("slurm-512-gpus:train/health")
+    assert (done.returncode, done.stdout.splitlines()) == (0, ["train-1: ok", "train-2: ok"]), done.stderr
+    assert node.heard("dcgmi")[0] == "0: dcgmi diag --run 2"
+    assert [line.split()[-1] for line in node.heard("mountpoint")[:2]] == ["/fsx", "/scratch"]
+
+
+def test_every_problem_of_a_node_is_said_and_the_job_fails(node: Node) -> None:
+    healthy(node)
+    node.provide("nvidia-smi", "#!/bin/sh\nseq 0 6\n")
+    (node.root / "sys/class/infiniband" / "rdmap3s0").unlink()
+    node.provide("mountpoint", '#!/bin/sh\n[ "$2" != /fsx ]\n')
+    node.provide("dcgmi", "#!/bin/sh\necho broken\nexit 1\n")
+    done = node.run("slurm-512-gpus:train/health", nodes=1, LEVEL="3")
+    assert done.returncode == 1
+    said, advice = done.stdout.splitlines()
+    log = node.directory / "job-7.train-1"
+    assert said == (
+        f"train-1: failed: 7 of 8 GPUs;15 of 16 EFA devices;/fsx is not mounted;dcgmi diag --run 3 failed, see {log}"
+    )
+    assert advice.startswith("a node failed; drain it")
+    assert log.read_text() == "broken\n"

@@ -1,0 +1,79 @@
+"""`ultracluster render`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from conftest import EXAMPLES, ROOT
+from ultracluster.cli import app
+from ultracluster.cli.writing import RenderedFile, write_files
+
+RUN = CliRunner()
+MAIN_JOB = str(ROOT / "examples" / "slurm-512-gpus.yaml")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_jobs_of_every_example_are_written_and_listed(example: Path, tmp_path: Path) -> None:
+    result = RUN.invoke(app, ["render", str(example), "--jobs", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.sbatch"))
+    assert written
+    for path in written:
+        assert path in result.stdout
+
+
+def test_a_second_run_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    arguments = ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--json"]
+    assert {row["fate"] for row in json.loads(RUN.invoke(app, arguments).stdout)} == {"written"}
+    times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.sbatch")}
+    assert {row["fate"] for row in json.loads(RUN.invoke(app, arguments).stdout)} == {"unchanged"}
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.sbatch")} == times
+
+
+def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path: Path) -> None:
+    changed = tmp_path / "train" / "pretrain.sbatch"
+    changed.parent.mkdir()
+    changed.write_text("# mine\n")
+    result = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path)])
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"error: 1 of these files are there with other content: {changed}; nothing was written; --force replaces them, "
+        "or take another directory\n"
+    )
+    assert [path.name for path in tmp_path.rglob("*.sbatch")] == ["pretrain.sbatch"]
+    assert changed.read_text() == "# mine\n"
+    forced = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--force", "--json"])
+    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 5]
+
+
+def test_without_a_kind_it_says_which_there_are(tmp_path: Path) -> None:
+    result = RUN.invoke(app, ["render", MAIN_JOB, "--out", str(tmp_path)])
+    assert (result.exit_code, result.stderr) == (2, "error: say what to render: --jobs\n")
+
+
+def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:
+    file = tmp_path / "cpu.yaml"
+    text = (ROOT / "examples" / "slurm-minimal.yaml").read_text().replace("p5.48xlarge", "m7i.8xlarge")
+    file.write_text(text)
+    result = RUN.invoke(app, ["render", str(file), "--jobs", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert "a queue with GPUs is needed" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_bad_cluster_file_and_a_directory_that_cannot_be_written_are_said_without_a_traceback(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("name: x\n")
+    result = RUN.invoke(app, ["render", str(bad), "--jobs", "--out", str(tmp_path)])
+    assert (result.exit_code, "bad.yaml" in result.stderr) == (1, True)
+    result = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(bad)])
+    assert result.exit_code == 1
+    assert f"error: cannot write to {bad}: Not a directory" in result.stderr
+
+
+def test_files_are_written_as_they_are_on_every_system(tmp_path: Path) -> None:
+    file = RenderedFile(path="a/b", text="one\ntwo\n", what="lines")
+    assert write_files([file], tmp_path, force=False) == ["written"]
+    assert (tmp_path / "a" / "b").read_bytes() == b"one\ntwo\n"
