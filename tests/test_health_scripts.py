@@ -198,7 +198,7 @@ def test_all_that_is_wrong_is_said_at_once(node: GpuNode) -> None:
 
 def test_at_boot_the_check_waits_for_the_drivers(node: GpuNode) -> None:
     node.gpus(0)
-    program = [node.root / f"{BIN}health-check".lstrip("/"), "--patience", "30"]
+    program = [str(node.root / f"{BIN}health-check".lstrip("/")), "--patience", "30"]
     environment = {
         "PATH": str(node.bin),
         "ULTRACLUSTER_ROOT": str(node.root),

@@ -57,7 +57,7 @@ def test_a_node_gets_its_files_its_mounts_and_its_units(node: Node) -> None:
 
 def test_a_second_boot_changes_nothing(node: Node) -> None:
     node.should_mount("/fsx lustre no")
-    script = boot_script(PART, system_boot(), mounts=[FSX])
+    script = boot_script(PART, system_boot(slurm_version="25.11"), mounts=[FSX])
     assert boot(node, script).returncode == 0
     before = {path: path.read_bytes() for path in (node.root / "etc").rglob("*") if path.is_file()}
     node.reboot()
@@ -111,7 +111,7 @@ def test_a_new_lustre_file_system_is_opened_for_all_and_others_stay(node: Node) 
 
 
 def test_the_same_parts_give_the_same_script_and_checksum() -> None:
-    one, two = (boot_script(PART, system_boot(), mounts=[FSX, HOME]) for _ in range(2))
+    one, two = (boot_script(PART, system_boot(slurm_version="25.11"), mounts=[FSX, HOME]) for _ in range(2))
     assert one == two
     assert one.sha256 == hashlib.sha256(one.text.encode()).hexdigest()
 
@@ -167,7 +167,7 @@ def test_refuses_tokens_in_files_and_more_than_pcs_takes() -> None:
 
 
 def test_needrestart_reads_its_drop_in_and_leaves_slurmd_alone(tmp_path: Path) -> None:
-    (drop_in,) = (file for file in system_boot().files if "needrestart" in file.path)
+    (drop_in,) = (file for file in system_boot(slurm_version="25.11").files if "needrestart" in file.path)
     (tmp_path / "x.conf").write_text(drop_in.text)
     # As needrestart does: every file is evaluated, then each pattern is held against a service.
     program = (
