@@ -27,7 +27,7 @@ from ultracluster.planning.capacity import (
 from ultracluster.planning.checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
 from ultracluster.planning.deep_check import DEEP_CHECK, deep_check
 from ultracluster.planning.directory_bucket import check_directory_bucket, directory_bucket_warnings
-from ultracluster.planning.domains import Domains, domains_for
+from ultracluster.planning.domains import Domains, domains_for, segment
 from ultracluster.planning.efa_reach import check_efa_reach
 from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.health import DEVICES_STATE, HEALTH_UNIT, HPC_JOBS, health_boot, health_settings
@@ -146,6 +146,7 @@ __all__ = [
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
+    "segment",
     "size_openzfs",
     "slurm_boot",
     "subnet_capacity",

@@ -6,7 +6,7 @@ from ultracluster import scripts
 from ultracluster.hardware import InstanceType
 from ultracluster.hardware.nvlink import nvlinks
 from ultracluster.hardware.xids import XidPolicy, xids
-from ultracluster.planning.node_files import NodeBoot, NodeFile
+from ultracluster.planning.node_files import NodeBoot, NodeFile, slurmd_drop_in
 
 #: Where a node says how its devices are: `ok`, or `failed: REASON`.
 DEVICES_STATE = "/run/ultracluster/health/devices"
@@ -73,7 +73,7 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
             mode="0644",
         ),
         NodeFile(path=f"/etc/systemd/system/{HEALTH_UNIT}", text=_UNIT, mode="0644"),
-        NodeFile(path="/etc/systemd/system/slurmd.service.d/ultracluster-health.conf", text=_SLURMD, mode="0644"),
+        *slurmd_drop_in("ultracluster-health", _SLURMD),
     ]
     return NodeBoot(files=tuple(files), units=(HEALTH_UNIT,))
 

@@ -31,6 +31,22 @@ class NodeBoot:
     units: tuple[str, ...]
 
 
+def slurmd_drop_in(name: str, text: str) -> tuple[NodeFile, NodeFile]:
+    """A drop-in for slurmd, whatever its unit is called.
+
+    The installer of AWS PCS makes a unit for each release, `slurmd-25.11.service`; systemd reads the drop-ins of
+    `slurmd-.service.d` for all of these, and of two files with one name it takes one.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html and
+    https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html (read 2026-11-21)
+    """
+    one, two = (
+        NodeFile(path=f"/etc/systemd/system/{unit}.service.d/{name}.conf", text=text, mode="0644")
+        for unit in ("slurmd", "slurmd-")
+    )
+    return one, two
+
+
 def without_comments(script: str) -> str:
     """A script without its lines of comment, a quarter of its length: user data is short of room."""
     first, *rest = script.splitlines(keepends=True)

@@ -8,7 +8,7 @@ from ultracluster import scripts
 from ultracluster.hardware import InstanceType, interfaces
 from ultracluster.planning.mounts import Mount
 from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
-from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, without_comments
+from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, slurmd_drop_in, without_comments
 from ultracluster.planning.paths import MOUNT
 from ultracluster.planning.scratch import SCRATCH_UNIT
 
@@ -189,7 +189,7 @@ def _check_files(mounts: Sequence[Mount], *, efa: bool) -> list[NodeFile]:
         _plain("/etc/ultracluster/mounts", "".join(lines)),
         _unit(f"{_CHECK}.service", _CHECK_SERVICE),
         _unit(f"{_CHECK}.timer", _CHECK_TIMER),
-        _unit("slurmd.service.d/ultracluster.conf", _SLURMD),
+        *slurmd_drop_in("ultracluster", _SLURMD),
     ]
 
 
