@@ -155,8 +155,3 @@ def test_an_id_that_only_a_deployment_knows_is_taken_as_it_is() -> None:
     assert TargetedReservation(reservation_id=token).reservation_id == token
     with pytest.raises(ValueError, match="hexadecimal"):
         TargetedReservation(reservation_id="${Reservation}")
-
-
-@pytest.mark.parametrize(("instances", "together"), [(18, 16), (9, 8), (16, 16), (1, 1)])
-def test_a_segment_leaves_a_spare_in_an_ultraserver(instances: int, together: int) -> None:
-    assert planning.segment(instances) == together
