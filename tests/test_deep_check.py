@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultracluster.hardware.nccl_floors import NCCL_FIGURES, NcclFigure
@@ -116,6 +116,7 @@ def _tcp() -> str:
     return "FAILED: NCCL ran over TCP, not over EFA\n"
 
 
+@settings(deadline=None, max_examples=25)
 @given(text=st.text(max_size=400))
 def test_what_is_no_result_is_never_a_pass(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.mktemp("judge")

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from node_boot import Node
 
@@ -123,6 +123,7 @@ def test_what_only_a_deployment_knows_is_no_part_of_the_script() -> None:
     assert "Token[" not in script.text
 
 
+@settings(deadline=None, max_examples=25)
 @given(text=st.text(max_size=300), mode=st.sampled_from(["0644", "0755", "0600"]))
 def test_any_text_arrives_as_it_was(tmp_path_factory: pytest.TempPathFactory, text: str, mode: str) -> None:
     text = text.encode("utf-8", "replace").decode()
