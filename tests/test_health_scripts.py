@@ -186,6 +186,23 @@ def test_a_command_that_hangs_is_a_reason_within_seconds(node: GpuNode, hanging:
     assert time.monotonic() - began < 8
 
 
+def test_a_command_that_nothing_can_kill_hangs_nobody(node: GpuNode) -> None:
+    """A process that waits in the driver outlives even SIGKILL, and so does a `timeout` that waits for it."""
+    (node.bin / "timeout").unlink()
+    (node.bin / "timeout").write_text('#!/usr/bin/env bash\nshift\nshift\nexec "$@"\n')
+    (node.bin / "timeout").chmod(0o755)
+    node.says("hang", "smi-nvlink")
+    began = time.monotonic()
+    assert node.call("health-check", ULTRACLUSTER_CHECK_LIMIT="1").returncode == 1
+    assert node.health("devices") == "failed: nvidia-smi nvlink does not answer within 1 s\n"
+    assert time.monotonic() - began < 8
+
+
+def test_an_older_driver_is_asked_by_its_own_words(node: GpuNode) -> None:
+    node.says("old-driver")
+    assert node.call("health-check").returncode == 0
+
+
 def test_all_that_is_wrong_is_said_at_once(node: GpuNode) -> None:
     node.gpus(7, gpu1="Enabled, 0, Active")
     node.file("/sys/class/infiniband/rdmap03s0/ports/1/state", "1: DOWN\n")

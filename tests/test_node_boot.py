@@ -103,11 +103,22 @@ def test_devices_that_do_not_fit_the_mounts_mount_nothing(node: Node) -> None:
 def test_a_new_lustre_file_system_is_opened_for_all_and_others_stay(node: Node) -> None:
     node.should_mount("/fsx lustre no")
     (node.root / "fsx").chmod(0o755)
+    node.file("/run/ultracluster/health/mounts", "ok\n")
     boot(node, boot_script(mounts=[FSX]))
     assert oct((node.root / "fsx").stat().st_mode) == "0o41777"
     (node.root / "fsx").chmod(0o750)
     boot(node, boot_script(mounts=[FSX]))
     assert oct((node.root / "fsx").stat().st_mode) == "0o40750"
+
+
+def test_a_file_system_that_is_broken_is_not_looked_at(node: Node) -> None:
+    node.should_mount("/fsx lustre no")
+    node.file("/run/ultracluster/health/mounts", "failed: /fsx does not answer within 5 s\n")
+    assert boot(node, boot_script(mounts=[FSX])).returncode == 0
+    assert node.calls("stat") == []
+    node.file("/proc/self/mountinfo", "44 29 0:40 / /fsx rw,noatime shared:2 - autofs systemd-1 rw\n")
+    assert boot(node, boot_script(mounts=[FSX])).returncode == 0
+    assert len(node.calls("chattr")) == 1, "what is mounted on first use is left alone"
 
 
 def test_the_same_parts_give_the_same_script_and_checksum() -> None:

@@ -23,7 +23,7 @@ _BIN = "/usr/local/sbin/ultracluster-"
 _REQUEUE = "nohold_on_prolog_fail"
 _SETTINGS = {"Prolog": f"{_BIN}prolog", "Epilog": f"{_BIN}epilog", "PrologFlags": "Alloc,NoHold"}
 
-# GPUs and their fabric take a minute to come up on a large node.
+# GPUs and their fabric take a minute to come up on a large node. KillMode: what hangs in the driver cannot be killed.
 _UNIT = f"""\
 [Unit]
 Description=Check of GPUs, EFA devices and mounts
@@ -33,6 +33,7 @@ Before=slurmd.service
 [Service]
 Type=oneshot
 ExecStart=-{_BIN}health-check --patience 180
+KillMode=process
 TimeoutStartSec=5min
 
 [Install]
