@@ -252,6 +252,14 @@ def test_metrics_know_the_job_of_each_gpu_until_it_ends(node: GpuNode) -> None:
     assert list(jobs.iterdir()) == []
 
 
+def test_a_job_with_the_node_to_itself_has_all_gpus_when_slurm_names_none(node: GpuNode) -> None:
+    jobs = node.root / "run/ultracluster/hpc-jobs"
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001")
+    assert {file.name: file.read_text() for file in jobs.iterdir()} == {str(n): "77\n" for n in range(8)}
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002")
+    assert "78" not in "".join(file.read_text() for file in jobs.iterdir())
+
+
 def test_the_epilog_ends_what_the_job_left_behind(node: GpuNode) -> None:
     node.call("prolog", **JOB)
     node.says("processes/2001", "4242")
@@ -351,6 +359,18 @@ def test_a_job_on_an_ultraserver_gets_one_imex_domain_of_its_nodes_there(ultra: 
 def test_a_job_that_shares_its_nodes_leaves_imex_alone(ultra: GpuNode) -> None:
     assert ultra.call("prolog", **(IMEX | {"SLURM_JOB_OVERSUBSCRIBE": "OK"})).returncode == 0
     assert ultra.read("/etc/nvidia-imex/nodes_config.cfg") == "10.9.9.9\n"
+
+
+def test_a_slurm_that_does_not_say_exclusive_gives_imex_to_the_only_job(ultra: GpuNode) -> None:
+    told = {
+        name: value for name, value in IMEX.items() if name not in ("SLURM_JOB_OVERSUBSCRIBE", "SLURM_JOB_NODELIST")
+    }
+    told["SLURM_NODELIST"] = "train-[1,2,10]"
+    assert ultra.call("prolog", **told).returncode == 0
+    written = ultra.read("/etc/nvidia-imex/nodes_config.cfg")
+    assert len(written.split()) == 3
+    assert ultra.call("prolog", **(told | {"SLURM_JOB_ID": "78"})).returncode == 0
+    assert len([call for call in ultra.calls("systemctl") if "start nvidia-imex" in call]) == 1
 
 
 @pytest.mark.parametrize(

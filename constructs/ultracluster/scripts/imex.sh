@@ -81,10 +81,12 @@ restart() {
 }
 
 main() {
-    local found
+    local found jobs
     # IMEX is of the whole node: on a shared one it would be taken from under others.
-    case ${SLURM_JOB_OVERSUBSCRIBE:-} in
-        NO | TOPO) ;;
+    jobs=("$root"/run/ultracluster/jobs/*)
+    case ${SLURM_JOB_OVERSUBSCRIBE:-${#jobs[@]}} in
+        # A Slurm that does not say so: the job is the only one here.
+        NO | TOPO | 1) ;;
         *)
             echo "imex: job $job is not --exclusive, so that it has no NVLink between its nodes"
             return
