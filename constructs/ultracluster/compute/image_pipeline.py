@@ -39,7 +39,8 @@ class ImagePipeline(Construct):
     Args:
         architecture: Of the CPU; `arm64` for UltraServers.
         slurm_version: Release of Slurm that the cluster runs; Pyxis is built for it alone. Default: 25.11.
-        subnet: Where images are built: private, with a way out to AWS and GitHub.
+        subnet: Where images are built: private, with a way out to AWS, GitHub and, for Enroot's musl, to
+            git.musl-libc.org on port 9418.
         security_groups: Groups of the instances that build; they need no rule that lets anybody in.
         parent: What the image is made of, of the same architecture. Default: the newest Deep Learning Base OSS NVIDIA
             Driver GPU AMI for Ubuntu 24.04, each time one is built.
