@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from clusterfile_data import problems
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
@@ -170,6 +170,7 @@ def test_the_nodes_of_a_reservation_are_not_touched_when_another_goes() -> None:
 IDS = st.text("0123456789abcdef", min_size=17, max_size=17).map("cr-{}".format)
 
 
+@settings(deadline=None)
 @given(st.lists(IDS, min_size=2, max_size=6, unique_by=lambda id: id[-6:]), st.data())
 def test_a_node_group_is_called_after_its_reservation_whatever_others_there_are(
     ids: list[str], data: st.DataObject

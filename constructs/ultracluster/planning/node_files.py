@@ -20,7 +20,7 @@ class NodeFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeBoot:
-    """What a node gets at its first boot and does at every one; see `compute.user_data`.
+    """What a node gets at its first boot and does at every one; see `boot_script`, or `compute.user_data`.
 
     Args:
         files: Written first.

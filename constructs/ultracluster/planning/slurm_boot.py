@@ -140,7 +140,7 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
 
     Args:
         instance_type: Type of the node.
-        mounts: What it mounts, the same as `user_data` gets.
+        mounts: What it mounts, the same as `boot_script` gets.
         lustre: How it is a client of EFA-enabled file systems. Default: AWS's tool is in the image, no GPUDirect
             Storage.
 
