@@ -9,7 +9,7 @@ from constructs import Construct
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.orchestration import PcsCluster
-from ultracluster.planning import CapacityBlock, UltraServerBlock
+from ultracluster.planning import CapacityBlock, UltraServerBlock, segment
 
 
 class ComputeStack(cdk.Stack):
@@ -52,7 +52,11 @@ def _facts(cluster: ClusterFile) -> list[tuple[str, str, list[str]]]:
         (
             "NvlinkDomains",
             "UltraServers: one NVLink domain each, and one block of Slurm's topology",
-            [f"{group.name}: {group.count} nodes, {group.nvlink_domain} GPUs" for group in ultra],
+            [
+                f"{group.name}: {group.count} nodes, {group.nvlink_domain} GPUs, "
+                f"sbatch --exclusive --segment={segment(group.count)}"
+                for group in ultra
+            ],
         ),
         (
             "CapacityEnds",

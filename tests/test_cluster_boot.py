@@ -252,3 +252,27 @@ def test_the_efa_devices_of_a_check_are_those_of_the_launch_template() -> None:
         )
         devices = sum(one.get("InterfaceType") in ("efa", "efa-only") for one in made)
         assert f"\nefa {devices}\n" in of(text, "train")[0]["etc/ultracluster/health"]
+
+
+ULTRA = """\
+name: nvl72
+region: us-east-1
+zone: use1-dfw2-az1
+orchestrator: slurm
+nodes:
+  train:
+    type: u-p6e-gb200x72
+    count: 1
+    capacity: {reservation: cr-0123456789abcdef0, kind: ultraserver, instances: 18}
+network: {services-zone: use1-az4}
+"""
+
+
+@pytest.mark.parametrize(
+    ("slurm", "warned"),
+    [("", False), ("slurm: {health: false}\n", True), ("slurm: {health: false, settings: {Prolog: /a}}\n", False)],
+)
+def test_ultraservers_without_a_prolog_for_imex_are_told(slurm: str, warned: bool) -> None:
+    cluster = loads(ULTRA + slurm, "c.yaml")
+    assert ("ultracluster:imex-prolog" in {warning.id for warning in warnings(cluster)}) == warned
+    assert ("usr/local/sbin/ultracluster-imex" in of(ULTRA + slurm, "train")[0]) == ("health" not in slurm)

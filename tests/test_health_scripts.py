@@ -186,6 +186,23 @@ def test_a_command_that_hangs_is_a_reason_within_seconds(node: GpuNode, hanging:
     assert time.monotonic() - began < 8
 
 
+def test_a_command_that_nothing_can_kill_hangs_nobody(node: GpuNode) -> None:
+    """A process that waits in the driver outlives even SIGKILL, and so does a `timeout` that waits for it."""
+    (node.bin / "timeout").unlink()
+    (node.bin / "timeout").write_text('#!/usr/bin/env bash\nshift\nshift\nexec "$@"\n')
+    (node.bin / "timeout").chmod(0o755)
+    node.says("hang", "smi-nvlink")
+    began = time.monotonic()
+    assert node.call("health-check", ULTRACLUSTER_CHECK_LIMIT="1").returncode == 1
+    assert node.health("devices") == "failed: nvidia-smi nvlink does not answer within 1 s\n"
+    assert time.monotonic() - began < 8
+
+
+def test_an_older_driver_is_asked_by_its_own_words(node: GpuNode) -> None:
+    node.says("old-driver")
+    assert node.call("health-check").returncode == 0
+
+
 def test_all_that_is_wrong_is_said_at_once(node: GpuNode) -> None:
     node.gpus(7, gpu1="Enabled, 0, Active")
     node.file("/sys/class/infiniband/rdmap03s0/ports/1/state", "1: DOWN\n")
@@ -198,7 +215,7 @@ def test_all_that_is_wrong_is_said_at_once(node: GpuNode) -> None:
 
 def test_at_boot_the_check_waits_for_the_drivers(node: GpuNode) -> None:
     node.gpus(0)
-    program = [node.root / f"{BIN}health-check".lstrip("/"), "--patience", "30"]
+    program = [str(node.root / f"{BIN}health-check".lstrip("/")), "--patience", "30"]
     environment = {
         "PATH": str(node.bin),
         "ULTRACLUSTER_ROOT": str(node.root),
@@ -233,6 +250,14 @@ def test_metrics_know_the_job_of_each_gpu_until_it_ends(node: GpuNode) -> None:
     assert {file.name: file.read_text() for file in jobs.iterdir()} == {"1": "78\n", "2": "78\n"}
     assert node.call("epilog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002").returncode == 0
     assert list(jobs.iterdir()) == []
+
+
+def test_a_job_with_the_node_to_itself_has_all_gpus_when_slurm_names_none(node: GpuNode) -> None:
+    jobs = node.root / "run/ultracluster/hpc-jobs"
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001")
+    assert {file.name: file.read_text() for file in jobs.iterdir()} == {str(n): "77\n" for n in range(8)}
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002")
+    assert "78" not in "".join(file.read_text() for file in jobs.iterdir())
 
 
 def test_the_epilog_ends_what_the_job_left_behind(node: GpuNode) -> None:
@@ -334,6 +359,18 @@ def test_a_job_on_an_ultraserver_gets_one_imex_domain_of_its_nodes_there(ultra: 
 def test_a_job_that_shares_its_nodes_leaves_imex_alone(ultra: GpuNode) -> None:
     assert ultra.call("prolog", **(IMEX | {"SLURM_JOB_OVERSUBSCRIBE": "OK"})).returncode == 0
     assert ultra.read("/etc/nvidia-imex/nodes_config.cfg") == "10.9.9.9\n"
+
+
+def test_a_slurm_that_does_not_say_exclusive_gives_imex_to_the_only_job(ultra: GpuNode) -> None:
+    told = {
+        name: value for name, value in IMEX.items() if name not in ("SLURM_JOB_OVERSUBSCRIBE", "SLURM_JOB_NODELIST")
+    }
+    told["SLURM_NODELIST"] = "train-[1,2,10]"
+    assert ultra.call("prolog", **told).returncode == 0
+    written = ultra.read("/etc/nvidia-imex/nodes_config.cfg")
+    assert len(written.split()) == 3
+    assert ultra.call("prolog", **(told | {"SLURM_JOB_ID": "78"})).returncode == 0
+    assert len([call for call in ultra.calls("systemctl") if "start nvidia-imex" in call]) == 1
 
 
 @pytest.mark.parametrize(

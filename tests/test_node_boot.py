@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from node_boot import Node
 
@@ -57,7 +57,7 @@ def test_a_node_gets_its_files_its_mounts_and_its_units(node: Node) -> None:
 
 def test_a_second_boot_changes_nothing(node: Node) -> None:
     node.should_mount("/fsx lustre no")
-    script = boot_script(PART, system_boot(), mounts=[FSX])
+    script = boot_script(PART, system_boot(slurm_version="25.11"), mounts=[FSX])
     assert boot(node, script).returncode == 0
     before = {path: path.read_bytes() for path in (node.root / "etc").rglob("*") if path.is_file()}
     node.reboot()
@@ -103,6 +103,7 @@ def test_devices_that_do_not_fit_the_mounts_mount_nothing(node: Node) -> None:
 def test_a_new_lustre_file_system_is_opened_for_all_and_others_stay(node: Node) -> None:
     node.should_mount("/fsx lustre no")
     (node.root / "fsx").chmod(0o755)
+    node.file("/run/ultracluster/health/mounts", "ok\n")
     boot(node, boot_script(mounts=[FSX]))
     assert oct((node.root / "fsx").stat().st_mode) == "0o41777"
     (node.root / "fsx").chmod(0o750)
@@ -110,8 +111,18 @@ def test_a_new_lustre_file_system_is_opened_for_all_and_others_stay(node: Node) 
     assert oct((node.root / "fsx").stat().st_mode) == "0o40750"
 
 
+def test_a_file_system_that_is_broken_is_not_looked_at(node: Node) -> None:
+    node.should_mount("/fsx lustre no")
+    node.file("/run/ultracluster/health/mounts", "failed: /fsx does not answer within 5 s\n")
+    assert boot(node, boot_script(mounts=[FSX])).returncode == 0
+    assert node.calls("stat") == []
+    node.file("/proc/self/mountinfo", "44 29 0:40 / /fsx rw,noatime shared:2 - autofs systemd-1 rw\n")
+    assert boot(node, boot_script(mounts=[FSX])).returncode == 0
+    assert len(node.calls("chattr")) == 1, "what is mounted on first use is left alone"
+
+
 def test_the_same_parts_give_the_same_script_and_checksum() -> None:
-    one, two = (boot_script(PART, system_boot(), mounts=[FSX, HOME]) for _ in range(2))
+    one, two = (boot_script(PART, system_boot(slurm_version="25.11"), mounts=[FSX, HOME]) for _ in range(2))
     assert one == two
     assert one.sha256 == hashlib.sha256(one.text.encode()).hexdigest()
 
@@ -123,6 +134,7 @@ def test_what_only_a_deployment_knows_is_no_part_of_the_script() -> None:
     assert "Token[" not in script.text
 
 
+@settings(deadline=None, max_examples=25)
 @given(text=st.text(max_size=300), mode=st.sampled_from(["0644", "0755", "0600"]))
 def test_any_text_arrives_as_it_was(tmp_path_factory: pytest.TempPathFactory, text: str, mode: str) -> None:
     text = text.encode("utf-8", "replace").decode()
@@ -167,7 +179,7 @@ def test_refuses_tokens_in_files_and_more_than_pcs_takes() -> None:
 
 
 def test_needrestart_reads_its_drop_in_and_leaves_slurmd_alone(tmp_path: Path) -> None:
-    (drop_in,) = (file for file in system_boot().files if "needrestart" in file.path)
+    (drop_in,) = (file for file in system_boot(slurm_version="25.11").files if "needrestart" in file.path)
     (tmp_path / "x.conf").write_text(drop_in.text)
     # As needrestart does: every file is evaluated, then each pattern is held against a service.
     program = (

@@ -10,6 +10,7 @@ from ultracluster import compute
 from ultracluster.hardware import Layout, pcs
 from ultracluster.network import EfaSecurityGroup
 from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsLoginNodeGroup, PcsQueue
+from ultracluster.planning import NodeBoot, NodeFile, boot_script
 
 IMAGE = "ami-0123456789abcdef0"
 
@@ -242,3 +243,42 @@ def test_rejects_names_that_pcs_refuses(name: str, stack: cdk.Stack) -> None:
 def test_every_supported_slurm_version_is_taken(stack: cdk.Stack) -> None:
     for version in pcs.SLURM_VERSIONS:
         World(cdk.Stack(), version=version)
+
+
+def test_groups_with_one_boot_share_one_script_that_their_role_may_read(stack: cdk.Stack) -> None:
+    world = World(stack)
+    scripts = [
+        boot_script(NodeBoot(files=(NodeFile(path="/etc/x", text=word, mode="0644"),), units=())) for word in "ab"
+    ]
+    for name, script in (("one", scripts[0]), ("two", scripts[0]), ("three", scripts[1])):
+        PcsLoginNodeGroup(
+            stack,
+            name,
+            cluster=world.cluster,
+            name=name,
+            instance_type="c7i.2xlarge",
+            subnet=world.subnet,
+            security_groups=[world.group],
+            image=IMAGE,
+            boot=script,
+        )
+    template = Template.from_stack(stack)
+    groups = template.find_resources("AWS::PCS::ComputeNodeGroup").values()
+    sources = [
+        group["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"][0]["ScriptSource"] for group in groups
+    ]
+    assert [source["Checksum"] for source in sources].count(scripts[0].sha256) == 2
+    assert all(source["Checksum"] in str(source["ScriptLocation"]) for source in sources)
+    (policy,) = template.find_resources(
+        "AWS::IAM::Policy", {"Properties": {"PolicyName": Match.string_like_regexp("NodeScripts")}}
+    ).values()
+    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+    assert statement["Action"] == "s3:GetObject"
+    assert len(statement["Resource"]) == 2
+    assert "*" not in str(statement["Resource"])
+
+
+def test_a_group_without_a_boot_has_no_lifecycle_actions(stack: cdk.Stack) -> None:
+    World(stack).nodes()
+    (group,) = Template.from_stack(stack).find_resources("AWS::PCS::ComputeNodeGroup").values()
+    assert "NodeLifecycleActions" not in group["Properties"]

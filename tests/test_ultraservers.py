@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from clusterfile_data import problems
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
@@ -15,7 +15,7 @@ from stacks.cluster_stacks import ClusterStacks
 from ultracluster import compute
 from ultracluster.clusterfile import NodeGroup, loads
 from ultracluster.hardware import ULTRASERVERS, Interface, check_interfaces, instance_type, interfaces, ultraserver
-from ultracluster.planning import domains_for
+from ultracluster.planning import domains_for, segment
 
 ONE, TWO, THREE = (f"cr-0123456789abcdef{digit}" for digit in "012")
 SMALL, LARGE = "u-p6e-gb200x36", "u-p6e-gb200x72"
@@ -170,6 +170,7 @@ def test_the_nodes_of_a_reservation_are_not_touched_when_another_goes() -> None:
 IDS = st.text("0123456789abcdef", min_size=17, max_size=17).map("cr-{}".format)
 
 
+@settings(deadline=None)
 @given(st.lists(IDS, min_size=2, max_size=6, unique_by=lambda id: id[-6:]), st.data())
 def test_a_node_group_is_called_after_its_reservation_whatever_others_there_are(
     ids: list[str], data: st.DataObject
@@ -433,3 +434,13 @@ def template(text: str) -> dict[str, Any]:
     (found,) = (stack.template for stack in app.synth().stacks if stack.stack_name.endswith("-Compute"))
     resources: dict[str, Any] = found["Resources"]
     return resources
+
+
+@pytest.mark.parametrize(("instances", "together"), [(18, 16), (9, 8), (16, 16), (1, 1)])
+def test_a_segment_leaves_a_spare_in_an_ultraserver(instances: int, together: int) -> None:
+    assert segment(instances) == together
+
+
+def test_no_nodes_have_no_segment() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        segment(0)

@@ -12,13 +12,27 @@ STAND_IN = Path(__file__).parent / "stand-in"
 AWS_TOOL = Path(__file__).parent / "setup.sh"
 STOOD_IN = (
     *("lnetctl", "lctl", "lustre_rmmod", "modprobe", "modinfo", "stat", "dd", "systemctl", "curl", "aws", "ip"),
-    *("pgrep", "hostname", "nproc", "chattr", "mountpoint", "findmnt"),
+    *("pgrep", "hostname", "nproc", "chattr", "findmnt"),
     *("nvidia-smi", "journalctl", "pkill", "ipcrm", "mknod"),
 )
 # Nothing else is on the path: a script under test cannot reach this machine's mounts or modules.
 REAL = (
     *("awk", "base64", "basename", "bash", "cat", "chmod", "cp", "cut", "env", "find", "flock", "grep", "ls", "mkdir"),
-    *("mv", "paste", "python3", "readlink", "realpath", "rm", "rmdir", "sed", "sha256sum", "sleep", "sort", "tar"),
+    *(
+        "mv",
+        "paste",
+        "python3",
+        "readlink",
+        "realpath",
+        "rm",
+        "rmdir",
+        "sed",
+        "sha256sum",
+        "sleep",
+        "sort",
+        "tail",
+        "tar",
+    ),
     *("timeout", "touch", "tr", "uname"),
 )
 SLURM = "/opt/aws/pcs/scheduler/slurm-25.11"

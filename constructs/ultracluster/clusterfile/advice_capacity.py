@@ -38,12 +38,12 @@ def capacity_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             "for production: image: ami-...",
         )
     ultra = _sections(group for group in groups if group.ultraserver)
-    if ultra and "Prolog" not in cluster.slurm.settings:
+    if ultra and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
         yield (
             "imex-prolog",
             f"{_list(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
-            "for each job; put AWS's on a path that every node sees, and name it: slurm: {settings: {Prolog: /..., "
-            'PrologFlags: "Alloc,NoHold"}}',
+            "for each job, and slurm.health: false takes it away; leave it on, or put AWS's on a path that every node "
+            'sees, and name it: slurm: {settings: {Prolog: /..., PrologFlags: "Alloc,NoHold"}}',
         )
     yield from _offered(groups)
     yield from _reservations(groups)

@@ -3,6 +3,7 @@
 from ultracluster.compute.boot import user_data
 from ultracluster.compute.capacity_notices import CapacityNotices
 from ultracluster.compute.capacity_reservation import CapacityReservation
+from ultracluster.compute.image_pipeline import ImagePipeline
 from ultracluster.compute.images import UNPINNED_IMAGE, image_id, newest_image
 from ultracluster.compute.node_group_template import DECLARED_TYPE, NodeGroupTemplate, RootVolume
 from ultracluster.compute.scale_in import ScaleInBeforeEnd
@@ -32,6 +33,7 @@ __all__ = [
     "CapacityNotices",
     "CapacityReservation",
     "Image",
+    "ImagePipeline",
     "InterruptibleReservation",
     "Mount",
     "NamedGroup",

@@ -26,8 +26,9 @@ class NodeScripts(Construct):
     def __init__(self, scope: Construct, id: str, *, role: iam.IRole) -> None:
         super().__init__(scope, id)
         self._assets: dict[str, ScriptAsset] = {}
-        self._policy = iam.Policy(self, "Read")
-        self._policy.attach_to_role(role)
+        # One statement that grows: the policies of a role have little room.
+        self._read = iam.PolicyStatement(actions=["s3:GetObject"])
+        iam.Policy(self, "Read", statements=[self._read]).attach_to_role(role)
 
     @staticmethod
     def of(scope: Construct, cluster: PcsCluster) -> "NodeScripts":
@@ -51,7 +52,7 @@ class NodeScripts(Construct):
         asset = self._assets.get(script.sha256)
         if asset is None:
             asset = self._assets[script.sha256] = ScriptAsset(self, f"Script{script.sha256[:8]}", text=script.text)
-            self._policy.add_statements(iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.arn]))
+            self._read.add_resources(asset.arn)
         return l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty(
             script_caching_policy="CACHE_ONCE",
             stages=l1.CfnComputeNodeGroup.NodeLifecycleStagesProperty(

@@ -14,6 +14,7 @@ from ultracluster.planning import (
     Mount,
     NodeBoot,
     boot_script,
+    deep_check,
     health_boot,
     slurm_boot,
     system_boot,
@@ -42,7 +43,11 @@ def node_boot(
     mounts = storage.mounts
     if zone != cluster.lustre_zone:
         mounts = [_over_tcp(mount) for mount in mounts]
-    parts = [system_boot(), slurm_boot(instance_type, mounts, lustre=cluster.lustre_client)]
+    parts = [
+        system_boot(slurm_version=cluster.slurm.version),
+        deep_check(instance_type.name),
+        slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
+    ]
     if layout is not None and cluster.slurm.health:
         efa = sum(one.kind in ("efa", "efa-only") for one in interfaces(instance_type, layout))
         parts.append(health_boot(instance_type, efa_devices=efa))

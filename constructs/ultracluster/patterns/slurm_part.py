@@ -1,5 +1,7 @@
 """Slurm and its nodes, from a cluster file."""
 
+from collections.abc import Callable, Sequence
+
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
@@ -14,12 +16,13 @@ from ultracluster.compute import (
     RootVolume,
     newest_image,
 )
+from ultracluster.hardware import InstanceType
 from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsDrain, PcsLoginNodeGroup, PcsQueue
 from ultracluster.patterns.boot_part import node_boot
 from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.storage_part import Storage
-from ultracluster.planning import BootScript, CapacityBlock, UltraServerBlock, health_settings
+from ultracluster.planning import BootScript, CapacityBlock, NodeBoot, UltraServerBlock, health_settings
 from ultracluster.storage import EXISTING_LUSTRE
 
 # The constructs that cause these say them themselves.
@@ -54,9 +57,23 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
 
 
 def node_groups(
-    scope: Construct, cluster: ClusterFile, network: Network, storage: Storage, pcs: PcsCluster
+    scope: Construct,
+    cluster: ClusterFile,
+    network: Network,
+    storage: Storage,
+    pcs: PcsCluster,
+    extra: Callable[[InstanceType], Sequence[NodeBoot]] = lambda _: (),
 ) -> dict[str, PcsComputeNodeGroup]:
-    """The login nodes, and the node groups of the file with their queues, by name."""
+    """The login nodes, and the node groups of the file with their queues, by name.
+
+    Args:
+        scope: Where they stand.
+        cluster: The file.
+        network: Where the nodes live.
+        storage: What they mount.
+        pcs: The cluster.
+        extra: More files and units for the nodes of a type, such as exporters of metrics. Default: none.
+    """
     _warn(scope, cluster)
     login = cluster.slurm.login
     groups = {
@@ -82,7 +99,14 @@ def node_groups(
                 cluster,
                 network,
                 pcs,
-                node_boot(cluster, storage, group.instance_type, zone=group.zone, layout=group.layout),
+                node_boot(
+                    cluster,
+                    storage,
+                    group.instance_type,
+                    zone=group.zone,
+                    layout=group.layout,
+                    extra=extra(group.instance_type),
+                ),
             )
             for group in cluster.node_groups
             if group.section == section

@@ -25,8 +25,9 @@ from ultracluster.planning.capacity import (
     UltraServerBlock,
 )
 from ultracluster.planning.checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
+from ultracluster.planning.deep_check import DEEP_CHECK, deep_check
 from ultracluster.planning.directory_bucket import check_directory_bucket, directory_bucket_warnings
-from ultracluster.planning.domains import Domains, domains_for
+from ultracluster.planning.domains import Domains, domains_for, segment
 from ultracluster.planning.efa_reach import check_efa_reach
 from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.health import DEVICES_STATE, HEALTH_UNIT, HPC_JOBS, health_boot, health_settings
@@ -56,10 +57,13 @@ from ultracluster.planning.slurm_boot import (
     LustreClient,
     slurm_boot,
 )
-from ultracluster.planning.system_boot import system_boot
+from ultracluster.planning.system_boot import CONTAINERS_STATE, CONTAINERS_UNIT, system_boot
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
+    "CONTAINERS_STATE",
+    "CONTAINERS_UNIT",
+    "DEEP_CHECK",
     "DEVICES_STATE",
     "HEALTH_UNIT",
     "HPC_JOBS",
@@ -127,6 +131,7 @@ __all__ = [
     "checkpoint_bytes",
     "checkpoint_times",
     "days_between_interruptions",
+    "deep_check",
     "directory_bucket_warnings",
     "domains_for",
     "health_boot",
@@ -141,6 +146,7 @@ __all__ = [
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
+    "segment",
     "size_openzfs",
     "slurm_boot",
     "subnet_capacity",

@@ -29,6 +29,22 @@ class Domains:
         return self.count * self.ultraserver.gpus
 
 
+def segment(instances: int) -> int:
+    """Nodes of an UltraServer that a job should ask for together, `sbatch --segment`: the largest power of two.
+
+    Of 18 nodes that is 16, of 9 it is 8: jobs divide evenly, and a spare stays in each domain, so that a job still
+    finds its place when a node of it is drained.
+
+    Raises:
+        ValueError: When there is no node.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html (read 2026-11-21)
+    """
+    if instances < 1:
+        raise ValueError(f"instances must be at least 1, got {instances}")
+    return 1 << (instances.bit_length() - 1)
+
+
 def domains_for(gpus: int, ultraserver: UltraServer) -> Domains:
     """The fewest UltraServers of a kind that hold so many GPUs.
 

@@ -6,7 +6,7 @@ from ultracluster import scripts
 from ultracluster.hardware import InstanceType
 from ultracluster.hardware.nvlink import nvlinks
 from ultracluster.hardware.xids import XidPolicy, xids
-from ultracluster.planning.node_files import NodeBoot, NodeFile
+from ultracluster.planning.node_files import NodeBoot, NodeFile, slurmd_drop_in
 
 #: Where a node says how its devices are: `ok`, or `failed: REASON`.
 DEVICES_STATE = "/run/ultracluster/health/devices"
@@ -23,7 +23,7 @@ _BIN = "/usr/local/sbin/ultracluster-"
 _REQUEUE = "nohold_on_prolog_fail"
 _SETTINGS = {"Prolog": f"{_BIN}prolog", "Epilog": f"{_BIN}epilog", "PrologFlags": "Alloc,NoHold"}
 
-# GPUs and their fabric take a minute to come up on a large node.
+# GPUs and their fabric take a minute to come up on a large node. KillMode: what hangs in the driver cannot be killed.
 _UNIT = f"""\
 [Unit]
 Description=Check of GPUs, EFA devices and mounts
@@ -33,6 +33,7 @@ Before=slurmd.service
 [Service]
 Type=oneshot
 ExecStart=-{_BIN}health-check --patience 180
+KillMode=process
 TimeoutStartSec=5min
 
 [Install]
@@ -73,7 +74,7 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
             mode="0644",
         ),
         NodeFile(path=f"/etc/systemd/system/{HEALTH_UNIT}", text=_UNIT, mode="0644"),
-        NodeFile(path="/etc/systemd/system/slurmd.service.d/ultracluster-health.conf", text=_SLURMD, mode="0644"),
+        *slurmd_drop_in("ultracluster-health", _SLURMD),
     ]
     return NodeBoot(files=tuple(files), units=(HEALTH_UNIT,))
 

@@ -20,7 +20,7 @@ class NodeFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeBoot:
-    """What a node gets at its first boot and does at every one; see `compute.user_data`.
+    """What a node gets at its first boot and does at every one; see `boot_script`, or `compute.user_data`.
 
     Args:
         files: Written first.
@@ -29,6 +29,22 @@ class NodeBoot:
 
     files: tuple[NodeFile, ...]
     units: tuple[str, ...]
+
+
+def slurmd_drop_in(name: str, text: str) -> tuple[NodeFile, NodeFile]:
+    """A drop-in for slurmd, whatever its unit is called.
+
+    The installer of AWS PCS makes a unit for each release, `slurmd-25.11.service`; systemd reads the drop-ins of
+    `slurmd-.service.d` for all of these, and of two files with one name it takes one.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html and
+    https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html (read 2026-11-21)
+    """
+    one, two = (
+        NodeFile(path=f"/etc/systemd/system/{unit}.service.d/{name}.conf", text=text, mode="0644")
+        for unit in ("slurmd", "slurmd-")
+    )
+    return one, two
 
 
 def without_comments(script: str) -> str:

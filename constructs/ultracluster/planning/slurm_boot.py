@@ -9,7 +9,7 @@ from ultracluster.hardware import InstanceType, interfaces
 from ultracluster.planning.arguments import refuse_wrong_fields
 from ultracluster.planning.mounts import Mount
 from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
-from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, without_comments
+from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit, slurmd_drop_in, without_comments
 from ultracluster.planning.paths import MOUNT
 from ultracluster.planning.scratch import SCRATCH_UNIT
 
@@ -148,7 +148,7 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
 
     Args:
         instance_type: Type of the node.
-        mounts: What it mounts, the same as `user_data` gets.
+        mounts: What it mounts, the same as `boot_script` gets.
         lustre: How it is a client of EFA-enabled file systems. Default: AWS's tool is in the image, no GPUDirect
             Storage.
 
@@ -197,7 +197,7 @@ def _check_files(mounts: Sequence[Mount], *, efa: bool) -> list[NodeFile]:
         _plain("/etc/ultracluster/mounts", "".join(lines)),
         _unit(f"{_CHECK}.service", _CHECK_SERVICE),
         _unit(f"{_CHECK}.timer", _CHECK_TIMER),
-        _unit("slurmd.service.d/ultracluster.conf", _SLURMD),
+        *slurmd_drop_in("ultracluster", _SLURMD),
     ]
 
 

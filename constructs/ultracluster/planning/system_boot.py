@@ -1,6 +1,12 @@
-"""What every Slurm node gets whatever it mounts: settings of the kernel, and a slurmd that updates leave alone."""
+"""What every Slurm node gets whatever it mounts: kernel settings, a slurmd left alone by updates, a look at Pyxis."""
 
+from ultracluster import scripts
 from ultracluster.planning.node_files import NodeBoot, NodeFile
+
+#: The unit that looks at Enroot and Pyxis before slurmd starts; what it found stands in `CONTAINERS_STATE`.
+CONTAINERS_UNIT = "ultracluster-containers.service"
+#: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
+CONTAINERS_STATE = "/run/ultracluster/containers"
 
 # Neighbours that the kernel remembers: by default 1,024, and every node of a cluster is one. As AWS ParallelCluster and
 # AWS's images for PCS set them: https://github.com/aws/aws-parallelcluster-cookbook/pull/1004 and
@@ -17,12 +23,40 @@ net.ipv4.neigh.default.gc_thresh3 = 16384
 _NEEDRESTART = "$nrconf{override_rc}{qr(^slurmd)} = 0;\n"
 
 
-def system_boot() -> NodeBoot:
-    """The files: the kernel reads its settings in the course of `boot_script`."""
+# Never a failed unit: jobs without containers run all the same.
+_UNIT = """\
+[Unit]
+Description=Look at Enroot and Pyxis
+Before=slurmd.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=-{program} --slurm {version}
+TimeoutStartSec=1min
+
+[Install]
+WantedBy=multi-user.target
+"""
+_CONTAINERS = "/usr/local/sbin/ultracluster-containers"
+
+
+def system_boot(*, slurm_version: str) -> NodeBoot:
+    """Settings of the kernel, which reads them in the course of `boot_script`, and a look at Enroot and Pyxis.
+
+    Args:
+        slurm_version: Release of Slurm that the cluster runs, such as `25.11`: Pyxis must be built for it.
+    """
     return NodeBoot(
         files=(
             NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL, mode="0644"),
             NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART, mode="0644"),
+            NodeFile(path=_CONTAINERS, text=scripts.text("containers.sh"), mode="0755"),
+            NodeFile(
+                path=f"/etc/systemd/system/{CONTAINERS_UNIT}",
+                text=_UNIT.format(program=_CONTAINERS, version=slurm_version),
+                mode="0644",
+            ),
         ),
-        units=(),
+        units=(CONTAINERS_UNIT,),
     )

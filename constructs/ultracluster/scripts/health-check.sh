@@ -73,12 +73,32 @@ read_wanted() {
     done <"$wanted"
 }
 
-# Runs a command with its output in a file, and its exit code in another: 124 or 137 when it took too long.
+# Starts a command under a name; its output stands in $run/NAME.out, and its exit code in $run/NAME.code when it has
+# ended. Nothing of ours stays open for as long as it lives: neither the lock nor what slurmd reads our output from.
 ask() {
-    local name=$run/$1 told=0
+    local name=$1
     shift
-    timeout --kill-after=1 "$limit" "$@" >"$name.out" 2>&1 </dev/null || told=$?
-    echo "$told" >"$name.code"
+    asked+=("$name")
+    rm -f "$run/$name.code"
+    {
+        told=0
+        timeout --kill-after=1 "$limit" "$@" >"$run/$name.out" 2>&1 || told=$?
+        echo "$told" >"$run/.$name.code"
+        mv "$run/.$name.code" "$run/$name.code"
+    } </dev/null >/dev/null 2>&1 9>&- &
+}
+
+# Waits for all that was asked, and no longer than it takes: what hangs in the driver cannot be killed, and whoever
+# waits for it hangs too.
+await() {
+    local name left end=$((${EPOCHREALTIME/./} + (limit + 2) * 1000000))
+    while [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
+        left=no
+        for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || left=yes; done
+        [ "$left" = yes ] || break
+        sleep 0.1
+    done
+    for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || echo 124 >"$run/$name.code"; done
 }
 
 # Whether one of the commands ended well; else why not is a problem.
@@ -95,17 +115,22 @@ answered() {
 
 # All that takes long, at the same time.
 ask_all() {
-    local since
+    local since asked=() reasons
+    [ "$gpus" -gt 0 ] || return 0
     since=$(cat "$run/xids-since" 2>/dev/null || true)
-    if [ "$gpus" -gt 0 ]; then
+    # Drivers before 535 have the second name only.
+    for reasons in clocks_event_reasons clocks_throttle_reasons; do
         ask gpus nvidia-smi --format=csv,noheader,nounits \
-            --query-gpu=index,ecc.mode.current,ecc.errors.uncorrected.volatile.total,clocks_event_reasons.hw_slowdown &
-        ask rows nvidia-smi --format=csv,noheader,nounits \
-            --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure &
-        [ "$nvlinks" -eq 0 ] || ask nvlink nvidia-smi nvlink --status &
-        ask kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"} &
-    fi
-    wait
+            "--query-gpu=index,ecc.mode.current,ecc.errors.uncorrected.volatile.total,$reasons.hw_slowdown"
+        if [ "$reasons" = clocks_event_reasons ]; then
+            ask rows nvidia-smi --format=csv,noheader,nounits \
+                --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure
+            [ "$nvlinks" -eq 0 ] || ask nvlink nvidia-smi nvlink --status
+            ask kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
+        fi
+        await
+        grep -q 'not a valid field' "$run/gpus.out" || break
+    done
 }
 
 check_gpus() {

@@ -23,6 +23,7 @@ channels=$root/dev/nvidia-caps-imex-channels
 service=nvidia-imex.service
 job=${SLURM_JOB_ID:?is set by Slurm}
 node=${SLURMD_NODENAME:?is set by Slurm}
+nodes=${SLURM_JOB_NODELIST:-${SLURM_NODELIST:?is set by Slurm}}
 
 state() {
     mkdir -p "$health"
@@ -50,7 +51,7 @@ scontrol() {
 
 # The addresses of the job's nodes in this node group, in the controller's order: all nodes must write the same file.
 addresses() {
-    scontrol --oneliner --all show node "$SLURM_JOB_NODELIST" |
+    scontrol --oneliner --all show node "$nodes" |
         awk -v group="${node%-*}-" '{
             name = address = ""
             for (i = 1; i <= NF; i++) {
@@ -80,10 +81,12 @@ restart() {
 }
 
 main() {
-    local found
+    local found jobs
     # IMEX is of the whole node: on a shared one it would be taken from under others.
-    case ${SLURM_JOB_OVERSUBSCRIBE:-} in
-        NO | TOPO) ;;
+    jobs=("$root"/run/ultracluster/jobs/*)
+    case ${SLURM_JOB_OVERSUBSCRIBE:-${#jobs[@]}} in
+        # A Slurm that does not say so: the job is the only one here.
+        NO | TOPO | 1) ;;
         *)
             echo "imex: job $job is not --exclusive, so that it has no NVLink between its nodes"
             return
@@ -91,7 +94,7 @@ main() {
     esac
     systemctl is-enabled --quiet "$service" || fail "$service is not enabled in the image"
     found=$(addresses) || fail "the controller does not say where the nodes of the job are"
-    [ -n "$found" ] || fail "no node of $SLURM_JOB_NODELIST is of the group of $node"
+    [ -n "$found" ] || fail "no node of $nodes is of the group of $node"
     make_channel
     mkdir -p "${config%/*}"
     printf '%s\n' "$found" >"$config.new"

@@ -28,8 +28,13 @@ refuse() {
 # For dcgm-exporter (--hpc-job-mapping-dir): a file for each GPU, a job on each line.
 # https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of 2026-05-12, README and internal/pkg/transformation/hpc.go)
 map_gpus() {
-    local gpu words=()
+    local gpu words=() gpus jobs=("$run"/jobs/*)
     IFS=, read -r -a words <<<"${SLURM_JOB_GPUS:-}"
+    # Slurm does not say which: those of a node that the job has to itself are its own.
+    if [ "${#words[@]}" -eq 0 ] && [ "${#jobs[@]}" -eq 1 ]; then
+        gpus=$(awk '$1 == "gpus" { print $2 }' "$root/etc/ultracluster/health")
+        for ((gpu = 0; gpu < gpus; gpu++)); do words+=("$gpu"); done
+    fi
     for gpu in "${words[@]}"; do
         [[ $gpu =~ ^[0-9]+$ ]] || continue
         grep -qxF "$job" "$run/hpc-jobs/$gpu" 2>/dev/null || printf '%s\n' "$job" >>"$run/hpc-jobs/$gpu"

@@ -1,0 +1,61 @@
+"""The software of an image for AWS PCS, by exact version, with the checksum or commit of what is downloaded.
+
+Driver and Lustre client come with the parent image, AWS's Deep Learning Base OSS NVIDIA Driver GPU AMI for Ubuntu
+24.04: https://docs.aws.amazon.com/dlami/latest/devguide/ (read 2026-11-20).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Download:
+    """A file to download, and what it must be."""
+
+    version: str
+    #: 64 hexadecimal digits.
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """A release to build from source. The commit is its checksum, and that of its submodules."""
+
+    version: str
+    repository: str
+    commit: str
+
+
+# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html (read 2026-11-21): both tables. PCS
+# lists no installer for 26.05 there yet.
+PCS_AGENT = Download(version="1.5.1-1", sha256="9ac3fff38d75774852d947bf6823abc5a75e5c6325cd5aa5a3172b1defa72f9d")
+SLURM: Mapping[str, Download] = MappingProxyType(
+    {
+        "25.05": Download(
+            version="25.05.9-1", sha256="d9be2ae01eac14cd023f48787770878530b308e40b35c4ec1da3a2dbd1a372b7"
+        ),
+        "25.11": Download(
+            version="25.11.8-1", sha256="70bf017a088223524949ffd5ef0d0b0eea45b22f904bcad1fbc0c9d92ea4a9c9"
+        ),
+    }
+)
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-verify.html (read 2026-11-21): the newest there.
+EFA = Download(version="1.49.0", sha256="cf2e9281a2328a243c76f911a490faed43ca0fecfe4733c25e34b2e92a32c309")
+# The tags v4.1.2 and v0.24.0 (2026-05-11) of the two repositories (read 2026-11-21).
+ENROOT = Source(
+    version="4.1.2",
+    repository="https://github.com/NVIDIA/enroot",
+    commit="bd51f53b6fa954805ae3e1985c5dc7594ff66d05",
+)
+PYXIS = Source(
+    version="0.24.0",
+    repository="https://github.com/NVIDIA/pyxis",
+    commit="107519944221822ea1dace4db8e7234b2eaa4cd5",
+)
+# The package of NVIDIA's own repository for Ubuntu, which signs it. 4.6.0 (2026-07-06) is the release that renamed the
+# metrics: https://github.com/NVIDIA/DCGM (commit 72fa3fe, read 2026-11-20).
+DCGM = "1:4.6.0"
+# The driver of B300 and GB200: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read
+# 2026-11-20)
+DRIVER = 580

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Makes an image for AWS PCS of AWS's Deep Learning AMI for Ubuntu 24.04: EFA, PCS agent, Slurm, Enroot, Pyxis, DCGM.
+#
+#   image-build.sh REGION SLURM
+#
+# EC2 Image Builder runs it, as root, and gives all versions by its environment. What is downloaded is checked against a
+# checksum; what is built comes from a commit. Steps follow AWS's own:
+# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_custom.html and
+# https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/assets/scripts/install-enroot-pyxis.sh (commit
+# 95b939c of 2026-07-23; both read 2026-11-21).
+set -Eeuo pipefail
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
+region=$1
+slurm=$2
+home=/opt/aws/pcs/scheduler/slurm-$slurm
+etc=/etc/aws/pcs/scheduler/slurm-$slurm
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+apt() { apt-get --quiet --yes --option DPkg::Lock::Timeout=600 "$@"; }
+
+# A file that is what it should be, unpacked.
+fetch() {
+    curl --fail --silent --show-error --location --retry 5 --output "$2" "$1"
+    echo "$3  $2" | sha256sum --check --strict
+    tar -xf "$2"
+}
+
+# A commit, with the submodules that it names.
+source_of() {
+    git init --quiet "$3"
+    git -C "$3" fetch --quiet --depth 1 "$1" "$2"
+    git -C "$3" checkout --quiet FETCH_HEAD
+    [ "$(git -C "$3" rev-parse HEAD)" = "$2" ]
+    git -C "$3" submodule --quiet update --init --recursive
+}
+
+# Another kernel than that of the parent has neither its driver nor its Lustre client.
+apt-mark hold linux-aws linux-image-aws linux-headers-aws "linux-image-$(uname -r)" || true
+systemctl disable --now unattended-upgrades.service || true
+apt update
+apt install --no-install-recommends build-essential curl fuse-overlayfs gawk git jq libcap2-bin libmd-dev libtool \
+    automake nfs-common parallel pigz squashfs-tools squashfuse zstd libnvidia-container-tools
+
+fetch "https://efa-installer.amazonaws.com/aws-efa-installer-$EFA_VERSION.tar.gz" efa.tar.gz "$EFA_SHA256"
+(cd aws-efa-installer && ./efa_installer.sh --yes)
+
+repository=https://aws-pcs-repo-$region.s3.$region.amazonaws.com
+fetch "$repository/aws-pcs-agent/aws-pcs-agent-v$AGENT_VERSION.tar.gz" agent.tar.gz "$AGENT_SHA256"
+(cd aws-pcs-agent && ./installer.sh)
+fetch "$repository/aws-pcs-slurm/aws-pcs-slurm-$slurm-installer-$SLURM_VERSION.tar.gz" slurm.tar.gz "$SLURM_SHA256"
+(cd "aws-pcs-slurm-$slurm-installer" && ./installer.sh -y)
+
+source_of "$ENROOT_REPOSITORY" "$ENROOT_COMMIT" enroot
+make -C enroot install prefix=/usr sysconfdir=/etc
+make -C enroot setcap prefix=/usr sysconfdir=/etc
+ln -sf /usr/share/enroot/hooks.d/50-slurm-pmi.sh /usr/share/enroot/hooks.d/50-slurm-pytorch.sh /etc/enroot/hooks.d/
+
+# Slurm loads no plugin of another release: each gets its own.
+source_of "$PYXIS_REPOSITORY" "$PYXIS_COMMIT" pyxis
+CPPFLAGS="-I$home/include" make -C pyxis install prefix=/usr/local libdir="$home/lib"
+install -d "$etc/plugstack.conf.d"
+echo "required $home/lib/slurm/spank_pyxis.so" >"$etc/plugstack.conf.d/pyxis.conf"
+# The hooks of Enroot call scontrol, and must not find one of another release.
+echo "PATH=$home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" >/etc/default/slurmd
+
+# The parent has NVIDIA's repository, and its key.
+apt install --no-install-recommends "datacenter-gpu-manager-4-cuda13=$DCGM_VERSION*"
+systemctl enable nvidia-dcgm.service
+# UltraServers only: the prolog starts it for each job.
+if [ "$(uname -m)" = aarch64 ]; then systemctl enable nvidia-imex.service; fi

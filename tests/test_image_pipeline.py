@@ -1,0 +1,202 @@
+"""The pipeline for images, as a template; its check runs here in bash."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Template
+from cfnlint.api import ManualArgs, lint
+
+from conftest import ROOT
+from ultracluster import compute, scripts
+from ultracluster.compute.image_pipeline import _versions
+from ultracluster.hardware import image_software as software
+from ultracluster.hardware import pcs
+
+# "data: Maximum length of 16000": https://docs.aws.amazon.com/imagebuilder/latest/APIReference/API_CreateComponent.html
+# (read 2026-11-21)
+DATA_LIMIT = 16_000
+
+
+def build(stack: cdk.Stack, **given: Any) -> compute.ImagePipeline:
+    vpc = ec2.Vpc(stack, "Vpc")
+    group = ec2.SecurityGroup(stack, "Builders", vpc=vpc)
+    given = {"architecture": "x86_64"} | given
+    return compute.ImagePipeline(stack, "Images", subnet=vpc.private_subnets[0], security_groups=[group], **given)
+
+
+def found(stack: cdk.Stack, kind: str) -> list[dict[str, Any]]:
+    made = Template.from_stack(stack).find_resources(f"AWS::ImageBuilder::{kind}")
+    return [one["Properties"] for one in made.values()]
+
+
+def documents(stack: cdk.Stack) -> list[dict[str, Any]]:
+    return [json.loads(one["Data"]) for one in found(stack, "Component")]
+
+
+@pytest.mark.parametrize("architecture", ["x86_64", "arm64"])
+def test_each_architecture_is_built_on_its_own(stack: cdk.Stack, architecture: str) -> None:
+    build(stack, architecture=architecture)
+    (recipe,) = found(stack, "ImageRecipe")
+    assert f"/{architecture}/" in recipe["ParentImage"]
+    (infrastructure,) = found(stack, "InfrastructureConfiguration")
+    assert infrastructure["InstanceTypes"] == [{"x86_64": "c7i.4xlarge", "arm64": "c7g.4xlarge"}[architecture]]
+    assert infrastructure["InstanceMetadataOptions"]["HttpTokens"] == "required"
+    assert recipe["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
+
+
+def test_a_component_is_as_long_as_image_builder_takes(stack: cdk.Stack) -> None:
+    build(stack)
+    assert max(len(one["Data"]) for one in found(stack, "Component")) <= DATA_LIMIT
+
+
+def test_its_scripts_hold_no_word_of_image_builder(stack: cdk.Stack) -> None:
+    build(stack)
+    for document in documents(stack):
+        # {{ ... }} would be replaced before bash sees it.
+        assert "{{" not in json.dumps(document)
+
+
+def test_commands_are_bash_with_every_version_they_use(stack: cdk.Stack) -> None:
+    build(stack)
+    for document in documents(stack):
+        (command,) = document["phases"][0]["steps"][0]["inputs"]["commands"]
+        subprocess.run(["bash", "-n"], input=command, text=True, check=True)
+        used = set(re.findall(r"\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)", command)) - {"ULTRACLUSTER_ROOT"}
+        assert used <= set(re.findall(r"^export ([A-Z0-9_]+)=", command, re.MULTILINE))
+        assert used
+
+
+def test_nothing_is_downloaded_that_could_be_another_tomorrow() -> None:
+    text = scripts.text("image-build.sh")
+    assert "latest" not in "".join(line for line in text.splitlines() if not line.startswith("#"))
+    assert text.count("curl ") == text.count("    curl ") + text.count(" curl fuse") == 2
+    assert "sha256sum --check --strict" in text
+    for one in (software.PCS_AGENT, software.EFA, *software.SLURM.values()):
+        assert re.fullmatch(r"[0-9a-f]{64}", one.sha256)
+    for source in (software.ENROOT, software.PYXIS):
+        assert re.fullmatch(r"[0-9a-f]{40}", source.commit)
+
+
+def test_another_content_is_another_name_for_components_and_recipes_never_change() -> None:
+    names = []
+    for version in ("25.11", "25.11", "25.05"):
+        stack = cdk.Stack(cdk.App(), "Stack")
+        build(stack, slurm_version=version)
+        names.append({one["Name"] for one in (*found(stack, "Component"), *found(stack, "ImageRecipe"))})
+    assert names[0] == names[1]
+    assert not names[0] & names[2]
+
+
+def test_a_parent_of_yours_is_taken(stack: cdk.Stack) -> None:
+    build(stack, parent=compute.Image(id="ami-0123456789abcdef0"), schedule="cron(0 0 ? * sun *)")
+    assert found(stack, "ImageRecipe")[0]["ParentImage"] == "ami-0123456789abcdef0"
+    assert found(stack, "ImagePipeline")[0]["Schedule"]["ScheduleExpression"] == "cron(0 0 ? * sun *)"
+
+
+def test_without_a_schedule_nothing_is_built_by_itself(stack: cdk.Stack) -> None:
+    build(stack)
+    assert "Schedule" not in found(stack, "ImagePipeline")[0]
+
+
+def test_refuses_a_slurm_without_installer_and_a_parent_of_another_architecture(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"installers for Slurm 25\.05, 25\.11, got '26\.05'"):
+        build(stack, slurm_version="26.05")
+    other = cdk.Stack(cdk.App(), "Other")
+    with pytest.raises(ValueError, match="the parent is for arm64, not for x86_64"):
+        build(other, parent=compute.newest_image("dlami", "arm64"))
+
+
+def test_every_slurm_with_an_installer_is_one_that_pcs_runs() -> None:
+    assert set(software.SLURM) <= set(pcs.SLURM_VERSIONS)
+    assert pcs.DEFAULT_SLURM_VERSION in software.SLURM
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """An image that has all."""
+    versions = _versions("25.11")
+    files = {
+        "opt/amazon/efa_installed_packages": f"# EFA installer version: {versions['EFA_VERSION']}\n",
+        "opt/aws/pcs/version": "AGENT_VERSION='1.5.1'\nAGENT_RELEASE='1'\n",
+        "opt/aws/pcs/scheduler/slurm-25.11/version": "SLURM_VERSION='25.11.8'\n",
+        "opt/aws/pcs/scheduler/slurm-25.11/lib/slurm/spank_pyxis.so": "elf",
+        "etc/aws/pcs/scheduler/slurm-25.11/plugstack.conf.d/pyxis.conf": "required /x/spank_pyxis.so\n",
+        "bin/modinfo": '#!/bin/sh\n[ "$1" = --field ] && echo 580.95.05 || echo filename: x\n',
+        "bin/enroot": "#!/bin/sh\necho 4.1.2\n",
+        "bin/dcgmi": "#!/bin/sh\n",
+        "bin/mount.nfs4": "#!/bin/sh\n",
+        "bin/systemctl": "#!/bin/sh\necho enabled\n",
+        "bin/uname": "#!/bin/sh\necho aarch64\n",
+        "check": scripts.text("image-check.sh"),
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        (tmp_path / path).chmod(0o755)
+    return tmp_path
+
+
+def check(image: Path) -> tuple[int, str]:
+    environment = _versions("25.11") | {"PATH": f"{image / 'bin'}:/usr/bin:/bin", "ULTRACLUSTER_ROOT": str(image)}
+    done = subprocess.run([image / "check", "25.11"], env=environment, capture_output=True, text=True, timeout=20)
+    return done.returncode, "".join(line for line in done.stdout.splitlines(True) if line.startswith("FAILED"))
+
+
+def test_an_image_that_has_all_passes(image: Path) -> None:
+    assert check(image) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "missing"),
+    [
+        ("bin/modinfo", "#!/bin/sh\necho 570.1\n", "NVIDIA driver 580 or newer"),
+        ("bin/modinfo", "#!/bin/sh\n[ $1 != lustre ] && echo 580.1\n", "Lustre client"),
+        ("bin/enroot", "#!/bin/sh\necho 3.5.0\n", "Enroot 4.1.2"),
+        ("opt/aws/pcs/version", "AGENT_VERSION='1.4.0'\n", "PCS agent 1.5.1"),
+        ("opt/aws/pcs/scheduler/slurm-25.11/version", "SLURM_VERSION='25.11.2'\n", "Slurm 25.11.8"),
+        ("opt/aws/pcs/scheduler/slurm-25.11/lib/slurm/spank_pyxis.so", "", "Pyxis"),
+        ("opt/amazon/efa_installed_packages", "# EFA installer version: 1.30.0\n", "EFA installer 1.49.0"),
+        ("bin/systemctl", "#!/bin/sh\nexit 1\n", "IMEX"),
+    ],
+)
+def test_an_image_that_lacks_something_is_not_made(image: Path, path: str, text: str, missing: str) -> None:
+    (image / path).write_text(text)
+    assert check(image) == (1, f"FAILED: {missing}\n")
+
+
+STRICT = """\
+import sys, json
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from cdk_nag import AwsSolutionsChecks
+from ultracluster import compute
+app = cdk.App(outdir=sys.argv[1])
+cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
+stack = cdk.Stack(app, "Images", env=cdk.Environment(account="123456789012", region="us-east-2"))
+subnet = ec2.Subnet.from_subnet_id(stack, "Subnet", "subnet-0123456789abcdef0")
+group = ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-0123456789abcdef0")
+for architecture in ("x86_64", "arm64"):
+    compute.ImagePipeline(
+        stack, architecture.replace("_", ""), architecture=architecture, subnet=subnet, security_groups=[group]
+    )
+app.synth()
+"""
+
+
+@pytest.mark.slow
+def test_pipelines_pass_every_check(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "CDK_VALIDATION"}
+    done = subprocess.run(
+        [sys.executable, "-c", STRICT, str(tmp_path)], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = tmp_path.glob("*.template.json")
+    assert lint(path.read_text(), config=ManualArgs(regions=["us-east-2"])) == []
