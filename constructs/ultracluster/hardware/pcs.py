@@ -22,6 +22,17 @@ SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
 # Not the newest: AWS's sample images and Pyxis builds are for this one.
 DEFAULT_SLURM_VERSION = "25.11"
 
+# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html (read 2026-11-21)
+REST_API_SINCE = "25.05"
+# Slurm version -> those that PCS updates it to in one step.
+# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_clusters_version_update.html (read 2026-11-21)
+UPDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"25.05": ("25.11", "26.05"), "25.11": ("26.05",), "26.05": ()}
+)
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-pcs-cluster-accounting.html
+# (read 2026-11-21)
+LONGEST_PURGE_DAYS = 10_000
+
 CLUSTER_NAME = r"^(?!pcs_)[A-Za-z][A-Za-z0-9-]{2,39}$"
 # The service allows capitals and a longer first class; ours is what is safe in Slurm and in host names as well.
 NODE_GROUP_NAME = r"^[A-Za-z][A-Za-z0-9-]{2,24}$"

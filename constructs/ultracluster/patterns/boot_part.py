@@ -6,7 +6,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.compute import user_data
 from ultracluster.hardware import InstanceType
 from ultracluster.patterns.storage_part import Storage
-from ultracluster.planning import LUSTRE_EFA_UNIT, SCRATCH_UNIT, LocalScratch, Mount, slurm_boot
+from ultracluster.planning import LUSTRE_EFA_UNIT, SCRATCH_UNIT, LocalScratch, Mount, slurm_boot, users_boot
 
 
 def node_boot(cluster: ClusterFile, storage: Storage, instance_type: InstanceType, *, zone: str) -> str:
@@ -27,6 +27,9 @@ def node_boot(cluster: ClusterFile, storage: Storage, instance_type: InstanceTyp
         wish = cluster.storage.scratch
         scratch = LocalScratch(path=wish.path, container_store=wish.container_store).for_slurm(instance_type)
         files, units = (*scratch.files, *files), (SCRATCH_UNIT, *units)
+    if cluster.users:
+        users = users_boot(cluster=cluster.name, region=cluster.region)
+        files, units = (*files, *users.files), (*users.units, *units)
     return user_data(mounts=mounts, files=files, units=units)
 
 
