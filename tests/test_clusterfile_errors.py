@@ -61,7 +61,8 @@ def test_rejects_bare_numbers() -> None:
 def test_rejects_misspelt_keys() -> None:
     assert problem("count: 64", "cuont: 64") == (
         "c.yaml:6:32 nodes.train.cuont: unknown key; did you mean count? "
-        "allowed are type, count, min, spare, capacity, zone, layout, image, root-volume, placement-group, labels, slurm"
+        "allowed are type, count, min, spare, capacity, zone, layout, image, root-volume, placement-group, labels, "
+        "slurm"
     )
 
 

@@ -2,11 +2,22 @@
 
 import hashlib
 
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.security.shown import wildcard_finding
 
+# A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter of it is for
+# quotes and commas.
+_LONGEST_SCRIPT = 48 * 1024
+# Of what AmazonSSMManagedInstanceCore allows, the part that runs associations.
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
+_READ = ("ssm:DescribeDocument", "ssm:GetDocument")
+_RUN = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
 _LOGIN_TAG = "tag:aws:pcs:compute-node-group-id"
 
 
@@ -18,14 +29,25 @@ class SlurmAccounts(Construct):
     changed by hand comes back.
 
     Args:
+        cluster: The cluster. Its node role gets what State Manager's agent asks for.
         login: The login nodes.
         script: What `planning.slurm_accounts.accounting_script` gives.
+
+    Raises:
+        ValueError: When the script is longer than what a document of Systems Manager holds.
 
     See: https://docs.aws.amazon.com/systems-manager/latest/userguide/state-manager-about.html (read 2026-11-21)
     """
 
-    def __init__(self, scope: Construct, id: str, *, login: PcsComputeNodeGroup, script: str) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, cluster: PcsCluster, login: PcsComputeNodeGroup, script: str
+    ) -> None:
         super().__init__(scope, id)
+        if len(script.encode()) > _LONGEST_SCRIPT:
+            raise ValueError(
+                f"{self.node.path}: a document of Systems Manager holds a script of {_LONGEST_SCRIPT:,} bytes, got "
+                f"{len(script.encode()):,}; name fewer accounts and users"
+            )
         document = ssm.CfnDocument(
             self,
             "Document",
@@ -53,3 +75,29 @@ class SlurmAccounts(Construct):
             parameters={"script": [hashlib.sha256(script.encode()).hexdigest()]},
             schedule_expression="rate(1 day)",
         )
+        self._allow(cluster.node_role, document)
+
+    def _allow(self, role: iam.IRole, document: ssm.CfnDocument) -> None:
+        stack = cdk.Stack.of(self)
+        read = stack.format_arn(service="ssm", resource="document", resource_name=document.ref)
+        run = [
+            stack.format_arn(service="ec2", resource="instance", resource_name="*"),
+            stack.format_arn(service="ssm", resource="association", resource_name="*"),
+        ]
+        policy = iam.Policy(
+            self,
+            "Policy",
+            roles=[role],
+            statements=[
+                iam.PolicyStatement(actions=list(_READ), resources=[read]),
+                iam.PolicyStatement(actions=list(_RUN), resources=run),
+            ],
+        )
+        for arn in run:
+            cdk.Validations.of(policy).acknowledge(
+                cdk.Acknowledgment(
+                    id=wildcard_finding(self, arn),
+                    reason="The agent of Systems Manager asks for its own associations; ids of instances and of "
+                    "associations are not known before, and it reads and changes nothing else of them",
+                )
+            )

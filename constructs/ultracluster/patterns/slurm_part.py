@@ -114,7 +114,7 @@ def node_groups(
             slurm_settings=queue.settings,
         )
     if script := cluster.accounting_script:
-        SlurmAccounts(scope, "Accounts", login=groups["login"], script=script)
+        SlurmAccounts(scope, "Accounts", cluster=pcs, login=groups["login"], script=script)
     # A node needs its routes, and the rules that let it mount, before it boots.
     before = (*network.ready, *(made for made in (storage.lustre, storage.home) if made))
     for node_group in groups.values():
