@@ -34,6 +34,7 @@ WARNINGS = tuple(
         "spot-role",
         "subnet-size",
         "unknown-region",
+        "unknown-setting",
         "unpinned-image",
         "vcpu-quota",
     )

@@ -18,6 +18,7 @@ _LONGEST_SCRIPT = 48 * 1024
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
 _READ = ("ssm:DescribeDocument", "ssm:GetDocument")
 _RUN = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
+_WAIT_SECONDS = 1800
 _LOGIN_TAG = "tag:aws:pcs:compute-node-group-id"
 
 
@@ -32,6 +33,8 @@ class SlurmAccounts(Construct):
         cluster: The cluster. Its node role gets what State Manager's agent asks for.
         login: The login nodes.
         script: What `planning.slurm_accounts.accounting_script` gives.
+        wait: Whether the deployment waits for it, half an hour at most. For queues that name QoS: PCS wants those to
+            be there before (slurm-custom-settings-queue.html of its user guide, read 2026-11-21). Default: no.
 
     Raises:
         ValueError: When the script is longer than what a document of Systems Manager holds.
@@ -40,7 +43,14 @@ class SlurmAccounts(Construct):
     """
 
     def __init__(
-        self, scope: Construct, id: str, *, cluster: PcsCluster, login: PcsComputeNodeGroup, script: str
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: PcsCluster,
+        login: PcsComputeNodeGroup,
+        script: str,
+        wait: bool = False,
     ) -> None:
         super().__init__(scope, id)
         if len(script.encode()) > _LONGEST_SCRIPT:
@@ -67,17 +77,19 @@ class SlurmAccounts(Construct):
                 ],
             },
         )
-        ssm.CfnAssociation(
+        association = ssm.CfnAssociation(
             self,
             "Resource",
             name=document.ref,
             targets=[ssm.CfnAssociation.TargetProperty(key=_LOGIN_TAG, values=[login.node_group_id])],
             parameters={"script": [hashlib.sha256(script.encode()).hexdigest()]},
             schedule_expression="rate(1 day)",
+            wait_for_success_timeout_seconds=_WAIT_SECONDS if wait else None,
         )
-        self._allow(cluster.node_role, document)
+        # It would wait in vain for an agent that may not.
+        association.node.add_dependency(self._allow(cluster.node_role, document))
 
-    def _allow(self, role: iam.IRole, document: ssm.CfnDocument) -> None:
+    def _allow(self, role: iam.IRole, document: ssm.CfnDocument) -> iam.Policy:
         stack = cdk.Stack.of(self)
         read = stack.format_arn(service="ssm", resource="document", resource_name=document.ref)
         run = [
@@ -101,3 +113,4 @@ class SlurmAccounts(Construct):
                     "associations are not known before, and it reads and changes nothing else of them",
                 )
             )
+        return policy

@@ -104,8 +104,14 @@ def node_groups(
     for group in cluster.node_groups:
         boot = node_boot(cluster, storage, group.instance_type, zone=group.zone)
         groups[group.name] = _node_group(_scope(scope, group.name), group, cluster, network, pcs, boot)
+    script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
+    accounts = (
+        SlurmAccounts(scope, "Accounts", cluster=pcs, login=groups["login"], script=script, wait=bool(late))
+        if script
+        else None
+    )
     for queue in cluster.queues:
-        PcsQueue(
+        made = PcsQueue(
             _scope(scope, queue.name),
             "Queue",
             cluster=pcs,
@@ -113,8 +119,8 @@ def node_groups(
             node_groups=[groups[group.name] for group in cluster.node_groups if group.section in queue.sections],
             slurm_settings=queue.settings,
         )
-    if script := cluster.accounting_script:
-        SlurmAccounts(scope, "Accounts", cluster=pcs, login=groups["login"], script=script)
+        if accounts is not None and queue in late:
+            made.node.add_dependency(accounts)
     # A node needs its routes, and the rules that let it mount, before it boots.
     before = (*network.ready, *(made for made in (storage.lustre, storage.home) if made))
     for node_group in groups.values():
