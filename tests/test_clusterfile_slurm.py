@@ -123,7 +123,7 @@ def test_takes_settings_that_nobody_has_heard_of() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{version: 24.11}", "slurm.version: a version of Slurm that AWS PCS runs is one of 25.05, 25.11, 26.05"),
+        ("{version: 24.11}", "slurm.version: AWS PCS ended Slurm 24.11 on 2026-05-31; take one of 25.05, 25.11, 26.05"),
         ("{version: 25.05, metrics: true}", "slurm.metrics: PCS shows metrics from Slurm 25.11 on"),
         ("{size: SMALL}", "slurm.size: a SMALL controller manages 32 instances"),
         ("{accounting: false, accounting-purge-time: 30 d}", "needs accounting: true"),
@@ -199,6 +199,14 @@ def test_rejects_an_elastic_group_in_a_capacity_block() -> None:
     (found,) = problems(text)
     assert "nodes.train.min: " in found
     assert "is paid for until it ends, so that all its nodes are up: 16, got 0; remove it" in found
+
+
+def test_rejects_a_queue_that_ultraservers_share_with_others() -> None:
+    block = f"{{reservation: {RESERVATION}, kind: ultraserver, instances: 18}}"
+    nodes = f"big: {{type: u-p6e-gb200x72, count: 1, capacity: {block}}}\nsmall: {{type: m7i.8xlarge, count: 2}}"
+    text = with_groups(nodes, "slurm: {queues: {all: {nodes: [big, small]}}}", "network: {services-zone: use1-az4}")
+    (found,) = problems(text.replace("us-east-2", "us-east-1").replace("use2-az1", "use1-dfw2-az1"))
+    assert "slurm.queues.all.nodes: UltraServers want a queue of their own; give small another queue" in found
 
 
 def test_rejects_two_default_queues_and_a_queue_that_hides_a_node_group() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.hardware.quotas import PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.planning.slurm_settings import unknown_settings
 
 
@@ -18,6 +19,12 @@ def slurm_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
         unknown += unknown_settings("queue", queue.settings)
     for section in cluster.nodes.values():
         unknown += unknown_settings("node-group", section.slurm.settings)
+    if len(cluster.queues) > PCS_NODE_GROUPS_PER_CLUSTER:
+        yield (
+            "node-group-quota",
+            f"the cluster has {len(cluster.queues)} queues, and PCS gives a cluster {PCS_NODE_GROUPS_PER_CLUSTER} by "
+            "default; have it raised by a support case before you deploy",
+        )
     if unknown:
         yield (
             "unknown-setting",

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.sections import NodeGroupSection, Slurm
-from ultracluster.clusterfile.slurm_plan import QUEUE_KEYS, accounts, cluster_settings
+from ultracluster.clusterfile.slurm_plan import QUEUE_KEYS, accounting_script, accounts, cluster_settings
 from ultracluster.clusterfile.slurm_sections import Queue
 from ultracluster.hardware import pcs
 from ultracluster.hardware.slurm_settings import Place
 from ultracluster.planning import check_static_nodes
-from ultracluster.planning.slurm_accounts import check_accounts
+from ultracluster.planning.shared_queues import QueueMember, check_shared_queue
+from ultracluster.planning.slurm_accounts import LONGEST_SCRIPT_BYTES, check_accounts
 from ultracluster.planning.slurm_settings import METRICS_SETTINGS, METRICS_SINCE, check_gres, check_settings
 from ultracluster.planning.users import User
 
@@ -21,12 +22,14 @@ _MOST_USERS = 100
 _NORMAL = "normal"
 
 
-def check_slurm(slurm: Slurm | None, sections: Mapping[str, NodeGroupSection]) -> Iterator[Problem]:
+def check_slurm(
+    slurm: Slurm | None, sections: Mapping[str, NodeGroupSection], groups: Sequence[NodeGroup]
+) -> Iterator[Problem]:
     """Everything that is wrong with the section, and with what node groups tell Slurm."""
     if slurm is None:
         return
     yield from _check_controller(slurm)
-    yield from _check_queues(slurm, sections)
+    yield from _check_queues(slurm, sections, groups)
     yield from _check_accounts(slurm)
     yield from _check_users(slurm)
     for name, section in sections.items():
@@ -89,11 +92,25 @@ def _settings(place: Place, path: Path, settings: Mapping[str, str], version: st
         yield Problem(path=(*path, name), message=message)
 
 
-def _check_queues(slurm: Slurm, sections: Mapping[str, NodeGroupSection]) -> Iterator[Problem]:
+def _member(group: NodeGroup) -> QueueMember:
+    return QueueMember(
+        name=group.section,
+        count=group.count,
+        ultraserver=bool(group.instance_type.ultraservers),
+        block=getattr(group.capacity, "reservation_id", group.name),
+    )
+
+
+def _check_queues(
+    slurm: Slurm, sections: Mapping[str, NodeGroupSection], groups: Sequence[NodeGroup]
+) -> Iterator[Problem]:
     preempts = cluster_settings(slurm)
     for name, queue in slurm.queues.items():
         path: Path = ("slurm", "queues", name)
         yield from _check_nodes_of(name, queue, path, sections, slurm)
+        members = [_member(group) for group in groups if group.section in (queue.nodes or (name,))]
+        for message in check_shared_queue(members):
+            yield Problem(path=(*path, "nodes"), message=message)
         yield from _settings("queue", (*path, "settings"), queue.settings, slurm.version)
         for setting, key in QUEUE_KEYS.items():
             if setting in queue.settings:
@@ -144,6 +161,13 @@ def _check_accounts(slurm: Slurm) -> Iterator[Problem]:
     for name, message in check_accounts(accounts(slurm)).items():
         key = ("parent",) if slurm.accounts[name].parent and name != "root" else ()
         yield Problem(path=("slurm", "accounts", name, *key), message=message, at_key=not key)
+    try:
+        script = accounting_script(slurm) or ""
+    except ValueError:
+        return  # Told already, at the account.
+    if len(script.encode()) > LONGEST_SCRIPT_BYTES:
+        message = "are more than one document of Systems Manager holds; name fewer accounts, QoS and users"
+        yield Problem(path=("slurm", "accounts"), message=message, at_key=True)
     for name, account in slurm.accounts.items():
         for word in account.qos:
             if word not in slurm.qos and word != _NORMAL:

@@ -45,7 +45,7 @@ def check(draft: Draft) -> Iterator[Problem]:
     yield from _check_notifications(draft)
     for group in draft.groups:
         yield from check_group(group)
-    yield from check_slurm(draft.slurm, draft.sections)
+    yield from check_slurm(draft.slurm, draft.sections, draft.groups)
     yield from check_scaling(draft.groups)
     yield from _check_names(draft)
     yield from check_shared_reservations(draft.groups)
@@ -161,7 +161,7 @@ def _check_nodes(draft: Draft) -> Iterator[Problem]:
     largest = max(draft.groups, key=lambda group: group.count)
     nodes = sum(group.count for group in draft.groups) + draft.slurm.login.count
     size = draft.slurm.size
-    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.groups)
+    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.groups) + len(draft.slurm.queues)
     if resources > _MOST_RESOURCES_OF_A_STACK:
         message = (
             f"holds {len(draft.groups)} groups, which make {resources} resources, and a stack is to hold at most "

@@ -30,7 +30,7 @@ _HIGHEST_PRIORITY = 65_533
 def _listed(value: object, what: str, read: Callable[[object], str]) -> tuple[str, ...]:
     """A list without repetitions, each entry read."""
     if not isinstance(value, list) or not value:
-        raise ValueError(f"must be a list of {what}, got {shown(value)}")
+        raise ValueError(f"must be a list of {what}, got {_shown_list(value)}")
     wrong, found = [], []
     for index, entry in enumerate(value):
         try:
@@ -46,9 +46,13 @@ def _listed(value: object, what: str, read: Callable[[object], str]) -> tuple[st
     return tuple(found)
 
 
-def names(what: str) -> Callable[[object], tuple[str, ...]]:
+def _shown_list(value: object) -> str:
+    return "an empty one; remove it" if value == [] else shown(value)
+
+
+def names(what: str, example: str) -> Callable[[object], tuple[str, ...]]:
     """The reader of a list of names: of node sections, accounts or QoS."""
-    return lambda value: _listed(value, f"{what}, as in [{what.split()[-1]}]", account_name)
+    return lambda value: _listed(value, f"{what}, as in [{example}]", account_name)
 
 
 def account_name(value: object) -> str:
@@ -120,6 +124,8 @@ def billing_weights(value: object) -> dict[str, float]:
 
 def options(value: object) -> dict[str, str]:
     """Options of sacctmgr by name, such as GrpTRES."""
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of names to values, as in {{GrpTRES: gres/gpu=64}}, got {shown(value)}")
     found = readers.slurm_settings(value)
     wrong = [
         Problem(path=(key,), message=f"must be of letters, digits and .,:/=_+- , got {shown(word)}")
@@ -135,7 +141,7 @@ def gres(value: object) -> list[dict[str, str]]:
     """Records of gres.conf; a number is read as it was written."""
     what = "a list of records of gres.conf, as in [{Name: gpu, File: /dev/nvidia[0-7]}]"
     if not isinstance(value, list) or not value:
-        raise ValueError(f"must be {what}, got {shown(value)}")
+        raise ValueError(f"must be {what}, got {_shown_list(value)}")
     wrong, read = [], []
     for index, record in enumerate(value):
         if not isinstance(record, dict) or not record:

@@ -17,9 +17,9 @@ def _list(**entry: Any) -> dict[str, Any]:
 
 _NAMES = _list(type="string", pattern=_NAME)
 AccountName = Annotated[str, Reader(r.account_name, type="string", pattern=_NAME)]
-AccountNames = Annotated[tuple[str, ...], Reader(r.names("accounts"), **_NAMES)]
-QosNames = Annotated[tuple[str, ...], Reader(r.names("QoS"), **_NAMES)]
-SectionNames = Annotated[tuple[str, ...], Reader(r.names("sections of nodes"), **_NAMES)]
+AccountNames = Annotated[tuple[str, ...], Reader(r.names("accounts", "research"), **_NAMES)]
+QosNames = Annotated[tuple[str, ...], Reader(r.names("QoS", "normal"), **_NAMES)]
+SectionNames = Annotated[tuple[str, ...], Reader(r.names("sections of nodes", "train"), **_NAMES)]
 UserName = Annotated[str, Reader(r.user_name, type="string", pattern=f"^{USER_NAME.pattern}$")]
 Uid = Annotated[int, Reader(r.uid, type="integer", minimum=UIDS.start, maximum=UIDS.stop - 1)]
 SshKeys = Annotated[tuple[str, ...], Reader(r.ssh_keys, **_list(type="string"))]

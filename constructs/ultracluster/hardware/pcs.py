@@ -19,6 +19,10 @@ SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE"
 SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
     {"25.05": "2026-11-30", "25.11": "2027-05-31", "26.05": "2027-11-30"}
 )
+# Those that PCS ran once, with the day each ended.
+ENDED_SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {"23.11": "2025-05-31", "24.05": "2025-11-30", "24.11": "2026-05-31"}
+)
 # Not the newest: AWS's sample images and Pyxis builds are for this one.
 DEFAULT_SLURM_VERSION = "25.11"
 

@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster.hardware import pcs
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.planning.shared_queues import QueueMember, check_shared_queue
 from ultracluster.planning.slurm_settings import check_settings
 
 
@@ -69,18 +70,14 @@ class PcsQueue(Construct):
 
 
 def _check_ultraservers(groups: Sequence[PcsComputeNodeGroup]) -> list[str]:
-    ultra = [group for group in groups if group.template.instance_type.ultraservers]
-    if not ultra:
-        return []
-    problems = []
-    others = [group.name for group in groups if group not in ultra]
-    if others:
-        problems.append(f"UltraServers want a queue of their own; give {', '.join(others)} another queue")
-    counts = sorted({group.count for group in ultra})
-    # 9 and 18, or 2 and 8: the larger is the smaller doubled, some times.
-    if any(count % counts[0] or (count // counts[0]).bit_count() != 1 for count in counts):
-        problems.append(f"node counts of UltraServers in one queue must be powers of two of each other, got {counts}")
-    blocks = [getattr(group.template.capacity, "reservation_id", group.name) for group in ultra]
-    if len(set(blocks)) < len(blocks):
-        problems.append("each UltraServer has a Capacity Block of its own, and two groups name the same one")
-    return problems
+    return check_shared_queue(
+        [
+            QueueMember(
+                name=group.name,
+                count=group.count,
+                ultraserver=bool(group.template.instance_type.ultraservers),
+                block=getattr(group.template.capacity, "reservation_id", group.name),
+            )
+            for group in groups
+        ]
+    )

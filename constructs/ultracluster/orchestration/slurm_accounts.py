@@ -9,11 +9,9 @@ from constructs import Construct
 
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.planning.slurm_accounts import LONGEST_SCRIPT_BYTES
 from ultracluster.security.shown import wildcard_finding
 
-# A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter of it is for
-# quotes and commas.
-_LONGEST_SCRIPT = 48 * 1024
 # Of what AmazonSSMManagedInstanceCore allows, the part that runs associations.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
 _READ = ("ssm:DescribeDocument", "ssm:GetDocument")
@@ -53,10 +51,10 @@ class SlurmAccounts(Construct):
         wait: bool = False,
     ) -> None:
         super().__init__(scope, id)
-        if len(script.encode()) > _LONGEST_SCRIPT:
+        if len(script.encode()) > LONGEST_SCRIPT_BYTES:
             raise ValueError(
-                f"{self.node.path}: a document of Systems Manager holds a script of {_LONGEST_SCRIPT:,} bytes, got "
-                f"{len(script.encode()):,}; name fewer accounts and users"
+                f"{self.node.path}: a document of Systems Manager holds a script of {LONGEST_SCRIPT_BYTES:,} bytes, "
+                f"got {len(script.encode()):,}; name fewer accounts and users"
             )
         document = ssm.CfnDocument(
             self,

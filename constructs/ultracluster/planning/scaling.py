@@ -28,7 +28,7 @@ def check_static_nodes(capacity: Capacity, *, minimum: int, count: int) -> list[
         return [f"must be between 0 and the number of nodes, {count:,}, got {minimum:,}"]
     if minimum < count and isinstance(capacity, CapacityBlock | UltraServerBlock):
         return [
-            f"{capacity.word} is paid for until it ends, so that all its nodes are up: {count:,}, got {minimum:,}; "
+            f"a Capacity Block is paid for until it ends, so that all its nodes are up: {count:,}, got {minimum:,}; "
             "remove it"
         ]
     return []

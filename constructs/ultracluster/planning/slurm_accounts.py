@@ -12,6 +12,9 @@ from ultracluster.planning.node_files import without_comments
 ACCOUNT = re.compile(r"[a-z][a-z0-9_-]{0,39}", re.ASCII)
 #: A value of an option of sacctmgr that needs no quotes in a shell.
 OPTION = re.compile(r"[\w.,:/=+-]{1,200}", re.ASCII)
+#: A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter is for
+#: quotes and commas.
+LONGEST_SCRIPT_BYTES = 48 * 1024
 _ROOT = "root"
 _NONE: Mapping[str, str] = MappingProxyType({})
 

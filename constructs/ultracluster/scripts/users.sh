@@ -17,6 +17,8 @@ home=${ULTRACLUSTER_HOME:-/home}
 keys=$etc/ultracluster/authorized_keys
 made=$etc/ultracluster/users
 
+# A whole cluster that boots asks at once, and is told to come back.
+export AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=10
 # Nothing is changed when the list can't be read: an empty answer of an error would lock everybody.
 for attempt in 1 2 3 4 5; do
   if records=$(aws ssm get-parameters-by-path --path "${path:?}" --region "${region:?}" \
