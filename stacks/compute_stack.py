@@ -43,6 +43,18 @@ class ComputeStack(cdk.Stack):
                 "--query 'Reservations[0].Instances[0].InstanceId' --output text)"
             ),
         )
+        if cluster.slurm.login.ssh is not None:
+            cdk.CfnOutput(
+                self,
+                "LoginAddresses",
+                description="Private addresses of the login nodes, for ssh as ubuntu or as a user of the cluster file",
+                value=(
+                    f"aws ec2 describe-instances --region {self.region} --filters "
+                    "Name=instance-state-name,Values=running "
+                    f"Name=tag:aws:pcs:compute-node-group-id,Values={login} "
+                    "--query 'Reservations[].Instances[].PrivateIpAddress' --output text"
+                ),
+            )
 
 
 def _facts(cluster: ClusterFile) -> list[tuple[str, str, list[str]]]:

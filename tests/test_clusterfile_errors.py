@@ -61,7 +61,8 @@ def test_rejects_bare_numbers() -> None:
 def test_rejects_misspelt_keys() -> None:
     assert problem("count: 64", "cuont: 64") == (
         "c.yaml:6:32 nodes.train.cuont: unknown key; did you mean count? "
-        "allowed are type, count, spare, capacity, zone, layout, image, root-volume, placement-group, labels"
+        "allowed are type, count, min, spare, capacity, zone, layout, image, root-volume, placement-group, labels, "
+        "slurm"
     )
 
 
@@ -87,8 +88,8 @@ def test_a_misspelt_key_is_told_once_with_the_one_that_was_meant(old: str, new: 
 def test_rejects_a_key_that_is_like_no_other_and_the_one_that_is_missing() -> None:
     assert problems(bent("count: 64", "banana: 64")) == [
         "c.yaml:6:3 nodes.train.count: is missing; write for example count: 64",
-        "c.yaml:6:32 nodes.train.banana: unknown key; allowed are type, count, spare, capacity, zone, layout, "
-        "image, root-volume, placement-group, labels",
+        "c.yaml:6:32 nodes.train.banana: unknown key; allowed are type, count, min, spare, capacity, zone, layout, "
+        "image, root-volume, placement-group, labels, slurm",
     ]
 
 

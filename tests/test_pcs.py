@@ -114,15 +114,18 @@ def test_a_role_handed_in_is_taken_and_no_other_made(stack: cdk.Stack, template:
 
 
 def test_reserved_nodes_are_up_always(stack: cdk.Stack, template: Callable[[], Template]) -> None:
-    World(stack).nodes()
+    World(stack).nodes(capacity=compute.TargetedReservation(reservation_id="cr-0123456789abcdef0"))
     template().has_resource_properties(
         "AWS::PCS::ComputeNodeGroup",
         {"ScalingConfiguration": {"MinInstanceCount": 64, "MaxInstanceCount": 64}},
     )
 
 
-def test_a_group_may_power_its_nodes_on_as_jobs_come(stack: cdk.Stack, template: Callable[[], Template]) -> None:
-    World(stack).nodes(minimum=0)
+@pytest.mark.parametrize("capacity", [compute.OnDemand(), compute.Spot()])
+def test_what_is_paid_by_the_hour_is_powered_on_as_jobs_come(
+    capacity: compute.Capacity, stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack).nodes(capacity=capacity)
     template().has_resource_properties(
         "AWS::PCS::ComputeNodeGroup",
         {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 64}},

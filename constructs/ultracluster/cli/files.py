@@ -139,6 +139,8 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     from ultracluster.workloads.segments import segment_nodes
 
     found = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
+    if group.minimum < group.count:
+        found.append(f"{group.minimum} to {group.count} nodes, as jobs come")
     placed = group.placed
     if placed is not None:
         found.append(f"a {placed} placement group" if isinstance(placed, str) else f"the placement group {placed.name}")
@@ -202,6 +204,7 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
                 "type": group.instance_type.name,
                 "section": group.section,
                 "count": group.count,
+                "min": group.minimum,
                 "spare": group.spare,
                 "zone": group.zone,
                 "ultraserver": group.ultraserver and group.ultraserver.name,

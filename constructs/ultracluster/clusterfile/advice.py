@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.clusterfile.advice_capacity import capacity_advice
 from ultracluster.clusterfile.advice_network import network_advice
+from ultracluster.clusterfile.advice_slurm import slurm_advice
 from ultracluster.clusterfile.advice_storage import storage_advice
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.hardware.zones import REGIONS
@@ -42,3 +43,4 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     yield from capacity_advice(cluster)
     yield from network_advice(cluster)
     yield from storage_advice(cluster)
+    yield from slurm_advice(cluster)

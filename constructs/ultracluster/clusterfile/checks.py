@@ -16,6 +16,7 @@ from ultracluster.clusterfile.check_home import check_home
 from ultracluster.clusterfile.check_links import check_links
 from ultracluster.clusterfile.check_mounts import check_mounts
 from ultracluster.clusterfile.check_network import check_addresses, check_network, check_zones_of_groups
+from ultracluster.clusterfile.check_slurm import check_scaling, check_slurm
 from ultracluster.clusterfile.check_storage import check_lustre
 from ultracluster.clusterfile.check_types import check_types
 from ultracluster.clusterfile.draft import Draft
@@ -45,6 +46,8 @@ def check(draft: Draft) -> Iterator[Problem]:
     yield from _check_notifications(draft)
     for group in draft.groups:
         yield from check_group(group)
+    yield from check_slurm(draft.slurm, draft.sections, draft.groups)
+    yield from check_scaling(draft.groups)
     yield from _check_names(draft)
     yield from check_shared_reservations(draft.groups)
     yield from check_images(draft.groups, draft.slurm.login if draft.slurm else None, draft.login_type)
@@ -169,7 +172,7 @@ def _check_nodes(draft: Draft) -> Iterator[Problem]:
     largest = max(draft.groups, key=lambda group: group.count)
     nodes = sum(group.count for group in draft.groups) + draft.slurm.login.count
     size = draft.slurm.size
-    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.groups)
+    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.groups) + len(draft.slurm.queues)
     if resources > _MOST_RESOURCES_OF_A_STACK:
         message = (
             f"holds {len(draft.groups)} groups, which make {resources} resources, and a stack is to hold at most "

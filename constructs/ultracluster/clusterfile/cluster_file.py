@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ultracluster.clusterfile import slurm_plan
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
@@ -14,6 +15,7 @@ from ultracluster.clusterfile.needs import home_size, lustre_plan, training_addr
 from ultracluster.clusterfile.node_group import NodeGroup, node_groups
 from ultracluster.clusterfile.section import Section
 from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.slurm_plan import QueuePlan
 from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType, pcs
 from ultracluster.planning import (
@@ -22,6 +24,7 @@ from ultracluster.planning import (
     LustreSpec,
     OpenZfsSize,
     SubnetPlan,
+    User,
     plan_subnets,
     plan_zone_subnets,
 )
@@ -78,6 +81,26 @@ class ClusterFile(Section):
     def login_type(self) -> InstanceType:
         """The type of the login nodes."""
         return self.catalogue.look_up(self.slurm.login.type)[0]
+
+    @cached_property
+    def queues(self) -> tuple[QueuePlan, ...]:
+        """The queues."""
+        return slurm_plan.queues(self.slurm, tuple(self.nodes))
+
+    @property
+    def slurm_settings(self) -> dict[str, str]:
+        """Settings of slurm.conf: those of the file, and what its queues need."""
+        return slurm_plan.cluster_settings(self.slurm)
+
+    @property
+    def users(self) -> tuple[User, ...]:
+        """The users of all nodes."""
+        return tuple(User(name=name, uid=user.uid, ssh_keys=user.ssh_keys) for name, user in self.slurm.users.items())
+
+    @property
+    def accounting_script(self) -> str | None:
+        """What a login node runs to make accounts, QoS and users of Slurm. None: the file has none."""
+        return slurm_plan.accounting_script(self.slurm)
 
     @property
     def instances(self) -> int:

@@ -7,8 +7,18 @@ from ultracluster.clusterfile.capacity import Blocks
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.quantities import Size
 from ultracluster.clusterfile.sections import NodeGroupSection
+from ultracluster.clusterfile.slurm_sections import NodeSlurm
 from ultracluster.hardware import InstanceType, Interface, Layout, UltraServer, addresses, interfaces, pcs
-from ultracluster.planning import Capacity, Image, NamedGroup, PlacementWish, Strategy, UltraServerBlock, placement
+from ultracluster.planning import (
+    Capacity,
+    Image,
+    NamedGroup,
+    PlacementWish,
+    Strategy,
+    UltraServerBlock,
+    placement,
+    static_nodes,
+)
 
 # Of a reservation's id, so that a group that has one of several Capacity Blocks keeps its name when others go.
 _SUFFIX_LENGTH = 6
@@ -24,6 +34,7 @@ class NodeGroup:
         instance_type: The record of its type.
         ultraserver: The UltraServer that it is. None: it is none.
         count: How many instances, spare ones included.
+        minimum: How many of them are up always.
         spare: How many of them stand by for one that fails.
         capacity: How they are bought.
         zone: Id of their zone.
@@ -32,6 +43,7 @@ class NodeGroup:
         root_volume: Size of the root volume.
         placement_group: The placement group that is wished for.
         labels: Labels of the nodes.
+        slurm: What Slurm is told of them.
     """
 
     name: str
@@ -39,6 +51,7 @@ class NodeGroup:
     instance_type: InstanceType
     ultraserver: UltraServer | None
     count: int
+    minimum: int
     spare: int
     capacity: Capacity
     zone: str
@@ -47,6 +60,7 @@ class NodeGroup:
     root_volume: Size
     placement_group: PlacementWish
     labels: Mapping[str, str] = field(default_factory=dict)
+    slurm: NodeSlurm = field(default_factory=NodeSlurm)
 
     @property
     def interfaces(self) -> tuple[Interface, ...]:
@@ -117,7 +131,8 @@ def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: C
             instance_type=record,
             ultraserver=server or _ultraserver(record, part, each),
             count=each,
-            spare=section.spare // len(bought) + (index < section.spare % len(bought)),
+            minimum=static_nodes(part, each) if section.min is None else _share(section.min, len(bought), index),
+            spare=_share(section.spare, len(bought), index),
             capacity=part,
             zone=section.zone or zone,
             layout=section.layout or pcs.default_layout(record),
@@ -125,9 +140,15 @@ def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: C
             root_volume=section.root_volume,
             placement_group=section.placement_group,
             labels=section.labels,
+            slurm=section.slurm,
         )
         for index, part in enumerate(bought)
     )
+
+
+def _share(number: int, parts: int, index: int) -> int:
+    """What one of several groups gets of a number: the first ones get what is over."""
+    return number // parts + (index < number % parts)
 
 
 def instances(section: NodeGroupSection, server: UltraServer | None) -> int:

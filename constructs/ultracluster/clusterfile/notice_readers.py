@@ -37,6 +37,7 @@ WARNINGS = tuple(
         "spot-role",
         "subnet-size",
         "unknown-region",
+        "unknown-setting",
         "unpinned-image",
         "vcpu-quota",
     )

@@ -99,6 +99,11 @@ def slurm_version(value: object) -> str:
     """A version of Slurm, in quotes or not."""
     # 25.11 without quotes is a number in YAML; how it was written is what is meant.
     written = getattr(value, "text", value) if isinstance(value, float) else value
+    if isinstance(written, str) and written in pcs.ENDED_SLURM_VERSIONS:
+        raise ValueError(
+            f"AWS PCS ended Slurm {written} on {pcs.ENDED_SLURM_VERSIONS[written]}; take one of "
+            f"{', '.join(pcs.SLURM_VERSIONS)}"
+        )
     return one_of(written, pcs.SLURM_VERSIONS, "a version of Slurm that AWS PCS runs")
 
 

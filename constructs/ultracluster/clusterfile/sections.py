@@ -4,9 +4,11 @@ from ipaddress import IPv4Network
 
 from pydantic import Field
 
+from ultracluster.clusterfile import slurm_types as s
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.quantities import Duration, Size
 from ultracluster.clusterfile.section import Section
+from ultracluster.clusterfile.slurm_sections import Account, NodeSlurm, Qos, Queue, Ssh, User
 from ultracluster.hardware import pcs
 from ultracluster.planning import OnDemand
 
@@ -18,6 +20,11 @@ class NodeGroupSection(Section):
         description="EC2 instance type, or UltraServer; `ultracluster types` lists them, and `types` declares more."
     )
     count: t.Count = Field(description="How many nodes, or UltraServers where `type` names one.")
+    min: t.Spare | None = Field(
+        default=None,
+        description="How many of them are up always; the others are powered on as jobs come. Default: all where they "
+        "are reserved, none where they are bought on demand, on the Spot market or from an interruptible reservation.",
+    )
     spare: t.Spare = Field(default=0, description="Nodes beside them that stand by for one that fails.")
     capacity: t.Capacity = Field(default=OnDemand(), description="How the nodes are bought.")
     zone: t.ZoneId | None = Field(
@@ -41,14 +48,16 @@ class NodeGroupSection(Section):
         "demand or on the Spot market. cluster, partition, spread: one is made. none. {name: NAME}: one of yours.",
     )
     labels: t.Labels = Field(default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE.")
+    slurm: NodeSlurm = Field(default=NodeSlurm(), description="What Slurm is told of the nodes.")
 
 
 class Login(Section):
     """The nodes that people log in to."""
 
     type: t.InstanceTypeName = Field(default="c7i.2xlarge", description="EC2 instance type; a GPU is not needed.")
-    count: t.Count = Field(default=1, description="How many login nodes.")
+    count: t.Count = Field(default=1, description="How many login nodes; 2 outlive the loss of one.")
     image: t.Image | None = Field(default=None, description="As for node groups, of the type's architecture.")
+    ssh: Ssh | None = Field(default=None, description="SSH beside Session Manager. Default: none.")
 
 
 class Slurm(Section):
@@ -64,6 +73,14 @@ class Slurm(Section):
     scale_down_idle_time: t.Duration = Field(
         default=Duration.parse("10 min"), description="How long an idle node that was powered on for a job stays."
     )
+    accounting_purge_time: t.Duration | None = Field(
+        default=None, description="For how long accounting records are kept, in whole days. Default: for ever."
+    )
+    rest_api: t.Flag = Field(default=False, description="Whether the controller answers Slurm's REST API, port 6820.")
+    metrics: t.Flag = Field(
+        default=False,
+        description="Whether the controller shows its own metrics to Prometheus, without a password, port 6817.",
+    )
     settings: t.SlurmSettings = Field(
         default={},
         description="Settings of slurm.conf that PCS takes, by name, such as Prolog; PCS refuses others.",
@@ -71,6 +88,14 @@ class Slurm(Section):
     health: t.Flag = Field(
         default=True, description="Whether nodes are checked before each job, and cleaned up after it: prolog, epilog."
     )
+    slurmdbd_settings: t.SlurmSettings = Field(default={}, description="The same of slurmdbd.conf.")
+    cgroup_settings: t.SlurmSettings = Field(default={}, description="The same of cgroup.conf.")
+    queues: dict[t.NodeGroupName, Queue] = Field(
+        default={}, description="Queues by name. Default: each section of `nodes` that no queue names has its own."
+    )
+    accounts: dict[s.AccountName, Account] = Field(default={}, description="Accounts of Slurm, by name.")
+    qos: dict[s.AccountName, Qos] = Field(default={}, description="Qualities of service of Slurm, by name.")
+    users: dict[s.UserName, User] = Field(default={}, description="Users of all nodes, by name. Default: the image's.")
     login: Login = Field(default=Login(), description="The nodes that people log in to.")
 
 

@@ -9,6 +9,7 @@ from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.declared import Cards, DeclaredType, Nvme
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
 from ultracluster.clusterfile.sections import ExistingNetwork, Login, Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.slurm_sections import Account, NodeSlurm, Qos, Queue, Ssh, User
 from ultracluster.clusterfile.storage_sections import (
     CheckpointGoal,
     ExistingLustre,
@@ -22,11 +23,17 @@ from ultracluster.clusterfile.storage_sections import (
 _SECTIONS: dict[Path, type[BaseModel]] = {
     (): ClusterFile,
     ("nodes", "*"): NodeGroupSection,
+    ("nodes", "*", "slurm"): NodeSlurm,
     ("types", "*"): DeclaredType,
     ("types", "*", "nvme"): Nvme,
     ("types", "*", "network-cards", "*"): Cards,
     ("slurm",): Slurm,
     ("slurm", "login"): Login,
+    ("slurm", "login", "ssh"): Ssh,
+    ("slurm", "queues", "*"): Queue,
+    ("slurm", "accounts", "*"): Account,
+    ("slurm", "qos", "*"): Qos,
+    ("slurm", "users", "*"): User,
     ("network",): Network,
     ("network", "existing"): ExistingNetwork,
     ("storage",): Storage,
@@ -38,6 +45,8 @@ _SECTIONS: dict[Path, type[BaseModel]] = {
     ("storage", "home"): Home,
     ("notifications",): Notifications,
 }
+# Mappings whose keys are names.
+_NAMED = {path[:-1] for path in _SECTIONS if path[-1:] == ("*",)}
 _EXAMPLES = {
     "name": "name: llama",
     "region": "region: us-east-2",
@@ -46,6 +55,9 @@ _EXAMPLES = {
     "nodes": "nodes: {train: {type: p5en.48xlarge, count: 64}}",
     "type": "type: p5en.48xlarge",
     "count": "count: 64",
+    "key-pair": "key-pair: my-key",
+    "from": "from: [10.0.0.0/8]",
+    "uid": "uid: 2001",
     "kinds": "kinds: [interface, efa, efa-only]",
     "interfaces": "interfaces: 4",
     "disks": "disks: 8",
@@ -126,11 +138,6 @@ def _keys(path: Path) -> str:
 
 
 def _known_keys(path: Path) -> list[str]:
-    pattern = tuple(
-        "*"
-        if isinstance(step, int) or path[:depth] in (("nodes",), ("types",), ("storage", "lustre", "links"))
-        else step
-        for depth, step in enumerate(path)
-    )
+    pattern = tuple("*" if isinstance(step, int) or path[:depth] in _NAMED else step for depth, step in enumerate(path))
     section = _SECTIONS.get(pattern)
     return [] if section is None else [field.alias or name for name, field in section.model_fields.items()]

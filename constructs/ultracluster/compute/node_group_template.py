@@ -77,6 +77,7 @@ class NodeGroupTemplate(Construct):
         image: The image, or the id of one. Default: none, the service that launches brings its own.
         user_data: Plain text; see `boot.user_data`. Default: none.
         root_volume: Default: 500 GiB, encrypted by the account's key for EBS.
+        key_pair: Name of a key pair of EC2 that opens the image's own user over SSH. Default: none.
         tags: Tags of the instances, their volumes and interfaces. Tags of a stack reach the template, not those.
 
     Raises:
@@ -99,6 +100,7 @@ class NodeGroupTemplate(Construct):
         image: Image | str | None = None,
         user_data: str | None = None,
         root_volume: RootVolume | None = None,
+        key_pair: str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
@@ -124,7 +126,7 @@ class NodeGroupTemplate(Construct):
         self.placed = placed
         #: The placement group, made or handed in. None: the nodes are in none.
         self.placement_group = self._place(placed, placement_group)
-        self.resource = self._make(security_groups, user_data, root_volume or RootVolume(), tags or {})
+        self.resource = self._make(security_groups, user_data, root_volume or RootVolume(), key_pair, tags or {})
         if self.instance_type.declared or self.instance_type.ultraservers:
             # cfn-lint takes its types from price lists, which have neither new types nor UltraServers (1.58, 2026-11).
             self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
@@ -176,6 +178,7 @@ class NodeGroupTemplate(Construct):
         security_groups: Sequence[ec2.ISecurityGroup],
         user_data: str | None,
         root: RootVolume,
+        key_pair: str | None,
         tags: Mapping[str, str],
     ) -> ec2.CfnLaunchTemplate:
         fields = launch_template_fields(self.purchase)
@@ -189,6 +192,7 @@ class NodeGroupTemplate(Construct):
                 instance_type=self.instance_type.name,
                 # PCS takes the image of the compute node group, not of its template.
                 image_id=image_id(self, self.image) if self.image and self.service != "pcs" else None,
+                key_name=key_pair,
                 user_data=None if user_data is None else cdk.Fn.base64(user_data),
                 network_interfaces=[_interface(row, group_ids, subnet_id) for row in self.interfaces],
                 instance_market_options=fields.market_options,

@@ -6,11 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ultracluster.guard.judge import Judge
-from ultracluster.guard.report import Cause, Finding, Report
+from ultracluster.guard.report import Cause, Fate, Finding, Report
 from ultracluster.guard.sources import Source, Stacks, load
 from ultracluster.guard.stateful import stateful
 from ultracluster.guard.template import GuardError, Template
 from ultracluster.guard.world import Place, World
+from ultracluster.hardware.replacement import NEEDS_A_NEW_NAME
+
+_NO_DATA = "no data: its nodes are made anew"
+_NAME_TAKEN = (
+    "changes, which makes a new group, and CloudFormation refuses that under the same name: give the node group "
+    "another one"
+)
 
 
 def compare(old: Source, new: Source, *, allow: Iterable[str] = ()) -> Report:
@@ -43,6 +50,7 @@ def compare(old: Source, new: Source, *, allow: Iterable[str] = ()) -> Report:
                         causes=why,
                     )
                 )
+    findings += _same_names(before, causes)
     allowed, unused = _allowed(findings, allow, before.templates)
     return Report(
         stateful=count,
@@ -50,6 +58,23 @@ def compare(old: Source, new: Source, *, allow: Iterable[str] = ()) -> Report:
         unused=unused,
         skipped=tuple(dict.fromkeys((*before.skipped, *after.skipped))),
     )
+
+
+def _same_names(before: Stacks, causes: Mapping[Place, tuple[Cause, ...]]) -> list[Finding]:
+    """What holds no data, and yet can't be replaced: its name is taken as long as the old one is there."""
+    findings = []
+    for (stack, logical_id), why in causes.items():
+        kind = before.templates[stack].resources[logical_id]["Type"]
+        if kind not in NEEDS_A_NEW_NAME or any(cause.property == "Name" for cause in why):
+            continue
+        found = [
+            Cause(fate=Fate.REFUSED, property=cause.property, reason=_NAME_TAKEN)
+            for cause in why
+            if cause.fate is Fate.REPLACED and cause.property.startswith(NEEDS_A_NEW_NAME[kind])
+        ]
+        if found:
+            findings.append(Finding(stack=stack, logical_id=logical_id, type=kind, holds=_NO_DATA, causes=(found[0],)))
+    return findings
 
 
 def _fates(before: Stacks, after: Stacks) -> dict[Place, tuple[Cause, ...]]:

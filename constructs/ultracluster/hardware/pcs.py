@@ -19,8 +19,23 @@ SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE"
 SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
     {"25.05": "2026-11-30", "25.11": "2027-05-31", "26.05": "2027-11-30"}
 )
+# Those that PCS ran once, with the day each ended.
+ENDED_SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {"23.11": "2025-05-31", "24.05": "2025-11-30", "24.11": "2026-05-31"}
+)
 # Not the newest: AWS's sample images and Pyxis builds are for this one.
 DEFAULT_SLURM_VERSION = "25.11"
+
+# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html (read 2026-11-21)
+REST_API_SINCE = "25.05"
+# Slurm version -> those that PCS updates it to in one step.
+# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_clusters_version_update.html (read 2026-11-21)
+UPDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"25.05": ("25.11", "26.05"), "25.11": ("26.05",), "26.05": ()}
+)
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-pcs-cluster-accounting.html
+# (read 2026-11-21)
+LONGEST_PURGE_DAYS = 10_000
 
 CLUSTER_NAME = r"^(?!pcs_)[A-Za-z][A-Za-z0-9-]{2,39}$"
 # The service allows capitals and a longer first class; ours is what is safe in Slurm and in host names as well.

@@ -184,6 +184,12 @@ ONLY_GROWS: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
     }
 )
 
+#: Resource type -> the property whose change replaces it, which CloudFormation refuses under the same name.
+#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html and
+#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-pcs-computenodegroup.html
+#: (read 2026-11-21)
+NEEDS_A_NEW_NAME: Mapping[str, str] = MappingProxyType({"AWS::PCS::ComputeNodeGroup": "InstanceConfigs"})
+
 #: Kind of FSx file system -> percent by which its capacity grows at least; less fails the update.
 #: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
 LEAST_GROWTH_PERCENT: Mapping[str, int] = MappingProxyType({"OPENZFS": 10, "WINDOWS": 10})

@@ -1,6 +1,7 @@
 """A Slurm controller run by AWS PCS."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -9,6 +10,7 @@ from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.hardware import pcs
+from ultracluster.orchestration.slurm_options import SlurmOptions
 from ultracluster.security import NodeRole
 
 # How PCS knows that an instance may join: the role's path, or a role name that begins with AWSPCS. See
@@ -18,6 +20,8 @@ _JOIN = {
     "pcs:RegisterComputeNodeGroupInstance": "pcs:RegisterComputeNodeGroupInstance is granted on * by AWS's own guide "
     "to PCS instance profiles: an instance registers before it knows its node group"
 }
+
+_T = TypeVar("_T")
 
 #: What a role of yours must allow its nodes, on every resource.
 JOIN_ACTIONS = tuple(_JOIN)
@@ -37,15 +41,14 @@ class PcsCluster(Construct):
         subnet: Where the controller puts its interface; not in a Local Zone.
         security_groups: Groups of the controller; each must allow all traffic from itself, as `EfaSecurityGroup` does.
         slurm_version: One that PCS supports. Default: 25.11.
-        accounting: Whether Slurm keeps its accounting database. Default: yes.
+        options: What else Slurm is told: accounting, REST API, metrics, settings. Default: accounting, no more.
         scale_down_idle_time: How long an idle node that was powered on for a job stays. Default: 10 minutes.
-        slurm_settings: Settings of slurm.conf that PCS takes, by name, such as `Prolog`. Default: none.
         node_role: Role of the nodes. Its path must hold `/aws-pcs/`, or its name begin with `AWSPCS`, and it must allow
             `JOIN_ACTIONS` on `*`. Default: one is made, with its instance profile.
         instance_profile: Instance profile of that role. Default: one is made, on the path `/aws-pcs/`.
 
     Raises:
-        ValueError: When name, number of nodes or version are not what PCS takes.
+        ValueError: When name, number of nodes, version or settings are not what PCS takes. All reasons at once.
     """
 
     def __init__(
@@ -59,17 +62,18 @@ class PcsCluster(Construct):
         security_groups: Sequence[ec2.ISecurityGroup],
         size: str | None = None,
         slurm_version: str = pcs.DEFAULT_SLURM_VERSION,
-        accounting: bool = True,
+        options: SlurmOptions | None = None,
         scale_down_idle_time: cdk.Duration | None = None,
-        slurm_settings: Mapping[str, str] | None = None,
         node_role: iam.IRole | None = None,
         instance_profile: iam.IInstanceProfile | None = None,
     ) -> None:
         super().__init__(scope, id)
+        options = options or SlurmOptions()
         problems = [
             *pcs.check_cluster_name(name),
             *pcs.check_slurm_version(slurm_version),
             *pcs.check_nodes(nodes, size),
+            *options.problems(slurm_version),
         ]
         if problems:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
@@ -96,17 +100,28 @@ class PcsCluster(Construct):
             ),
             slurm_configuration=l1.CfnCluster.SlurmConfigurationProperty(
                 scale_down_idle_time_in_seconds=int(idle.to_seconds()),
-                accounting=l1.CfnCluster.AccountingProperty(mode="STANDARD") if accounting else None,
-                # PCS refuses an empty list.
-                slurm_custom_settings=[
-                    l1.CfnCluster.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
-                    for name, value in sorted((slurm_settings or {}).items())
-                ]
-                or None,
+                accounting=l1.CfnCluster.AccountingProperty(
+                    mode="STANDARD", default_purge_time_in_days=options.accounting_purge_days
+                )
+                if options.accounting
+                else None,
+                slurm_rest=l1.CfnCluster.SlurmRestProperty(mode="STANDARD") if options.rest_api else None,
+                slurm_custom_settings=_settings(l1.CfnCluster.SlurmCustomSettingProperty, options.all_settings),
+                slurmdbd_custom_settings=_settings(
+                    l1.CfnCluster.SlurmdbdCustomSettingProperty, options.slurmdbd_settings
+                ),
+                cgroup_custom_settings=_settings(l1.CfnCluster.CgroupCustomSettingProperty, options.cgroup_settings),
             ),
         )
         #: Version of Slurm.
         self.slurm_version = slurm_version
+        #: What else Slurm is told.
+        self.options = options
         #: Id of the cluster, such as `pcs_abc123`.
         self.cluster_id = self.resource.attr_id
         self.cluster_arn = self.resource.attr_arn
+
+
+def _settings(kind: Callable[..., _T], values: Mapping[str, str]) -> list[_T] | None:
+    # PCS refuses an empty list.
+    return [kind(parameter_name=name, parameter_value=value) for name, value in sorted(values.items())] or None

@@ -1,6 +1,6 @@
 """A group of equal Slurm nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_pcs as l1
@@ -10,7 +10,8 @@ from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.hardware import pcs
 from ultracluster.orchestration.node_scripts import NodeScripts
 from ultracluster.orchestration.pcs_cluster import PcsCluster
-from ultracluster.planning import BootScript, InterruptibleReservation, placement
+from ultracluster.planning import BootScript, check_static_nodes, placement, static_nodes
+from ultracluster.planning.slurm_settings import check_gres, check_settings
 
 
 class PcsComputeNodeGroup(Construct):
@@ -21,11 +22,13 @@ class PcsComputeNodeGroup(Construct):
         name: Name of the group, 3 to 25 characters; its Slurm nodes are called NAME-1, NAME-2, ...
         template: How a node looks, made with `service="pcs"`, a subnet and an image that is ready for PCS.
         count: Number of nodes when all are up.
-        minimum: Number of nodes that are up always. Default: `count`, for reserved nodes are paid for anyway and a job
-            then never waits for a boot; 0 with an interruptible reservation, which may shrink.
+        minimum: Number of nodes that are up always; the others are powered on as jobs come. Default: `count` where the
+            nodes are reserved, and so paid for anyway; 0 on demand, with Spot and with an interruptible reservation.
         boot: What a node does at every boot before it takes jobs, from `planning.boot_script`; the image needs version
             1.5.0 of the agent of PCS, or a newer one. A change drains the nodes and replaces them. Default: nothing.
         features: Features that jobs can ask for (`--constraint`), beside the name of the group. Default: none.
+        slurm_settings: Settings of slurm.conf for the nodes, by name, such as `Weight`. Default: none.
+        gres: Records of gres.conf, each a mapping of attributes. Default: PCS writes one for the GPUs of the type.
 
     Raises:
         ValueError: When the name or the counts are not what PCS takes, the capacity can't hold the nodes, or the
@@ -47,11 +50,19 @@ class PcsComputeNodeGroup(Construct):
         minimum: int | None = None,
         boot: BootScript | None = None,
         features: Sequence[str] = (),
+        slurm_settings: Mapping[str, str] | None = None,
+        gres: Sequence[Mapping[str, str]] = (),
     ) -> None:
         super().__init__(scope, id)
         if minimum is None:
-            minimum = 0 if isinstance(template.capacity, InterruptibleReservation) else count
+            minimum = static_nodes(template.capacity, count)
+        settings = dict(slurm_settings or {})
         problems = [*pcs.check_node_group_name(name), *_check_counts(template, count, minimum)]
+        wrong = check_settings("node-group", settings, version=cluster.slurm_version)
+        problems += [f"{key}: {problem}" for key, problem in wrong.items()]
+        problems += check_gres(settings, gres, version=cluster.slurm_version)
+        if features and "Features" in settings:
+            problems.append("features are given twice: features and slurm_settings")
         if template.service != "pcs":
             problems.append(f"the template is for {template.service}; make it with service='pcs'")
         for what, found in (("subnet", template.subnet), ("image", template.image)):
@@ -82,7 +93,7 @@ class PcsComputeNodeGroup(Construct):
                 template_id=template.launch_template_id, version=template.latest_version
             ),
             node_lifecycle_actions=scripts.add(boot) if scripts and boot else None,
-            slurm_configuration=_settings({"Features": ",".join(features)}) if features else None,
+            slurm_configuration=_settings({"Features": ",".join(features)} if features else {}, settings, gres),
         )
         # The nodes can't register before the cluster stands and their role has its policy.
         self.resource.node.add_dependency(cluster, *([scripts] if scripts else []))
@@ -99,6 +110,8 @@ class PcsComputeNodeGroup(Construct):
 def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list[str]:
     if cdk.Token.is_unresolved(count) or not 0 <= minimum <= count or count < 1:
         return [f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}"]
+    if problems := check_static_nodes(template.capacity, minimum=minimum, count=count):
+        return [f"minimum {problem}" for problem in problems]
     sizes = sorted({server.instances for server in template.instance_type.ultraservers})
     held = template.capacity.max_instances
     try:
@@ -113,10 +126,17 @@ def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list
     return []
 
 
-def _settings(values: dict[str, str]) -> l1.CfnComputeNodeGroup.SlurmConfigurationProperty:
+def _settings(
+    features: Mapping[str, str], settings: Mapping[str, str], gres: Sequence[Mapping[str, str]]
+) -> l1.CfnComputeNodeGroup.SlurmConfigurationProperty | None:
+    values = {**features, **settings}
+    if not values and not gres:
+        return None
     return l1.CfnComputeNodeGroup.SlurmConfigurationProperty(
         slurm_custom_settings=[
             l1.CfnComputeNodeGroup.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
             for name, value in values.items()
         ]
+        or None,
+        gres_custom_settings=[dict(record) for record in gres] or None,
     )

@@ -7,6 +7,8 @@ from constructs import Construct
 
 from ultracluster.compute import NodeGroupTemplate, RootVolume
 from ultracluster.hardware import InstanceType
+from ultracluster.hardware.quotas import INSTANCES_PER_SPREAD_GROUP
+from ultracluster.orchestration.login_ssh import LoginSsh
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.planning import BootScript, Image
@@ -21,7 +23,9 @@ class PcsLoginNodeGroup(Construct):
         subnet: Where the nodes are.
         security_groups: Groups of the nodes; those of the cluster, so that `srun` reaches compute nodes.
         image: An image that is ready for PCS, of the type's architecture, or the id of one.
-        count: Number of login nodes. Default: 1.
+        count: Number of login nodes. All are up always; two or more stand on hardware of their own each, so that one
+            loss leaves a way in. Default: 1.
+        ssh: Who may connect over SSH. Default: nobody, Session Manager is the way in.
         name: Name of the group. Default: `login`.
         boot: What a node does at every boot; see `PcsComputeNodeGroup`.
         user_data: Plain text; see `compute.user_data`.
@@ -40,6 +44,7 @@ class PcsLoginNodeGroup(Construct):
         security_groups: Sequence[ec2.ISecurityGroup],
         image: Image | str,
         count: int = 1,
+        ssh: LoginSsh | None = None,
         name: str = "login",
         boot: BootScript | None = None,
         user_data: str | None = None,
@@ -47,11 +52,14 @@ class PcsLoginNodeGroup(Construct):
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
+        opened = [] if ssh is None else [ssh.security_group(self, "Ssh")]
         self.template = NodeGroupTemplate(
             self,
             "Template",
             instance_type=instance_type,
-            security_groups=security_groups,
+            security_groups=[*security_groups, *opened],
+            placement_group="spread" if 1 < count <= INSTANCES_PER_SPREAD_GROUP else None,
+            key_pair=None if ssh is None else ssh.key_pair,
             service="pcs",
             subnet=subnet,
             image=image,
@@ -67,4 +75,5 @@ class PcsLoginNodeGroup(Construct):
             template=self.template,
             count=count,
             boot=boot,
+            minimum=count,
         )

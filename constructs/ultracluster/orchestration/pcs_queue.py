@@ -1,6 +1,6 @@
 """A Slurm partition."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_pcs as l1
 from constructs import Construct
@@ -8,6 +8,8 @@ from constructs import Construct
 from ultracluster.hardware import pcs
 from ultracluster.orchestration.pcs_cluster import PcsCluster
 from ultracluster.orchestration.pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.planning.shared_queues import QueueMember, check_shared_queue
+from ultracluster.planning.slurm_settings import check_settings
 
 
 class PcsQueue(Construct):
@@ -17,10 +19,11 @@ class PcsQueue(Construct):
         cluster: The cluster.
         name: Name of the partition, 3 to 25 characters.
         node_groups: The groups whose nodes it hands out. UltraServers share a queue with UltraServers only.
+        slurm_settings: Settings of slurm.conf for the partition, by name, such as `PriorityTier`. Default: none.
 
     Raises:
-        ValueError: When the name is not what PCS takes, no node group is given, or UltraServers are in a queue that
-            PCS refuses. All reasons at once.
+        ValueError: When the name is not what PCS takes, no node group is given, a setting is not what PCS takes, or
+            UltraServers are in a queue that PCS refuses. All reasons at once.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html (read 2026-11-21)
     """
@@ -33,9 +36,13 @@ class PcsQueue(Construct):
         cluster: PcsCluster,
         name: str,
         node_groups: Sequence[PcsComputeNodeGroup],
+        slurm_settings: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
+        settings = dict(slurm_settings or {})
         problems = pcs.check_node_group_name(name)
+        found = check_settings("queue", settings, version=cluster.slurm_version)
+        problems += [f"{key}: {problem}" for key, problem in found.items()]
         if not node_groups:
             problems.append("node_groups must hold at least one group, got none")
         problems += _check_ultraservers(node_groups)
@@ -50,23 +57,27 @@ class PcsQueue(Construct):
                 l1.CfnQueue.ComputeNodeGroupConfigurationProperty(compute_node_group_id=group.node_group_id)
                 for group in node_groups
             ],
+            slurm_configuration=l1.CfnQueue.SlurmConfigurationProperty(
+                slurm_custom_settings=[
+                    l1.CfnQueue.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
+                    for name, value in sorted(settings.items())
+                ]
+            )
+            if settings
+            else None,
         )
         self.name = name
 
 
 def _check_ultraservers(groups: Sequence[PcsComputeNodeGroup]) -> list[str]:
-    ultra = [group for group in groups if group.template.instance_type.ultraservers]
-    if not ultra:
-        return []
-    problems = []
-    others = [group.name for group in groups if group not in ultra]
-    if others:
-        problems.append(f"UltraServers want a queue of their own; give {', '.join(others)} another queue")
-    counts = sorted({group.count for group in ultra})
-    # 9 and 18, or 2 and 8: the larger is the smaller doubled, some times.
-    if any(count % counts[0] or (count // counts[0]).bit_count() != 1 for count in counts):
-        problems.append(f"node counts of UltraServers in one queue must be powers of two of each other, got {counts}")
-    blocks = [getattr(group.template.capacity, "reservation_id", group.name) for group in ultra]
-    if len(set(blocks)) < len(blocks):
-        problems.append("each UltraServer has a Capacity Block of its own, and two groups name the same one")
-    return problems
+    return check_shared_queue(
+        [
+            QueueMember(
+                name=group.name,
+                count=group.count,
+                ultraserver=bool(group.template.instance_type.ultraservers),
+                block=getattr(group.template.capacity, "reservation_id", group.name),
+            )
+            for group in groups
+        ]
+    )

@@ -18,6 +18,7 @@ from ultracluster.planning import (
     health_boot,
     slurm_boot,
     system_boot,
+    users_boot,
 )
 
 
@@ -55,6 +56,8 @@ def node_boot(
         wish = cluster.storage.scratch
         scratch = LocalScratch(path=wish.path, container_store=wish.container_store).for_slurm(instance_type)
         parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
+    if cluster.users:
+        parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
     return boot_script(*parts, *extra, mounts=mounts)
 
 

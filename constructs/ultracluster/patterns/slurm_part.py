@@ -8,6 +8,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup, warnings
+from ultracluster.clusterfile.slurm_readers import source_range
 from ultracluster.compute import (
     DECLARED_TYPE,
     UNPINNED_IMAGE,
@@ -17,7 +18,17 @@ from ultracluster.compute import (
     newest_image,
 )
 from ultracluster.hardware import InstanceType
-from ultracluster.orchestration import PcsCluster, PcsComputeNodeGroup, PcsDrain, PcsLoginNodeGroup, PcsQueue
+from ultracluster.orchestration import (
+    LoginSsh,
+    NodeUsers,
+    PcsCluster,
+    PcsComputeNodeGroup,
+    PcsDrain,
+    PcsLoginNodeGroup,
+    PcsQueue,
+    SlurmAccounts,
+    SlurmOptions,
+)
 from ultracluster.patterns.boot_part import node_boot
 from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
@@ -41,11 +52,12 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
         security_groups=[network.nodes],
         size=slurm.size,
         slurm_version=slurm.version,
-        accounting=slurm.accounting,
-        slurm_settings=health_settings(slurm.settings) if slurm.health else slurm.settings,
+        options=_options(cluster),
         scale_down_idle_time=cdk.Duration.seconds(slurm.scale_down_idle_time.seconds),
     )
     pcs.node.add_dependency(*network.ready)
+    if cluster.users:
+        NodeUsers(scope, "Users", cluster=cluster.name, users=cluster.users).grant_read(pcs.node_role)
     if storage.data_bucket is not None:
         storage.data_bucket.grants.read_write(pcs.node_role)
     bundle = cluster.lustre_client.bundle
@@ -54,6 +66,19 @@ def control_plane(scope: Construct, cluster: ClusterFile, network: Network, stor
         arn = cdk.Stack.of(scope).format_arn(service="s3", region="", account="", resource=name, resource_name=key)
         pcs.node_role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn]))
     return pcs
+
+
+def _options(cluster: ClusterFile) -> SlurmOptions:
+    slurm, purge = cluster.slurm, cluster.slurm.accounting_purge_time
+    return SlurmOptions(
+        accounting=slurm.accounting,
+        accounting_purge_days=None if purge is None else purge.timedelta.days,
+        rest_api=slurm.rest_api,
+        metrics=slurm.metrics,
+        settings=health_settings(cluster.slurm_settings) if slurm.health else cluster.slurm_settings,
+        slurmdbd_settings=slurm.slurmdbd_settings,
+        cgroup_settings=slurm.cgroup_settings,
+    )
 
 
 def node_groups(
@@ -85,34 +110,40 @@ def node_groups(
             # A Local Zone has few types; what needs no EFA stands beside the controller.
             subnet=network.services_subnet,
             security_groups=[network.nodes],
+            ssh=_ssh(cluster, network),
             image=login.image or newest_image("pcs", cluster.login_type.architecture),
             count=login.count,
             boot=node_boot(cluster, storage, cluster.login_type, zone=cluster.network.services_zone or cluster.zone),
             tags=cluster.tags,
         ).node_group
     }
-    for section in cluster.nodes:
-        made = {
-            group.name: _node_group(
-                _scope(scope, group.name),
-                group,
-                cluster,
-                network,
-                pcs,
-                node_boot(
-                    cluster,
-                    storage,
-                    group.instance_type,
-                    zone=group.zone,
-                    layout=group.layout,
-                    extra=extra(group.instance_type),
-                ),
-            )
-            for group in cluster.node_groups
-            if group.section == section
-        }
-        PcsQueue(_scope(scope, section), "Queue", cluster=pcs, name=section, node_groups=list(made.values()))
-        groups |= made
+    for group in cluster.node_groups:
+        boot = node_boot(
+            cluster,
+            storage,
+            group.instance_type,
+            zone=group.zone,
+            layout=group.layout,
+            extra=extra(group.instance_type),
+        )
+        groups[group.name] = _node_group(_scope(scope, group.name), group, cluster, network, pcs, boot)
+    script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
+    accounts = (
+        SlurmAccounts(scope, "Accounts", cluster=pcs, login=groups["login"], script=script, wait=bool(late))
+        if script
+        else None
+    )
+    for queue in cluster.queues:
+        made = PcsQueue(
+            _scope(scope, queue.name),
+            "Queue",
+            cluster=pcs,
+            name=queue.name,
+            node_groups=[groups[group.name] for group in cluster.node_groups if group.section in queue.sections],
+            slurm_settings=queue.settings,
+        )
+        if accounts is not None and queue in late:
+            made.node.add_dependency(accounts)
     # A node needs its routes, and the rules that let it mount, before it boots.
     before = (*network.ready, *(made for made in (storage.lustre, storage.home) if made))
     for node_group in groups.values():
@@ -146,8 +177,18 @@ def _node_group(
         template=template,
         count=group.count,
         boot=boot,
+        minimum=group.minimum,
         features=group.features,
+        slurm_settings=group.slurm.settings,
+        gres=group.slurm.gres,
     )
+
+
+def _ssh(cluster: ClusterFile, network: Network) -> LoginSsh | None:
+    wish = cluster.slurm.login.ssh
+    if wish is None:
+        return None
+    return LoginSsh(vpc=network.vpc, key_pair=wish.key_pair, sources=[source_range(word) for word in wish.sources])
 
 
 def _capacity_that_ends(

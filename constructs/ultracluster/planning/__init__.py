@@ -48,6 +48,7 @@ from ultracluster.planning.paths import check_mount_path
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
 from ultracluster.planning.purchase import Purchase, Service, check_sold, purchase
 from ultracluster.planning.releases import check_release
+from ultracluster.planning.scaling import check_static_nodes, static_nodes
 from ultracluster.planning.scratch import SCRATCH_STATE, SCRATCH_UNIT, LocalScratch, NodeSetup
 from ultracluster.planning.slurm_boot import (
     LUSTRE_EFA_UNIT,
@@ -58,6 +59,7 @@ from ultracluster.planning.slurm_boot import (
     slurm_boot,
 )
 from ultracluster.planning.system_boot import CONTAINERS_STATE, CONTAINERS_UNIT, system_boot
+from ultracluster.planning.users import USERS_UNIT, User, users_boot, users_path
 from ultracluster.planning.vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "NFS_CLIENT_UNIT",
     "SCRATCH_STATE",
     "SCRATCH_UNIT",
+    "USERS_UNIT",
     "Association",
     "Block",
     "BootScript",
@@ -115,6 +118,7 @@ __all__ = [
     "Tier",
     "TrainingPlan",
     "UltraServerBlock",
+    "User",
     "VcpuNeed",
     "Volume",
     "association_warnings",
@@ -128,6 +132,7 @@ __all__ = [
     "check_mount_path",
     "check_release",
     "check_sold",
+    "check_static_nodes",
     "checkpoint_bytes",
     "checkpoint_times",
     "days_between_interruptions",
@@ -149,8 +154,11 @@ __all__ = [
     "segment",
     "size_openzfs",
     "slurm_boot",
+    "static_nodes",
     "subnet_capacity",
     "subnet_prefix",
     "system_boot",
+    "users_boot",
+    "users_path",
     "vcpu_needs",
 ]

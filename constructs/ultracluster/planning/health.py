@@ -21,7 +21,14 @@ _BIN = "/usr/local/sbin/ultracluster-"
 # nodes of a job before its first step, as AWS has it: https://docs.aws.amazon.com/pcs/latest/userguide/
 # capacity-blocks-nvidia-imex.html (all read 2026-11-21)
 _REQUEUE = "nohold_on_prolog_fail"
-_SETTINGS = {"Prolog": f"{_BIN}prolog", "Epilog": f"{_BIN}epilog", "PrologFlags": "Alloc,NoHold"}
+_SETTINGS = {
+    "Prolog": f"{_BIN}prolog",
+    "Epilog": f"{_BIN}epilog",
+    "PrologFlags": "Alloc,NoHold",
+    # Steps report through a tree of nodes, and those above a lost one wait for it. After Slurm's minute they were
+    # drained themselves, in each of two runs of a real slurmctld with 64 nodes; after three minutes none was.
+    "UnkillableStepTimeout": "180",
+}
 
 # GPUs and their fabric take a minute to come up on a large node. KillMode: what hangs in the driver cannot be killed.
 _UNIT = f"""\

@@ -1,0 +1,115 @@
+"""What the Slurm section of a cluster file becomes."""
+
+import json
+from typing import Any
+
+import pytest
+from test_golden import templates
+
+from conftest import ROOT
+from ultracluster import clusterfile
+
+FILE = ROOT / "examples" / "slurm-fine-tuning.yaml"
+
+
+@pytest.fixture(scope="module")
+def stacks() -> dict[str, dict[str, Any]]:
+    return templates(clusterfile.load(FILE))
+
+
+def of(stacks: dict[str, dict[str, Any]], stack: str, kind: str) -> dict[str, dict[str, Any]]:
+    found = stacks[f"tuning-{stack}"]["Resources"].items()
+    return {id: resource for id, resource in found if resource["Type"] == f"AWS::{kind}"}
+
+
+def settings(found: list[dict[str, str]]) -> dict[str, str]:
+    return {one["ParameterName"]: one["ParameterValue"] for one in found}
+
+
+def test_the_controller_has_rest_api_metrics_accounting_and_preemption(stacks: dict[str, dict[str, Any]]) -> None:
+    (cluster,) = of(stacks, "Cluster", "PCS::Cluster").values()
+    slurm = cluster["Properties"]["SlurmConfiguration"]
+    assert slurm["Accounting"] == {"Mode": "STANDARD", "DefaultPurgeTimeInDays": 365}
+    assert slurm["SlurmRest"] == {"Mode": "STANDARD"}
+    assert settings(slurm["SlurmCustomSettings"]) == {
+        "AccountingStorageEnforce": "associations,limits,qos",
+        "CommunicationParameters": "enable_http",
+        "MetricsType": "metrics/openmetrics",
+        "PreemptMode": "REQUEUE",
+        "PreemptType": "preempt/partition_prio",
+        "PriorityWeightFairshare": "10000",
+    }
+    assert not slurm.keys() & {"AuthKey", "JwtAuth"}
+
+
+def test_nodes_are_elastic_and_the_login_pair_is_always_up_on_two_hosts(stacks: dict[str, dict[str, Any]]) -> None:
+    groups = {
+        one["Properties"]["Name"]: one["Properties"] for one in of(stacks, "Compute", "PCS::ComputeNodeGroup").values()
+    }
+    sizes = {
+        name: tuple(group["ScalingConfiguration"][f"{end}InstanceCount"] for end in ("Min", "Max"))
+        for name, group in groups.items()
+    }
+    assert sizes == {"login": (2, 2), "tune": (0, 4), "cheap": (0, 12)}
+    (placed,) = [one for id, one in of(stacks, "Compute", "EC2::PlacementGroup").items() if id.startswith("Login")]
+    assert placed["Properties"]["Strategy"] == "spread"
+
+
+def test_ssh_comes_from_the_named_ranges_only_with_a_key_and_no_public_address(
+    stacks: dict[str, dict[str, Any]],
+) -> None:
+    (group,) = of(stacks, "Compute", "EC2::SecurityGroup").values()
+    (rule,) = group["Properties"]["SecurityGroupIngress"]
+    assert (rule["CidrIp"], rule["FromPort"], rule["ToPort"]) == ("10.8.0.0/16", 22, 22)
+    launch = {
+        id: one["Properties"]["LaunchTemplateData"] for id, one in of(stacks, "Compute", "EC2::LaunchTemplate").items()
+    }
+    assert {id: data.get("KeyName") for id, data in launch.items() if data.get("KeyName")} == {
+        next(id for id in launch if id.startswith("Login")): "team"
+    }
+    assert "AssociatePublicIpAddress" not in json.dumps(launch)
+    assert "LoginAddresses" in stacks["tuning-Compute"]["Outputs"]
+
+
+def test_queues_hold_their_nodes_and_wait_for_the_qos_that_they_name(stacks: dict[str, dict[str, Any]]) -> None:
+    queues = {one["Properties"]["Name"]: one for one in of(stacks, "Compute", "PCS::Queue").values()}
+    assert {name: len(one["Properties"]["ComputeNodeGroupConfigurations"]) for name, one in queues.items()} == {
+        "urgent": 2,
+        "tune": 1,
+        "cheap": 1,
+    }
+    assert settings(queues["cheap"]["Properties"]["SlurmConfiguration"]["SlurmCustomSettings"]) == {
+        "MaxTime": "7-00:00:00",
+        "PreemptMode": "REQUEUE",
+        "TRESBillingWeights": "GRES/gpu=0.3,CPU=0",
+    }
+    ((id, association),) = of(stacks, "Compute", "SSM::Association").items()
+    assert id in queues["urgent"]["DependsOn"]
+    assert id not in queues["cheap"].get("DependsOn", [])
+    assert association["Properties"]["WaitForSuccessTimeoutSeconds"] == 1800
+
+
+def test_a_user_more_changes_no_node() -> None:
+    text = FILE.read_text()
+    more = text.replace("    grace:", "    alan: {uid: 2003, accounts: [research]}\n    grace:")
+    before, after = (templates(clusterfile.loads(source, "c.yaml")) for source in (text, more))
+    changed = {
+        resource["Type"]
+        for stack in after
+        for id, resource in after[stack]["Resources"].items()
+        if before[stack]["Resources"].get(id) != resource
+    }
+    assert changed == {"AWS::SSM::Parameter", "AWS::SSM::Document", "AWS::SSM::Association"}
+
+
+def test_nodes_read_the_users_of_their_cluster_and_no_other_parameter(stacks: dict[str, dict[str, Any]]) -> None:
+    statements = [
+        statement
+        for policy in of(stacks, "Cluster", "IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "ssm:GetParametersByPath" in statement["Action"]
+    ]
+    (one,) = statements
+    assert one["Resource"] == "arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/tuning/users"
+    parameters = of(stacks, "Cluster", "SSM::Parameter").values()
+    assert {one["Properties"]["Value"] for one in parameters} == {"ada 2001", "grace 2002"}
