@@ -69,6 +69,8 @@ SPLINTERS = [
         "client: {efa-interfaces: 999}",
         "existing: {id: fs-0123456789abcdef0, mount-name: fsx, efa: true, zone: use2-az2, cidr: 10.1.0.0/16}",
         "links: {/fsx: {}}",
+        "data-bucket: {existing: my-datasets, key: 7}",
+        "data-bucket: {existing: my-datasets}",
         "release: {after: 2 d}",
         "0 GB/s",
         "...\n",

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from ultracluster.clusterfile import types as t
+from ultracluster.clusterfile.data_bucket import ExistingBucket
 from ultracluster.clusterfile.quantities import Duration
 from ultracluster.clusterfile.section import Section
 from ultracluster.hardware.openzfs import BACKUP_DAYS
@@ -174,8 +175,15 @@ class Storage(Section):
     """Where the data lives."""
 
     lustre: Lustre | None = Field(default=None, description="An FSx for Lustre file system. Default: none.")
-    data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
+    data_bucket: t.DataBucket = Field(
+        default=True, description="A bucket for datasets and checkpoints: whether to make one, or one of yours."
+    )
     home: Home | None = Field(
         default=None, description="Home directories on FSx for OpenZFS; {} takes the defaults. Default: none."
     )
     scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")
+
+    @property
+    def existing_bucket(self) -> ExistingBucket | None:
+        """The data bucket that is there already. None: one is made, or there is none."""
+        return self.data_bucket if isinstance(self.data_bucket, ExistingBucket) else None

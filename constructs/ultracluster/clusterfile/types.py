@@ -11,6 +11,7 @@ from ultracluster.clusterfile import (
     basic_readers,
     capacity,
     capacity_schema,
+    data_bucket,
     image,
     node_readers,
     notice_readers,
@@ -178,6 +179,10 @@ Schedule = Annotated[str, _text(storage_readers.schedule, SCHEDULE, "cron(0 3 * 
 Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
 Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]
+DataBucket = Annotated[
+    bool | data_bucket.ExistingBucket,
+    Reader(data_bucket.read_data_bucket, data_bucket.write_data_bucket, **data_bucket.schema()),
+]
 Layout = Annotated[LayoutWord, Reader(node_readers.layout, enum=list(LAYOUTS))]
 Capacity = Annotated[
     CapacityValue | capacity.Blocks,

@@ -13,6 +13,7 @@ from ultracluster.storage import (
     ColdDataRelease,
     DataBucket,
     DataRepositoryAssociation,
+    ExistingBucket,
     ExistingLustre,
     LustreFileSystem,
 )
@@ -25,7 +26,10 @@ _DAY = 86_400
 
 
 def links(
-    scope: Construct, cluster: ClusterFile, lustre: LustreFileSystem | ExistingLustre, data_bucket: DataBucket | None
+    scope: Construct,
+    cluster: ClusterFile,
+    lustre: LustreFileSystem | ExistingLustre,
+    data_bucket: DataBucket | ExistingBucket | None,
 ) -> list[DataRepositoryAssociation]:
     """The links of the file, in its order, and the release of what is cold in them."""
     wish = cluster.storage.lustre
