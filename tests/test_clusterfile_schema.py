@@ -134,6 +134,7 @@ scalars: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(
         ["on-demand", RESERVATION, "40 GB/s", "500 GiB", "10 min", "use2-az1", "us-east-2", "slurm", "all-efa"]
     ),
+    st.sampled_from(["10 TiB", "NO_CACHE", "SCRATCH_2", "PERSISTENT_1", "HDD", 2.12, "2.10", "my-datasets"]),
     st.sampled_from(
         ["10.0.0.0/16", "ami-0123456789abcdef0", "/fsx", "123456789012", 25.11, "25.11", "c7i.large", {}, []]
     ),
