@@ -136,6 +136,10 @@ def test_a_link_to_your_bucket_is_warned_of_as_one_that_is_not_made_here() -> No
         assert {id for id in shown if id.startswith("association")} == {
             id for id in warned(one) if id.startswith("association")
         }
+    # By its name it is the same bucket, with the same key.
+    by_name = cluster(WITH_KEY, linked("/ck: {bucket: my-datasets, prefix: ck}"))
+    assert "association-foreign-key" in warned(by_name)
+    assert "ultracluster:association-foreign-key" in said(by_name)
     acknowledged = given_bucket(WITH_KEY, links) + "acknowledge: {ultracluster:association-foreign-key: it has it}\n"
     assert "ultracluster:association-foreign-key" not in said(loads(acknowledged, "c.yaml"))
 

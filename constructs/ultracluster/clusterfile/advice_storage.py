@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.clusterfile.links import DATA_BUCKET, associations, data_bucket, readable
+from ultracluster.clusterfile.links import DATA_BUCKET, associations, data_bucket, readable, shows_data_bucket
 from ultracluster.clusterfile.lustre_client import efa_connections, wished_client, writers
 from ultracluster.clusterfile.needs import checkpoint
 from ultracluster.clusterfile.storage_sections import Lustre
@@ -128,7 +128,7 @@ def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
             f"{', '.join(theirs)}: a bucket of yours may be locked, expire what is linked, or send notifications that "
             f"clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
         )
-    own = {path: link for path, link in lustre.links.items() if link.bucket is None}
+    own = {path: link for path, link in lustre.links.items() if shows_data_bucket(link, cluster.storage)}
     idle = [path for path, link in own.items() if not link.import_ and not link.export]
     if idle and existing is None:
         yield (

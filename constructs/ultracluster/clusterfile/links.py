@@ -19,6 +19,11 @@ def data_bucket(storage: Storage) -> str:
     return storage.existing_bucket.name if storage.existing_bucket else DATA_BUCKET
 
 
+def shows_data_bucket(link: Link, storage: Storage) -> bool:
+    """Whether a link shows the data bucket: it names none, or that one."""
+    return link.bucket in (None, data_bucket(storage))
+
+
 def associations(lustre: Lustre, own: str = DATA_BUCKET) -> list[Association]:
     """The links of a file system in the order of the file.
 
