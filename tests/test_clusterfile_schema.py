@@ -114,6 +114,10 @@ def test_types_are_completed_and_new_ones_are_no_mistake_to_an_editor() -> None:
         ("name: llama", "name: llama\nslurm: {version: 23.02}"),
         ("name: llama", "name: llama\nnetwork:"),
         ("name: llama", "name: llama\ntags: {a: 1}"),
+        ("storage: {", "storage: {data-bucket: my-datasets, "),
+        ("storage: {", "storage: {data-bucket: {key: x}, "),
+        ("storage: {", "storage: {data-bucket: {existing: My_Data}, "),
+        ("storage: {", "storage: {data-bucket: {existing: my-datasets, key: alias/data}, "),
     ],
 )
 def test_rejects_what_the_reader_rejects_where_a_schema_can_say_it(old: str, new: str) -> None:
@@ -130,6 +134,7 @@ scalars: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(
         ["on-demand", RESERVATION, "40 GB/s", "500 GiB", "10 min", "use2-az1", "us-east-2", "slurm", "all-efa"]
     ),
+    st.sampled_from(["10 TiB", "NO_CACHE", "SCRATCH_2", "PERSISTENT_1", "HDD", 2.12, "2.10", "my-datasets"]),
     st.sampled_from(
         ["10.0.0.0/16", "ami-0123456789abcdef0", "/fsx", "123456789012", 25.11, "25.11", "c7i.large", {}, []]
     ),
@@ -147,11 +152,12 @@ ROOMS: list[tuple[str, ...]] = [
     ("storage", "lustre"),
     ("storage", "lustre", "existing"),
     ("storage", "lustre", "client"),
+    ("storage", "data-bucket"),
     ("tags",),
 ]
 KEYS = sorted(
     {key for section in [SCHEMA, *SCHEMA["$defs"].values()] for key in section["properties"]}
-    | {"reservation", "kind", "instances", "group", "training-plan", "train", "x"}
+    | {"existing", "key", "reservation", "kind", "instances", "group", "training-plan", "train", "x"}
 )
 
 

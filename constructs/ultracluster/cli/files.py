@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster.cli.data_bucket import bucket_facts, bucket_sentences
 from ultracluster.cli.home import home_facts, home_sentences
 from ultracluster.cli.links import link_facts, link_sentences
 from ultracluster.cli.lustre import lustre_facts, lustre_sentences
@@ -129,7 +130,13 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     sentences.append(
         f"addresses: {cluster.addresses:,}{of} in the training subnet {where}, login, storage and room to grow included"
     )
-    return sentences + lustre_sentences(cluster) + link_sentences(cluster) + home_sentences(cluster)
+    return [
+        *sentences,
+        *lustre_sentences(cluster),
+        *link_sentences(cluster),
+        *bucket_sentences(cluster),
+        *home_sentences(cluster),
+    ]
 
 
 def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
@@ -221,6 +228,7 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
         },
         "addresses": {"needed": cluster.addresses, "capacity": _subnet_capacity(cluster)},
         "lustre": lustre_facts(cluster),
+        "data_bucket": bucket_facts(cluster),
         "links": link_facts(cluster),
         "home": home_facts(cluster),
     }

@@ -26,7 +26,7 @@ def link_sentences(cluster: "ClusterFile") -> list[str]:
 
 def link_facts(cluster: "ClusterFile") -> list[dict[str, Any]]:
     """The links as data."""
-    from ultracluster.clusterfile.links import associations, readable
+    from ultracluster.clusterfile.links import associations, data_bucket, readable
 
     lustre = cluster.storage.lustre
     if lustre is None:
@@ -39,7 +39,7 @@ def link_facts(cluster: "ClusterFile") -> list[dict[str, Any]]:
             "import": list(one.import_events),
             "export": list(one.export_events),
         }
-        for one in associations(lustre)
+        for one in associations(lustre, data_bucket(cluster.storage))
     ]
 
 

@@ -3,17 +3,21 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.clusterfile.links import DATA_BUCKET, associations, readable
+from ultracluster.clusterfile.links import DATA_BUCKET, associations, data_bucket, readable, shows_data_bucket
 from ultracluster.clusterfile.lustre_client import efa_connections, wished_client, writers
 from ultracluster.clusterfile.needs import checkpoint
 from ultracluster.clusterfile.storage_sections import Lustre
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import association_warnings, checkpoint_times
 from ultracluster.planning.associations import BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED
+from ultracluster.planning.existing_bucket import existing_bucket_warning
 
 
 def storage_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     """Id, without prefix, and message of each warning."""
+    bucket = cluster.storage.existing_bucket
+    if bucket is not None:
+        yield "existing-bucket", existing_bucket_warning(bucket.name, bucket.key, cluster.region)
     lustre, plan = cluster.storage.lustre, cluster.lustre_plan
     if lustre is None:
         return
@@ -104,8 +108,9 @@ def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]
 
 
 def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
-    # The data bucket keeps old versions.
-    found = association_warnings(associations(lustre), versioned_buckets=[DATA_BUCKET])
+    existing = cluster.storage.existing_bucket
+    # A data bucket that is made keeps old versions.
+    found = association_warnings(associations(lustre, data_bucket(cluster.storage)), versioned_buckets=[DATA_BUCKET])
     words = {id: readable("; ".join(message for kind, message in found if kind == id)) for id, _ in found}
     if BOTH_WAYS in words:
         yield "association-both-ways", words[BOTH_WAYS]
@@ -113,8 +118,9 @@ def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
         yield "association-exports-deletions", words[EXPORTS_DELETIONS]
     if UNVERSIONED in words:
         yield "association-unversioned", words[UNVERSIONED]
-    theirs = sorted({link.bucket for link in lustre.links.values() if link.bucket is not None})
-    imports = any(link.import_ for link in lustre.links.values() if link.bucket is not None)
+    by_bucket = [(link.bucket or (existing.name if existing else None), link) for link in lustre.links.values()]
+    theirs = sorted({bucket for bucket, _ in by_bucket if bucket is not None})
+    imports = any(link.import_ for bucket, link in by_bucket if bucket is not None)
     where = f"; FSx imports by itself from buckets in {cluster.region} only" if imports else ""
     if theirs:
         yield (
@@ -122,18 +128,19 @@ def _links(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:
             f"{', '.join(theirs)}: a bucket of yours may be locked, expire what is linked, or send notifications that "
             f"clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
         )
-    own = {path: link for path, link in lustre.links.items() if link.bucket is None}
-    if idle := [path for path, link in own.items() if not link.import_ and not link.export]:
+    own = {path: link for path, link in lustre.links.items() if shows_data_bucket(link, cluster.storage)}
+    idle = [path for path, link in own.items() if not link.import_ and not link.export]
+    if idle and existing is None:
         yield (
             "association-moves-nothing",
             f"{', '.join(idle)}: without import and export a link shows what is in S3 when it is made, and the data "
             "bucket is empty when it is made with it; write import: [NEW, CHANGED], or export: [NEW, CHANGED]",
         )
-    if own and cluster.encryption_key is not None:
+    key = existing.key if existing else cluster.encryption_key
+    if own and key is not None:
         yield (
             "association-foreign-key",
-            f"{cluster.encryption_key} is yours, so its policy has to let the role of FSx in; synthesis shows the "
-            "statement",
+            f"{key} is yours, so its policy has to let the role of FSx in; synthesis shows the statement",
         )
     if lustre.links and lustre.existing is not None:
         yield (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ultracluster.clusterfile.links import associations, readable
+from ultracluster.clusterfile.links import associations, data_bucket, readable
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.storage_sections import Lustre, Storage
 from ultracluster.hardware import repositories
@@ -18,7 +18,7 @@ def check_links(storage: Storage | None, *, region: str | None) -> Iterator[Prob
     lustre = storage.lustre if storage else None
     if storage is None or lustre is None:
         return
-    yield from _check_each(associations(lustre), region or "")
+    yield from _check_each(associations(lustre, data_bucket(storage)), region or "")
     for path, link in lustre.links.items():
         if path == lustre.mount or path.startswith(f"{lustre.mount}/"):
             inside = path.removeprefix(lustre.mount) or "/"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ultracluster.clusterfile.check_choices import check_choices
 from ultracluster.clusterfile.check_links import check_file_system_of_links
 from ultracluster.clusterfile.needs import lustre_plan
 from ultracluster.clusterfile.problems import Path, Problem
@@ -35,6 +36,12 @@ def check_lustre(storage: Storage | None, *, zone: str | None) -> Iterator[Probl
         yield Problem(path=(*_PATH, "tier"), message=f"FSx {sold}, got {lustre.tier}")
         return
     if lustre.efa and not offer.efa:
+        return
+    found = list(check_choices(lustre, offer))
+    if any(key is not None for key, _ in found):
+        for key, message in found:
+            at_key = key is not None and key != "capacity"
+            yield Problem(path=(*_PATH, str(key)), message=message) if at_key else _unsold(lustre, message)
         return
     try:
         plan = lustre_plan(lustre, zone=zone)
@@ -79,11 +86,12 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
     exact = lustre.tier is not None and lustre.capacity is not None
     for key in ("capacity",) if exact and "GiB" in message else ():
         return Problem(path=(*_PATH, key), message=f"{message}; without `tier` any size will do")
-    # The cluster file's word for it: nobody writes a deployment type there.
+    # The cluster file's word for it.
     message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
     for words, key, said in (
         ("metadata IOPS", "metadata-iops", lustre.metadata_iops),
         ("throughput capacity", "throughput-capacity", lustre.throughput_capacity),
+        ("read cache", "read-cache", lustre.read_cache),
     ):
         # Of several problems none is nearest.
         if said is not None and words in message and "; " not in message.replace("; the next", ""):

@@ -120,9 +120,15 @@ def _existing_zone(draft: Draft) -> str | None:
     return lustre.existing.zone if lustre and lustre.existing else None
 
 
+def _bucket_key(draft: Draft) -> str | None:
+    bucket = draft.storage.existing_bucket if draft.storage else None
+    return bucket.key if bucket else None
+
+
 def _check_arns(draft: Draft) -> Iterator[Problem]:
     arns: dict[Path, str | None] = {
         ("encryption-key",): draft.encryption_key,
+        ("storage", "data-bucket", "key"): _bucket_key(draft),
         ("notifications", "topic"): draft.notifications.topic if draft.notifications else None,
     }
     for name, section in draft.sections.items():

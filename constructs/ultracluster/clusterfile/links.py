@@ -1,9 +1,9 @@
 """Links between a file system and S3, as the file asks for them."""
 
-from ultracluster.clusterfile.storage_sections import Link, Lustre
+from ultracluster.clusterfile.storage_sections import Link, Lustre, Storage
 from ultracluster.planning import Association
 
-#: Stands for the name of the data bucket, which only a deployment knows.
+#: Stands for the name of a data bucket that is made, which only a deployment knows.
 DATA_BUCKET = "${Token[DATA-BUCKET]}"
 
 
@@ -14,9 +14,24 @@ def prefix(path: str, link: Link) -> str:
     return path.strip("/") if link.bucket is None else ""
 
 
-def associations(lustre: Lustre) -> list[Association]:
-    """The links of a file system in the order of the file."""
-    return [_association(path, link) for path, link in lustre.links.items()]
+def data_bucket(storage: Storage) -> str:
+    """The name of the data bucket."""
+    return storage.existing_bucket.name if storage.existing_bucket else DATA_BUCKET
+
+
+def shows_data_bucket(link: Link, storage: Storage) -> bool:
+    """Whether a link shows the data bucket: it names none, or that one."""
+    return link.bucket in (None, data_bucket(storage))
+
+
+def associations(lustre: Lustre, own: str = DATA_BUCKET) -> list[Association]:
+    """The links of a file system in the order of the file.
+
+    Args:
+        lustre: The section.
+        own: The data bucket.
+    """
+    return [_association(path, link, own) for path, link in lustre.links.items()]
 
 
 def readable(message: str) -> str:
@@ -24,11 +39,11 @@ def readable(message: str) -> str:
     return message.replace(DATA_BUCKET, "DATA-BUCKET")
 
 
-def _association(path: str, link: Link) -> Association:
+def _association(path: str, link: Link, own: str) -> Association:
     part = prefix(path, link)
     return Association(
         path=path,
-        repository=f"s3://{link.bucket or DATA_BUCKET}" + (f"/{part}" if part else ""),
+        repository=f"s3://{link.bucket or own}" + (f"/{part}" if part else ""),
         import_events=link.import_,
         export_events=link.export,
     )

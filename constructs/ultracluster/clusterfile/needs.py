@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster.clusterfile.node_group import NodeGroup
+from ultracluster.clusterfile.quantities import Size
 from ultracluster.clusterfile.storage_sections import Home, Lustre
 from ultracluster.hardware import InstanceType, addresses, interfaces, repositories
 from ultracluster.planning import (
@@ -74,28 +75,39 @@ def lustre_plan(lustre: Lustre, *, zone: str) -> LustrePlan | None:
     """
     if lustre.existing is not None:
         return None
+    return plan_lustre(lustre_goal(lustre), offer=lustre_offer(zone), overrides=lustre_overrides(lustre))
+
+
+def lustre_goal(lustre: Lustre) -> LustreGoal:
+    """What a section says that the file system is for."""
+    return LustreGoal(
+        throughput_mb_per_s=lustre.throughput.mb_per_s if lustre.throughput else None,
+        checkpoint=checkpoint(lustre),
+        capacity_gib=lustre.capacity.gib if lustre.capacity else None,
+        working_set_gib=lustre.working_set.gib if lustre.working_set else None,
+        temporary=lustre.temporary,
+        associations=min(len(lustre.links), repositories.MOST_ASSOCIATIONS),
+        backups=lustre.backups is not None,
+    )
+
+
+def lustre_overrides(lustre: Lustre) -> LustreOverrides:
+    """What a section decides of the file system itself."""
     exact = lustre.tier is not None and lustre.capacity is not None
-    return plan_lustre(
-        LustreGoal(
-            throughput_mb_per_s=lustre.throughput.mb_per_s if lustre.throughput else None,
-            checkpoint=checkpoint(lustre),
-            capacity_gib=lustre.capacity.gib if lustre.capacity else None,
-            working_set_gib=lustre.working_set.gib if lustre.working_set else None,
-            temporary=lustre.temporary,
-            associations=min(len(lustre.links), repositories.MOST_ASSOCIATIONS),
-            backups=lustre.backups is not None,
-        ),
-        offer=lustre_offer(zone),
-        overrides=LustreOverrides(
-            storage_type=lustre.storage_type,
-            capacity_gib=lustre.capacity.gib if exact and lustre.capacity else None,
-            mb_per_s_per_tib=lustre.tier.mb_per_s_per_tib if lustre.tier else None,
-            throughput_capacity_mb_per_s=lustre.throughput_capacity.mb_per_s if lustre.throughput_capacity else None,
-            efa=lustre.efa,
-            metadata_mode=None if lustre.metadata_iops is None else "USER_PROVISIONED",
-            metadata_iops=lustre.metadata_iops,
-            compression=lustre.compression,
-        ),
+    cache = lustre.read_cache
+    return LustreOverrides(
+        deployment_type=lustre.deployment_type,
+        storage_type=lustre.storage_type,
+        capacity_gib=lustre.capacity.gib if exact and lustre.capacity else None,
+        mb_per_s_per_tib=lustre.tier.mb_per_s_per_tib if lustre.tier else None,
+        throughput_capacity_mb_per_s=lustre.throughput_capacity.mb_per_s if lustre.throughput_capacity else None,
+        efa=lustre.efa,
+        metadata_mode=None if lustre.metadata_iops is None else "USER_PROVISIONED",
+        metadata_iops=lustre.metadata_iops,
+        read_cache_mode="USER_PROVISIONED" if isinstance(cache, Size) else cache,
+        read_cache_gib=cache.gib if isinstance(cache, Size) else None,
+        compression=lustre.compression,
+        lustre_version=lustre.lustre_version,
     )
 
 

@@ -20,6 +20,7 @@ WARNINGS = tuple(
         "controller-full",
         "declared-type",
         "docker-range",
+        "existing-bucket",
         "existing-lustre",
         "imex-prolog",
         "instances-in-capacity-blocks",

@@ -2,9 +2,11 @@
 
 import re
 
-from ultracluster.clusterfile.basic_readers import one_of, text
+from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
-from ultracluster.hardware import repositories
+from ultracluster.clusterfile.quantities import Size
+from ultracluster.hardware import lustre, repositories
+from ultracluster.hardware.lustre_intelligent_tiering import READ_CACHE_MODES
 from ultracluster.planning import check_mount_path, paths
 from ultracluster.planning.associations import bucket_problems
 from ultracluster.planning.schedules import check_schedule
@@ -12,6 +14,13 @@ from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
 
 # Every path of a mount, and the whole file system.
 LINK_PATH = re.compile(f"{paths.MOUNT.pattern}|/", re.ASCII)
+
+# All that FSx knows, https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+# and API_CreateFileSystem.html (read 2026-11-21).
+DEPLOYMENT_TYPES = ("PERSISTENT_2", "SCRATCH_2", "PERSISTENT_1", "SCRATCH_1")
+STORAGE_TYPES = ("SSD", "INTELLIGENT_TIERING", "HDD")
+#: How the read cache is sized; USER_PROVISIONED is what a size means.
+READ_CACHES = tuple(mode for mode in READ_CACHE_MODES if mode != "USER_PROVISIONED")
 
 _MAINTENANCE = re.compile(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}", re.ASCII)
@@ -24,6 +33,27 @@ def maintenance(value: object) -> str:
     if _MAINTENANCE.fullmatch(found):
         return found
     raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def read_cache(value: object) -> Size | str:
+    """The read cache of Intelligent-Tiering: its size, or how it is sized."""
+    if isinstance(value, str) and value in READ_CACHES:
+        return value
+    written = isinstance(value, str) and value.strip()[:1].isdecimal()
+    if written or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return Size.parse(value)
+    hint = did_you_mean(value, READ_CACHES).strip() if isinstance(value, str) else ""
+    raise ValueError(
+        f"must be a size, such as 10 TiB, {' or '.join(READ_CACHES)}, got {shown(value)}"
+        + (f"; {hint}" if hint else "")
+    )
+
+
+def lustre_version(value: object) -> str:
+    """A version of Lustre, in quotes or not."""
+    # 2.15 without quotes is a number in YAML; how it was written is what is meant.
+    written = getattr(value, "text", value) if isinstance(value, float) else value
+    return one_of(written, lustre.VERSIONS, "a version of Lustre that FSx runs")
 
 
 def lustre_mount_name(value: object) -> str:

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from ultracluster.clusterfile import types as t
+from ultracluster.clusterfile.data_bucket import ExistingBucket
 from ultracluster.clusterfile.quantities import Duration
 from ultracluster.clusterfile.section import Section
 from ultracluster.hardware.openzfs import BACKUP_DAYS
@@ -104,12 +105,20 @@ class Lustre(Section):
     temporary: t.Flag = Field(
         default=False, description="Whether all of it may be lost at any time: scratch, without replication."
     )
+    deployment_type: t.LustreDeploymentType | None = Field(
+        default=None, description="PERSISTENT_2 or SCRATCH_2, which may be lost at any time. Default: what fits best."
+    )
     storage_type: t.LustreStorageType | None = Field(
         default=None, description="SSD or INTELLIGENT_TIERING. Default: what fits best."
     )
     tier: t.Tier | None = Field(default=None, description="Throughput tier of SSD. Default: the cheapest.")
     throughput_capacity: t.Throughput | None = Field(
         default=None, description="Throughput of Intelligent-Tiering, exactly. Default: what the rest asks."
+    )
+    read_cache: t.ReadCache | None = Field(
+        default=None,
+        description="SSD read cache of Intelligent-Tiering: its size, NO_CACHE or PROPORTIONAL_TO_THROUGHPUT_CAPACITY. "
+        "Default: the working set, or in proportion.",
     )
     efa: t.Flag | None = Field(
         default=None, description="Whether clients may use EFA; fixed for its life. Default: above 10 GB/s."
@@ -118,6 +127,9 @@ class Lustre(Section):
         default=None, description="Metadata IOPS to provision. Default: those that come with the capacity."
     )
     compression: t.Compression = Field(default="LZ4", description="LZ4 or NONE; what is there already stays as it is.")
+    lustre_version: t.LustreVersion | None = Field(
+        default=None, description="Version of Lustre; PERSISTENT_2 takes 2.15 only. Default: 2.15."
+    )
     maintenance: t.Maintenance | None = Field(
         default=None, description="When FSx may patch it, d:HH:MM in UTC, 1 being Monday. Default: FSx chooses."
     )
@@ -174,8 +186,15 @@ class Storage(Section):
     """Where the data lives."""
 
     lustre: Lustre | None = Field(default=None, description="An FSx for Lustre file system. Default: none.")
-    data_bucket: t.Flag = Field(default=True, description="A bucket for datasets and checkpoints.")
+    data_bucket: t.DataBucket = Field(
+        default=True, description="A bucket for datasets and checkpoints: whether to make one, or one of yours."
+    )
     home: Home | None = Field(
         default=None, description="Home directories on FSx for OpenZFS; {} takes the defaults. Default: none."
     )
     scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")
+
+    @property
+    def existing_bucket(self) -> ExistingBucket | None:
+        """The data bucket that is there already. None: one is made, or there is none."""
+        return self.data_bucket if isinstance(self.data_bucket, ExistingBucket) else None

@@ -11,6 +11,7 @@ from ultracluster.clusterfile import (
     basic_readers,
     capacity,
     capacity_schema,
+    data_bucket,
     image,
     node_readers,
     notice_readers,
@@ -27,7 +28,7 @@ from ultracluster.hardware.openzfs import DEPLOYMENTS, DeploymentType
 from ultracluster.planning import Capacity as CapacityValue
 from ultracluster.planning import Image as ImageValue
 from ultracluster.planning import PlacementWish, paths
-from ultracluster.planning.lustre_spec import STORAGE_TYPES, StorageType
+from ultracluster.planning.lustre_spec import DEPLOYMENT_TYPES, STORAGE_TYPES
 from ultracluster.planning.schedules import SCHEDULE
 from ultracluster.planning.slurm_boot import BUNDLE_URL, SHA256
 
@@ -139,9 +140,35 @@ Acknowledged = Annotated[
     ),
 ]
 Parameters = Annotated[q.Parameters, _quantity(q.Parameters)]
+# What FSx knows and this library never buys is read too: the check says why it is refused.
+LustreDeploymentType = Annotated[
+    str,
+    Reader(
+        basic_readers.word_of(storage_readers.DEPLOYMENT_TYPES, "a deployment type of FSx for Lustre"),
+        enum=list(DEPLOYMENT_TYPES),
+    ),
+]
 LustreStorageType = Annotated[
-    StorageType,
-    Reader(basic_readers.word_of(STORAGE_TYPES, "a storage type of FSx for Lustre"), enum=list(STORAGE_TYPES)),
+    str,
+    Reader(
+        basic_readers.word_of(storage_readers.STORAGE_TYPES, "a storage type of FSx for Lustre"),
+        enum=list(STORAGE_TYPES),
+    ),
+]
+ReadCache = Annotated[
+    q.Size | str,
+    Reader(
+        storage_readers.read_cache,
+        anyOf=[{"enum": list(storage_readers.READ_CACHES)}, {"type": "string", "pattern": q.Size.pattern()}],
+        examples=["10 TiB"],
+    ),
+]
+LustreVersion = Annotated[
+    str,
+    Reader(
+        storage_readers.lustre_version,
+        anyOf=[{"enum": list(lustre.VERSIONS_OF_CLIENTS)}, {"enum": list(map(float, lustre.VERSIONS_OF_CLIENTS))}],
+    ),
 ]
 Compression = Annotated[
     str,
@@ -178,6 +205,10 @@ Schedule = Annotated[str, _text(storage_readers.schedule, SCHEDULE, "cron(0 3 * 
 Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
 Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]
+DataBucket = Annotated[
+    bool | data_bucket.ExistingBucket,
+    Reader(data_bucket.read_data_bucket, data_bucket.write_data_bucket, **data_bucket.schema()),
+]
 Layout = Annotated[LayoutWord, Reader(node_readers.layout, enum=list(LAYOUTS))]
 Capacity = Annotated[
     CapacityValue | capacity.Blocks,

@@ -7,12 +7,13 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile, warnings
-from ultracluster.clusterfile.links import prefix
+from ultracluster.clusterfile.links import prefix, shows_data_bucket
 from ultracluster.planning.associations import BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED
 from ultracluster.storage import (
     ColdDataRelease,
     DataBucket,
     DataRepositoryAssociation,
+    ExistingBucket,
     ExistingLustre,
     LustreFileSystem,
 )
@@ -25,7 +26,10 @@ _DAY = 86_400
 
 
 def links(
-    scope: Construct, cluster: ClusterFile, lustre: LustreFileSystem | ExistingLustre, data_bucket: DataBucket | None
+    scope: Construct,
+    cluster: ClusterFile,
+    lustre: LustreFileSystem | ExistingLustre,
+    data_bucket: DataBucket | ExistingBucket | None,
 ) -> list[DataRepositoryAssociation]:
     """The links of the file, in its order, and the release of what is cold in them."""
     wish = cluster.storage.lustre
@@ -36,11 +40,11 @@ def links(
     for path, link in wish.links.items():
         # No path holds a tilde, so that no two of them share an id.
         one = Construct(place, path[1:].replace("/", "~") or "~")
-        if link.bucket is not None:
-            bucket = s3.Bucket.from_bucket_name(one, "Bucket", link.bucket)
-        else:
-            assert data_bucket is not None
+        if data_bucket is not None and shows_data_bucket(link, cluster.storage):
             bucket = data_bucket.bucket
+        else:
+            assert link.bucket is not None
+            bucket = s3.Bucket.from_bucket_name(one, "Bucket", link.bucket)
         made.append(
             DataRepositoryAssociation(
                 one,

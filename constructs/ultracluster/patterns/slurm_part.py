@@ -34,10 +34,10 @@ from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.storage_part import Storage
 from ultracluster.planning import BootScript, CapacityBlock, NodeBoot, UltraServerBlock, health_settings
-from ultracluster.storage import EXISTING_LUSTRE
+from ultracluster.storage import EXISTING_BUCKET, EXISTING_LUSTRE
 
 # The constructs that cause these say them themselves.
-_SAID_ELSEWHERE = (DECLARED_TYPE, UNPINNED_IMAGE, EXISTING_LUSTRE, *LINK_WARNINGS)
+_SAID_ELSEWHERE = (DECLARED_TYPE, UNPINNED_IMAGE, EXISTING_BUCKET, EXISTING_LUSTRE, *LINK_WARNINGS)
 
 
 def control_plane(scope: Construct, cluster: ClusterFile, network: Network, storage: Storage) -> PcsCluster:

@@ -12,7 +12,15 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.patterns.links_part import acknowledge, links
 from ultracluster.patterns.network_part import Network
 from ultracluster.planning import Mount, Mountable
-from ultracluster.storage import EXISTING_LUSTRE, DataBucket, ExistingLustre, LustreFileSystem, OpenZfsHome
+from ultracluster.storage import (
+    EXISTING_BUCKET,
+    EXISTING_LUSTRE,
+    DataBucket,
+    ExistingBucket,
+    ExistingLustre,
+    LustreFileSystem,
+    OpenZfsHome,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +28,7 @@ class Storage:
     """Where the data lives. None: the cluster file asks for none."""
 
     lustre: LustreFileSystem | ExistingLustre | None = None
-    data_bucket: DataBucket | None = None
+    data_bucket: DataBucket | ExistingBucket | None = None
     home: OpenZfsHome | None = None
     #: What every node mounts, by path.
     file_systems: Mapping[str, Mountable] = field(default_factory=dict)
@@ -36,9 +44,10 @@ def storage(scope: Construct, cluster: ClusterFile, network: Network) -> Storage
     wish, home_wish = cluster.storage.lustre, cluster.storage.home
     if wish is None and home_wish is None and not cluster.storage.data_bucket:
         return Storage()
-    key = _key(scope, cluster) if cluster.lustre_spec or home_wish or cluster.storage.data_bucket else None
+    made = cluster.lustre_spec or home_wish or cluster.storage.data_bucket is True
+    key = _key(scope, cluster) if made else None
     lustre = _lustre(scope, cluster, network, key)
-    data_bucket = DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None
+    data_bucket = _data_bucket(scope, cluster, key)
     if lustre is not None:
         links(scope, cluster, lustre, data_bucket)
     home = _home(scope, cluster, network, key)
@@ -93,6 +102,20 @@ def _lustre(
         # Nodes elsewhere mount it over TCP.
         lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
     return lustre
+
+
+def _data_bucket(scope: Construct, cluster: ClusterFile, key: kms.IKey | None) -> DataBucket | ExistingBucket | None:
+    wish = cluster.storage.existing_bucket
+    if wish is None:
+        return DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None
+    bucket = ExistingBucket(
+        scope,
+        "Data",
+        bucket_name=wish.name,
+        key=None if wish.key is None else kms.Key.from_key_arn(scope, "DataKey", wish.key),
+    )
+    acknowledge(bucket, cluster, [EXISTING_BUCKET])
+    return bucket
 
 
 def _home(scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None) -> OpenZfsHome | None:

@@ -9,6 +9,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.planning.linked_bucket import OLD_VERSIONS_DAYS, Purpose, Tier
+from ultracluster.security.shown import wildcard_finding
 from ultracluster.storage.checked import checked
 from ultracluster.storage.log_bucket import RETENTION, keep_policy, log_bucket
 
@@ -139,11 +140,9 @@ class DataBucketGrants:
         if self._key is not None:
             statements.append(iam.PolicyStatement(sid="Key", actions=list(on_key), resources=[self._key.key_arn]))
         policy = iam.ManagedPolicy(self._scope, id, statements=statements)
-        resource = cast(s3.CfnBucket, self._bucket.node.default_child)
-        logical_id = cdk.Stack.of(resource).get_logical_id(resource)
         cdk.Validations.of(policy).acknowledge(
             cdk.Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::<{logical_id}.Arn>/*]",
+                id=wildcard_finding(policy, self._bucket.arn_for_objects("*")),
                 reason="jobs name their own objects: S3 knows them by prefix only, and the whole bucket is theirs",
             )
         )
