@@ -1,15 +1,11 @@
 """What the nodes of a cluster file do at boot."""
 
-import base64
-import hashlib
-import io
 import json
-import tarfile
-from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
+from boot_scripts import boots
 from clusterfile_data import GOOD, bent, problems
 
 from stacks.cluster_stacks import ClusterStacks
@@ -30,33 +26,8 @@ def with_lustre(words: str, text: str = PLAIN) -> str:
     return f"{text}storage: {{lustre: {{throughput: 40 GB/s{words}}}}}\n"
 
 
-def boots(text: str) -> dict[str, tuple[dict[str, str], list[list[str]]]]:
-    """The files that each node group writes at boot, and its mounts with their devices, by construct."""
-    app = cdk.App()
-    stacks = ClusterStacks(app, cluster=loads(text, "c.yaml"))
-    found = {}
-    template = Template.from_stack(stacks.compute)
-    for logical_id, made in template.find_resources("AWS::PCS::ComputeNodeGroup").items():
-        (script,) = made["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
-        checksum = script["ScriptSource"]["Checksum"]
-        stored = (Path(app.outdir) / f"asset.{checksum}.sh").read_bytes()
-        assert hashlib.sha256(stored).hexdigest() == checksum
-        files = _files(stored.decode())
-        lines = [line.split() for line in files["etc/ultracluster/boot-mounts"].splitlines()]
-        assert len(lines) == len(script.get("Arguments", []))
-        found[logical_id] = (files, lines)
-    return found
-
-
-def _files(script: str) -> dict[str, str]:
-    packed = base64.b64decode(script.split("\n#FILES\n")[1])
-    with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
-        members = {member.name: opened.extractfile(member) for member in opened}
-    return {name: file.read().decode() for name, file in members.items() if file}
-
-
 def of(text: str, group: str) -> tuple[dict[str, str], list[list[str]]]:
-    (found,) = (boot for name, boot in boots(text).items() if name.lower().startswith(group))
+    (found,) = (boot for name, boot in boots(loads(text, "c.yaml")).items() if name.lower().startswith(group))
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
+from boot_scripts import boots
 from clusterfile_data import GOOD, bent, problem, problems, read
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,10 +103,12 @@ def test_the_nodes_reach_the_home_over_nfs_alone() -> None:
 
 
 def test_every_node_mounts_it_and_waits_for_the_client() -> None:
-    found = templates(clusterfile.loads(with_home("{mount: /home}"), "c.yaml"))
-    compute = str(found["llama-Compute"])
-    assert compute.count(f"x-systemd.requires={NFS_CLIENT_UNIT}") == 2, "of the login nodes, and of the group"
-    assert "HomeFileSystemId" in found["llama-Storage"]["Outputs"]
+    cluster = clusterfile.loads(with_home("{mount: /home}"), "c.yaml")
+    found = boots(cluster)
+    assert len(found) == 2, "the login nodes, and the group"
+    for _, mounts in found.values():
+        assert any(f"x-systemd.requires={NFS_CLIENT_UNIT}" in " ".join(line) for line in mounts)
+    assert "HomeFileSystemId" in templates(cluster)["llama-Storage"]["Outputs"]
 
 
 def test_a_home_in_a_local_zone_stands_in_the_zone_of_the_services() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from boot_scripts import boots
 from clusterfile_data import bent, problems
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,11 +87,13 @@ def test_nodes_of_a_file_system_that_is_released_from_count_reading_as_access() 
     released = clusterfile.load(EXAMPLE)
     kept = loads(EXAMPLE.read_text().replace("    release: {after: 14 d}\n", ""), "c.yaml")
     for cluster, option, other in ((released, "relatime", "noatime"), (kept, "noatime", "relatime")):
-        assembly = synth(cluster)
-        for stack in ("Storage", "Compute"):
-            text = json.dumps(assembly.get_stack_by_name(f"linked-{stack}").template)
-            assert option in text, stack
-            assert other not in text, stack
+        texts = {
+            "storage": json.dumps(synth(cluster).get_stack_by_name("linked-Storage").template),
+            **{group: str(mounts) for group, (_, mounts) in boots(cluster).items()},
+        }
+        for where, text in texts.items():
+            assert option in text, where
+            assert other not in text, where
 
 
 def test_a_link_without_events_moves_nothing() -> None:

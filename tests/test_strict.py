@@ -19,7 +19,7 @@ def synthesise(file: Path, outdir: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "tests/strict_app.py", str(file), str(outdir)],
         cwd=ROOT,
-        env=environment | {"PYTHONPATH": str(ROOT)},
+        env=environment | {"PYTHONPATH": f"{ROOT / 'constructs'}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
     )
@@ -72,7 +72,7 @@ def test_the_strict_pass_can_fail(tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, str(script), str(EXAMPLES[0]), str(tmp_path / "out")],
         cwd=ROOT,
-        env=environment | {"PYTHONPATH": str(ROOT)},
+        env=environment | {"PYTHONPATH": f"{ROOT / 'constructs'}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
     )
