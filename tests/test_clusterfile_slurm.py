@@ -130,6 +130,7 @@ def test_takes_settings_that_nobody_has_heard_of() -> None:
         ("{accounting-purge-time: 36 h}", "must be 1 to 10,000 whole days"),
         ("{accounting-purge-time: 30000 d}", "must be 1 to 10,000 whole days"),
         ("{accounting: false, accounts: {ml: {}}}", "needs accounting: true"),
+        ("{accounting: false, queues: {train: {billing-weights: {CPU: 1}}}}", "needs accounting: true"),
         ("{rest-api: yes}", "must be true or false"),
         ("{login: {ssh: {key-pair: me, from: [0.0.0.0/0]}}}", "if you mean that, write anywhere"),
         ("{login: {ssh: {key-pair: me}}}", "slurm.login.ssh.from: is missing; write for example from: [10.0.0.0/8]"),
