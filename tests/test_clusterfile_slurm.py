@@ -5,6 +5,7 @@ from clusterfile_data import RESERVATION, problem, problems, read, with_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import ROOT
 from ultracluster.clusterfile import loads
 from ultracluster.clusterfile.quantities import Duration
 from ultracluster.clusterfile.slurm_plan import slurm_time
@@ -130,6 +131,7 @@ def test_takes_settings_that_nobody_has_heard_of() -> None:
         ("{accounting-purge-time: 36 h}", "must be 1 to 10,000 whole days"),
         ("{accounting-purge-time: 30000 d}", "must be 1 to 10,000 whole days"),
         ("{accounting: false, accounts: {ml: {}}}", "needs accounting: true"),
+        ("{accounting: false, queues: {train: {billing-weights: {CPU: 1}}}}", "needs accounting: true"),
         ("{rest-api: yes}", "must be true or false"),
         ("{login: {ssh: {key-pair: me, from: [0.0.0.0/0]}}}", "if you mean that, write anywhere"),
         ("{login: {ssh: {key-pair: me}}}", "slurm.login.ssh.from: is missing; write for example from: [10.0.0.0/8]"),
@@ -207,6 +209,12 @@ def test_rejects_a_queue_that_ultraservers_share_with_others() -> None:
     text = with_groups(nodes, "slurm: {queues: {all: {nodes: [big, small]}}}", "network: {services-zone: use1-az4}")
     (found,) = problems(text.replace("us-east-2", "us-east-1").replace("use2-az1", "use1-dfw2-az1"))
     assert "slurm.queues.all.nodes: UltraServers want a queue of their own; give small another queue" in found
+
+
+def test_rejects_an_ultraserver_that_nothing_declares_beside_types_that_are_declared() -> None:
+    text = (ROOT / "examples" / "slurm-new-type.yaml").read_text()
+    (found,) = problems(text.replace("type: u-p6e-gb300x72", "type: u-p6e-gb300x73"))
+    assert "unknown instance type 'u-p6e-gb300x73'; did you mean u-p6e-gb300x72?" in found
 
 
 def test_rejects_two_default_queues_and_a_queue_that_hides_a_node_group() -> None:

@@ -128,6 +128,8 @@ def _check_queues(
                     yield Problem(path=(*path, key), message=message)
         if (queue.accounts or queue.qos) and not slurm.accounting:
             yield Problem(path=path, message="accounts and QoS of a queue need accounting: true", at_key=True)
+        if queue.billing_weights and not slurm.accounting:
+            yield Problem(path=(*path, "billing-weights"), message="needs accounting: true", at_key=True)
         if queue.preempt != "off" and preempts.get("PreemptType") != "preempt/partition_prio":
             message = f"wants PreemptType preempt/partition_prio, and the settings say {preempts.get('PreemptType')}"
             yield Problem(path=(*path, "preempt"), message=message)

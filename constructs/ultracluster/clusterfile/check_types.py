@@ -33,7 +33,8 @@ def check_types(draft: Draft) -> Iterator[Problem]:
             record, server = draft.catalogue.look_up(type)
         except ValueError as error:
             # A type whose declaration is wrong is told there.
-            if type not in draft.declared and not (type.startswith("u-") and draft.declared):
+            wrong = draft.declared - draft.catalogue.declared.keys()
+            if type not in draft.declared and not (type.startswith("u-") and wrong):
                 yield Problem(path=path, message=str(error))
             continue
         if path[0] == "slurm":
