@@ -4,6 +4,7 @@ import aws_cdk as cdk
 
 from stacks.cluster_stack import ClusterStack
 from stacks.compute_stack import ComputeStack
+from stacks.kubernetes_stacks import KubernetesClusterStack, KubernetesComputeStack
 from stacks.network_stack import NetworkStack
 from stacks.storage_stack import StorageStack
 from ultracluster import patterns
@@ -31,18 +32,34 @@ class ClusterStacks:
             StorageStack(stage, f"{name}-Storage", cluster=cluster, network=network, env=env) if wants_storage else None
         )
         storage = self.storage.parts if self.storage else patterns.Storage()
-        self.cluster = ClusterStack(
-            stage, f"{name}-Cluster", cluster=cluster, network=network, storage=storage, env=env
-        )
-        self.compute = ComputeStack(
-            stage,
-            f"{name}-Compute",
-            cluster=cluster,
-            network=network,
-            storage=storage,
-            pcs=self.cluster.pcs,
-            env=env,
-        )
+        self.cluster: ClusterStack | KubernetesClusterStack
+        self.compute: ComputeStack | KubernetesComputeStack
+        if cluster.orchestrator == "kubernetes":
+            plane = KubernetesClusterStack(stage, f"{name}-Cluster", cluster=cluster, network=network, env=env)
+            self.cluster = plane
+            self.compute = KubernetesComputeStack(
+                stage,
+                f"{name}-Compute",
+                cluster=cluster,
+                network=network,
+                storage=storage,
+                kubernetes=plane.kubernetes,
+                env=env,
+            )
+        else:
+            controller = ClusterStack(
+                stage, f"{name}-Cluster", cluster=cluster, network=network, storage=storage, env=env
+            )
+            self.cluster = controller
+            self.compute = ComputeStack(
+                stage,
+                f"{name}-Compute",
+                cluster=cluster,
+                network=network,
+                storage=storage,
+                pcs=controller.pcs,
+                env=env,
+            )
         # The stacks alone: the stage may hold another cluster.
         for stack in filter(None, (self.network, self.storage, self.cluster, self.compute)):
             for key, value in cluster.tags.items():

@@ -25,3 +25,6 @@ class NetworkStack(cdk.Stack):
             value=self.parts.training_subnet.subnet_id,
             description="Subnet of the nodes and the file system",
         )
+        if cluster.orchestrator == "kubernetes":
+            nodes = self.parts.nodes.security_group_id
+            cdk.CfnOutput(self, "NodesSecurityGroupId", value=nodes, description="Group of the nodes, for EFA")

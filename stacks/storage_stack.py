@@ -50,6 +50,14 @@ class StorageStack(cdk.Stack):
                 value=self.parts.home.file_system_id,
                 description="FSx for OpenZFS file system of the home directories",
             )
+            if cluster.orchestrator == "kubernetes":
+                # What a volume of Kubernetes names; Slurm's nodes are told by their template.
+                home = self.parts.home
+                for output, description, value in (
+                    ("HomeVolumeId", "Its volume", home.volume_id),
+                    ("HomeDnsName", "Its address", home.dns_name),
+                ):
+                    cdk.CfnOutput(self, output, description=description, value=value)
         if self.parts.data_bucket is not None:
             cdk.CfnOutput(
                 self,

@@ -62,7 +62,7 @@ def test_rejects_misspelt_keys() -> None:
     assert problem("count: 64", "cuont: 64") == (
         "c.yaml:6:32 nodes.train.cuont: unknown key; did you mean count? "
         "allowed are type, count, min, spare, capacity, zone, layout, image, root-volume, placement-group, labels, "
-        "slurm"
+        "slurm, os, elastic, pods"
     )
 
 
@@ -89,7 +89,7 @@ def test_rejects_a_key_that_is_like_no_other_and_the_one_that_is_missing() -> No
     assert problems(bent("count: 64", "banana: 64")) == [
         "c.yaml:6:3 nodes.train.count: is missing; write for example count: 64",
         "c.yaml:6:32 nodes.train.banana: unknown key; allowed are type, count, min, spare, capacity, zone, layout, "
-        "image, root-volume, placement-group, labels, slurm",
+        "image, root-volume, placement-group, labels, slurm, os, elastic, pods",
     ]
 
 
@@ -205,14 +205,15 @@ def test_rejects_a_region_that_is_none(new: str, message: str) -> None:
     assert message in found
 
 
-@pytest.mark.parametrize("word", ["kubernetes", "hyperpod-slurm", "hyperpod-kubernetes"])
+@pytest.mark.parametrize("word", ["hyperpod-slurm", "hyperpod-kubernetes"])
 def test_rejects_orchestrators_that_are_not_built_yet_by_name(word: str) -> None:
-    assert problem("slurm", word) == f"c.yaml:4:15 orchestrator: {word} is not built yet; this release deploys slurm"
+    found = problem("slurm", word)
+    assert found == f"c.yaml:4:15 orchestrator: {word} is not built yet; this release deploys slurm and kubernetes"
 
 
 @pytest.mark.parametrize("word", ["slrum", "1", "true", "[slurm]", "PBS"])
 def test_rejects_other_orchestrators(word: str) -> None:
-    assert problem("slurm", word).startswith("c.yaml:4:15 orchestrator: the orchestrator is slurm, got ")
+    assert problem("slurm", word).startswith("c.yaml:4:15 orchestrator: the orchestrator is one of slurm, kubernetes, ")
 
 
 @pytest.mark.parametrize("name", ["x", "xy", "1x", "llama_2", "''", "a b", "x" * 41, "-x", "pcs_x", "l\u00e4ma", "x.y"])
@@ -228,7 +229,7 @@ def test_rejects_names_of_node_groups_that_pcs_or_slurm_refuse(name: str) -> Non
 
 
 def test_rejects_a_node_group_with_the_name_of_the_login_nodes() -> None:
-    assert "'login' is the group of the login nodes, which is made for you" in problem("  train:", "  login:")
+    assert "'login' is a group that is made for you" in problem("  train:", "  login:")
 
 
 @pytest.mark.parametrize(
@@ -387,7 +388,7 @@ def test_everything_that_is_wrong_is_told_at_once_in_the_order_of_the_file() -> 
 name: x
 region: us-east-2
 zone: use1-az4
-orchestrator: kubernetes
+orchestrator: mesos
 nodes:
   train: {type: p5en.48xlrage, count: 0}
   tune: {type: p5.4xlarge, count: 2, layout: max-ip, root-volume: 100 GiB}

@@ -55,7 +55,7 @@ def test_the_rest_has_defaults_of_a_careful_engineer() -> None:
     assert cluster.slurm.scale_down_idle_time.seconds == 600
     login = cluster.slurm.login
     assert (login.type, login.count, login.image) == ("c7i.2xlarge", 1, None)
-    assert cluster.login_type.gpus == 0
+    assert cluster.service_type.gpus == 0
     assert cluster.network.cidr == IPv4Network("10.0.0.0/16")
     assert (cluster.network.training_subnet, cluster.network.services_zone, cluster.network.existing) == (None,) * 3
 
@@ -222,7 +222,7 @@ def test_an_example_is_good_by_a_path_or_its_name(file: Path) -> None:
     cluster = load(file)
     assert isinstance(cluster, ClusterFile)
     assert cluster == load(str(file))
-    assert cluster.orchestrator == file.stem.partition("-")[0]
+    assert cluster.orchestrator == {"slurm": "slurm", "eks": "kubernetes"}[file.stem.partition("-")[0]]
     assert all(warning.id.startswith("ultracluster:") for warning in warnings(cluster))
 
 

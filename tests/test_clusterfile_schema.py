@@ -95,7 +95,7 @@ def test_types_are_completed_and_new_ones_are_no_mistake_to_an_editor() -> None:
         ("40 GB/s", "40"),
         ("40 GB/s", "0 GB/s"),
         ("40 GB/s", "40 parsecs"),
-        ("slurm", "kubernetes"),
+        ("slurm", "hyperpod-slurm"),
         ("use2-az1", "us-east-2a"),
         ("llama", "1lama"),
         ("  train:", "  Train:"),

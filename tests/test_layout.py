@@ -17,6 +17,7 @@ FLOORS = [
     {"hardware", "scripts"},
     {"planning", "cloudformation"},
     {"clusterfile", "guard"},
+    {"kubernetes"},
     {"workloads"},
     {"network", "security"},
     {"compute", "storage"},
@@ -27,7 +28,7 @@ FLOORS = [
     {"cli"},
 ]
 FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
-PURE = {"hardware", "scripts", "planning", "cloudformation", "clusterfile", "guard", "workloads"}
+PURE = {"hardware", "scripts", "planning", "cloudformation", "clusterfile", "guard", "kubernetes", "workloads"}
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
 

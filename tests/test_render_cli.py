@@ -18,7 +18,8 @@ MAIN_JOB = str(ROOT / "examples" / "slurm-512-gpus.yaml")
 def test_jobs_of_every_example_are_written_and_listed(example: Path, tmp_path: Path) -> None:
     result = RUN.invoke(app, ["render", str(example), "--jobs", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.sbatch"))
+    kind = "*.yaml" if example.stem.startswith("eks-") else "*.sbatch"
+    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob(kind))
     assert written
     for path in written:
         assert path in result.stdout
@@ -50,7 +51,7 @@ def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path
 
 def test_without_a_kind_it_says_which_there_are(tmp_path: Path) -> None:
     result = RUN.invoke(app, ["render", MAIN_JOB, "--out", str(tmp_path)])
-    assert (result.exit_code, result.stderr) == (2, "error: say what to render: --jobs\n")
+    assert (result.exit_code, result.stderr) == (2, "error: say what to render: --jobs, --kubernetes\n")
 
 
 def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:
     file.write_text(text)
     result = RUN.invoke(app, ["render", str(file), "--jobs", "--out", str(tmp_path / "out")])
     assert result.exit_code == 1
-    assert "a queue with GPUs is needed" in result.stderr
+    assert "it needs nodes with GPUs" in result.stderr
     assert not (tmp_path / "out").exists()
 
 

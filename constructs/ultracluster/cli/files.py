@@ -116,19 +116,16 @@ def _interfaces(group: "NodeGroup") -> int:
 
 
 def _sentences(cluster: "ClusterFile") -> list[str]:
-    from ultracluster.hardware import pcs
-
-    login = cluster.slurm.login
-    managed = f"{cluster.instances:,} of {pcs.SIZES[cluster.controller_size]:,} instances"
-    controller = f"a {cluster.controller_size} controller with {managed}, whose size can't change"
-    sentences = [f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"]
+    sentences = _kubernetes(cluster) if cluster.orchestrator == "kubernetes" else _slurm(cluster)
     sentences += [sentence for group in cluster.node_groups for sentence in _about(group, cluster)]
     sentences.append(f"vCPUs: {_vcpus(cluster)}")
     capacity = _subnet_capacity(cluster)
     of = "" if capacity is None else f" of {capacity:,}"
+    beside = "pods, system nodes" if cluster.orchestrator == "kubernetes" else "login"
     where = cluster.network.existing.subnet if cluster.network.existing else str(cluster.subnets.training)
     sentences.append(
-        f"addresses: {cluster.addresses:,}{of} in the training subnet {where}, login, storage and room to grow included"
+        f"addresses: {cluster.addresses:,}{of} in the training subnet {where}, {beside}, storage and "
+        "room to grow included"
     )
     return [
         *sentences,
@@ -139,6 +136,25 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     ]
 
 
+def _slurm(cluster: "ClusterFile") -> list[str]:
+    from ultracluster.hardware import pcs
+
+    login = cluster.slurm.login
+    managed = f"{cluster.instances:,} of {pcs.SIZES[cluster.controller_size]:,} instances"
+    controller = f"a {cluster.controller_size} controller with {managed}, whose size can't change"
+    return [f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"]
+
+
+def _kubernetes(cluster: "ClusterFile") -> list[str]:
+    from ultracluster.hardware import eks
+
+    wish = cluster.kubernetes
+    until = eks.VERSIONS[wish.version].standard_until
+    whose = f"the cluster {wish.existing.name}" if wish.existing else f"control plane of the tier {wish.scaling_tier}"
+    system = "" if wish.existing else f"system nodes: {wish.system.count} {wish.system.type}; "
+    return [f"{system}Kubernetes {wish.version}, in standard support until {until}; {whose}"]
+
+
 def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     """What a line of the table has no room for."""
     from ultracluster.planning import days_between_interruptions
@@ -146,7 +162,7 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     from ultracluster.workloads.segments import segment_nodes
 
     found = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
-    if group.minimum < group.count:
+    if group.minimum < group.count and cluster.orchestrator != "kubernetes":
         found.append(f"{group.minimum} to {group.count} nodes, as jobs come")
     placed = group.placed
     if placed is not None:
@@ -154,17 +170,19 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     if group.zone != cluster.zone:
         found.append(f"in {group.zone}")
     if group.ultraserver:
-        found.append(
-            f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block; larger jobs in segments: "
-            f"--segment={segment_nodes(group.count)}"
-        )
-    if group.features:
+        segment = f"; larger jobs in segments: --segment={segment_nodes(group.count)}"
+        pieces = "" if cluster.orchestrator == "kubernetes" else segment
+        found.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block{pieces}")
+    if group.features and cluster.orchestrator != "kubernetes":
         found.append(f"features {','.join(group.features)}")
     ends = getattr(group.capacity, "terminates_at", None)
     if ends is not None:
         drained = ends - cluster.notifications.drain.timedelta
         terminated = "to be terminated by you before" if group.ultraserver else "terminated from"
-        found.append(f"drained from {drained:%Y-%m-%d %H:%M}, {terminated} {ends:%Y-%m-%d %H:%M} UTC")
+        if cluster.orchestrator == "kubernetes":
+            found.append(f"scaled to zero in time; {terminated} {ends:%Y-%m-%d %H:%M} UTC")
+        else:
+            found.append(f"drained from {drained:%Y-%m-%d %H:%M}, {terminated} {ends:%Y-%m-%d %H:%M} UTC")
     sentences = [f"{group.name}: {'; '.join(found)}"] if found else []
     days = days_between_interruptions(group.gpus) if group.gpus else None
     if days is not None and days < _WORTH_A_WORD and not group.spare:
@@ -183,7 +201,7 @@ def _vcpus(cluster: "ClusterFile") -> str:
     from ultracluster.planning import OnDemand, vcpu_needs
 
     rows = [(group.instance_type, group.capacity, group.count) for group in cluster.node_groups]
-    rows.append((cluster.login_type, OnDemand(), cluster.slurm.login.count))
+    rows.append((cluster.service_type, OnDemand(), cluster.service_count))
     needs = vcpu_needs(rows)
     return "; ".join(f"{need.vcpus:,} of {need.quota.name} ({need.quota.code})" for need in needs)
 

@@ -1,6 +1,6 @@
 """`ultracluster render`: files that follow from a cluster file, for people and programs that want no CDK.
 
-A further kind of files is one function, one line of `_KINDS` and one option of `render`.
+A further kind of files is one function, one option of `render`, and a line in its table of kinds.
 """
 
 import json
@@ -22,35 +22,82 @@ if TYPE_CHECKING:
 def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
     from ultracluster import workloads
 
-    return [RenderedFile(path=job.path, text=job.text, what=job.what) for job in workloads.slurm_jobs(cluster)]
+    if cluster.orchestrator == "kubernetes":
+        from ultracluster.kubernetes import platform_of
+
+        found = workloads.kubernetes_jobs(platform_of(cluster))
+    else:
+        found = workloads.slurm_jobs(cluster)
+    return [RenderedFile(path=job.path, text=job.text, what=job.what) for job in found]
 
 
-#: The kinds by the names of their options. Each says all of its files; none: the cluster has nothing of that kind.
-_KINDS: Mapping[str, Callable[["ClusterFile"], Sequence[RenderedFile]]] = {"jobs": _jobs}
+def _kubernetes(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
+    from ultracluster.kubernetes import platform, platform_of
+    from ultracluster.kubernetes.files import platform_files
+
+    if cluster.orchestrator != "kubernetes":
+        return []
+    files = platform_files(platform(platform_of(cluster, deployed=deployed)))
+    return [RenderedFile(path=path, text=text, what=_about(path)) for path, text in files.items()]
+
+
+def _about(path: str) -> str:
+    known = {"charts.yaml": "releases, each with its version", "install.sh": "installs all of it, in order"}
+    return known.get(path) or {"values": "values of a chart", "objects": "an object"}[path.partition("/")[0]]
+
+
+def _outputs(file: Path | None) -> dict[str, str]:
+    """What stacks said when they were deployed: the outputs of all of them together."""
+    if file is None:
+        return {}
+    try:
+        stacks = json.loads(file.read_text(encoding="utf-8"))
+        return {str(name): str(value) for outputs in stacks.values() for name, value in outputs.items()}
+    except OSError as error:
+        fail(f"cannot read {file}: {error.strerror}")
+    except (ValueError, AttributeError):
+        fail(f"{file} holds no outputs of stacks; write it with cdk deploy --outputs-file")
 
 
 def render(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files are written.")],
     jobs: Annotated[bool, typer.Option("--jobs", help="Job files: training, RL, inference, NCCL test.")] = False,
+    kubernetes: Annotated[
+        bool, typer.Option("--kubernetes", help="What stands on a Kubernetes cluster: charts, their values, objects.")
+    ] = False,
+    outputs: Annotated[
+        Path | None, typer.Option(help="What cdk deploy --outputs-file wrote: the ids that --kubernetes needs.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files with other content.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="What was written, as JSON.")] = False,
 ) -> None:
     """Write the files of a kind that follow from a cluster file."""
     from ultracluster import clusterfile
 
-    wanted = [kind for kind, asked in {"jobs": jobs}.items() if asked]
+    # The kinds by the names of their options. Each says all of its files; none: the cluster has nothing of that kind.
+    kinds: Mapping[str, Callable[[ClusterFile], Sequence[RenderedFile]]] = {
+        "jobs": _jobs,
+        "kubernetes": lambda cluster: _kubernetes(cluster, _outputs(outputs)),
+    }
+    wanted = [kind for kind, asked in {"jobs": jobs, "kubernetes": kubernetes}.items() if asked]
     if not wanted:
-        misuse(f"say what to render: {', '.join(f'--{kind}' for kind in _KINDS)}")
+        misuse(f"say what to render: {', '.join(f'--{kind}' for kind in kinds)}")
+    if outputs is not None and not kubernetes:
+        misuse("--outputs is for --kubernetes")
     try:
         cluster = clusterfile.load(file)
     except clusterfile.ClusterFileError as error:
         fail(f"the cluster file is not good\n{error}")
     files: list[RenderedFile] = []
     for kind in wanted:
-        found = _KINDS[kind](cluster)
+        try:
+            found = kinds[kind](cluster)
+        except ValueError as error:
+            fail(str(error))
         if not found:
-            fail(f"--{kind}: {file} has nothing to render them for; a queue with GPUs is needed")
+            need = {"jobs": "nodes with GPUs", "kubernetes": "orchestrator: kubernetes"}[kind]
+            fail(f"--{kind}: {file} has nothing to render them for; it needs {need}")
         files += found
     try:
         fates = write_files(files, out, force=force)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ultracluster.clusterfile.advice_capacity import capacity_advice
+from ultracluster.clusterfile.advice_kubernetes import kubernetes_advice
 from ultracluster.clusterfile.advice_network import network_advice
 from ultracluster.clusterfile.advice_slurm import slurm_advice
 from ultracluster.clusterfile.advice_storage import storage_advice
@@ -42,5 +43,6 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
         )
     yield from capacity_advice(cluster)
     yield from network_advice(cluster)
+    yield from kubernetes_advice(cluster)
     yield from storage_advice(cluster)
     yield from slurm_advice(cluster)

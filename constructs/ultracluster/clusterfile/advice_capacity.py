@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 
 from ultracluster.clusterfile.capacity import BLOCKS_END
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.clusterfile.node_group import NodeGroup
+from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup
 from ultracluster.hardware import offerings, pcs
 from ultracluster.hardware.quotas import INSTANCES_IN_CAPACITY_BLOCKS, PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.planning import (
     CapacityBlock,
+    InterruptibleReservation,
     OnDemand,
     OpenReservation,
     Spot,
@@ -28,9 +29,13 @@ def capacity_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             f"{_list(declared)}: you declared it, so nothing of it was checked against EC2; compare it with: aws ec2 "
             f"describe-instance-types --instance-types {declared[0]}",
         )
+    kubernetes = cluster.orchestrator == KUBERNETES
     login = cluster.slurm.login.image
-    unpinned = _sections(group for group in groups if group.image is None or group.image.moves)
-    unpinned += ["login"] if login is None or login.moves else []
+    # EKS chooses an image when it makes a managed node group, and keeps to it.
+    unpinned = _sections(
+        group for group in groups if (group.image.moves if group.image else not kubernetes or _self_managed(group))
+    )
+    unpinned += ["login"] if not kubernetes and (login is None or login.moves) else []
     if unpinned:
         yield (
             "unpinned-image",
@@ -38,7 +43,7 @@ def capacity_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             "for production: image: ami-...",
         )
     ultra = _sections(group for group in groups if group.ultraserver)
-    if ultra and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
+    if ultra and not kubernetes and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
         yield (
             "imex-prolog",
             f"{_list(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
@@ -55,6 +60,10 @@ def capacity_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             "hasn't: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
         )
     yield from _quotas(cluster)
+
+
+def _self_managed(group: NodeGroup) -> bool:
+    return isinstance(group.capacity, InterruptibleReservation)
 
 
 def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, str]]:
@@ -117,7 +126,8 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, str]]:
 
 
 def _quotas(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
-    if cluster.instances == pcs.SIZES[cluster.controller_size] < max(pcs.SIZES.values()):
+    slurm = cluster.orchestrator != KUBERNETES
+    if slurm and cluster.instances == pcs.SIZES[cluster.controller_size] < max(pcs.SIZES.values()):
         larger = pcs.size_for(cluster.instances + 1)
         yield (
             "controller-full",
@@ -126,7 +136,7 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             f"{{size: {larger}}}",
         )
     made = len(cluster.node_groups) + 1
-    if made > PCS_NODE_GROUPS_PER_CLUSTER:
+    if slurm and made > PCS_NODE_GROUPS_PER_CLUSTER:
         yield (
             "node-group-quota",
             f"the cluster has {made} node groups, the login nodes' included, and PCS gives a cluster "

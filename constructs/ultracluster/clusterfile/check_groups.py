@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from ultracluster.clusterfile.node_group import NodeGroup
+from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.clusterfile.sections import Login
 from ultracluster.hardware import InstanceType
 from ultracluster.planning import (
     CapacityBlock,
@@ -24,15 +23,21 @@ _SMALLEST_ROOT_GIB = 300
 # (read 2026-11-21)
 _LARGEST_ROOT_GIB = 65_536
 
+# Who an image is for, what AWS's parameters of such images hold, and an example.
+_READY = {
+    "slurm": ("AWS PCS", "/pcs/", "/aws/service/pcs/..."),
+    KUBERNETES: ("EKS", "/eks/", "/aws/service/eks/..."),
+}
 
-def check_group(group: NodeGroup) -> Iterator[Problem]:
+
+def check_group(group: NodeGroup, orchestrator: str | None) -> Iterator[Problem]:
     """Everything that is wrong with one group on its own."""
     path = ("nodes", group.section)
     try:
         _ = group.interfaces
     except ValueError as error:
         yield Problem(path=(*path, "layout"), message=str(error))
-    yield from (Problem(path=(*path, "capacity"), message=message) for message in _capacity(group))
+    yield from (Problem(path=(*path, "capacity"), message=message) for message in _capacity(group, orchestrator))
     held = group.capacity.max_instances
     if held is not None and group.count > held and not group.instance_type.ultraservers:
         what = "holds" if getattr(group.capacity, "instances", None) else "can hold"
@@ -90,19 +95,20 @@ def check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
 
 
 def check_images(
-    groups: Sequence[NodeGroup], login: Login | None, login_type: InstanceType | None
+    groups: Sequence[NodeGroup], login: Image | None, login_type: InstanceType | None, *, orchestrator: str | None
 ) -> Iterator[Problem]:
-    """Whether every image can run where it is to."""
+    """Whether every image can run where it is to; `login` is that of the login nodes."""
     uses: list[tuple[Path, InstanceType, Image]] = [
         (("nodes", group.section, "image"), group.instance_type, group.image) for group in groups if group.image
     ]
-    if login is not None and login.image is not None and login_type is not None:
-        uses.append((("slurm", "login", "image"), login_type, login.image))
+    if login is not None and login_type is not None:
+        uses.append((("slurm", "login", "image"), login_type, login))
+    service, word, example = _READY[KUBERNETES if orchestrator == KUBERNETES else "slurm"]
     meant: dict[str, dict[str, str]] = {}
     for path, record, image in uses:
         problems = check_image(image, record)
-        if (image.parameter or "").startswith("/aws/service/") and "/pcs/" not in (image.parameter or ""):
-            problems.append(f"{image.parameter} names images that are not ready for AWS PCS; take /aws/service/pcs/...")
+        if (image.parameter or "").startswith("/aws/service/") and word not in (image.parameter or ""):
+            problems.append(f"{image.parameter} names images that are not ready for {service}; take {example}")
         yield from (Problem(path=path, message=message) for message in problems)
         # What a file says of an image in one place holds in every other.
         known = meant.setdefault(image.id or image.parameter or "", {})
@@ -115,9 +121,10 @@ def check_images(
             yield Problem(path=path, message=message)
 
 
-def _capacity(group: NodeGroup) -> Iterator[str]:
+def _capacity(group: NodeGroup, orchestrator: str | None) -> Iterator[str]:
     try:
-        purchase(group.capacity, "pcs")
+        # Of EKS, an Auto Scaling group of ours takes what a managed node group can't.
+        purchase(group.capacity, "self-managed" if orchestrator == KUBERNETES else "pcs")
     except ValueError as error:
         yield str(error)
         return

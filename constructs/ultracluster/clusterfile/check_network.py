@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from ultracluster.clusterfile.needs import TrainingAddresses, lustre_plan, training_addresses
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.clusterfile.sections import Network, Slurm
+from ultracluster.clusterfile.sections import Network
 from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType, addresses, interfaces
 from ultracluster.hardware.zones import is_local_zone
@@ -46,11 +46,13 @@ def check_network(network: Network | None, zone: str | None) -> Iterator[Problem
         yield Problem(path=("network", key), message=str(error))
 
 
-def check_zones_of_groups(network: Network | None, zone: str | None, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
-    """Whether every zone that nodes are in has a subnet, and every subnet nodes."""
+def check_zones_of_groups(
+    network: Network | None, zone: str | None, groups: Sequence[NodeGroup], *, further: Sequence[str]
+) -> Iterator[Problem]:
+    """Whether every zone that nodes are in has a subnet, and every subnet nodes or, in `further` zones, EKS's own."""
     if network is None or zone is None:
         return
-    zones = sorted({group.zone for group in groups} - {zone})
+    zones = sorted(({group.zone for group in groups} | set(further)) - {zone})
     path: Path = ("network", "subnets")
     named: set[str] = set(network.subnets)
     if network.existing is not None:
@@ -85,8 +87,10 @@ def _check_zone_subnets(network: Network, zones: Sequence[str], groups: Sequence
         return
     taken = (plan.training, plan.public, plan.services)
     for zone, message in zone_subnet_problems(network.cidr, zones, network.subnets, taken).items():
-        first = next(group.section for group in groups if group.zone == zone)
-        path: Path = ("network", "subnets", zone) if zone in network.subnets else ("nodes", first, "zone")
+        first = next((group.section for group in groups if group.zone == zone), None)
+        path: Path = ("nodes", first, "zone") if first else ("network", "cidr")
+        if zone in network.subnets:
+            path = ("network", "subnets", zone)
         yield Problem(path=path, message=message)
 
 
@@ -107,17 +111,18 @@ def check_addresses(
     network: Network | None,
     *,
     groups: Sequence[NodeGroup],
-    slurm: Slurm | None,
-    login_type: InstanceType | None,
+    service: int | None,
+    service_type: InstanceType | None,
     storage: Storage | None,
     zone: str | None,
+    further: Sequence[str],
 ) -> Iterator[Problem]:
     """Whether each subnet holds the nodes, and the training subnet the file system too."""
     possible = [group for group in groups if _addresses(group) is not None]
-    yield from _check_other_zones(network, possible, zone)
+    yield from _check_other_zones(network, possible, zone, further)
     here = [group for group in possible if group.zone == zone]
     capacity = _capacity(network)
-    if capacity is None or not possible or slurm is None or login_type is None:
+    if capacity is None or not possible or service is None or service_type is None:
         return
     spec = None
     if storage and storage.lustre and zone:
@@ -126,7 +131,9 @@ def check_addresses(
             spec = plan.spec if plan else None
         except ValueError:
             spec = None
-    needed = training_addresses(here, login=slurm.login.count, login_type=login_type, lustre=spec)
+    # Only nodes of Kubernetes run pods.
+    kubernetes = any(group.pods for group in possible)
+    needed = training_addresses(here, service=service, service_type=service_type, lustre=spec, kubernetes=kubernetes)
     if needed.total <= capacity:
         return
     if needed.lustre > needed.nodes:
@@ -140,16 +147,20 @@ def check_addresses(
         yield Problem(path=("nodes", largest.section, "count"), message=_too_many(largest, needed, capacity))
 
 
-def _check_other_zones(network: Network | None, groups: Sequence[NodeGroup], zone: str | None) -> Iterator[Problem]:
+def _check_other_zones(
+    network: Network | None, groups: Sequence[NodeGroup], zone: str | None, further: Sequence[str]
+) -> Iterator[Problem]:
     if network is None or network.existing is not None or zone is None:
         return
-    zones = sorted({group.zone for group in groups} - {zone})
+    zones = sorted(({group.zone for group in groups} | set(further)) - {zone})
     try:
         subnets = zone_subnets(network, zones)
     except ValueError:
         return
     for other, subnet in subnets.items():
         there = [group for group in groups if group.zone == other]
+        if not there:
+            continue
         needed, capacity = sum(group.addresses for group in there), subnet_capacity(subnet)
         if needed > capacity:
             largest = max(there, key=lambda group: group.addresses)
@@ -187,7 +198,9 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
         with_one = addresses(interfaces(group.instance_type))
     except ValueError:
         with_one = each
-    if with_one < each and fit:
+    if group.pods and fit:
+        way_out.append(f"pods: lower than {group.pods} takes fewer")
+    if with_one < addresses(group.interfaces) and fit:
         way_out.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
     way_out.append("or take a larger range")
     return (

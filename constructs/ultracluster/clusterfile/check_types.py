@@ -26,8 +26,8 @@ def check_types(draft: Draft) -> Iterator[Problem]:
         except ValueError as error:
             yield Problem(path=("types", name, "like"), message=str(error))
     uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.named.items()}
-    if draft.slurm is not None:
-        uses["slurm", "login", "type"] = draft.slurm.login.type
+    if draft.service_nodes is not None:
+        uses[*draft.service_path, "type"] = draft.service_nodes.type
     for path, type in uses.items():
         try:
             record, server = draft.catalogue.look_up(type)
@@ -37,16 +37,16 @@ def check_types(draft: Draft) -> Iterator[Problem]:
             if type not in draft.declared and not (type.startswith("u-") and wrong):
                 yield Problem(path=path, message=str(error))
             continue
-        if path[0] == "slurm":
-            yield from (Problem(path=path, message=message) for message in _check_login(record, server))
+        if path[0] != "nodes":
+            yield from (Problem(path=path, message=message) for message in _check_service(record, server))
         section = draft.sections.get(str(path[1]))
         if path[0] == "nodes" and section is not None:
             yield from check_counts(str(path[1]), section, record, server)
 
 
-def _check_login(record: InstanceType, server: UltraServer | None) -> Iterator[str]:
+def _check_service(record: InstanceType, server: UltraServer | None) -> Iterator[str]:
     if server is not None:
-        yield f"{server.name} is an UltraServer; nodes to log in to need no GPU"
+        yield f"{server.name} is an UltraServer; nodes beside the node groups need no GPU"
         return
     yield from check_sold(record, OnDemand())
     try:

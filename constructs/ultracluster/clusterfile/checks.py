@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from ultracluster.clusterfile.check_client import Near, check_client, check_efa_connections, near
 from ultracluster.clusterfile.check_groups import check_group, check_images, check_shared_reservations
 from ultracluster.clusterfile.check_home import check_home
+from ultracluster.clusterfile.check_kubernetes import check_kubernetes, check_orchestrator
 from ultracluster.clusterfile.check_links import check_links
 from ultracluster.clusterfile.check_mounts import check_mounts
 from ultracluster.clusterfile.check_network import check_addresses, check_network, check_zones_of_groups
@@ -20,7 +21,8 @@ from ultracluster.clusterfile.check_slurm import check_scaling, check_slurm
 from ultracluster.clusterfile.check_storage import check_lustre
 from ultracluster.clusterfile.check_types import check_types
 from ultracluster.clusterfile.draft import Draft
-from ultracluster.clusterfile.node_group import NodeGroup
+from ultracluster.clusterfile.needs import second_zone
+from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.hardware import pcs
 from ultracluster.hardware.zones import REGIONS, region_of_zone
@@ -42,24 +44,32 @@ def check(draft: Draft) -> Iterator[Problem]:
     """Everything that does not fit together."""
     yield from _check_zones(draft)
     yield from _check_arns(draft)
+    yield from check_orchestrator(draft)
+    yield from check_kubernetes(draft)
     yield from check_types(draft)
     yield from _check_notifications(draft)
     for group in draft.groups:
-        yield from check_group(group)
-    yield from check_slurm(draft.slurm, draft.sections, draft.groups)
-    yield from check_scaling(draft.groups)
+        yield from check_group(group, draft.orchestrator)
+    if draft.orchestrator != KUBERNETES:
+        yield from check_slurm(draft.slurm, draft.sections, draft.groups)
+        yield from check_scaling(draft.groups)
     yield from _check_names(draft)
     yield from check_shared_reservations(draft.groups)
-    yield from check_images(draft.groups, draft.slurm.login if draft.slurm else None, draft.login_type)
+    yield from check_images(
+        draft.groups,
+        getattr(draft.service_nodes, "image", None),
+        draft.service_type,
+        orchestrator=draft.orchestrator,
+    )
     yield from check_network(draft.network, draft.zone)
-    yield from check_zones_of_groups(draft.network, draft.zone, draft.groups)
+    yield from check_zones_of_groups(draft.network, draft.zone, draft.groups, further=_second_zones(draft))
     yield from check_lustre(draft.storage, zone=draft.zone)
     yield from check_links(draft.storage, region=draft.region)
     yield from check_home(
         draft.storage,
         region=draft.region,
         network=draft.network,
-        clients=sum(group.count for group in draft.groups) + (draft.slurm.login.count if draft.slurm else 0),
+        clients=sum(group.count for group in draft.groups) + draft.service_count,
     )
     yield from check_mounts(draft.storage)
     clients = _clients(draft)
@@ -70,24 +80,35 @@ def check(draft: Draft) -> Iterator[Problem]:
         check_addresses(
             draft.network,
             groups=draft.groups,
-            slurm=draft.slurm,
-            login_type=draft.login_type,
+            service=draft.service_count if draft.service_nodes else None,
+            service_type=draft.service_type,
             storage=draft.storage,
             zone=draft.zone,
+            further=_second_zones(draft),
         ),
         check_efa_connections(clients),
     )
     yield from islice(limits, 1)
 
 
+def _second_zones(draft: Draft) -> tuple[str, ...]:
+    """Zones where EKS wants a subnet beside those of nodes."""
+    wish, network = draft.kubernetes, draft.network
+    if draft.orchestrator != KUBERNETES or wish is None or wish.existing or network is None or draft.zone is None:
+        return ()
+    if network.existing is not None:
+        return tuple(network.existing.subnets)
+    return (wish.second_zone or second_zone(network.services_zone or draft.zone),)
+
+
 def _clients(draft: Draft) -> Near | None:
     """The file system, and the nodes in its zone."""
-    login = None
-    if draft.login_type is not None and draft.slurm is not None:
-        # Login nodes stand where the controller does.
+    beside = None
+    if draft.service_type is not None and draft.service_nodes is not None:
+        # Login nodes, and system nodes of Kubernetes, stand where the controller does.
         where = draft.network.services_zone if draft.network else None
-        login = (where or draft.zone, draft.login_type, draft.slurm.login.count)
-    return near(draft.storage, zone=draft.zone, groups=draft.groups, login=login)
+        beside = (where or draft.zone, draft.service_type, draft.service_count)
+    return near(draft.storage, zone=draft.zone, groups=draft.groups, login=beside)
 
 
 def _check_zones(draft: Draft) -> Iterator[Problem]:
@@ -165,7 +186,7 @@ def _check_names(draft: Draft) -> Iterator[Problem]:
         if other != group.section:
             message = f"has a node group called {group.name}, and so has {other}; rename one of the two"
             yield Problem(path=("nodes", group.section), at_key=True, message=message)
-    for group in draft.groups:
+    for group in draft.groups if draft.orchestrator != KUBERNETES else ():
         for feature in group.features:
             if feature in seen:
                 message = f"{feature} is the name of a node group, and the label would be known by it; rename one"
@@ -173,18 +194,21 @@ def _check_names(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_nodes(draft: Draft) -> Iterator[Problem]:
-    if not draft.groups or draft.slurm is None:
+    if not draft.groups or draft.service_nodes is None:
         return
     largest = max(draft.groups, key=lambda group: group.count)
-    nodes = sum(group.count for group in draft.groups) + draft.slurm.login.count
-    size = draft.slurm.size
-    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.groups) + len(draft.slurm.queues)
+    nodes = sum(group.count for group in draft.groups) + draft.service_count
+    queues = len(draft.slurm.queues) if draft.slurm else 0
+    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.groups) + queues
     if resources > _MOST_RESOURCES_OF_A_STACK:
         message = (
             f"holds {len(draft.groups)} groups, which make {resources} resources, and a stack is to hold at most "
             f"{_MOST_RESOURCES_OF_A_STACK}; split them into two clusters"
         )
         yield Problem(path=("nodes",), message=message)
+    if draft.orchestrator == KUBERNETES or draft.slurm is None:
+        return
+    size = draft.slurm.size
     for message in pcs.check_nodes(nodes, size):
         path: Path = ("nodes", largest.section, "count")
         if size and not pcs.check_nodes(nodes):

@@ -10,11 +10,12 @@ from ultracluster.clusterfile import slurm_plan
 from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
+from ultracluster.clusterfile.kubernetes_sections import Kubernetes, SystemNodes
 from ultracluster.clusterfile.lustre_client import lustre_client, lustre_zone
-from ultracluster.clusterfile.needs import home_size, lustre_plan, training_addresses
-from ultracluster.clusterfile.node_group import NodeGroup, node_groups
+from ultracluster.clusterfile.needs import home_size, lustre_plan, second_zone, training_addresses
+from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup, node_groups
 from ultracluster.clusterfile.section import Section
-from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.sections import Login, Network, NodeGroupSection, Notifications, Slurm
 from ultracluster.clusterfile.slurm_plan import QueuePlan
 from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType, pcs
@@ -42,7 +43,9 @@ class ClusterFile(Section):
     account: t.Account | None = Field(
         default=None, description="AWS account, 12 digits. Default: the one of your credentials."
     )
-    orchestrator: t.Orchestrator = Field(description="What hands out the nodes: slurm, run by AWS PCS.")
+    orchestrator: t.Orchestrator = Field(
+        description="What hands out the nodes: slurm, run by AWS PCS, or kubernetes, run by EKS."
+    )
     nodes: Annotated[dict[t.NodeGroupName, NodeGroupSection], Field(min_length=1)] = Field(
         description="Groups of equal nodes, by name."
     )
@@ -50,6 +53,7 @@ class ClusterFile(Section):
         default={}, description="Instance types that this release does not know, by name."
     )
     slurm: Slurm = Field(default=Slurm(), description="Slurm, run by AWS PCS.")
+    kubernetes: Kubernetes = Field(default=Kubernetes(), description="Kubernetes, run by Amazon EKS.")
     network: Network = Field(default=Network(), description="The VPC. Default: a new one, 10.0.0.0/16.")
     storage: Storage = Field(default=Storage(), description="Where the data lives.")
     encryption_key: t.KeyArn | None = Field(
@@ -74,13 +78,25 @@ class ClusterFile(Section):
         return tuple(
             group
             for name, section in self.nodes.items()
-            for group in node_groups(name, section, zone=self.zone, catalogue=self.catalogue)
+            for group in node_groups(
+                name, section, zone=self.zone, catalogue=self.catalogue, orchestrator=self.orchestrator
+            )
         )
 
+    @property
+    def service_nodes(self) -> Login | SystemNodes:
+        """The nodes beside the node groups: login nodes under Slurm, system nodes under Kubernetes."""
+        return self.kubernetes.system if self.orchestrator == KUBERNETES else self.slurm.login
+
+    @property
+    def service_count(self) -> int:
+        """How many there are: a Kubernetes cluster of yours has its own."""
+        return 0 if self.orchestrator == KUBERNETES and self.kubernetes.existing else self.service_nodes.count
+
     @cached_property
-    def login_type(self) -> InstanceType:
-        """The type of the login nodes."""
-        return self.catalogue.look_up(self.slurm.login.type)[0]
+    def service_type(self) -> InstanceType:
+        """The type of the nodes beside the node groups."""
+        return self.catalogue.look_up(self.service_nodes.type)[0]
 
     @cached_property
     def queues(self) -> tuple[QueuePlan, ...]:
@@ -104,18 +120,24 @@ class ClusterFile(Section):
 
     @property
     def instances(self) -> int:
-        """Instances that the controller manages, login nodes included."""
-        return sum(group.count for group in self.node_groups) + self.slurm.login.count
+        """Instances of the cluster, those beside the node groups included."""
+        return sum(group.count for group in self.node_groups) + self.service_count
 
     @property
     def controller_size(self) -> str:
-        """The size of the controller; it can't change."""
+        """The size of the Slurm controller; it can't change."""
         return self.slurm.size or pcs.size_for(self.instances)
 
     @cached_property
     def other_zones(self) -> tuple[str, ...]:
-        """Zones of node groups beside the cluster's own, in the order of their ids."""
-        return tuple(sorted({group.zone for group in self.node_groups} - {self.zone}))
+        """Zones of subnets beside the cluster's own, in the order of their ids: of nodes, and of EKS's interfaces."""
+        second = {self.second_zone} if self.orchestrator == KUBERNETES else set()
+        return tuple(sorted(({group.zone for group in self.node_groups} | second) - {self.zone}))
+
+    @property
+    def second_zone(self) -> str:
+        """The zone of the other subnet that EKS wants. Of no use under Slurm."""
+        return self.kubernetes.second_zone or second_zone(self.network.services_zone or self.zone)
 
     @cached_property
     def lustre_plan(self) -> LustrePlan | None:
@@ -148,10 +170,10 @@ class ClusterFile(Section):
 
     @property
     def efa_clients(self) -> list[tuple[InstanceType, int]]:
-        """The types of the nodes in the file system's zone, login nodes included, and how many there are of each."""
+        """The types of the nodes in the file system's zone, and how many nodes there are of each, all included."""
         here = (self.network.services_zone or self.zone) == self.lustre_zone
         found = [(group.instance_type, group.count) for group in self.node_groups if group.zone == self.lustre_zone]
-        return [*found, (self.login_type, self.slurm.login.count)] if here else found
+        return [*found, (self.service_type, self.service_count)] if here else found
 
     @cached_property
     def home_size(self) -> OpenZfsSize | None:
@@ -170,7 +192,11 @@ class ClusterFile(Section):
         """IPv4 addresses that the training subnet must hold."""
         here = [group for group in self.node_groups if group.zone == self.zone]
         return training_addresses(
-            here, login=self.slurm.login.count, login_type=self.login_type, lustre=self.lustre_spec
+            here,
+            service=self.service_count,
+            service_type=self.service_type,
+            lustre=self.lustre_spec,
+            kubernetes=self.orchestrator == KUBERNETES,
         ).total
 
     @cached_property

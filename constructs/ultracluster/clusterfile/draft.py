@@ -9,8 +9,9 @@ from pydantic import BaseModel, ValidationError
 from ultracluster.clusterfile import node_readers, readers
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
-from ultracluster.clusterfile.node_group import NodeGroup, node_groups
-from ultracluster.clusterfile.sections import Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.kubernetes_sections import Kubernetes, SystemNodes
+from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup, node_groups
+from ultracluster.clusterfile.sections import Login, Network, NodeGroupSection, Notifications, Slurm
 from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType
 
@@ -31,7 +32,12 @@ class Draft:
     named: Mapping[str, str]
     sections: Mapping[str, NodeGroupSection]
     groups: tuple[NodeGroup, ...]
+    #: None: it could not be read.
+    orchestrator: str | None
+    #: What stands at the top of the file, rightly or wrongly.
+    top_keys: frozenset[str]
     slurm: Slurm | None
+    kubernetes: Kubernetes | None
     network: Network | None
     storage: Storage | None
     notifications: Notifications | None
@@ -44,6 +50,7 @@ class Draft:
         catalogue = Catalogue(declared=dict(_declared(types)))
         sections = _sections(NodeGroupSection, data.get("nodes"))
         zone = _value(readers.zone_id, data.get("zone"))
+        orchestrator = _value(readers.orchestrator, data.get("orchestrator"))
         return Draft(
             region=_value(readers.region, data.get("region")),
             zone=zone,
@@ -52,8 +59,11 @@ class Draft:
             catalogue=catalogue,
             named=_named(data.get("nodes")),
             sections=sections,
-            groups=tuple(_groups(sections, zone or "", catalogue)),
+            groups=tuple(_groups(sections, zone or "", catalogue, orchestrator or "")),
+            orchestrator=orchestrator,
+            top_keys=frozenset(map(str, data)),
             slurm=_section(Slurm, data.get("slurm", {})),
+            kubernetes=_section(Kubernetes, data.get("kubernetes", {})),
             network=_section(Network, data.get("network", {})),
             storage=_section(Storage, data.get("storage", {})),
             notifications=_section(Notifications, data.get("notifications", {})),
@@ -61,10 +71,30 @@ class Draft:
         )
 
     @property
-    def login_type(self) -> InstanceType | None:
-        """The type of the login nodes. None: there is no such type."""
+    def service_nodes(self) -> Login | SystemNodes | None:
+        """The nodes beside the node groups: login nodes under Slurm, system nodes under Kubernetes."""
+        if self.orchestrator == KUBERNETES:
+            return self.kubernetes.system if self.kubernetes else None
+        return self.slurm.login if self.slurm else None
+
+    @property
+    def service_count(self) -> int:
+        """How many there are: a Kubernetes cluster of yours has its own. 0 too where they could not be read."""
+        nodes = self.service_nodes
+        own = self.orchestrator == KUBERNETES and self.kubernetes is not None and self.kubernetes.existing is not None
+        return 0 if nodes is None or own else nodes.count
+
+    @property
+    def service_path(self) -> tuple[str, str]:
+        """Where the file speaks of them."""
+        return (KUBERNETES, "system") if self.orchestrator == KUBERNETES else ("slurm", "login")
+
+    @property
+    def service_type(self) -> InstanceType | None:
+        """Their type. None: there is no such type."""
+        nodes = self.service_nodes
         try:
-            return self.catalogue.look_up(self.slurm.login.type)[0] if self.slurm else None
+            return self.catalogue.look_up(nodes.type)[0] if nodes else None
         except ValueError:
             return None
 
@@ -86,10 +116,12 @@ def _declared(types: Mapping[str, DeclaredType]) -> Iterator[tuple[str, Instance
                 continue
 
 
-def _groups(sections: Mapping[str, NodeGroupSection], zone: str, catalogue: Catalogue) -> Iterator[NodeGroup]:
+def _groups(
+    sections: Mapping[str, NodeGroupSection], zone: str, catalogue: Catalogue, orchestrator: str
+) -> Iterator[NodeGroup]:
     for name, section in sections.items():
         try:
-            yield from node_groups(name, section, zone=zone, catalogue=catalogue)
+            yield from node_groups(name, section, zone=zone, catalogue=catalogue, orchestrator=orchestrator)
         except ValueError:
             continue
 

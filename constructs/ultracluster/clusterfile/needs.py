@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.quantities import Size
 from ultracluster.clusterfile.storage_sections import Home, Lustre
-from ultracluster.hardware import InstanceType, addresses, interfaces, repositories
+from ultracluster.hardware import InstanceType, addresses, eks, interfaces, repositories
 from ultracluster.planning import (
     Checkpoint,
     LustreGoal,
@@ -21,10 +21,12 @@ from ultracluster.planning import (
 )
 from ultracluster.planning.openzfs import CAPACITY_GIB as OPENZFS_CAPACITY_GIB
 
-# Room for the Slurm controller's interface, and for what others put into the subnet.
+# Room for the interfaces of the Slurm controller, or for the 2 to 4 of EKS, and for what others put into the subnet.
 _ROOM_FOR_SERVICES = 8
 # A file system grows by servers, and its subnet can't change: room for twice as many.
 _ROOM_FOR_GROWTH = 2
+# Of a system node: controllers, DNS and drivers are some thirty pods, and half of them may have to move together.
+SYSTEM_PODS = 58
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,14 +34,14 @@ class TrainingAddresses:
     """IPv4 addresses of the training subnet, by who takes them."""
 
     nodes: int
-    login: int
+    service: int
     lustre: int
     services: int = _ROOM_FOR_SERVICES
 
     @property
     def beside_nodes(self) -> int:
         """Those that are not the node groups'."""
-        return self.login + self.lustre + self.services
+        return self.service + self.lustre + self.services
 
     @property
     def total(self) -> int:
@@ -48,20 +50,37 @@ class TrainingAddresses:
 
 
 def training_addresses(
-    groups: Sequence[NodeGroup], *, login: int, login_type: InstanceType, lustre: LustreSpec | None
+    groups: Sequence[NodeGroup],
+    *,
+    service: int,
+    service_type: InstanceType,
+    lustre: LustreSpec | None,
+    kubernetes: bool = False,
 ) -> TrainingAddresses:
     """The addresses that a cluster takes from its training subnet, with room to grow.
 
     Args:
         groups: The node groups in its zone.
-        login: Number of login nodes.
-        login_type: Their type.
+        service: Number of nodes beside the groups: login nodes, or system nodes.
+        service_type: Their type.
         lustre: The file system. None: there is none.
+        kubernetes: Whether nodes run pods, which take addresses too.
     """
+    pods = eks.pod_addresses(SYSTEM_PODS) if kubernetes else 0
     return TrainingAddresses(
         nodes=sum(group.addresses for group in groups),
-        login=login * addresses(interfaces(login_type)),
+        service=service * (addresses(interfaces(service_type)) + pods),
         lustre=0 if lustre is None else _ROOM_FOR_GROWTH * lustre.addresses,
+    )
+
+
+def second_zone(zone: str) -> str:
+    """The zone beside another one where EKS puts interfaces, when nobody names it."""
+    prefix = zone.split("-")[0]
+    return next(
+        other
+        for other in (f"{prefix}-az{number}" for number in (2, 1, 3, 4))
+        if other != zone and other not in eks.ZONES_WITHOUT_CONTROL_PLANE
     )
 
 

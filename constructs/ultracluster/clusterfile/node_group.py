@@ -8,7 +8,7 @@ from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.quantities import Size
 from ultracluster.clusterfile.sections import NodeGroupSection
 from ultracluster.clusterfile.slurm_sections import NodeSlurm
-from ultracluster.hardware import InstanceType, Interface, Layout, UltraServer, addresses, interfaces, pcs
+from ultracluster.hardware import InstanceType, Interface, Layout, UltraServer, addresses, eks, interfaces, pcs
 from ultracluster.planning import (
     Capacity,
     Image,
@@ -22,6 +22,10 @@ from ultracluster.planning import (
 
 # Of a reservation's id, so that a group that has one of several Capacity Blocks keeps its name when others go.
 _SUFFIX_LENGTH = 6
+#: The orchestrator whose nodes run pods.
+KUBERNETES = "kubernetes"
+# Two prefixes of 16 addresses hold what daemons and a job with one pod a GPU take.
+DEFAULT_PODS = 30
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +48,9 @@ class NodeGroup:
         placement_group: The placement group that is wished for.
         labels: Labels of the nodes.
         slurm: What Slurm is told of them.
+        os: Their operating system, under Kubernetes.
+        pods: Pods of a node that take addresses of its subnet, under Kubernetes. 0: none do.
+        elastic: Whether Karpenter launches and ends them, under Kubernetes.
     """
 
     name: str
@@ -61,6 +68,9 @@ class NodeGroup:
     placement_group: PlacementWish
     labels: Mapping[str, str] = field(default_factory=dict)
     slurm: NodeSlurm = field(default_factory=NodeSlurm)
+    os: eks.NodeOs = "al2023"
+    pods: int = 0
+    elastic: bool = False
 
     @property
     def interfaces(self) -> tuple[Interface, ...]:
@@ -74,7 +84,7 @@ class NodeGroup:
     @property
     def addresses_per_node(self) -> int:
         """IPv4 addresses that one node takes from its subnet."""
-        return addresses(self.interfaces)
+        return addresses(self.interfaces) + (eks.pod_addresses(self.pods) if self.pods else 0)
 
     @property
     def addresses(self) -> int:
@@ -107,7 +117,9 @@ class NodeGroup:
         return labels + ([self.ultraserver.name] if self.ultraserver else [])
 
 
-def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: Catalogue) -> tuple[NodeGroup, ...]:
+def node_groups(
+    name: str, section: NodeGroupSection, *, zone: str, catalogue: Catalogue, orchestrator: str
+) -> tuple[NodeGroup, ...]:
     """The groups that a section of the file describes: one, or one for each of several Capacity Blocks.
 
     Args:
@@ -115,6 +127,7 @@ def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: C
         section: What stands there.
         zone: The cluster's zone.
         catalogue: The types that the file can name.
+        orchestrator: What hands out the nodes.
 
     Raises:
         ValueError: When there is no such type.
@@ -124,6 +137,7 @@ def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: C
     capacity = section.capacity
     bought = capacity.blocks if isinstance(capacity, Blocks) else (capacity,)
     each = -(-total // len(bought))
+    kubernetes = orchestrator == KUBERNETES
     return tuple(
         NodeGroup(
             name=name if not isinstance(capacity, Blocks) else block_group_name(name, part),
@@ -135,12 +149,15 @@ def node_groups(name: str, section: NodeGroupSection, *, zone: str, catalogue: C
             spare=_share(section.spare, len(bought), index),
             capacity=part,
             zone=section.zone or zone,
-            layout=section.layout or pcs.default_layout(record),
+            layout=section.layout or ("one-ip" if kubernetes else pcs.default_layout(record)),
             image=section.image,
             root_volume=section.root_volume,
             placement_group=section.placement_group,
             labels=section.labels,
             slurm=section.slurm,
+            os=section.os or "al2023",
+            elastic=section.elastic,
+            pods=(section.pods or DEFAULT_PODS) if kubernetes else 0,
         )
         for index, part in enumerate(bought)
     )

@@ -6,8 +6,8 @@ from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout
 
-# Names of the login nodes' group, which the cluster makes itself.
-RESERVED_NODE_GROUPS = ("login",)
+# Names of groups that the cluster makes itself: login nodes of Slurm, system nodes of Kubernetes.
+RESERVED_NODE_GROUPS = ("login", "system")
 
 INSTANCE_TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}|u-[a-z0-9-]{1,30}", re.ASCII)
 GPU = re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", re.ASCII)
@@ -31,7 +31,7 @@ def node_group_name(value: object) -> str:
             f"{shown(found)}"
         )
     if found in RESERVED_NODE_GROUPS:
-        raise ValueError(f"{found!r} is the group of the login nodes, which is made for you; choose another name")
+        raise ValueError(f"{found!r} is a group that is made for you; choose another name")
     return found
 
 

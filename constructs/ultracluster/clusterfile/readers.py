@@ -9,8 +9,8 @@ from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.hardware import pcs, zones
 from ultracluster.planning import check_mount_path
 
-ORCHESTRATORS = ("slurm",)
-_PLANNED_ORCHESTRATORS = ("kubernetes", "hyperpod-slurm", "hyperpod-kubernetes")
+ORCHESTRATORS = ("slurm", "kubernetes")
+_PLANNED_ORCHESTRATORS = ("hyperpod-slurm", "hyperpod-kubernetes")
 REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
 _ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
 ACCOUNT = re.compile(r"\d{12}", re.ASCII)
@@ -86,7 +86,7 @@ def account(value: object) -> str:
 def orchestrator(value: object) -> str:
     """What hands out the nodes."""
     if isinstance(value, str) and value in _PLANNED_ORCHESTRATORS:
-        raise ValueError(f"{value} is not built yet; this release deploys slurm")
+        raise ValueError(f"{value} is not built yet; this release deploys {' and '.join(ORCHESTRATORS)}")
     return one_of(value, ORCHESTRATORS, "the orchestrator")
 
 

@@ -14,7 +14,7 @@ from ultracluster.planning import OnDemand
 
 
 class NodeGroupSection(Section):
-    """A group of equal nodes: one launch template, one Slurm partition."""
+    """A group of equal nodes: one launch template, one Slurm partition or one node group of EKS."""
 
     type: t.InstanceTypeName = Field(
         description="EC2 instance type, or UltraServer; `ultracluster types` lists them, and `types` declares more."
@@ -32,12 +32,13 @@ class NodeGroupSection(Section):
     )
     layout: t.Layout | None = Field(
         default=None,
-        description="Network interfaces of a node. Default: all-efa, as AWS's templates for PCS have it; one-ip where "
-        "the type can't.",
+        description="Network interfaces of a node. Default: under Slurm all-efa, as AWS's templates for PCS have it, "
+        "and one-ip where the type can't; under Kubernetes one-ip.",
     )
     image: t.Image | None = Field(
         default=None,
-        description="An image of yours, ready for PCS. Default: the newest of AWS's at each deployment; pin one.",
+        description="An image of yours, ready for PCS or for EKS. Default: the newest of AWS's at each deployment; pin "
+        "one. Under Kubernetes EKS chooses it when the node group is made.",
     )
     root_volume: t.Size = Field(
         default=Size.parse("500 GiB"), description="Root volume, 300 GiB at least: container images are large."
@@ -49,6 +50,15 @@ class NodeGroupSection(Section):
     )
     labels: t.Labels = Field(default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE.")
     slurm: NodeSlurm = Field(default=NodeSlurm(), description="What Slurm is told of the nodes.")
+    os: t.NodeOs | None = Field(default=None, description="Under Kubernetes: al2023 or bottlerocket. Default: al2023.")
+    elastic: t.Flag = Field(
+        default=False,
+        description="Under Kubernetes: whether Karpenter launches nodes when pods need them, `count` at most.",
+    )
+    pods: t.Count | None = Field(
+        default=None,
+        description="Under Kubernetes: pods of a node, which take addresses of its subnet. Default: 30.",
+    )
 
 
 class Login(Section):
@@ -128,6 +138,11 @@ class Network(Section):
     services_zone: t.ZoneId | None = Field(
         default=None,
         description="Zone of what can't sit in a Local Zone: NAT gateway and Slurm controller. Default: `zone`.",
+    )
+    internet: t.Flag = Field(
+        default=True,
+        description="Whether nodes reach the internet, through a NAT gateway. false: endpoints of the services that "
+        "nodes need, under Kubernetes alone.",
     )
     existing: ExistingNetwork | None = Field(default=None, description="A network of yours, instead of a new VPC.")
 

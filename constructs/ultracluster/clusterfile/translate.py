@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from ultracluster.clusterfile.basic_readers import nearest
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.declared import Cards, DeclaredType, Nvme
+from ultracluster.clusterfile.kubernetes_sections import ExistingCluster, Kubernetes, SystemNodes, Team
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
 from ultracluster.clusterfile.sections import ExistingNetwork, Login, Network, NodeGroupSection, Notifications, Slurm
 from ultracluster.clusterfile.slurm_sections import Account, NodeSlurm, Qos, Queue, Ssh, User
@@ -19,6 +20,7 @@ from ultracluster.clusterfile.storage_sections import (
     Release,
     Storage,
 )
+from ultracluster.hardware import eks
 
 _SECTIONS: dict[Path, type[BaseModel]] = {
     (): ClusterFile,
@@ -34,6 +36,10 @@ _SECTIONS: dict[Path, type[BaseModel]] = {
     ("slurm", "accounts", "*"): Account,
     ("slurm", "qos", "*"): Qos,
     ("slurm", "users", "*"): User,
+    ("kubernetes",): Kubernetes,
+    ("kubernetes", "system"): SystemNodes,
+    ("kubernetes", "teams", "*"): Team,
+    ("kubernetes", "existing"): ExistingCluster,
     ("network",): Network,
     ("network", "existing"): ExistingNetwork,
     ("storage",): Storage,
@@ -71,6 +77,9 @@ _EXAMPLES = {
     "sha256": "sha256: what sha256sum prints for it",
     "home": "home: {}",
     "clients": "clients: [10.0.0.0/16]",
+    "endpoint": "endpoint: https://ABC.gr7.us-east-2.eks.amazonaws.com",
+    "certificate-authority": "certificate-authority: the text that aws eks describe-cluster shows",
+    "security-group": "security-group: sg-0123456789abcdef0",
     "vpc": "vpc: vpc-0123456789abcdef0",
     "subnet": "subnet: subnet-0123456789abcdef0",
 }
@@ -126,6 +135,8 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
 
 
 def _unknown_key(path: Path) -> str:
+    if path == ("kubernetes", "auto-mode"):
+        return f"EKS Auto Mode is not for training nodes: {'; '.join(eks.AUTO_MODE_LIMITS)}; remove it"
     near = _near(path)
     return f"unknown key; {f'did you mean {near}? ' if near else ''}allowed are {', '.join(_known_keys(path[:-1]))}"
 

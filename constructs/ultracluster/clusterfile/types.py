@@ -20,7 +20,7 @@ from ultracluster.clusterfile import (
     storage_readers,
 )
 from ultracluster.clusterfile import quantities as q
-from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, lustre, pcs, repositories, zones
+from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, eks, lustre, pcs, repositories, zones
 from ultracluster.hardware import Layout as LayoutWord
 from ultracluster.hardware.instance_type import Architecture as ArchitectureWord
 from ultracluster.hardware.instance_type import Kind, Purchase
@@ -71,13 +71,14 @@ def _quantity(kind: type[q.Quantity]) -> Reader:
     return Reader(kind.parse, type="string", pattern=kind.pattern(), examples=[kind.example])
 
 
-def _text(read: Callable[[Any], Any], pattern: re.Pattern[str] | str, *examples: str) -> Reader:
+def text_of(read: Callable[[Any], Any], pattern: re.Pattern[str] | str, *examples: str) -> Reader:
+    """The type of a text that a pattern describes."""
     found = pattern if isinstance(pattern, str) else f"^(?:{re.sub(r'[?]P<[a-z]+>', '', pattern.pattern)})$"
     return Reader(read, type="string", pattern=found, examples=list(examples))
 
 
 def _ec2_id(prefix: str, what: str) -> Reader:
-    return _text(
+    return text_of(
         readers.ec2_id(prefix, what), rf"^{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?$", f"{prefix}-0123456789abcdef0"
     )
 
@@ -86,9 +87,9 @@ Throughput = Annotated[q.Throughput, _quantity(q.Throughput)]
 Size = Annotated[q.Size, _quantity(q.Size)]
 Duration = Annotated[q.Duration, _quantity(q.Duration)]
 Tier = Annotated[q.Tier, _quantity(q.Tier)]
-Name = Annotated[str, _text(readers.name, pcs.CLUSTER_NAME, "llama")]
-Region = Annotated[str, _text(readers.region, readers.REGION, "us-east-2")]
-ZoneId = Annotated[str, _text(readers.zone_id, zones.ZONE_ID, "use2-az1")]
+Name = Annotated[str, text_of(readers.name, pcs.CLUSTER_NAME, "llama")]
+Region = Annotated[str, text_of(readers.region, readers.REGION, "us-east-2")]
+ZoneId = Annotated[str, text_of(readers.zone_id, zones.ZONE_ID, "use2-az1")]
 Account = Annotated[
     str,
     Reader(
@@ -113,7 +114,7 @@ InstanceTypeName = Annotated[
     ),
 ]
 CardCount = Annotated[int, Reader(basic_readers.card_count, type="integer", minimum=1, maximum=128)]
-UltraServerName = Annotated[str, _text(node_readers.ultraserver_name, r"^u-[a-z0-9-]{1,30}$", "u-p6e-gb300x72")]
+UltraServerName = Annotated[str, text_of(node_readers.ultraserver_name, r"^u-[a-z0-9-]{1,30}$", "u-p6e-gb300x72")]
 Architecture = Annotated[ArchitectureWord, Reader(node_readers.architecture, enum=list(get_args(ArchitectureWord)))]
 InterfaceKind = Annotated[
     Kind, Reader(basic_readers.word_of(get_args(Kind), "a kind of network interface"), enum=list(get_args(Kind)))
@@ -121,7 +122,7 @@ InterfaceKind = Annotated[
 PurchaseWay = Annotated[
     Purchase, Reader(basic_readers.word_of(get_args(Purchase), "a way to buy instances"), enum=list(get_args(Purchase)))
 ]
-GpuName = Annotated[str, _text(node_readers.gpu_name, node_readers.GPU, "GB200")]
+GpuName = Annotated[str, text_of(node_readers.gpu_name, node_readers.GPU, "GB200")]
 DeclaredTypeName = Annotated[
     str,
     Reader(
@@ -178,20 +179,20 @@ Compression = Annotated[
 ]
 Maintenance = Annotated[
     str,
-    _text(storage_readers.maintenance, r"^[1-7]:([01][0-9]|2[0-3]):[0-5][0-9]$", "7:03:00"),
+    text_of(storage_readers.maintenance, r"^[1-7]:([01][0-9]|2[0-3]):[0-5][0-9]$", "7:03:00"),
 ]
 FileSystemId = Annotated[str, _ec2_id("fs", "the id of a file system")]
 SecurityGroupId = Annotated[str, _ec2_id("sg", "the id of a security group")]
-LustreMountName = Annotated[str, _text(storage_readers.lustre_mount_name, r"^[A-Za-z0-9_-]{1,8}$", "fsx")]
+LustreMountName = Annotated[str, text_of(storage_readers.lustre_mount_name, r"^[A-Za-z0-9_-]{1,8}$", "fsx")]
 BundleUrl = Annotated[
-    str, _text(storage_readers.bundle_url, BUNDLE_URL, "s3://my-bucket/configure-efa-fsx-lustre-client.zip")
+    str, text_of(storage_readers.bundle_url, BUNDLE_URL, "s3://my-bucket/configure-efa-fsx-lustre-client.zip")
 ]
-Sha256 = Annotated[str, _text(storage_readers.sha256, SHA256, "0" * 64)]
-LinkPath = Annotated[str, _text(storage_readers.link_path, storage_readers.LINK_PATH, "/data")]
+Sha256 = Annotated[str, text_of(storage_readers.sha256, SHA256, "0" * 64)]
+LinkPath = Annotated[str, text_of(storage_readers.link_path, storage_readers.LINK_PATH, "/data")]
 LinkedBucket = Annotated[
-    str, _text(storage_readers.linked_bucket, r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", "my-datasets")
+    str, text_of(storage_readers.linked_bucket, r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", "my-datasets")
 ]
-LinkPrefix = Annotated[str, _text(storage_readers.prefix, r"^[^\r\n]*$", "tokens")]
+LinkPrefix = Annotated[str, text_of(storage_readers.prefix, r"^[^\r\n]*$", "tokens")]
 LinkEvents = Annotated[
     tuple[repositories.Event, ...],
     Reader(
@@ -201,7 +202,7 @@ LinkEvents = Annotated[
         uniqueItems=True,
     ),
 ]
-Schedule = Annotated[str, _text(storage_readers.schedule, SCHEDULE, "cron(0 3 * * ? *)")]
+Schedule = Annotated[str, text_of(storage_readers.schedule, SCHEDULE, "cron(0 3 * * ? *)")]
 Spare = Annotated[int, Reader(basic_readers.spare, type="integer", minimum=0)]
 Count = Annotated[int, Reader(basic_readers.count, type="integer", minimum=1)]
 Flag = Annotated[bool, Reader(basic_readers.flag, type="boolean")]
@@ -229,9 +230,9 @@ Labels = Annotated[
 ]
 TopicArn = Annotated[
     str,
-    _text(notice_readers.topic_arn, notice_readers.TOPIC_ARN, "arn:aws:sns:us-east-2:123456789012:oncall"),
+    text_of(notice_readers.topic_arn, notice_readers.TOPIC_ARN, "arn:aws:sns:us-east-2:123456789012:oncall"),
 ]
-Email = Annotated[str, _text(notice_readers.email, r"^[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+$", "oncall@example.com")]
+Email = Annotated[str, text_of(notice_readers.email, r"^[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+$", "oncall@example.com")]
 ControllerSize = Annotated[str, Reader(readers.controller_size, enum=list(pcs.SIZES))]
 SlurmVersion = Annotated[
     str,
@@ -251,22 +252,25 @@ SlurmSettings = Annotated[
 ]
 Cidr = Annotated[
     IPv4Network,
-    _text(readers.cidr, r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "10.0.0.0/16"),
+    text_of(readers.cidr, r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "10.0.0.0/16"),
 ]
 VpcId = Annotated[str, _ec2_id("vpc", "the id of a VPC")]
 SubnetId = Annotated[str, _ec2_id("subnet", "the id of a subnet")]
+NodeOs = Annotated[
+    eks.NodeOs, Reader(basic_readers.word_of(eks.NODE_OSES, "the system of nodes"), enum=list(eks.NODE_OSES))
+]
 SubnetIds = dict[ZoneId, SubnetId]
 Cidrs = dict[ZoneId, Cidr]
 KeyArn = Annotated[
     str,
-    _text(
+    text_of(
         readers.key_arn,
         readers.KEY_ARN,
         "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
     ),
 ]
-MountPath = Annotated[str, _text(readers.mount_path, paths.MOUNT, "/fsx")]
-HomePath = Annotated[str, _text(storage_readers.home_path, paths.MOUNT, "/home")]
+MountPath = Annotated[str, text_of(readers.mount_path, paths.MOUNT, "/fsx")]
+HomePath = Annotated[str, text_of(storage_readers.home_path, paths.MOUNT, "/home")]
 HomeDeployment = Annotated[
     DeploymentType,
     Reader(
@@ -274,7 +278,7 @@ HomeDeployment = Annotated[
         enum=list(HOME_DEPLOYMENTS),
     ),
 ]
-NodeGroupName = Annotated[str, _text(node_readers.node_group_name, node_readers.NODE_GROUP, "train")]
+NodeGroupName = Annotated[str, text_of(node_readers.node_group_name, node_readers.NODE_GROUP, "train")]
 Tags = Annotated[
     dict[str, str],
     Reader(readers.tags, type="object", additionalProperties={"type": "string", "maxLength": 256}, maxProperties=40),

@@ -5,7 +5,7 @@ from ultracluster.compute.capacity_notices import CapacityNotices
 from ultracluster.compute.capacity_reservation import CapacityReservation
 from ultracluster.compute.image_pipeline import ImagePipeline
 from ultracluster.compute.images import UNPINNED_IMAGE, image_id, newest_image
-from ultracluster.compute.node_group_template import DECLARED_TYPE, NodeGroupTemplate, RootVolume
+from ultracluster.compute.node_group_template import DECLARED_TYPE, Access, NodeGroupTemplate, RootVolume
 from ultracluster.compute.scale_in import ScaleInBeforeEnd
 from ultracluster.compute.script_asset import ScriptAsset
 from ultracluster.planning import (
@@ -28,6 +28,7 @@ from ultracluster.planning import (
 __all__ = [
     "DECLARED_TYPE",
     "UNPINNED_IMAGE",
+    "Access",
     "Capacity",
     "CapacityBlock",
     "CapacityNotices",

@@ -7,7 +7,8 @@ import json
 import re
 import shlex
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ultracluster.planning import Mount, NodeFile
 from ultracluster.planning.fstab import automount_unit, fstab_options
@@ -25,7 +26,14 @@ _BOUNDARY = "==ULTRACLUSTER=="
 _ARCHIVE = "/var/lib/ultracluster/boot.tar"
 
 
-def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), units: Sequence[str] = ()) -> str:
+def user_data(
+    *,
+    mounts: Sequence[Mount] = (),
+    files: Sequence[NodeFile] = (),
+    units: Sequence[str] = (),
+    enabled: Sequence[str] = (),
+    node_configs: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """The user data of a node as MIME multi-part text, which AWS PCS and EKS merge with their own.
 
     cloud-init writes the mounts to /etc/fstab, so they come back after a reboot. A mount that fails leaves the node up,
@@ -36,6 +44,8 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
         mounts: What is mounted.
         files: What is written before, all in one compressed archive: that is what makes them fit.
         units: Units of systemd, of the files or of the image, that are enabled and started in this order.
+        enabled: Units of systemd that are enabled only: others start them.
+        node_configs: Documents for nodeadm of EKS, each in a part of its own.
 
     Raises:
         ValueError: When two mounts have one path, or one has none below `/`, when the text is over EC2's limit of 16
@@ -50,11 +60,13 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
         config["write_files"] = [{"path": _ARCHIVE, "encoding": "gz+b64", "content": _archive(files)}]
     if mounts:
         config |= {"bootcmd": [], "mounts": []}
-    if mounts or files or units:
+    if mounts or files or units or enabled:
         config["runcmd"] = []
     if files:
         config["runcmd"].append(f"tar -xf {_ARCHIVE} -C / --no-same-owner && systemctl daemon-reload")
     late: list[str] = []
+    if enabled:
+        config["runcmd"].append(f"systemctl enable {' '.join(map(shlex.quote, enabled))}")
     for mount in mounts:
         path = shlex.quote(mount.path)
         # An immutable mount point: while nothing is mounted on it, a write fails instead of filling the root volume.
@@ -94,6 +106,7 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
             # JSON is YAML; it keeps tokens and odd characters in one piece.
             json.dumps(config, indent=1),
             "",
+            *(line for document in node_configs for line in _node_config(document)),
             f"--{_BOUNDARY}--",
             "",
         ]
@@ -105,6 +118,11 @@ def user_data(*, mounts: Sequence[Mount] = (), files: Sequence[NodeFile] = (), u
             "bake what is large into the image, or fetch it from S3 at boot"
         )
     return text
+
+
+def _node_config(document: Mapping[str, Any]) -> list[str]:
+    """The part of a document for nodeadm; see https://awslabs.github.io/amazon-eks-ami/nodeadm/ (read 2026-11-21)."""
+    return [f"--{_BOUNDARY}", "Content-Type: application/node.eks.aws", "", "---", json.dumps(document, indent=1), ""]
 
 
 def _options(mount: Mount) -> str:

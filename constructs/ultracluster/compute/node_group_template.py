@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
@@ -56,6 +57,19 @@ class RootVolume:
             raise ValueError(f"a root volume has at least 1 GiB, got {self.gib}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Who may enter a node, and what it may do itself.
+
+    Args:
+        key_pair: Name of a key pair of EC2 that opens the image's own user over SSH. Default: none.
+        instance_profile: Instance profile of the nodes, for an Auto Scaling group; AWS PCS and EKS name it themselves.
+    """
+
+    key_pair: str | None = None
+    instance_profile: iam.IInstanceProfile | None = None
+
+
 class NodeGroupTemplate(Construct):
     """A launch template for one group of equal nodes: interfaces, capacity, placement, disk and metadata service.
 
@@ -77,7 +91,7 @@ class NodeGroupTemplate(Construct):
         image: The image, or the id of one. Default: none, the service that launches brings its own.
         user_data: Plain text; see `boot.user_data`. Default: none.
         root_volume: Default: 500 GiB, encrypted by the account's key for EBS.
-        key_pair: Name of a key pair of EC2 that opens the image's own user over SSH. Default: none.
+        access: Key pair and instance profile of the nodes. Default: neither.
         tags: Tags of the instances, their volumes and interfaces. Tags of a stack reach the template, not those.
 
     Raises:
@@ -100,7 +114,7 @@ class NodeGroupTemplate(Construct):
         image: Image | str | None = None,
         user_data: str | None = None,
         root_volume: RootVolume | None = None,
-        key_pair: str | None = None,
+        access: Access | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
@@ -108,6 +122,7 @@ class NodeGroupTemplate(Construct):
         self.capacity: Capacity = capacity or OnDemand()
         self.service: Service = service
         self.subnet = subnet
+        self._access = access or Access()
         self.image = Image(id=image) if isinstance(image, str) else image
         problems = self._problems(security_groups)
         #: The network interfaces of one node.
@@ -126,7 +141,7 @@ class NodeGroupTemplate(Construct):
         self.placed = placed
         #: The placement group, made or handed in. None: the nodes are in none.
         self.placement_group = self._place(placed, placement_group)
-        self.resource = self._make(security_groups, user_data, root_volume or RootVolume(), key_pair, tags or {})
+        self.resource = self._make(security_groups, user_data, root_volume or RootVolume(), tags or {})
         if self.instance_type.declared or self.instance_type.ultraservers:
             # cfn-lint takes its types from price lists, which have neither new types nor UltraServers (1.58, 2026-11).
             self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
@@ -144,6 +159,8 @@ class NodeGroupTemplate(Construct):
                 "subnet must be left out: an EKS managed node group names its subnets itself, and refuses a template "
                 "that does"
             )
+        if self._access.instance_profile is not None and self.service != "self-managed":
+            problems.found.append("instance_profile must be left out: the service that launches names it itself")
         if self.service == "hyperpod":
             problems.found.append("HyperPod takes no launch template; see planning.purchase for what it is told")
         else:
@@ -178,10 +195,10 @@ class NodeGroupTemplate(Construct):
         security_groups: Sequence[ec2.ISecurityGroup],
         user_data: str | None,
         root: RootVolume,
-        key_pair: str | None,
         tags: Mapping[str, str],
     ) -> ec2.CfnLaunchTemplate:
         fields = launch_template_fields(self.purchase)
+        profile = self._access.instance_profile
         group_ids = [group.security_group_id for group in security_groups]
         subnet_id = None if self.subnet is None else self.subnet.subnet_id
         marks = {"Name": self.node.path.removesuffix(f"/{self.node.id}"), **tags}
@@ -192,7 +209,10 @@ class NodeGroupTemplate(Construct):
                 instance_type=self.instance_type.name,
                 # PCS takes the image of the compute node group, not of its template.
                 image_id=image_id(self, self.image) if self.image and self.service != "pcs" else None,
-                key_name=key_pair,
+                key_name=self._access.key_pair,
+                iam_instance_profile=None
+                if profile is None
+                else _L1.IamInstanceProfileProperty(arn=profile.instance_profile_arn),
                 user_data=None if user_data is None else cdk.Fn.base64(user_data),
                 network_interfaces=[_interface(row, group_ids, subnet_id) for row in self.interfaces],
                 instance_market_options=fields.market_options,

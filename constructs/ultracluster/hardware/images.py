@@ -8,8 +8,9 @@ from typing import Literal
 
 from ultracluster.hardware.instance_type import Architecture
 
-#: Images by who they are for: AWS PCS, EKS on Amazon Linux 2023 or Bottlerocket, and plain EC2 (DLAMI).
-ImageFamily = Literal["pcs", "eks", "bottlerocket", "dlami"]
+#: Images by who they are for: AWS PCS, EKS on Amazon Linux 2023 or Bottlerocket, the same without GPUs, and plain EC2
+#: (DLAMI).
+ImageFamily = Literal["pcs", "eks", "eks-standard", "bottlerocket", "bottlerocket-standard", "dlami"]
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/ (PCS-ready DLAMI, only `latest` exists);
 # https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html;
@@ -18,6 +19,9 @@ ImageFamily = Literal["pcs", "eks", "bottlerocket", "dlami"]
 _PARAMETERS: dict[ImageFamily, str] = {
     "pcs": "/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id",
     "eks": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/nvidia/recommended/image_id",
+    "eks-standard": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/standard/recommended/"
+    "image_id",
+    "bottlerocket-standard": "/aws/service/bottlerocket/aws-k8s-{kubernetes}/{architecture}/latest/image_id",
     "bottlerocket": "/aws/service/bottlerocket/aws-k8s-{kubernetes}-nvidia/{architecture}/latest/image_id",
     "dlami": "/aws/service/deeplearning/ami/{architecture}/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id",
 }

@@ -30,6 +30,8 @@ class ClusterNetwork(Construct):
         services_cidr: Address range of the subnet for such services. Used when `services_zone` differs from `zone`.
         zone_cidrs: Address ranges of private subnets for nodes in further zones, by zone id. Their way out is the same
             NAT gateway. Default: there are none.
+        internet: Whether there is a way out. Without one there is neither NAT gateway nor public subnet, and what nodes
+            call needs `ServiceEndpoints`. Default: yes.
         flow_log_retention: How long flow logs are kept in CloudWatch Logs.
 
     Raises:
@@ -50,6 +52,7 @@ class ClusterNetwork(Construct):
         services_zone: str | None = None,
         services_cidr: IPv4Network | None = None,
         zone_cidrs: Mapping[str, IPv4Network] | None = None,
+        internet: bool = True,
         flow_log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
     ) -> None:
         super().__init__(scope, id)
@@ -67,30 +70,19 @@ class ClusterNetwork(Construct):
         cdk.Tags.of(vpc).add("Name", vpc.node.path)
         self.zone = zone
 
-        gateway = ec2.CfnInternetGateway(self, "InternetGateway")
-        attachment = ec2.CfnVPCGatewayAttachment(
-            self, "GatewayAttachment", vpc_id=vpc.ref, internet_gateway_id=gateway.ref
-        )
-        public = ZonalSubnet(self, "PublicSubnet", vpc_id=vpc.ref, zone=services_zone, cidr=public_cidr)
-        public.add_route("DefaultRoute", destination=_INTERNET, gateway_id=gateway.ref).node.add_dependency(attachment)
-
-        address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
-        address.node.add_dependency(attachment)
-        nat = ec2.CfnNatGateway(
-            self, "NatGateway", subnet_id=public.subnet_id, allocation_id=address.attr_allocation_id
-        )
+        nat = self._way_out(vpc.ref, services_zone, public_cidr) if internet else None
         training = ZonalSubnet(self, "TrainingSubnet", vpc_id=vpc.ref, zone=zone, cidr=training_cidr)
-        training.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+        _lead_out(training, nat)
         private = [training.subnet]
         if services_zone != zone and services_cidr is not None:
             services = ZonalSubnet(self, "ServicesSubnet", vpc_id=vpc.ref, zone=services_zone, cidr=services_cidr)
-            services.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+            _lead_out(services, nat)
             private.append(services.subnet)
         #: Subnets for nodes in further zones, by zone id.
         self.zone_subnets: dict[str, ec2.ISubnet] = {}
         for other, range in sorted((zone_cidrs or {}).items()):
             further = ZonalSubnet(self, f"Subnet-{other}", vpc_id=vpc.ref, zone=other, cidr=range)
-            further.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+            _lead_out(further, nat)
             self.zone_subnets[other] = further.subnet
         #: Where nodes and their file system live.
         self.training_subnet: ec2.ISubnet = training.subnet
@@ -122,3 +114,22 @@ class ClusterNetwork(Construct):
                 logs.LogGroup(self, "FlowLogGroup", retention=flow_log_retention)
             ),
         )
+
+    def _way_out(self, vpc_id: str, zone: str, cidr: IPv4Network) -> ec2.CfnNatGateway:
+        gateway = ec2.CfnInternetGateway(self, "InternetGateway")
+        attachment = ec2.CfnVPCGatewayAttachment(
+            self, "GatewayAttachment", vpc_id=vpc_id, internet_gateway_id=gateway.ref
+        )
+        public = ZonalSubnet(self, "PublicSubnet", vpc_id=vpc_id, zone=zone, cidr=cidr)
+        public.add_route("DefaultRoute", destination=_INTERNET, gateway_id=gateway.ref).node.add_dependency(attachment)
+
+        address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
+        address.node.add_dependency(attachment)
+        return ec2.CfnNatGateway(
+            self, "NatGateway", subnet_id=public.subnet_id, allocation_id=address.attr_allocation_id
+        )
+
+
+def _lead_out(subnet: ZonalSubnet, nat: ec2.CfnNatGateway | None) -> None:
+    if nat is not None:
+        subnet.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)

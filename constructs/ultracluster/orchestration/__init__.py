@@ -1,5 +1,11 @@
-"""Slurm on AWS PCS."""
+"""Slurm on AWS PCS, and Kubernetes on Amazon EKS."""
 
+from ultracluster.orchestration.eks_add_on import EksAddOn, pod_role
+from ultracluster.orchestration.eks_cluster import EksCluster
+from ultracluster.orchestration.eks_karpenter import EksKarpenter
+from ultracluster.orchestration.eks_node_group import EksNodeGroup
+from ultracluster.orchestration.eks_node_role import EksNodeRole
+from ultracluster.orchestration.eks_self_managed_node_group import EksSelfManagedNodeGroup
 from ultracluster.orchestration.login_ssh import LoginSsh
 from ultracluster.orchestration.node_scripts import NodeScripts
 from ultracluster.orchestration.node_users import NodeUsers
@@ -12,6 +18,12 @@ from ultracluster.orchestration.slurm_accounts import SlurmAccounts
 from ultracluster.orchestration.slurm_options import SlurmOptions
 
 __all__ = [
+    "EksAddOn",
+    "EksCluster",
+    "EksKarpenter",
+    "EksNodeGroup",
+    "EksNodeRole",
+    "EksSelfManagedNodeGroup",
     "LoginSsh",
     "NodeScripts",
     "NodeUsers",
@@ -22,4 +34,5 @@ __all__ = [
     "PcsQueue",
     "SlurmAccounts",
     "SlurmOptions",
+    "pod_role",
 ]

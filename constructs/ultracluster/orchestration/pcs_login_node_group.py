@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.compute import NodeGroupTemplate, RootVolume
+from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
 from ultracluster.hardware import InstanceType
 from ultracluster.hardware.quotas import INSTANCES_PER_SPREAD_GROUP
 from ultracluster.orchestration.login_ssh import LoginSsh
@@ -59,7 +59,7 @@ class PcsLoginNodeGroup(Construct):
             instance_type=instance_type,
             security_groups=[*security_groups, *opened],
             placement_group="spread" if 1 < count <= INSTANCES_PER_SPREAD_GROUP else None,
-            key_pair=None if ssh is None else ssh.key_pair,
+            access=None if ssh is None else Access(key_pair=ssh.key_pair),
             service="pcs",
             subnet=subnet,
             image=image,

@@ -3,9 +3,22 @@
 A part is a function, so that one stack may hold them all (`UltraCluster`) or each a stack of its own.
 """
 
+from ultracluster.patterns.eks_part import Kubernetes, commands, kubernetes, kubernetes_nodes
 from ultracluster.patterns.network_part import Network, network
 from ultracluster.patterns.slurm_part import control_plane, node_groups
 from ultracluster.patterns.storage_part import Storage, storage
 from ultracluster.patterns.ultra_cluster import UltraCluster
 
-__all__ = ["Network", "Storage", "UltraCluster", "control_plane", "network", "node_groups", "storage"]
+__all__ = [
+    "Kubernetes",
+    "Network",
+    "Storage",
+    "UltraCluster",
+    "commands",
+    "control_plane",
+    "kubernetes",
+    "kubernetes_nodes",
+    "network",
+    "node_groups",
+    "storage",
+]

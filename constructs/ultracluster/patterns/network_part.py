@@ -8,7 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IDependable
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup
-from ultracluster.network import ClusterNetwork, EfaSecurityGroup
+from ultracluster.network import ClusterNetwork, EfaSecurityGroup, ServiceEndpoints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class Network:
 
     vpc: ec2.IVpc
     training_subnet: ec2.ISubnet
-    #: Where the Slurm controller puts its interface.
+    #: Where the control plane puts its interface, EKS one of several: the others are in `zone_subnets`.
     services_subnet: ec2.ISubnet
     nodes: ec2.ISecurityGroup
     #: Subnets of nodes in further zones, by zone id.
@@ -71,13 +71,21 @@ def network(scope: Construct, cluster: ClusterFile) -> Network:
         services_zone=cluster.network.services_zone,
         services_cidr=cluster.subnets.services,
         zone_cidrs=cluster.zone_subnets,
+        internet=cluster.network.internet,
     )
     nodes = EfaSecurityGroup(scope, "Nodes", vpc=made.vpc)
+    ready: list[IDependable] = [made, nodes]
+    if not cluster.network.internet:
+        ready.append(
+            ServiceEndpoints(
+                scope, "Endpoints", vpc=made.vpc, subnet=made.services_subnet, clients=[nodes.security_group]
+            )
+        )
     return Network(
         vpc=made.vpc,
         training_subnet=made.training_subnet,
         services_subnet=made.services_subnet,
         nodes=nodes.security_group,
         zone_subnets=made.zone_subnets,
-        ready=(made, nodes),
+        ready=tuple(ready),
     )

@@ -99,21 +99,21 @@ def node_groups(
         pcs: The cluster.
         extra: More files and units for the nodes of a type, such as exporters of metrics. Default: none.
     """
-    _warn(scope, cluster)
+    warn(scope, cluster)
     login = cluster.slurm.login
     groups = {
         "login": PcsLoginNodeGroup(
             scope,
             "Login",
             cluster=pcs,
-            instance_type=cluster.login_type,
+            instance_type=cluster.service_type,
             # A Local Zone has few types; what needs no EFA stands beside the controller.
             subnet=network.services_subnet,
             security_groups=[network.nodes],
             ssh=_ssh(cluster, network),
-            image=login.image or newest_image("pcs", cluster.login_type.architecture),
+            image=login.image or newest_image("pcs", cluster.service_type.architecture),
             count=login.count,
-            boot=node_boot(cluster, storage, cluster.login_type, zone=cluster.network.services_zone or cluster.zone),
+            boot=node_boot(cluster, storage, cluster.service_type, zone=cluster.network.services_zone or cluster.zone),
             tags=cluster.tags,
         ).node_group
     }
@@ -126,7 +126,7 @@ def node_groups(
             layout=group.layout,
             extra=extra(group.instance_type),
         )
-        groups[group.name] = _node_group(_scope(scope, group.name), group, cluster, network, pcs, boot)
+        groups[group.name] = _node_group(child_scope(scope, group.name), group, cluster, network, pcs, boot)
     script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
     accounts = (
         SlurmAccounts(scope, "Accounts", cluster=pcs, login=groups["login"], script=script, wait=bool(late))
@@ -135,7 +135,7 @@ def node_groups(
     )
     for queue in cluster.queues:
         made = PcsQueue(
-            _scope(scope, queue.name),
+            child_scope(scope, queue.name),
             "Queue",
             cluster=pcs,
             name=queue.name,
@@ -212,7 +212,7 @@ def _capacity_that_ends(
     for name, block in blocks.items():
         if block.ends is not None:
             PcsDrain(
-                _scope(scope, name),
+                child_scope(scope, name),
                 "Drain",
                 cluster=pcs,
                 login=groups["login"],
@@ -223,7 +223,8 @@ def _capacity_that_ends(
             )
 
 
-def _warn(scope: Construct, cluster: ClusterFile) -> None:
+def warn(scope: Construct, cluster: ClusterFile) -> None:
+    """Say what the cluster file is warned of, but for what other constructs say."""
     validations = cdk.Validations.of(scope)
     found = warnings(cluster)
     for warning in found:
@@ -236,7 +237,7 @@ def _warn(scope: Construct, cluster: ClusterFile) -> None:
             )
 
 
-def _scope(scope: Construct, name: str) -> Construct:
+def child_scope(scope: Construct, name: str) -> Construct:
     """The construct that holds what belongs to one name, made once."""
     found = scope.node.try_find_child(name)
     return found if isinstance(found, Construct) else Construct(scope, name)

@@ -1,9 +1,13 @@
 """A whole cluster as one construct."""
 
+from collections.abc import Mapping
+
 import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.orchestration import EksNodeGroup, EksSelfManagedNodeGroup, PcsCluster, PcsComputeNodeGroup
+from ultracluster.patterns.eks_part import Kubernetes, kubernetes, kubernetes_nodes
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.network_part import network as make_network
 from ultracluster.patterns.slurm_part import control_plane, node_groups
@@ -12,7 +16,7 @@ from ultracluster.patterns.storage_part import storage as make_storage
 
 
 class UltraCluster(Construct):
-    """Network, storage, Slurm and node groups of a cluster file, in one stack of yours.
+    """Network, storage, Slurm or Kubernetes, and node groups of a cluster file, in one stack of yours.
 
     The stacks of this repository's app hold the same parts one by one, which is better for a cluster that lives long:
     storage then has a stack, and a termination protection, of its own.
@@ -35,8 +39,17 @@ class UltraCluster(Construct):
         super().__init__(scope, id)
         self.network = network or make_network(self, cluster)
         self.storage = storage or make_storage(self, cluster, self.network)
-        self.slurm = control_plane(self, cluster, self.network, self.storage)
-        #: Node groups by name; `login` is the login nodes'.
-        self.node_groups = node_groups(self, cluster, self.network, self.storage, self.slurm)
+        #: The Slurm controller. None: the file's orchestrator is Kubernetes.
+        self.slurm: PcsCluster | None = None
+        #: The Kubernetes control plane. None: the file's orchestrator is Slurm.
+        self.kubernetes: Kubernetes | None = None
+        #: Node groups by name; `login` is the login nodes', `system` those of what Kubernetes itself needs.
+        self.node_groups: Mapping[str, PcsComputeNodeGroup | EksNodeGroup | EksSelfManagedNodeGroup]
+        if cluster.orchestrator == "kubernetes":
+            self.kubernetes = kubernetes(self, cluster, self.network)
+            self.node_groups = kubernetes_nodes(self, cluster, self.network, self.storage, self.kubernetes)
+        else:
+            self.slurm = control_plane(self, cluster, self.network, self.storage)
+            self.node_groups = node_groups(self, cluster, self.network, self.storage, self.slurm)
         for key, value in cluster.tags.items():
             cdk.Tags.of(self).add(key, value)

@@ -29,6 +29,15 @@ from ultracluster.planning.deep_check import DEEP_CHECK, deep_check
 from ultracluster.planning.directory_bucket import check_directory_bucket, directory_bucket_warnings
 from ultracluster.planning.domains import Domains, domains_for, segment
 from ultracluster.planning.efa_reach import check_efa_reach
+from ultracluster.planning.eks_boot import (
+    GPU_TAINT,
+    ClusterAccess,
+    EksBoot,
+    NodeSettings,
+    Taint,
+    bottlerocket_settings,
+    eks_boot,
+)
 from ultracluster.planning.failures import days_between_interruptions
 from ultracluster.planning.health import DEVICES_STATE, HEALTH_UNIT, HPC_JOBS, health_boot, health_settings
 from ultracluster.planning.images import Image, check_image
@@ -43,6 +52,7 @@ from ultracluster.planning.mountpoint import Mountpoint
 from ultracluster.planning.mounts import Mount, Mountable, Volume
 from ultracluster.planning.nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
 from ultracluster.planning.node_files import NodeBoot, NodeFile, mount_unit
+from ultracluster.planning.node_repair import RepairOverride, repair_overrides
 from ultracluster.planning.openzfs import OpenZfsSize, size_openzfs
 from ultracluster.planning.paths import check_mount_path
 from ultracluster.planning.placement import NamedGroup, PlacementWish, Strategy, placement
@@ -67,6 +77,7 @@ __all__ = [
     "CONTAINERS_UNIT",
     "DEEP_CHECK",
     "DEVICES_STATE",
+    "GPU_TAINT",
     "HEALTH_UNIT",
     "HPC_JOBS",
     "LUSTRE_EFA_UNIT",
@@ -83,8 +94,10 @@ __all__ = [
     "CapacityBlock",
     "Checkpoint",
     "CheckpointTimes",
+    "ClusterAccess",
     "Domains",
     "EfaBundle",
+    "EksBoot",
     "Image",
     "InterruptibleReservation",
     "LocalScratch",
@@ -101,6 +114,7 @@ __all__ = [
     "NamedGroup",
     "NodeBoot",
     "NodeFile",
+    "NodeSettings",
     "NodeSetup",
     "OnDemand",
     "OpenReservation",
@@ -108,12 +122,14 @@ __all__ = [
     "PlacementWish",
     "Purchase",
     "Purpose",
+    "RepairOverride",
     "ReservationGroup",
     "Reserved",
     "Service",
     "Spot",
     "Strategy",
     "SubnetPlan",
+    "Taint",
     "TargetedReservation",
     "Tier",
     "TrainingPlan",
@@ -123,6 +139,7 @@ __all__ = [
     "Volume",
     "association_warnings",
     "boot_script",
+    "bottlerocket_settings",
     "check_associations",
     "check_capacity",
     "check_directory_bucket",
@@ -139,6 +156,7 @@ __all__ = [
     "deep_check",
     "directory_bucket_warnings",
     "domains_for",
+    "eks_boot",
     "health_boot",
     "health_settings",
     "largest_training_subnet",
@@ -151,6 +169,7 @@ __all__ = [
     "plan_subnets",
     "plan_zone_subnets",
     "purchase",
+    "repair_overrides",
     "segment",
     "size_openzfs",
     "slurm_boot",

@@ -114,6 +114,10 @@ class LustreClient:
     def _gpudirect_storage(self, instance_type: InstanceType) -> bool:
         return self.gpudirect_storage and instance_type.gpudirect_storage is True
 
+    def boot(self, instance_type: InstanceType) -> NodeBoot:
+        """The files and the unit that set EFA up for the Lustre client, for nodes that mount later on."""
+        return NodeBoot(files=tuple(self._files(instance_type)), units=(LUSTRE_EFA_UNIT,))
+
     def _files(self, instance_type: InstanceType) -> list[NodeFile]:
         command = [f"{_BIN}lustre-efa", "--gds", "yes" if self._gpudirect_storage(instance_type) else "no"]
         if self.connections(instance_type) < self._most(instance_type):

@@ -43,7 +43,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
         except clusterfile.ClusterFileError as error:
             problem = str(error)
             continue
-        if edited.controller_size == before.controller_size:
+        if before.orchestrator == "kubernetes" or edited.controller_size == before.controller_size:
             return name
         problem = (
             f"one more node makes the controller {edited.controller_size}, and that is a new cluster; say slurm: "

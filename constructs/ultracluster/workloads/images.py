@@ -30,6 +30,11 @@ class ContainerImage:
     read_on: str
 
     @property
+    def address(self) -> str:
+        """Its address as Kubernetes takes it."""
+        return f"{self.registry}/{self.repository}:{self.tag}"
+
+    @property
     def enroot(self) -> str:
         """Its address as Enroot and Pyxis take it.
 

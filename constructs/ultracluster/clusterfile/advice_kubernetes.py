@@ -1,0 +1,29 @@
+"""Warnings about Kubernetes."""
+
+from collections.abc import Iterator
+
+from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.kubernetes_readers import OPEN
+from ultracluster.clusterfile.node_group import KUBERNETES
+from ultracluster.hardware import eks
+
+
+def kubernetes_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
+    """Id, without prefix, and message of each warning."""
+    wish = cluster.kubernetes
+    if cluster.orchestrator != KUBERNETES:
+        return
+    old = eks.version_advice(wish.version)
+    if old is not None:
+        yield ("kubernetes-version", old)
+    if wish.existing is None and not wish.admins:
+        yield (
+            "kubernetes-no-admins",
+            "nobody may enter the cluster; name the IAM roles that administer it: kubernetes: {admins: "
+            "[arn:aws:iam::...]}",
+        )
+    if wish.endpoint == OPEN:
+        yield (
+            "kubernetes-open",
+            "the API server answers the whole world, and IAM alone keeps it out; name the ranges that you come from",
+        )

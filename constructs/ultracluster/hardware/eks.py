@@ -1,0 +1,157 @@
+"""What Amazon EKS offers: versions of Kubernetes with their dates, what they are needed for, limits of nodes.
+
+See: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html (read 2026-11-21)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from ultracluster.hardware.instance_type import InstanceType
+
+#: Operating systems of nodes.
+NodeOs = Literal["al2023", "bottlerocket"]
+NODE_OSES: tuple[NodeOs, ...] = get_args(NodeOs)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KubernetesVersion:
+    """A version of Kubernetes on EKS.
+
+    Args:
+        released: When EKS took it up.
+        standard_until: End of standard support.
+        extended_until: End of extended support, which costs more by the hour; EKS then updates the control plane.
+    """
+
+    released: date
+    standard_until: date
+    extended_until: date
+
+
+# Read on 2026-11-21. 1.31 is left out: its extended support ends on 2026-11-26, and EKS then updates it unasked.
+VERSIONS: Mapping[str, KubernetesVersion] = MappingProxyType(
+    {
+        name: KubernetesVersion(
+            released=date.fromisoformat(released),
+            standard_until=date.fromisoformat(standard),
+            extended_until=date.fromisoformat(extended),
+        )
+        for name, released, standard, extended in (
+            ("1.32", "2025-01-23", "2026-03-23", "2027-03-23"),
+            ("1.33", "2025-05-29", "2026-07-29", "2027-07-29"),
+            ("1.34", "2025-10-02", "2026-12-02", "2027-12-02"),
+            ("1.35", "2026-01-27", "2027-03-27", "2028-03-27"),
+            ("1.36", "2026-06-02", "2027-08-02", "2028-08-02"),
+        )
+    }
+)
+#: The day on which `VERSIONS` was true. What is in extended support follows from it, never from the clock.
+READ_ON = date(2026, 11, 21)
+# Not the newest: every chart that is deployed names it, and it is in standard support for four months more.
+DEFAULT_VERSION = "1.35"
+
+# Dynamic Resource Allocation, which ComputeDomains need:
+# https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-21)
+ULTRASERVERS_FROM = "1.33"
+# https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html (read 2026-11-21)
+DRANET_FROM = "1.34"
+
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-eks-cluster-controlplanescalingconfig.html
+# (read 2026-11-21); `tier-ultra` is in the schema and not in the API.
+SCALING_TIERS = ("standard", "tier-xl", "tier-2xl", "tier-4xl", "tier-8xl")
+
+# EKS has no controllers' interfaces in these: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+# (read 2026-11-21)
+ZONES_WITHOUT_CONTROL_PLANE = ("use1-az3", "usw1-az2", "cac1-az3")
+
+# The range of Services, when nobody names one: one of the two that EKS itself chooses.
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
+SERVICE_CIDR = "172.20.0.0/16"
+
+# A prefix that the VPC CNI puts on an interface is a /28, and takes the place of one address.
+# https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html (read 2026-11-21)
+ADDRESSES_PER_PREFIX = 16
+# "For instances with less than 30 vCPUs, the cap is 110. For instances with greater than 30 vCPUs, the cap is 250":
+# https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html (read 2026-11-21)
+_FEW_VCPUS, _FEW_PODS, _MANY_PODS = 30, 110, 250
+
+#: Why EKS Auto Mode runs no training nodes, in sentences.
+# https://docs.aws.amazon.com/eks/latest/userguide/ml-node-pools.html, device-management-efa.html and
+# ml-eks-nvidia-ultraserver.html (read 2026-11-21)
+AUTO_MODE_LIMITS = (
+    "its nodes are Bottlerocket of AWS's making, so neither the Lustre client's EFA nor a driver of yours gets in",
+    "a node lives 21 days at most, which ends longer runs",
+    "it runs neither the EFA device plugin nor DRANET of yours, and no DRA, so no UltraServer",
+)
+
+
+def check_version(version: str) -> list[str]:
+    """Why a version is refused; empty when EKS runs it."""
+    if version in VERSIONS:
+        return []
+    known = f"EKS runs {', '.join(VERSIONS)} (its calendar of {READ_ON})"
+    if _key(version) < _key(next(iter(VERSIONS))):
+        return [f"{version} is at its end: EKS updates such clusters unasked; {known}"]
+    return [f"{version} is not known to this release; {known}"]
+
+
+def version_advice(version: str) -> str | None:
+    """What to know of a version that is accepted. None: nothing."""
+    found = VERSIONS[version]
+    if found.standard_until < READ_ON:
+        return (
+            f"Kubernetes {version} left standard support on {found.standard_until}: a cluster costs more by the hour, "
+            f"and EKS updates it unasked after {found.extended_until}; take {DEFAULT_VERSION}"
+        )
+    return None
+
+
+def check_ultraserver_version(version: str) -> list[str]:
+    """Why UltraServers can't run on a version; empty when they can."""
+    if _key(version) >= _key(ULTRASERVERS_FROM):
+        return []
+    return [
+        f"UltraServers need Kubernetes {ULTRASERVERS_FROM} or newer, got {version}: without Dynamic Resource "
+        "Allocation no ComputeDomain joins their GPUs over NVLink"
+    ]
+
+
+def at_least(version: str, least: str) -> bool:
+    """Whether a version is another one or newer."""
+    return _key(version) >= _key(least)
+
+
+def most_pods(record: InstanceType) -> int:
+    """Pods that fit on a node: EKS's own cap, or the addresses of its first network card, with prefixes.
+
+    The VPC CNI gives pods addresses of interfaces on card 0 alone. EFA-only interfaces hold none, and one EFA device of
+    that card takes a place: see `hardware.interfaces`.
+    """
+    cap = _FEW_PODS if record.vcpus < _FEW_VCPUS else _MANY_PODS
+    # One address of the primary interface is the node's own.
+    return min(cap, (record.ipv4_per_interface - 1) * ADDRESSES_PER_PREFIX)
+
+
+def pod_addresses(pods: int) -> int:
+    """IPv4 addresses that the pods of a node take from its subnet, in prefixes, with the one that is kept warm."""
+    return ADDRESSES_PER_PREFIX * (-(-pods // ADDRESSES_PER_PREFIX) + 1)
+
+
+def ami_type(os: NodeOs, record: InstanceType) -> str:
+    """The `AmiType` of a managed node group.
+
+    See: https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html (read 2026-11-21)
+    """
+    arm = record.architecture == "arm64"
+    if os == "bottlerocket":
+        return f"BOTTLEROCKET_{'ARM_64' if arm else 'x86_64'}{'_NVIDIA' if record.gpus else ''}"
+    if not record.gpus:
+        return "AL2023_ARM_64_STANDARD" if arm else "AL2023_x86_64_STANDARD"
+    return "AL2023_ARM_64_NVIDIA" if arm else "AL2023_x86_64_NVIDIA"
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

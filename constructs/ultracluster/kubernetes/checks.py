@@ -1,0 +1,138 @@
+"""What cannot stand together on one cluster, said all at once."""
+
+import re
+from collections.abc import Iterator
+
+from ultracluster.kubernetes.bad_versions import bad_version
+from ultracluster.kubernetes.charts import CHARTS
+from ultracluster.kubernetes.nodes import PlatformNodes
+from ultracluster.kubernetes.platform import HEALTH, Platform
+from ultracluster.kubernetes.teams import shares
+
+# https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html and device-management-efa.html (read
+# 2026-11-20). resource.k8s.io/v1 is served from 1.34 on: https://kubernetes.io/docs/reference/using-api/deprecation-guide
+_GB200_FROM = 33
+_DRA_FROM = 34
+# A pod has its own root, so /home is free; these are not.
+_TAKEN_PATHS = ("/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/lib", "/tmp", "/var")
+_PATH = re.compile(r"(/[A-Za-z0-9._-]+)+", re.ASCII)
+
+
+def check_platform(platform: Platform) -> None:
+    """Refuse a platform whose parts exclude each other.
+
+    Raises:
+        ValueError: With every problem.
+    """
+    problems = [*_names(platform), *_shares(platform), *_efa(platform), *_gpus(platform), *_elastic(platform)]
+    problems += [
+        problem for name, version in _versions(platform) for problem in bad_version(name, version, platform.nodes)
+    ]
+    if problems:
+        raise ValueError(f"platform of {platform.cluster[:70]}: {'; '.join(problems)}")
+
+
+def _versions(platform: Platform) -> Iterator[tuple[str, str]]:
+    for name, chart in CHARTS.items():
+        yield name, platform.versions.get(name, chart.version)
+
+
+def _names(platform: Platform) -> Iterator[str]:
+    if not platform.nodes:
+        yield "there is no node group"
+    if not platform.teams:
+        yield "there is no team: leave teams out for one that has all nodes"
+    for what, names in (
+        ("node group", [group.name for group in platform.nodes]),
+        ("team", [team.name for team in platform.teams]),
+        ("volume", [volume.name for volume in platform.volumes.values()]),
+    ):
+        for name in dict.fromkeys(names):
+            if names.count(name) > 1:
+                yield f"the {what} {name} is there twice"
+    if any(team.name == HEALTH for team in platform.teams):
+        yield f"the team {HEALTH} is the platform's own: choose another name"
+    for path in platform.volumes:
+        taken = path in _TAKEN_PATHS or path == platform.scratch or path.startswith(("/dev/", "/proc/", "/sys/"))
+        if taken or not _PATH.fullmatch(path) or ".." in path.split("/"):
+            yield f"pods see a volume at a directory such as /fsx, got {path[:70]!r}"
+    known = [*CHARTS, "mpi-operator"]
+    for name in platform.versions:
+        if name not in known:
+            yield f"versions names {name!r}, which is no release; known are {', '.join(known)}"
+
+
+def _shares(platform: Platform) -> Iterator[str]:
+    groups = {group.name for group in platform.nodes}
+    for team in platform.teams:
+        for name in team.nodes or {}:
+            if name not in groups:
+                known = ", ".join(sorted(groups))
+                yield f"team {team.name} has nodes of {name!r}, which is no node group; there are {known}"
+    for group in platform.nodes:
+        try:
+            shares(platform.teams, group)
+        except ValueError as problem:
+            yield str(problem)
+
+
+def _efa(platform: Platform) -> Iterator[str]:
+    ways: dict[str, set[str]] = {}
+    for group in platform.nodes:
+        way = platform.efa_way(group)
+        if way is not None:
+            ways.setdefault(group.instance_type.name, set()).add(way)
+        if way == "dranet" and platform.minor < _DRA_FROM:
+            yield f"DRANET needs Kubernetes 1.{_DRA_FROM} or newer, got {platform.kubernetes}: use device-plugin"
+    for name, found in ways.items():
+        if len(found) > 1:
+            yield (
+                f"nodes of {name} would run the EFA device plugin and DRANET, which give the same device to two pods: "
+                "both choose nodes by their type, so all groups of one type use the same"
+            )
+
+
+def _gpus(platform: Platform) -> Iterator[str]:
+    domains = [group.name for group in platform.nodes if group.instance_type.ultraservers]
+    if domains and platform.minor < _GB200_FROM:
+        yield f"{', '.join(domains)}: GB200 needs Kubernetes 1.{_GB200_FROM} or newer, got {platform.kubernetes}"
+    if domains and platform.gpu == "dra-driver":
+        yield (
+            f"{', '.join(domains)}: on GB200 the DRA driver has the ComputeDomains and a device plugin has the GPUs: "
+            "use gpu device-plugin or gpu-operator"
+        )
+    if platform.gpu == "dra-driver" and platform.minor < _DRA_FROM:
+        yield f"GPUs by the DRA driver need Kubernetes 1.{_DRA_FROM} or newer, got {platform.kubernetes}"
+    rocket = [group.name for group in platform.gpu_groups if group.os == "bottlerocket"]
+    if rocket and platform.gpu != "device-plugin":
+        yield (
+            f"{', '.join(rocket)}: Bottlerocket brings a device plugin along, so gpu is device-plugin, "
+            f"got {platform.gpu}"
+        )
+
+
+def _elastic(platform: Platform) -> Iterator[str]:
+    elastic = [group for group in platform.nodes if group.elastic]
+    if elastic and platform.karpenter is None:
+        names = ", ".join(group.name for group in elastic)
+        yield f"{names}: elastic groups need karpenter: role, subnets, security groups, image"
+    if platform.karpenter is not None and not elastic:
+        yield "karpenter has no elastic group: mark one, or leave karpenter out"
+    for group in elastic:
+        if platform.efa_way(group) == "dranet" or platform.gpu == "dra-driver":
+            yield f"{group.name}: Karpenter counts resources that it knows, not DRA claims: use device plugins"
+        if group.instance_type.ultraservers:
+            yield f"{group.name}: an UltraServer is one Capacity Block, which does not grow and shrink: not elastic"
+        if platform.karpenter is not None:
+            yield from _image(group, group.image or platform.karpenter.image)
+        if group.layout == "all-efa" and group.instance_type.supports_efa:
+            yield f"{group.name}: Karpenter takes the layouts one-ip and max-ip, got all-efa"
+
+
+def _image(group: PlatformNodes, image: str) -> Iterator[str]:
+    """Karpenter's rules for images, and ours: one that moves replaces nodes in the midst of a job."""
+    if image.startswith("ami-"):
+        return
+    family, _, version = image.partition("@")
+    if family != group.os or version in ("", "latest"):
+        yield f"{group.name}: the image is an ami- id, or {group.os}@ and an exact version, got {image[:70]!r}"

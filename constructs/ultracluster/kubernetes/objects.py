@@ -1,0 +1,35 @@
+"""Objects of Kubernetes as plain dictionaries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Object = dict[str, Any]
+
+#: On everything that is rendered, so that it can be found again.
+MANAGED_BY = {"app.kubernetes.io/managed-by": "ultracluster"}
+
+
+def make(
+    api_version: str,
+    kind: str,
+    name: str,
+    *,
+    namespace: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    **parts: Any,
+) -> Object:
+    """An object with its head; parts are what stands beside it, such as `spec`."""
+    metadata: Object = {"labels": {**MANAGED_BY, **(labels or {})}, "name": name}
+    if namespace is not None:
+        metadata["namespace"] = namespace
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **parts}
+
+
+def by_type(names: list[str]) -> Object:
+    """Affinity to the nodes of these instance types, and to no others."""
+    expression = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": names}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

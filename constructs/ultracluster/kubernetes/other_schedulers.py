@@ -1,0 +1,87 @@
+"""Volcano and KAI Scheduler: schedulers of their own, which place the pods of a gang together, in place of Kueue."""
+
+from ultracluster.kubernetes.charts import release
+from ultracluster.kubernetes.kueue import topology_levels
+from ultracluster.kubernetes.objects import Object, make
+from ultracluster.kubernetes.platform import Platform
+from ultracluster.kubernetes.release import HelmRelease
+from ultracluster.kubernetes.resources import node_resources, quota
+from ultracluster.kubernetes.teams import Team, shares
+
+# The capacity plugin in place of proportion: queues by resources, not by weights.
+# https://volcano.sh/en/docs/queue_resource_management (read 2026-11-21)
+_VOLCANO_SETTINGS = """\
+actions: "enqueue, allocate, backfill, reclaim"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: predicates
+  - name: capacity
+  - name: nodeorder
+  - name: binpack
+"""
+_UNLIMITED = -1
+_KAI_ROOT = "all"
+
+
+def volcano_release(platform: Platform) -> HelmRelease:
+    """Volcano with queues by resources."""
+    return release("volcano", platform.versions, {"custom": {"scheduler_config_override": _VOLCANO_SETTINGS}})
+
+
+def volcano_objects(platform: Platform) -> list[Object]:
+    """A queue for each team; what it deserves comes back to it when others borrow it."""
+    found = []
+    for team in platform.tenants:
+        own = _sum(platform, team)
+        spec: Object = {"deserved": own, "reclaimable": True}
+        if not team.borrow:
+            spec["capability"] = own
+        found.append(make("scheduling.volcano.sh/v1beta1", "Queue", team.name, spec=spec))
+    return found
+
+
+def kai_release(platform: Platform) -> HelmRelease:
+    """KAI Scheduler."""
+    return release("kai-scheduler", platform.versions, {})
+
+
+def kai_objects(platform: Platform) -> list[Object]:
+    """The topologies, and a queue for each team below one for all. KAI counts GPUs; CPU and memory are left open."""
+    api = "scheduling.run.ai/v2"
+    topologies = {
+        name: make("kai.scheduler/v1alpha1", "Topology", name, spec={"levels": [{"nodeLabel": one} for one in levels]})
+        for name, levels in map(topology_levels, platform.nodes)
+        if levels
+    }
+    total = sum(group.working * group.instance_type.gpus for group in platform.nodes)
+    return [
+        *topologies.values(),
+        make(api, "Queue", _KAI_ROOT, spec={"resources": _kai_resources(total, total)}),
+        *(make(api, "Queue", team.name, spec=_kai_queue(platform, team)) for team in platform.tenants),
+    ]
+
+
+def _kai_queue(platform: Platform, team: Team) -> Object:
+    own = sum(shares(platform.tenants, group)[team.name] * group.instance_type.gpus for group in platform.nodes)
+    limit = _UNLIMITED if team.borrow else own
+    return {"displayName": team.name, "parentQueue": _KAI_ROOT, "resources": _kai_resources(own, limit)}
+
+
+def _kai_resources(gpus: int, limit: int) -> Object:
+    open_end = {"limit": _UNLIMITED, "overQuotaWeight": 1, "quota": _UNLIMITED}
+    return {"cpu": open_end, "gpu": {"limit": limit, "overQuotaWeight": 1, "quota": gpus}, "memory": dict(open_end)}
+
+
+def _sum(platform: Platform, team: Team) -> dict[str, str]:
+    """What a team's nodes of all groups have together."""
+    found: dict[str, int] = {}
+    for group in platform.nodes:
+        nodes = shares(platform.tenants, group)[team.name]
+        for name, value in quota(node_resources(group), nodes, efa="device-plugin", gpus_claimed=False).items():
+            found[name] = found.get(name, 0) + int(value.removesuffix("Mi"))
+    return {name: f"{value}Mi" if name in ("memory", "hugepages-2Mi") else str(value) for name, value in found.items()}

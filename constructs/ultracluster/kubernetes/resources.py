@@ -1,0 +1,109 @@
+"""What one node has for pods, in the words of Kubernetes.
+
+Estimates that a node does not fall short of: a quota must never promise what no node has.
+"""
+
+from dataclasses import dataclass
+
+from ultracluster.hardware import InstanceType, interfaces
+from ultracluster.kubernetes.nodes import EfaWay, PlatformNodes
+
+# nodeadm reserves for kubelet and containerd: 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 %
+# of the rest; 255 MiB and 11 MiB a pod; and evicts pods below 100 MiB.
+# https://github.com/awslabs/amazon-eks-ami, nodeadm/internal/kubelet/config.go (commit 81fec2e, read 2026-11-21)
+_FIRST_CORES_MILLIS = 60 + 10 + 2 * 5
+_FURTHER_CORE_MILLIS = 2.5
+_RESERVED_MIB = 255
+_RESERVED_MIB_PER_POD = 11
+_EVICTION_MIB = 100
+# With prefix delegation, 110 pods below 30 vCPUs and 250 from there on.
+# https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses-procedure.html (read 2026-11-21)
+_MAX_PODS_SMALL = 110
+_MAX_PODS_LARGE = 250
+_LARGE_VCPUS = 30
+# What hypervisor and kernel keep of the memory that EC2 sells: Karpenter's default for a type that it has not seen.
+# https://karpenter.sh/docs/reference/settings (VM_MEMORY_OVERHEAD_PERCENT, 1.14, read 2026-11-21)
+_KEPT_OF_MEMORY = 0.075
+# The EFA driver sets 5,128 pages of 2 MiB aside on x86 nodes.
+# https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (read 2026-11-21)
+_HUGE_PAGES_MIB = 5_128 * 2
+# What AWS's samples ask for, a pod. https://github.com/awslabs/awsome-distributed-ai (commit 95b939c, read 2026-11-20)
+_POD_HUGE_PAGES_MIB = 5_120
+# For the daemon sets of a node: CNI, kube-proxy, device plugins, CSI drivers, exporters. Ours, with room.
+_DAEMONS_CORES = 1
+_DAEMONS_MIB = 2_048
+
+GPU = "nvidia.com/gpu"
+EFA = "vpc.amazonaws.com/efa"
+HUGE_PAGES = "hugepages-2Mi"
+#: What Kueue counts EFA devices by that DRANET hands out: a name of ours, mapped to the device class in its settings.
+EFA_CLAIMED = "efa.networking.k8s.aws/device"
+#: The same for GPUs of NVIDIA's DRA driver.
+GPU_CLAIMED = "gpu.nvidia.com/device"
+#: The same for channels of ComputeDomains, of which a pod has one.
+CHANNEL_CLAIMED = "resource.nvidia.com/channel"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeResources:
+    """What one node has for pods.
+
+    Args:
+        cores: Whole CPU cores.
+        memory_mib: Memory in MiB.
+        gpus: GPUs.
+        efa: EFA devices.
+        huge_pages_mib: Pages of 2 MiB, in MiB together; not part of the memory.
+    """
+
+    cores: int
+    memory_mib: int
+    gpus: int
+    efa: int
+    huge_pages_mib: int
+
+    @property
+    def pod_huge_pages_mib(self) -> int:
+        """What a pod on the whole node asks for."""
+        return min(_POD_HUGE_PAGES_MIB, self.huge_pages_mib)
+
+
+def node_resources(group: PlatformNodes) -> NodeResources:
+    """What one node of a group has for pods."""
+    record = group.instance_type
+    huge_pages = _huge_pages_mib(record)
+    millis = record.vcpus * 1000 - _FIRST_CORES_MILLIS - max(0, record.vcpus - 4) * _FURTHER_CORE_MILLIS
+    pods = _MAX_PODS_LARGE if record.vcpus > _LARGE_VCPUS else _MAX_PODS_SMALL
+    kept = record.memory_gib * 1024 * _KEPT_OF_MEMORY + _RESERVED_MIB + _RESERVED_MIB_PER_POD * pods + _EVICTION_MIB
+    return NodeResources(
+        cores=max(0, int(millis // 1000) - _DAEMONS_CORES),
+        memory_mib=max(0, int(record.memory_gib * 1024 - kept) - huge_pages - _DAEMONS_MIB),
+        gpus=record.gpus,
+        efa=sum(row.kind != "interface" for row in interfaces(record, group.layout)),
+        huge_pages_mib=huge_pages,
+    )
+
+
+def quota(
+    resources: NodeResources, nodes: int, *, efa: EfaWay | None, gpus_claimed: bool, channels: bool = False
+) -> dict[str, str]:
+    """What so many nodes have, by the names that pods ask for it; zero of what they do not have."""
+    found = {
+        "cpu": str(resources.cores * nodes),
+        "memory": f"{resources.memory_mib * nodes}Mi",
+        HUGE_PAGES: f"{resources.huge_pages_mib * nodes}Mi",
+        GPU_CLAIMED if gpus_claimed else GPU: str(resources.gpus * nodes),
+        EFA_CLAIMED if efa == "dranet" else EFA: str(resources.efa * nodes),
+    }
+    return {**found, CHANNEL_CLAIMED: str(nodes)} if channels else found
+
+
+def _huge_pages_mib(record: InstanceType) -> int:
+    """None on arm64, where AWS's manifest for GB200 asks for none.
+
+    See: https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests (commit 95b939c, read 2026-11-20)
+    """
+    if not record.supports_efa or not record.gpus or record.architecture == "arm64":
+        return 0
+    # A small node keeps no ten GiB for it: p5.4xlarge has 256, so all that have EFA and GPUs are large enough.
+    return _HUGE_PAGES_MIB

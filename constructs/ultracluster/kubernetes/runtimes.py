@@ -1,0 +1,45 @@
+"""What a TrainJob runs as on each group of GPU nodes, so that a job says its image and its command, and no more."""
+
+from ultracluster.kubernetes.nodes import PlatformNodes
+from ultracluster.kubernetes.objects import Object, make
+from ultracluster.kubernetes.platform import Platform
+from ultracluster.kubernetes.pods import near, node_pod
+
+_API = "trainer.kubeflow.org/v1alpha1"
+
+#: What stands in for the image, which every TrainJob names: a registry that cannot exist.
+JOB_IMAGE = "image-of-the-job.invalid/none:0"
+
+
+def runtime_name(group: PlatformNodes) -> str:
+    """The runtime of a group."""
+    return f"torch-{group.name}"
+
+
+def runtimes(platform: Platform) -> list[Object]:
+    """One ClusterTrainingRuntime for each group with GPUs. Trainer knows the container by its name, `node`.
+
+    See: https://www.kubeflow.org/docs/components/trainer/operator-guides/runtime (read 2026-11-21)
+    """
+    return [_runtime(platform, group) for group in platform.gpu_groups]
+
+
+def _runtime(platform: Platform, group: PlatformNodes) -> Object:
+    pod: Object = {"spec": node_pod(platform, group, container="node", image=JOB_IMAGE)}
+    if annotations := near(platform, group):
+        pod["metadata"] = {"annotations": annotations}
+    job = {
+        "name": "node",
+        "template": {
+            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+            "spec": {"template": pod},
+        },
+    }
+    spec: Object = {
+        "mlPolicy": {"numNodes": 1, "torch": {}},
+        "template": {"spec": {"failurePolicy": {"maxRestarts": 3}, "replicatedJobs": [job]}},
+    }
+    if platform.scheduler == "volcano":
+        spec["podGroupPolicy"] = {"volcano": {}}
+    labels = {"trainer.kubeflow.org/framework": "torch"}
+    return make(_API, "ClusterTrainingRuntime", runtime_name(group), labels=labels, spec=spec)

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Waits for the verdict of a check and writes it on the nodes that the check was about; cordons them when it failed.
+# Needs NODE, the node, or PODS, a label selector of pods of NAMESPACE on the nodes; CHECK, its name.
+set -euo pipefail
+
+verdict="${VERDICT:-/verdict}"
+account="${ACCOUNT:-/var/run/secrets/kubernetes.io/serviceaccount}"
+api="${API:-https://kubernetes.default.svc}"
+
+call() {
+  curl --silent --show-error --fail --retry 5 --retry-all-errors --max-time 30 \
+    --cacert "$account/ca.crt" --header "Authorization: Bearer $(cat "$account/token")" "$@"
+}
+
+until [ -s "$verdict/code" ]; do sleep "${PAUSE:-5}"; done
+code="$(cat "$verdict/code")"
+# What JSON can hold as it is.
+reason="$(tr -cd 'A-Za-z0-9 .,:;/()-' <"$verdict/reason" | cut -c1-200)"
+
+if [ -n "${PODS:-}" ]; then
+  # No jq in the image; the API writes a key and its value on one line.
+  nodes="$(call "$api/api/v1/namespaces/$NAMESPACE/pods?labelSelector=$PODS" |
+    grep -o '"nodeName": *"[^"]*"' | cut -d'"' -f4 | sort -u)"
+else
+  nodes="${NODE:?}"
+fi
+
+# 0: passed. 1: failed. Anything else: no verdict, and no cordon.
+spec=""
+case "$code" in
+  0) word=passed ;;
+  1) word=failed spec=',"spec":{"unschedulable":true}' ;;
+  *) word="no verdict" ;;
+esac
+patch="{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\"}}$spec}"
+for node in $nodes; do
+  call --request PATCH --header "Content-Type: application/merge-patch+json" --data "$patch" \
+    --output /dev/null "$api/api/v1/nodes/$node"
+  echo "$node: $CHECK $word: $reason"
+done

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs DCGM's diagnostics on the GPUs of this node, and leaves the verdict to the container that may cordon it.
+# LEVEL: 1 to 4. Level 2 takes minutes; 3 and 4 up to hours, and want the GPUs for themselves.
+set -euo pipefail
+
+verdict="${VERDICT:-/verdict}"
+log="$verdict/log"
+
+finish() {
+  echo "$2" >"$verdict/reason"
+  echo "$1" >"$verdict/code.new"
+  mv "$verdict/code.new" "$verdict/code"
+  exit "$1"
+}
+
+if ! nv-hostengine >"$log" 2>&1; then
+  cat "$log"
+  finish 2 "nv-hostengine does not start"
+fi
+code=0
+dcgmi diag --run "$LEVEL" >"$log" 2>&1 || code=$?
+cat "$log"
+if [ "$code" -ne 0 ] || grep -q 'Fail' "$log"; then
+  first="$(grep -m1 'Fail' "$log" | tr -s ' |' ' ' || true)"
+  finish 1 "dcgmi diag level $LEVEL:${first:- exit code $code}"
+fi
+finish 0 "dcgmi diag level $LEVEL"

@@ -1,0 +1,104 @@
+"""Holds custom objects against their projects' own definitions, and remembers what was held against what.
+
+The definitions are not kept here. `python tests/kubernetes_shapes.py SOURCES.json` reads them from files that you have,
+checks every object of every platform of the tests, strictly, and writes `kubernetes_shapes.json`: for each kind the
+fields that were checked, and the project, version and commit that they were checked against. The tests refuse an object
+with a field that is not there. SOURCES.json: {"FILE OF DEFINITIONS": "project, version, commit"}.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml  # type: ignore[import-untyped]  # no stubs
+
+RECORD = Path(__file__).parent / "kubernetes_shapes.json"
+
+
+def is_core(api_version: str) -> bool:
+    """Whether Kubernetes itself has the kind, and not a custom resource definition."""
+    group = api_version.rpartition("/")[0]
+    return group in ("", "apps", "batch") or group in (
+        "networking.k8s.io",
+        "rbac.authorization.k8s.io",
+        "resource.k8s.io",
+    )
+
+
+def shape(value: Any, path: str = "") -> Iterator[str]:
+    """The fields of an object with their types; the entries of a list count as one, and so do keys of a free map."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from shape(inner, f"{path}.{'*' if _free(path) else key}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from shape(inner, f"{path}[]")
+    else:
+        yield f"{path[1:]}: {type(value).__name__}"
+
+
+def _free(path: str) -> bool:
+    free = ("labels", "annotations", "matchLabels", "nodeLabels", "nodeSelector", "limits", "requests", "tags")
+    return path.rpartition(".")[2] in (*free, "deserved", "capability")
+
+
+def strict(schema: Any) -> Any:
+    """A definition's schema that also refuses fields it does not know, as `kubectl apply` with validation does."""
+    if isinstance(schema, list):
+        return [strict(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: strict(one) for key, one in schema.items() if key != "x-kubernetes-validations"}
+    if isinstance(found.get("properties"), dict) and not found.get("x-kubernetes-preserve-unknown-fields"):
+        found.setdefault("additionalProperties", False)
+    if found.get("x-kubernetes-int-or-string"):
+        found.pop("type", None)
+    return found
+
+
+def definitions(file: Path) -> Iterator[tuple[tuple[str, str], Any]]:
+    """(API version, kind) -> strict schema, of every definition in a file."""
+    for document in yaml.safe_load_all(file.read_text()):
+        spec = document["spec"]
+        for version in spec["versions"]:
+            schema = strict(version["schema"]["openAPIV3Schema"])
+            schema["properties"]["metadata"] = {"type": "object"}
+            yield (f"{spec['group']}/{version['name']}", spec["names"]["kind"]), schema
+
+
+def problems(value: Any, schema: Any) -> list[str]:
+    """What a definition has against an object."""
+    found = jsonschema.Draft202012Validator(schema).iter_errors(value)
+    return [f"{'.'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error in found]
+
+
+def main(sources: Path) -> int:
+    """Check everything and write the record; 1 when an object is bad or has no definition."""
+    from kubernetes_data import PLATFORMS, everything
+
+    named = json.loads(sources.read_text())
+    known = {kind: (schema, what) for file, what in named.items() for kind, schema in definitions(Path(file))}
+    record: dict[str, dict[str, Any]] = {}
+    bad = 0
+    for name, one in PLATFORMS.items():
+        for made in everything(one):
+            kind = (made["apiVersion"], made["kind"])
+            if is_core(kind[0]):
+                continue
+            schema, what = known.get(kind, ({"not": {}}, "nothing"))
+            for problem in problems(made, schema):
+                bad += 1
+                print(f"{name}: {kind[1]} {made['metadata']['name']}: {problem}")
+            entry = record.setdefault(" ".join(kind), {"checked_against": what, "fields": []})
+            entry["fields"] = sorted({*entry["fields"], *shape(made)})
+    if not bad:
+        RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+        print(f"{len(record)} kinds, {sum(len(one['fields']) for one in record.values())} fields")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

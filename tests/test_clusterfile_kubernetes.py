@@ -1,0 +1,262 @@
+"""Kubernetes in the cluster file: what it takes, what it refuses, and where it says so."""
+
+import pytest
+from clusterfile_data import RESERVATION, bent, problem, problems, read
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracluster.clusterfile import loads, warnings
+from ultracluster.hardware import INSTANCE_TYPES, InstanceType, eks
+
+GOOD = f"""name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: kubernetes
+kubernetes: {{admins: ["arn:aws:iam::123456789012:role/platform"]}}
+nodes:
+  train: {{type: p5en.48xlarge, count: 64, capacity: {RESERVATION}}}
+"""
+ULTRA = f"""name: nvl72
+region: us-east-1
+zone: use1-dfw2-az1
+orchestrator: kubernetes
+kubernetes: {{version: "1.33"}}
+nodes:
+  train: {{type: u-p6e-gb200x72, count: 1, capacity: {{reservation: {RESERVATION}, kind: ultraserver}}}}
+network: {{services-zone: use1-az4}}
+"""
+OWN = f"""name: guest
+region: us-east-2
+zone: use2-az1
+orchestrator: kubernetes
+kubernetes:
+  existing: {{name: guest, endpoint: https://a.example.io, certificate-authority: LS0t, security-group: sg-01234567}}
+network: {{existing: {{vpc: vpc-01234567, subnet: subnet-01234567}}}}
+nodes:
+  train: {{type: p5en.48xlarge, count: 8, capacity: {RESERVATION}}}
+"""
+
+
+def test_a_short_file_is_a_whole_cluster() -> None:
+    cluster = loads(GOOD, "c.yaml")
+    (group,) = cluster.node_groups
+    assert (group.layout, group.pods, group.os) == ("one-ip", 30, "al2023")
+    assert cluster.instances == 66
+    assert cluster.second_zone == "use2-az2"
+    assert cluster.other_zones == ("use2-az2",)
+
+
+def test_pods_take_addresses_in_prefixes_with_one_to_spare() -> None:
+    (group,) = read("count: 64", "count: 64, pods: 33", GOOD).node_groups
+    assert group.addresses_per_node == 1 + 16 * (3 + 1)
+
+
+@given(st.integers(1, 250))
+def test_a_node_has_an_address_for_every_pod_and_itself(pods: int) -> None:
+    taken = eks.pod_addresses(pods)
+    assert taken % eks.ADDRESSES_PER_PREFIX == 0
+    assert pods + 16 <= taken < pods + 2 * 16
+
+
+@pytest.mark.parametrize("record", INSTANCE_TYPES.values(), ids=INSTANCE_TYPES)
+def test_no_node_runs_more_pods_than_eks_allows(record: InstanceType) -> None:
+    assert 1 <= eks.most_pods(record) <= (110 if record.vcpus < 30 else 250)
+
+
+def test_rejects_ultraservers_before_dynamic_resource_allocation() -> None:
+    found = problem('"1.33"', '"1.32"', ULTRA)
+    assert found.startswith("c.yaml:5:23 kubernetes.version: UltraServers need Kubernetes 1.33 or newer, got 1.32")
+    loads(ULTRA, "c.yaml")
+
+
+def test_rejects_ultraservers_on_bottlerocket() -> None:
+    assert "nodes.train.os: UltraServers run Amazon Linux 2023" in problem(
+        "count: 1,", "count: 1, os: bottlerocket,", ULTRA
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ('"1.31"', "1.31 is at its end: EKS updates such clusters unasked; EKS runs 1.32, 1.33, 1.34, 1.35, 1.36"),
+        ('"1.40"', "1.40 is not known to this release; EKS runs"),
+        ("latest", 'must be a version of Kubernetes, such as "1.35"'),
+        ("1", 'must be a version of Kubernetes, such as "1.35"'),
+    ],
+)
+def test_rejects_versions_that_eks_does_not_run(version: str, message: str) -> None:
+    assert message in problem("admins:", f"version: {version}, admins:", GOOD)
+
+
+def test_a_version_without_quotes_means_what_is_written() -> None:
+    assert read("admins:", "version: 1.36, admins:", GOOD).kubernetes.version == "1.36"
+
+
+def test_an_old_version_is_warned_of_with_its_dates() -> None:
+    cluster = read("admins:", 'version: "1.33", admins:', GOOD)
+    (message,) = (one.message for one in warnings(cluster) if one.id == "ultracluster:kubernetes-version")
+    assert "2026-07-29" in message
+    assert "2027-07-29" in message
+
+
+def test_rejects_dranet_before_1_34() -> None:
+    found = problem("admins:", 'version: "1.33", efa: dranet, admins:', GOOD)
+    assert "kubernetes.efa: dranet needs Kubernetes 1.34 or newer, got 1.33" in found
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "message"),
+    [
+        ("public", "must be private, a list of ranges that reach it too, as in [203.0.113.0/24], or open-to-the-world"),
+        ("[0.0.0.0/0]", "0.0.0.0/0 is the whole world; name the ranges that you come from, or write endpoint: open-"),
+        ("[]", "got an empty list"),
+        ("[203.0.113.7]", "which has no prefix length"),
+    ],
+)
+def test_rejects_an_endpoint_that_is_open_without_the_word(endpoint: str, message: str) -> None:
+    assert message in problem("admins:", f"endpoint: {endpoint}, admins:", GOOD)
+
+
+def test_the_word_opens_the_endpoint_and_brings_a_warning() -> None:
+    cluster = read("admins:", "endpoint: open-to-the-world, admins:", GOOD)
+    assert "ultracluster:kubernetes-open" in {one.id for one in warnings(cluster)}
+
+
+def test_a_cluster_that_nobody_may_enter_is_warned_of() -> None:
+    cluster = loads(GOOD.replace('kubernetes: {admins: ["arn:aws:iam::123456789012:role/platform"]}\n', ""), "c.yaml")
+    assert "ultracluster:kubernetes-no-admins" in {one.id for one in warnings(cluster)}
+
+
+def test_rejects_more_pods_than_a_node_runs() -> None:
+    found = problem("count: 64", "count: 64, pods: 251", GOOD)
+    assert found.startswith("c.yaml:7:49 nodes.train.pods: p5en.48xlarge runs at most 250 pods")
+
+
+def test_rejects_pods_beyond_the_addresses_of_the_subnet() -> None:
+    text = bent("count: 64", "count: 64, pods: 250", GOOD) + "network: {training-subnet: 10.0.128.0/20}\n"
+    (found,) = problems(text)
+    assert "nodes.train.count: 64 nodes of 273 addresses take 17,472" in found
+    assert "pods: lower than 250 takes fewer" in found
+
+
+def test_rejects_an_image_of_the_other_architecture() -> None:
+    image = "image: {id: ami-0123456789abcdef0, architecture: arm64}"
+    assert "p5en.48xlarge is x86_64, and the image is for arm64" in problem("count: 64", f"count: 64, {image}", GOOD)
+
+
+def test_rejects_an_image_of_another_service() -> None:
+    image = "image: /aws/service/pcs/ami/dlami-base-ubuntu2404/x86_64/latest/ami-id"
+    assert "not ready for EKS" in problem("count: 64", f"count: 64, {image}", GOOD)
+
+
+def test_rejects_an_image_of_yours_with_bottlerocket() -> None:
+    found = problem("count: 64", "count: 64, os: bottlerocket, image: ami-0123456789abcdef0", GOOD)
+    assert "nodes.train.image:" in found
+
+
+def test_rejects_auto_mode_with_the_reasons() -> None:
+    found = problem("admins:", "auto-mode: true, admins:", GOOD)
+    assert found.startswith("c.yaml:5:14 kubernetes.auto-mode: EKS Auto Mode is not for training nodes: ")
+    assert "21 days" in found
+
+
+def test_rejects_a_chart_without_a_version() -> None:
+    assert "kubernetes.charts.kueue: must be a version" in problem("admins:", "charts: {kueue: latest}, admins:", GOOD)
+
+
+def test_rejects_a_team_with_nodes_of_no_group() -> None:
+    found = problem("admins:", "teams: {research: {nodes: {tune: 3}}}, admins:", GOOD)
+    assert "kubernetes.teams.research.nodes.tune: there is no node group tune; there are train" in found
+
+
+def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
+    (found,) = problems(GOOD + "slurm: {accounting: false}\n")
+    assert found.startswith("c.yaml:8:1 slurm: says how slurm is, and orchestrator is kubernetes; remove one")
+    (found,) = problems(bent("orchestrator: kubernetes", "orchestrator: slurm", GOOD))
+    assert found.startswith("c.yaml:5:1 kubernetes: says how kubernetes is, and orchestrator is slurm; remove one")
+
+
+@pytest.mark.parametrize("key", ["os: bottlerocket", "pods: 30"])
+def test_rejects_keys_of_kubernetes_under_slurm(key: str) -> None:
+    assert "is for nodes of Kubernetes, and orchestrator is slurm" in problem("count: 64", f"count: 64, {key}")
+
+
+def test_rejects_a_network_without_internet_under_slurm() -> None:
+    assert "network.internet:" in problem("name: llama", "name: llama\nnetwork: {internet: false}")
+
+
+def test_rejects_services_inside_the_vpc() -> None:
+    found = problem("admins:", "service-cidr: 10.0.0.0/16, admins:", GOOD)
+    assert "kubernetes.service-cidr: 10.0.0.0/16 overlaps 10.0.0.0/16, where the nodes are" in found
+
+
+@pytest.mark.parametrize("zone", ["use2-az1", "use1-az4"])
+def test_rejects_a_second_zone_that_is_none(zone: str) -> None:
+    assert "kubernetes.second-zone:" in problem("admins:", f"second-zone: {zone}, admins:", GOOD)
+
+
+def test_a_zone_without_control_planes_is_never_the_second() -> None:
+    text = GOOD.replace("us-east-2", "us-west-1").replace("use2-az1", "usw1-az1")
+    assert loads(text, "c.yaml").second_zone == "usw1-az3"
+
+
+def test_a_vpc_of_yours_names_subnets_in_two_zones() -> None:
+    network = "network: {existing: {vpc: vpc-01234567, subnet: subnet-01234567}}\n"
+    (found,) = problems(GOOD + network)
+    assert "network.existing: EKS wants subnets in two zones" in found
+    loads(GOOD + network.replace("}}", ", subnets: {use2-az2: subnet-89abcdef}}}"), "c.yaml")
+
+
+def test_a_cluster_of_yours_has_system_nodes_of_its_own() -> None:
+    assert loads(OWN, "c.yaml").instances == 8
+
+
+@pytest.mark.parametrize("key", ["bin-packing: true", "admins: []", "scaling-tier: tier-xl", "system: {count: 3}"])
+def test_rejects_wishes_for_a_cluster_that_is_there_already(key: str) -> None:
+    found = problem("  existing: {name", f"  {key}\n  existing: {{name", OWN)
+    assert "describes a cluster that is made, and kubernetes.existing names one of yours" in found
+
+
+def test_rejects_a_cluster_of_yours_in_a_vpc_that_is_made() -> None:
+    (found,) = problems(OWN.replace("network: {existing: {vpc: vpc-01234567, subnet: subnet-01234567}}\n", ""))
+    assert "kubernetes.existing: stands in a VPC of yours" in found
+
+
+def test_rejects_drains_that_eks_does_itself() -> None:
+    block = f"capacity: {{reservation: {RESERVATION}, kind: capacity-block}}"
+    (found,) = problems(bent(f"capacity: {RESERVATION}", block, GOOD) + "notifications: {drain: 2 h}\n")
+    assert "notifications.drain: is for Slurm: EKS scales a node group in by itself" in found
+
+
+ELASTIC = "count: 64, elastic: true, image: ami-0123456789abcdef0"
+
+
+def test_an_elastic_group_counts_as_if_it_were_full() -> None:
+    (group,) = read("count: 64", ELASTIC, GOOD).node_groups
+    assert group.elastic
+    assert group.addresses == 64 * 49
+
+
+def test_rejects_an_elastic_group_without_a_pinned_image() -> None:
+    assert "pin the one of this group" in problem("count: 64", "count: 64, elastic: true", GOOD)
+
+
+@pytest.mark.parametrize(
+    "capacity", [f"{{reservation: {RESERVATION}, kind: interruptible}}", "{reservation: open}"], ids=["lent", "open"]
+)
+def test_rejects_elastic_groups_of_capacity_that_karpenter_does_not_buy(capacity: str) -> None:
+    text = bent("count: 64", ELASTIC, GOOD)
+    found = problem(f"capacity: {RESERVATION}", f"capacity: {capacity}", text)
+    assert "nodes.train.elastic: Karpenter buys on demand" in found
+
+
+def test_rejects_an_elastic_group_in_another_zone_or_in_a_cluster_of_yours() -> None:
+    assert "stand in the cluster's own zone" in problem(
+        "count: 64", f"{ELASTIC.replace('64', '4')}, zone: use2-az3", GOOD
+    )
+    assert "Karpenter belongs to the cluster" in problem("count: 8", ELASTIC.replace("64", "8"), OWN)
+
+
+def test_rejects_an_elastic_group_where_karpenter_reaches_no_iam() -> None:
+    (found,) = problems(bent("count: 64", ELASTIC, GOOD) + "network: {internet: false}\n")
+    assert "nodes.train.elastic: Karpenter calls IAM" in found

@@ -1,0 +1,124 @@
+"""What EKS nodes are told at boot: nodeadm's documents, Bottlerocket's settings, and what is repaired how."""
+
+import email
+import json
+import tomllib
+from typing import Any
+
+import pytest
+
+from ultracluster.compute import user_data
+from ultracluster.hardware import INSTANCE_TYPES, instance_type
+from ultracluster.hardware.xids import XIDS, XidPolicy
+from ultracluster.planning import (
+    GPU_TAINT,
+    SCRATCH_UNIT,
+    ClusterAccess,
+    EksBoot,
+    LustreClient,
+    NodeSettings,
+    bottlerocket_settings,
+    eks_boot,
+    repair_overrides,
+)
+
+ACCESS = ClusterAccess(
+    name="llama",
+    endpoint="https://a.example.com",
+    certificate_authority="LS0t",
+    service_cidr="172.20.0.0/16",
+    dns="172.20.0.10",
+)
+FULL = NodeSettings(access=ACCESS, labels={"purpose": "serving"}, taints=(GPU_TAINT,), pods=60)
+
+
+def text(made: EksBoot) -> str:
+    return user_data(files=made.boot.files, units=made.boot.units, enabled=made.enabled, node_configs=made.node_configs)
+
+
+def node_configs(made: EksBoot) -> list[Any]:
+    """The documents as nodeadm finds them: each in a part of its own."""
+    message = email.message_from_string(text(made))
+    assert message.is_multipart()
+    parts = [part for part in message.walk() if part.get_content_type() == "application/node.eks.aws"]
+    return [json.loads(str(part.get_payload()).removeprefix("---")) for part in parts]
+
+
+def test_a_managed_node_is_told_of_its_disks_and_of_nothing_that_eks_says() -> None:
+    (document,) = node_configs(eks_boot(instance_type("p5en.48xlarge")))
+    assert document["apiVersion"] == "node.eks.aws/v1alpha1"
+    assert document["spec"] == {"instance": {"localStorage": {"strategy": "RAID0"}}}
+
+
+def test_a_self_managed_node_is_told_all_that_it_needs_to_join() -> None:
+    cluster, kubelet, _ = node_configs(eks_boot(instance_type("p5en.48xlarge"), settings=FULL))
+    assert cluster["spec"]["cluster"] == {
+        "name": "llama",
+        "apiServerEndpoint": "https://a.example.com",
+        "certificateAuthority": "LS0t",
+        "cidr": "172.20.0.0/16",
+    }
+    assert kubelet["spec"]["kubelet"] == {
+        "config": {"maxPods": 60},
+        "flags": ["--node-labels=purpose=serving", "--register-with-taints=nvidia.com/gpu:NoSchedule"],
+    }
+
+
+def test_the_scratch_volume_is_enabled_and_started_by_nodeadms_mount() -> None:
+    made = eks_boot(instance_type("p5en.48xlarge"))
+    assert made.enabled == (SCRATCH_UNIT,)
+    assert SCRATCH_UNIT not in made.boot.units
+    assert f"systemctl enable {SCRATCH_UNIT}" in text(made)
+
+
+def test_efa_for_lustre_is_set_up_on_the_node_because_the_driver_cannot() -> None:
+    record = instance_type("p5en.48xlarge")
+    with_lustre, without = eks_boot(record, lustre=LustreClient()), eks_boot(record)
+    assert [unit for unit in with_lustre.boot.units if unit not in without.boot.units] == [
+        "ultracluster-lustre-efa.service"
+    ]
+    assert eks_boot(instance_type("m7i.2xlarge"), lustre=LustreClient()).boot.files == ()
+
+
+def test_no_node_starts_kubelet_itself() -> None:
+    assert "kubelet.service" not in text(eks_boot(instance_type("p5en.48xlarge"), settings=FULL)).split("runcmd")[1]
+
+
+@pytest.mark.parametrize("name", INSTANCE_TYPES)
+def test_everything_that_a_node_can_be_told_fits_into_user_data(name: str) -> None:
+    made = eks_boot(instance_type(name), settings=FULL, lustre=LustreClient(gpudirect_storage=True))
+    # A real certificate authority is some 1,500 characters long.
+    assert len(text(made)) + 2_000 < 16 * 1024
+
+
+def test_bottlerocket_settings_are_toml_that_says_the_same() -> None:
+    found = tomllib.loads(bottlerocket_settings(instance_type("p5en.48xlarge"), settings=FULL))["settings"]
+    assert found["kubernetes"] == {
+        "cluster-name": "llama",
+        "api-server": "https://a.example.com",
+        "cluster-certificate": "LS0t",
+        "cluster-dns-ip": "172.20.0.10",
+        "max-pods": 60,
+        "node-labels": {"purpose": "serving"},
+        "node-taints": {"nvidia.com/gpu": [":NoSchedule"]},
+    }
+    commands = found["bootstrap-commands"]["local-disks"]["commands"]
+    assert commands[0] == ["apiclient", "ephemeral-storage", "init"]
+    assert "/var/lib/containerd" in commands[1]
+
+
+def test_a_managed_bottlerocket_node_without_disks_is_told_nothing() -> None:
+    assert bottlerocket_settings(instance_type("m7i.2xlarge")) == ""
+
+
+def test_repairs_follow_the_policy_on_xids_and_not_eks() -> None:
+    found = {one.reason: one.action for one in repair_overrides()}
+    # A page fault is the program's own: by default it costs a reboot, and the job on the other seven GPUs.
+    assert found["NvidiaXID31Error"] == "NoAction"
+    assert found["NvidiaXID54Error"] == "Replace"
+    # What both agree on needs no exception.
+    assert "NvidiaXID79Error" not in found
+    assert XIDS[79] is XidPolicy.FATAL
+    for reason, action in found.items():
+        policy = XIDS[int(reason.removeprefix("NvidiaXID").removesuffix("Error"))]
+        assert (action == "NoAction") == (policy in (XidPolicy.WATCH, XidPolicy.APPLICATION))

@@ -1,0 +1,56 @@
+"""The same nodes as others make them: the rules of their launch templates, and where ours differ.
+
+Read on 2026-11-21:
+
+- terraform-aws-eks, modules/eks-managed-node-group/main.tf (bef29c4 of 2026-04-27): an interface on each of
+  `maximum_network_cards` cards, `efa` and device 0 on card 0, `efa-only` and device 1 elsewhere.
+- eksctl, pkg/cfn/builder/network_interfaces.go (99984ad of 2026-08-21): the same cards, `efa` on each.
+- Karpenter, pkg/apis/v1/ec2nodeclass.go (1d92708 of 2026-08-21): the user's interfaces, of the kinds `interface` and
+  `efa-only`, the primary one `interface`.
+"""
+
+import pytest
+
+from ultracluster.hardware import Interface, check_interfaces, instance_type, interfaces
+
+NODES = ("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge")
+PEERS = ("terraform-aws-eks", "eksctl")
+
+
+def theirs(peer: str, name: str) -> list[Interface]:
+    cards = range(len(instance_type(name).cards))
+    if peer == "eksctl":
+        return [Interface(card, min(card, 1), "efa") for card in cards]
+    return [Interface(card, min(card, 1), "efa-only" if card else "efa") for card in cards]
+
+
+def efa_devices(rows: list[Interface]) -> int:
+    return sum(row.kind != "interface" for row in rows)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("name", [name for name in NODES if name != "p6-b300.48xlarge"])
+def test_a_node_has_as_many_efa_devices_here_as_with_others(name: str, peer: str) -> None:
+    ours, other = list(interfaces(name, "one-ip")), theirs(peer, name)
+    assert efa_devices(ours) == efa_devices(other) == instance_type(name).max_efa
+    assert {row.card for row in ours} == {row.card for row in other}
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_others_ask_p6_b300_for_an_efa_device_that_card_0_does_not_take(peer: str) -> None:
+    with pytest.raises(ValueError, match="card 0 offers interface, not efa"):
+        check_interfaces("p6-b300.48xlarge", theirs(peer, "p6-b300.48xlarge"))
+    assert efa_devices(list(interfaces("p6-b300.48xlarge", "one-ip"))) == 16
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_our_interfaces_are_those_that_karpenter_takes(name: str) -> None:
+    first, *rest = interfaces(name, "one-ip")
+    assert (first.card, first.device, first.kind) == (0, 0, "interface")
+    assert {row.kind for row in rest} == {"efa-only"}
+
+
+def test_a_node_of_eksctl_takes_an_address_for_each_device_and_ours_takes_one() -> None:
+    ours, other = interfaces("p5.48xlarge", "one-ip"), theirs("eksctl", "p5.48xlarge")
+    assert sum(row.kind != "efa-only" for row in ours) == 1
+    assert sum(row.kind != "efa-only" for row in other) == 32

@@ -1,0 +1,180 @@
+"""`ultracluster render --kubernetes`: files that need no cluster, from the examples."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+from kubernetes_shapes import RECORD, is_core, shape
+from typer.testing import CliRunner
+
+from conftest import EXAMPLES, ROOT
+from ultracluster import clusterfile, workloads
+from ultracluster.cli import app
+from ultracluster.kubernetes import platform, platform_of
+
+KUBERNETES = [file for file in EXAMPLES if "orchestrator: kubernetes" in file.read_text()]
+FILE = ROOT / "examples" / "eks-512-gpus.yaml"
+CHECKED = json.loads(RECORD.read_text())
+OUTPUTS = {
+    "orca-Storage": {
+        "FileSystemId": "fs-0123456789abcdef0",
+        "MountCommand": "sudo mount -t lustre -o noatime,flock fs-0123.fsx.us-east-2.amazonaws.com@tcp:/abcdefgh /fsx",
+        "DataBucketName": "orca-data",
+    },
+    "orca-Network": {},
+}
+
+
+def render(file: Path, out: Path, *options: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["render", str(file), "--out", str(out), *options])
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.stem)
+def test_every_object_of_every_example_is_one_that_kubernetes_or_its_project_takes(file: Path) -> None:
+    cluster = clusterfile.load(str(file))
+    one = platform_of(cluster)
+    objects = list(platform(one).objects)
+    for job in workloads.kubernetes_jobs(one):
+        objects += [document for document in yaml.safe_load_all(job.text) if document]
+    for made in objects:
+        if is_core(made["apiVersion"]):
+            kubernetes_validate.validate(made, one.kubernetes, strict=True)
+        else:
+            assert set(shape(made)) <= set(CHECKED[f"{made['apiVersion']} {made['kind']}"]["fields"])
+
+
+def test_the_files_of_512_gpus_say_512_gpus(tmp_path: Path) -> None:
+    assert render(FILE, tmp_path, "--kubernetes", "--jobs")[0] == 0
+    names = {path.name for path in (tmp_path / "objects").iterdir()}
+    assert {
+        "00-namespace-pretrain.yaml",
+        "17-clusterqueue-pretrain.yaml",
+        "19-clustertrainingruntime-torch-train.yaml",
+    } <= names
+    total = 0
+    for path in (tmp_path / "objects").glob("*-clusterqueue-*.yaml"):
+        rows = yaml.safe_load(path.read_text())["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
+        total += next(int(row["nominalQuota"]) for row in rows if row["name"] == "nvidia.com/gpu")
+    assert total == 512
+    train = next(yaml.safe_load_all((tmp_path / "train" / "train-job.yaml").read_text()))
+    assert train["spec"]["trainer"]["numNodes"] == 64
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    render(FILE, tmp_path, "--kubernetes")
+    code, said = render(FILE, tmp_path, "--kubernetes", "--json")
+    assert code == 0
+    assert {row["fate"] for row in json.loads(said)} == {"unchanged"}
+
+
+def test_outputs_of_the_deployment_fill_in_the_ids(tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.json"
+    outputs.write_text(json.dumps(OUTPUTS))
+    assert render(FILE, tmp_path / "out", "--kubernetes", "--outputs", str(outputs))[0] == 0
+    volume = yaml.safe_load((tmp_path / "out/objects/04-persistentvolume-pretrain-lustre.yaml").read_text())
+    assert volume["spec"]["csi"] == {
+        "driver": "fsx.csi.aws.com",
+        "volumeAttributes": {"dnsname": "fs-0123.fsx.us-east-2.amazonaws.com", "mountname": "abcdefgh"},
+        "volumeHandle": "fs-0123456789abcdef0-pretrain",
+    }
+    assert volume["spec"]["capacity"]["storage"].endswith("Gi")
+    assert "not-deployed-yet" not in "".join(path.read_text() for path in (tmp_path / "out/objects").iterdir())
+
+
+def install(directory: Path, calls: Path) -> subprocess.CompletedProcess[str]:
+    bin = directory / "bin"
+    bin.mkdir()
+    for name in ("helm", "kubectl"):
+        (bin / name).write_text(f'#!/usr/bin/env bash\necho {name} "$@" >>{calls}\n')
+        (bin / name).chmod(0o755)
+    env = {"PATH": f"{bin}:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", str(directory / "install.sh")],
+        env=env,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def test_nothing_is_installed_while_ids_are_missing(tmp_path: Path) -> None:
+    render(FILE, tmp_path, "--kubernetes")
+    done = install(tmp_path, tmp_path / "calls")
+    assert done.returncode == 1
+    assert "04-persistentvolume-pretrain-lustre.yaml" in done.stdout
+    assert "render again with --outputs" in done.stderr
+    assert not (tmp_path / "calls").exists()
+
+
+def test_releases_are_installed_before_the_objects_that_need_them(tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.json"
+    outputs.write_text(json.dumps(OUTPUTS))
+    out = tmp_path / "out"
+    render(FILE, out, "--kubernetes", "--outputs", str(outputs))
+    assert subprocess.run(["shellcheck", str(out / "install.sh")], check=False).returncode == 0
+    done = install(out, tmp_path / "calls")
+    assert (done.returncode, done.stderr) == (0, "")
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[-1] == "kubectl apply --server-side --filename objects"
+    releases = yaml.safe_load((out / "charts.yaml").read_text())
+    assert len(calls) == len(releases) + 1
+    for release, call in zip(releases, calls, strict=False):
+        assert release["version"] in call
+        if "values" in release:
+            assert (out / release["values"]).exists()
+
+
+def test_rejects_what_it_cannot_render(tmp_path: Path) -> None:
+    slurm = next(file for file in EXAMPLES if "orchestrator: slurm" in file.read_text())
+    code, said = render(slurm, tmp_path, "--kubernetes")
+    assert code == 1
+    assert "it needs orchestrator: kubernetes" in said
+    assert render(FILE, tmp_path)[0] == 2
+    assert render(FILE, tmp_path, "--jobs", "--outputs", "x")[0] == 2
+    code, said = render(FILE, tmp_path, "--kubernetes", "--outputs", str(tmp_path / "none"))
+    assert code == 1
+    assert "cannot read" in said
+    bad = tmp_path / "bad.json"
+    for text in ("[]", "{", '{"a": 1}'):
+        bad.write_text(text)
+        code, said = render(FILE, tmp_path, "--kubernetes", "--outputs", str(bad))
+        assert code == 1
+        assert "holds no outputs" in said
+
+
+def test_rejects_a_file_whose_chart_is_known_to_be_bad(tmp_path: Path) -> None:
+    file = tmp_path / "bad.yaml"
+    text = FILE.read_text().replace("kubernetes:\n", "kubernetes:\n  charts: {nvidia-device-plugin: 0.19.1}\n", 1)
+    text = text.replace("orchestrator: kubernetes:\n", "orchestrator: kubernetes\n")
+    file.write_text(text)
+    code, said = render(file, tmp_path / "out", "--kubernetes")
+    assert code == 1
+    assert "take 0.19.3 or newer" in said
+
+
+def test_the_docs_count_what_the_examples_hold() -> None:
+    page = (ROOT / "docs" / "kubernetes-objects.md").read_text()
+    totals = {"Core": 0, "Custom": 0}
+    for file in KUBERNETES:
+        one = platform_of(clusterfile.load(str(file)))
+        rendered = platform(one)
+        jobs = [made for job in workloads.kubernetes_jobs(one) for made in yaml.safe_load_all(job.text)]
+        counts = [len(rendered.releases)]
+        for objects in (list(rendered.objects), jobs):
+            core = sum(is_core(made["apiVersion"]) for made in objects)
+            counts += [core, len(objects) - core]
+        assert f"| {file.stem} | {' | '.join(map(str, counts))} |" in page
+        totals["Core"] += counts[1] + counts[3]
+        totals["Custom"] += counts[2] + counts[4]
+    for what, total in totals.items():
+        assert f"{what} objects, {total} in the examples" in page
+    fields = sum(len(kind["fields"]) for kind in CHECKED.values())
+    assert f"of {len(CHECKED)} kinds" in page
+    assert f"each of the {fields} fields" in page
