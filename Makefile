@@ -9,7 +9,7 @@ export PATH := $(BIN):$(PATH)
 export JSII_NODE := $(BIN)/node
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup rehearse test test-packages lint unit golden lock clean
+.PHONY: help setup rehearse test test-packages lint unit golden runbooks demo-observability lock clean
 
 help:
 	@echo "make rehearse [CLUSTER=my.yaml]  deploy, update and destroy a cluster against a local stand-in for AWS"
@@ -18,6 +18,8 @@ help:
 	@echo "make test-packages               what the tests run for real: Slurm, Prometheus; from Debian's packages"
 	@echo "make unit                        the quick tests"
 	@echo "make golden                      write the golden templates anew, after a change that means to change them"
+	@echo "make runbooks                    write what the docs say of metrics and alerts anew, after a change of one"
+	@echo "make demo-observability          a synthetic cluster with real Prometheus and Alertmanager, to look at"
 	@echo "make lock                        write requirements.txt anew from pyproject.toml"
 
 setup: $(READY)
@@ -50,6 +52,12 @@ unit: $(READY)
 
 golden: $(READY)
 	@"$(BIN)/pytest" -q tests/test_golden.py examples --update-snapshots
+
+demo-observability: $(READY) test-packages
+	@PYTHONPATH=tests "$(BIN)/python" -m synthetic.demo
+
+runbooks: $(READY)
+	@"$(BIN)/python" -m ultracluster.metrics.runbooks docs
 
 lock: $(READY)
 	@"$(BIN)/pip" install -qq uv

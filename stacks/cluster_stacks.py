@@ -6,13 +6,14 @@ from stacks.cluster_stack import ClusterStack
 from stacks.compute_stack import ComputeStack
 from stacks.kubernetes_stacks import KubernetesClusterStack, KubernetesComputeStack
 from stacks.network_stack import NetworkStack
+from stacks.observability_stack import ObservabilityStack
 from stacks.storage_stack import StorageStack
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
 
 
 class ClusterStacks:
-    """Network, Storage, Cluster and Compute: split by lifetime, and by who may delete them.
+    """Network, Storage, Cluster, Observability and Compute: split by lifetime, and by who may delete them.
 
     Args:
         stage: Where the stacks stand: the App, which is a Stage, or a Stage of a pipeline.
@@ -34,6 +35,7 @@ class ClusterStacks:
         storage = self.storage.parts if self.storage else patterns.Storage()
         self.cluster: ClusterStack | KubernetesClusterStack
         self.compute: ComputeStack | KubernetesComputeStack
+        self.observability: ObservabilityStack | None = None
         if cluster.orchestrator == "kubernetes":
             plane = KubernetesClusterStack(stage, f"{name}-Cluster", cluster=cluster, network=network, env=env)
             self.cluster = plane
@@ -51,6 +53,16 @@ class ClusterStacks:
                 stage, f"{name}-Cluster", cluster=cluster, network=network, storage=storage, env=env
             )
             self.cluster = controller
+            if cluster.observability.on:
+                self.observability = ObservabilityStack(
+                    stage,
+                    f"{name}-Observability",
+                    cluster=cluster,
+                    network=network,
+                    storage=storage,
+                    pcs=controller.pcs,
+                    env=env,
+                )
             self.compute = ComputeStack(
                 stage,
                 f"{name}-Compute",
@@ -61,6 +73,6 @@ class ClusterStacks:
                 env=env,
             )
         # The stacks alone: the stage may hold another cluster.
-        for stack in filter(None, (self.network, self.storage, self.cluster, self.compute)):
+        for stack in filter(None, (self.network, self.storage, self.cluster, self.observability, self.compute)):
             for key, value in cluster.tags.items():
                 cdk.Tags.of(stack).add(key, value)

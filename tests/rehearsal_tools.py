@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-import boto3  # type: ignore[import-untyped]  # no stubs
-from botocore.exceptions import ClientError  # type: ignore[import-untyped]
+import boto3
+from botocore.exceptions import ClientError
 
 from ultracluster.rehearsal import Entry, LocalCloud
 

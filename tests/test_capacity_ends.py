@@ -130,14 +130,14 @@ def test_a_block_without_a_known_end_is_heard_of_and_not_drained(
 
 
 def test_a_cluster_without_capacity_blocks_has_no_topic(stack: cdk.Stack, template: Callable[[], Template]) -> None:
-    cluster(stack, "{type: p5.48xlarge, count: 2}")
+    cluster(stack, "{type: p5.48xlarge, count: 2}", "observability: {profile: none}")
     template().resource_count_is("AWS::SNS::Topic", 0)
 
 
 def test_a_topic_of_yours_is_taken_and_no_other_made(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     topic = "arn:aws:sns:us-east-2:123456789012:oncall"
     group = f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}"
-    cluster(stack, group, f"notifications: {{topic: {topic}}}")
+    cluster(stack, group, f"notifications: {{topic: {topic}}}\nobservability: {{profile: none}}")
     template().resource_count_is("AWS::SNS::Topic", 0)
     template().has_resource_properties("AWS::Events::Rule", {"Targets": [Match.object_like({"Arn": topic})]})
 

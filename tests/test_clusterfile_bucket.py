@@ -38,7 +38,9 @@ def linked(links: str, more: str = "") -> str:
 
 
 def resources(cluster: ClusterFile) -> list[dict[str, Any]]:
-    return [one for stack in synth(cluster).stacks for one in stack.template["Resources"].values()]
+    """All but those of monitoring, whose topic has a key of its own."""
+    stacks = [stack for stack in synth(cluster).stacks if not stack.stack_name.endswith("-Observability")]
+    return [one for stack in stacks for one in stack.template["Resources"].values()]
 
 
 def statements(cluster: ClusterFile) -> dict[str, dict[str, Any]]:

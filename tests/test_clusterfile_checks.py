@@ -254,13 +254,16 @@ def test_the_main_job_warns_of_what_the_file_leaves_open() -> None:
         "ultracluster:unpinned-image",
         "ultracluster:reservation-size",
         "ultracluster:lustre-efa-client",
+        "ultracluster:alerts-unheard",
+        "ultracluster:metrics-programs",
     }
 
 
 def test_a_file_that_leaves_nothing_open_has_no_warnings() -> None:
     text = bent("count: 64", "count: 64, image: ami-0123456789abcdef0")
     text = bent(f"capacity: {RESERVATION}", f"capacity: {{reservation: {RESERVATION}, instances: 64}}", text)
-    assert ids(text + "slurm: {login: {image: ami-0123456789abcdef0}}\n") == set()
+    text += "slurm: {login: {image: ami-0123456789abcdef0}}\n"
+    assert ids(text + "observability: {alerts: {email: oncall@example.com}}\n") == set()
 
 
 @pytest.mark.parametrize(("count", "warned"), [(312, False), (313, True)])

@@ -60,6 +60,8 @@ def test_check_as_json_gives_the_same_facts(file: Path) -> None:
         "ultracluster:unpinned-image",
         "ultracluster:reservation-size",
         "ultracluster:lustre-efa-client",
+        "ultracluster:metrics-programs",
+        "ultracluster:alerts-unheard",
     ]
 
 

@@ -8,7 +8,18 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 
 from conftest import ROOT
-from ultracluster import clusterfile, compute, hardware, network, orchestration, patterns, planning, storage
+from ultracluster import (
+    clusterfile,
+    compute,
+    hardware,
+    metrics,
+    network,
+    observability,
+    orchestration,
+    patterns,
+    planning,
+    storage,
+)
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -42,7 +53,9 @@ def test_python_in_the_docs_runs(page: Path, code: str) -> None:
         "clusterfile": clusterfile,
         "compute": compute,
         "hardware": hardware,
+        "metrics": metrics,
         "network": network,
+        "observability": observability,
         "orchestration": orchestration,
         "patterns": patterns,
         "planning": planning,

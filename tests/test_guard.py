@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from botocore.exceptions import ClientError  # type: ignore[import-untyped]  # no stubs
+from botocore.exceptions import ClientError
 from guard_edits import (
     DATA,
     EDITS,

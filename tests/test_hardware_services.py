@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from botocore.session import get_session  # type: ignore[import-untyped]
+from botocore.session import get_session
 from hypothesis import given
 from hypothesis import strategies as st
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend

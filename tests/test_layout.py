@@ -17,18 +17,28 @@ FLOORS = [
     {"hardware", "scripts"},
     {"planning", "cloudformation"},
     {"clusterfile", "guard"},
-    {"kubernetes"},
+    {"kubernetes", "metrics"},
     {"workloads"},
     {"network", "security"},
     {"compute", "storage"},
-    {"orchestration"},
+    {"orchestration", "observability"},
     {"patterns"},
     {"testing"},
     {"rehearsal"},
     {"cli"},
 ]
 FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
-PURE = {"hardware", "scripts", "planning", "cloudformation", "clusterfile", "guard", "kubernetes", "workloads"}
+PURE = {
+    "hardware",
+    "scripts",
+    "planning",
+    "cloudformation",
+    "clusterfile",
+    "guard",
+    "kubernetes",
+    "metrics",
+    "workloads",
+}
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError  # type: ignore[import-untyped]  # no stubs
+from botocore.exceptions import ClientError
 from rehearsal_tools import REGION, Stacks, body, file_system, local_stacks, parameter
 
 from ultracluster.rehearsal.report import report

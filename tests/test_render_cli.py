@@ -1,12 +1,15 @@
 """`ultracluster render`."""
 
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from conftest import EXAMPLES, ROOT
+from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.cli.writing import RenderedFile, write_files
 
@@ -49,9 +52,24 @@ def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path
     assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 5]
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_rules_of_every_example_are_rules_and_know_how_many_nodes_there_should_be(
+    example: Path, tmp_path: Path
+) -> None:
+    result = RUN.invoke(app, ["render", str(example), "--rules", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    files = sorted((tmp_path / "rules").iterdir())
+    assert [file.name for file in files] == ["alerts.yaml", "recording.yaml"]
+    assert subprocess.run(["promtool", "check", "rules", *files], capture_output=True).returncode == 0
+    groups = clusterfile.load(str(example)).expected_nodes
+    found = re.findall(r'expr: "vector\((\d+)\)"\n +labels:\n +cluster: .*\n +group: "?([\w-]+)', files[1].read_text())
+    assert {name: int(count) for count, name in found} == groups
+
+
 def test_without_a_kind_it_says_which_there_are(tmp_path: Path) -> None:
     result = RUN.invoke(app, ["render", MAIN_JOB, "--out", str(tmp_path)])
-    assert (result.exit_code, result.stderr) == (2, "error: say what to render: --jobs, --kubernetes\n")
+    kinds = "--jobs, --kubernetes, --rules, --dashboards"
+    assert (result.exit_code, result.stderr) == (2, f"error: say what to render: {kinds}\n")
 
 
 def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:

@@ -345,8 +345,8 @@ def test_a_release_asks_fsx_in_the_words_of_its_api(stack: cdk.Stack, template: 
 
 def test_the_sdk_knows_every_word_of_the_request(stack: cdk.Stack, template: MakeTemplate) -> None:
     """Botocore carries the model of the API: it rejects a misspelt or misplaced parameter."""
-    import boto3  # type: ignore[import-untyped]  # no stubs
-    from botocore.validate import ParamValidator  # type: ignore[import-untyped]
+    import boto3
+    from botocore.validate import ParamValidator
 
     release(stack, link(stack, path="/checkpoints", export_events=["NEW"]))
     (schedule,) = template().find_resources("AWS::Scheduler::Schedule").values()

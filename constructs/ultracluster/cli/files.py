@@ -9,6 +9,7 @@ from ultracluster.cli.data_bucket import bucket_facts, bucket_sentences
 from ultracluster.cli.home import home_facts, home_sentences
 from ultracluster.cli.links import link_facts, link_sentences
 from ultracluster.cli.lustre import lustre_facts, lustre_sentences
+from ultracluster.cli.monitoring import observability_facts
 from ultracluster.cli.output import console, fail
 
 if TYPE_CHECKING:
@@ -249,4 +250,5 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
         "data_bucket": bucket_facts(cluster),
         "links": link_facts(cluster),
         "home": home_facts(cluster),
+        "observability": observability_facts(cluster),
     }

@@ -59,6 +59,29 @@ def _outputs(file: Path | None) -> dict[str, str]:
         fail(f"{file} holds no outputs of stacks; write it with cdk deploy --outputs-file")
 
 
+def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
+    from ultracluster import metrics
+
+    what = {
+        "recording.yaml": "Recording rules: exporters' metrics under names of ours.",
+        "alerts.yaml": "Alerting rules.",
+    }
+    profile = metrics.Profile[cluster.observability.profile.upper()] if cluster.observability.on else None
+    inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
+    found = {} if profile is None else metrics.rules(profile, inventory=inventory)
+    return [RenderedFile(path=f"rules/{name}", text=text, what=what[name]) for name, text in found.items()]
+
+
+def _dashboards(cluster: "ClusterFile") -> list[RenderedFile]:
+    from ultracluster.metrics.dashboard_files import dashboards
+
+    texts = dashboards() if cluster.observability.on else {}
+    return [
+        RenderedFile(path=f"dashboards/{uid}.json", text=text, what=f"Grafana: {json.loads(text)['title']}.")
+        for uid, text in texts.items()
+    ]
+
+
 def render(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files are written.")],
@@ -69,6 +92,8 @@ def render(
     outputs: Annotated[
         Path | None, typer.Option(help="What cdk deploy --outputs-file wrote: the ids that --kubernetes needs.")
     ] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Prometheus: recording rules and alerts.")] = False,
+    dashboards: Annotated[bool, typer.Option("--dashboards", help="Grafana: the dashboards, as JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files with other content.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="What was written, as JSON.")] = False,
 ) -> None:
@@ -79,8 +104,11 @@ def render(
     kinds: Mapping[str, Callable[[ClusterFile], Sequence[RenderedFile]]] = {
         "jobs": _jobs,
         "kubernetes": lambda cluster: _kubernetes(cluster, _outputs(outputs)),
+        "rules": _rules,
+        "dashboards": _dashboards,
     }
-    wanted = [kind for kind, asked in {"jobs": jobs, "kubernetes": kubernetes}.items() if asked]
+    asked_for = {"jobs": jobs, "kubernetes": kubernetes, "rules": rules, "dashboards": dashboards}
+    wanted = [kind for kind, asked in asked_for.items() if asked]
     if not wanted:
         misuse(f"say what to render: {', '.join(f'--{kind}' for kind in kinds)}")
     if outputs is not None and not kubernetes:

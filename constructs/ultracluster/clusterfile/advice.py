@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ultracluster.clusterfile.advice_capacity import capacity_advice
 from ultracluster.clusterfile.advice_kubernetes import kubernetes_advice
 from ultracluster.clusterfile.advice_network import network_advice
+from ultracluster.clusterfile.advice_observability import observability_advice
 from ultracluster.clusterfile.advice_slurm import slurm_advice
 from ultracluster.clusterfile.advice_storage import storage_advice
 from ultracluster.clusterfile.cluster_file import ClusterFile
@@ -46,3 +47,4 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     yield from kubernetes_advice(cluster)
     yield from storage_advice(cluster)
     yield from slurm_advice(cluster)
+    yield from observability_advice(cluster)

@@ -17,6 +17,7 @@ from ultracluster.clusterfile.check_kubernetes import check_kubernetes, check_or
 from ultracluster.clusterfile.check_links import check_links
 from ultracluster.clusterfile.check_mounts import check_mounts
 from ultracluster.clusterfile.check_network import check_addresses, check_network, check_zones_of_groups
+from ultracluster.clusterfile.check_observability import check_observability, check_series
 from ultracluster.clusterfile.check_slurm import check_scaling, check_slurm
 from ultracluster.clusterfile.check_storage import check_lustre
 from ultracluster.clusterfile.check_types import check_types
@@ -72,6 +73,7 @@ def check(draft: Draft) -> Iterator[Problem]:
         clients=sum(group.count for group in draft.groups) + draft.service_count,
     )
     yield from check_mounts(draft.storage)
+    yield from check_observability(draft.observability, region=draft.region)
     clients = _clients(draft)
     yield from check_client(clients, network=draft.network, zone=draft.zone)
     # Of limits on the number of nodes the first one passed is told: the others follow from it.
@@ -86,6 +88,7 @@ def check(draft: Draft) -> Iterator[Problem]:
             zone=draft.zone,
             further=_second_zones(draft),
         ),
+        check_series(draft.observability, sum(group.count for group in draft.groups) + draft.service_count),
         check_efa_connections(clients),
     )
     yield from islice(limits, 1)
@@ -152,6 +155,10 @@ def _check_arns(draft: Draft) -> Iterator[Problem]:
         ("storage", "data-bucket", "key"): _bucket_key(draft),
         ("notifications", "topic"): draft.notifications.topic if draft.notifications else None,
     }
+    if draft.observability is not None:
+        alerts: Path = ("observability", "alerts")
+        arns[*alerts, "topic"] = draft.observability.alerts.topic
+        arns[*alerts, "pagerduty"] = draft.observability.alerts.pagerduty
     for name, section in draft.sections.items():
         if isinstance(section.capacity, ReservationGroup):
             arns["nodes", name, "capacity", "group"] = section.capacity.arn

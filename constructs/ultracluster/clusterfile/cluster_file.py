@@ -14,21 +14,30 @@ from ultracluster.clusterfile.kubernetes_sections import Kubernetes, SystemNodes
 from ultracluster.clusterfile.lustre_client import lustre_client, lustre_zone
 from ultracluster.clusterfile.needs import home_size, lustre_plan, second_zone, training_addresses
 from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup, node_groups
+from ultracluster.clusterfile.observability_section import Observability
 from ultracluster.clusterfile.section import Section
 from ultracluster.clusterfile.sections import Login, Network, NodeGroupSection, Notifications, Slurm
 from ultracluster.clusterfile.slurm_plan import QueuePlan
 from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType, pcs
+from ultracluster.hardware.grafana import MANAGED_GRAFANA_REGIONS
 from ultracluster.planning import (
+    CapacityBlock,
+    InterruptibleReservation,
     LustreClient,
     LustrePlan,
     LustreSpec,
     OpenZfsSize,
     SubnetPlan,
+    UltraServerBlock,
     User,
     plan_subnets,
     plan_zone_subnets,
 )
+from ultracluster.planning.series import series_limit
+
+# Capacity that is not there yet, or may be gone tomorrow.
+_COME_AND_GO = (CapacityBlock, UltraServerBlock, InterruptibleReservation)
 
 
 class ClusterFile(Section):
@@ -62,6 +71,7 @@ class ClusterFile(Section):
     notifications: Notifications = Field(
         default=Notifications(), description="Who hears of capacity that starts or ends."
     )
+    observability: Observability = Field(default=Observability(), description="Metrics, alerts and dashboards.")
     tags: t.Tags = Field(default={}, description="Tags of every resource.")
     acknowledge: t.Acknowledged = Field(
         default={}, description="Warnings that you know of: the id of each, and why it is no concern."
@@ -122,6 +132,20 @@ class ClusterFile(Section):
     def instances(self) -> int:
         """Instances of the cluster, those beside the node groups included."""
         return sum(group.count for group in self.node_groups) + self.service_count
+
+    @property
+    def expected_nodes(self) -> dict[str, int]:
+        """Node group, or `login`, -> how many nodes are always there. Those that come as jobs do are not."""
+        kubernetes = self.orchestrator == KUBERNETES
+        always = {
+            # Of EKS a group has all its nodes, but for those of Karpenter and of blocks that have not begun.
+            group.name: (0 if group.elastic or isinstance(group.capacity, _COME_AND_GO) else group.count)
+            if kubernetes
+            else group.minimum
+            for group in self.node_groups
+        }
+        beside = "system" if kubernetes else "login"
+        return {name: count for name, count in (*always.items(), (beside, self.service_count)) if count}
 
     @property
     def controller_size(self) -> str:
@@ -186,6 +210,19 @@ class ClusterFile(Section):
         """Ranges of addresses that may mount the home. Of no use when the file asks for none."""
         home = self.storage.home
         return home.clients if home is not None and home.clients is not None else (self.network.cidr,)
+
+    @property
+    def grafana(self) -> str:
+        """Where dashboards are looked at: as the file says, or `self-hosted` where the region has nothing else."""
+        kind = self.observability.grafana.kind
+        missing = kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS
+        return "self-hosted" if missing else kind
+
+    @property
+    def series_limit(self) -> int:
+        """Active series that the cluster may have. Of no use when the file names a workspace of yours."""
+        wish = self.observability
+        return wish.series_limit or series_limit(wish.profile, self.instances)
 
     @cached_property
     def addresses(self) -> int:

@@ -11,6 +11,7 @@ from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.declared import DeclaredType
 from ultracluster.clusterfile.kubernetes_sections import Kubernetes, SystemNodes
 from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup, node_groups
+from ultracluster.clusterfile.observability_section import Observability
 from ultracluster.clusterfile.sections import Login, Network, NodeGroupSection, Notifications, Slurm
 from ultracluster.clusterfile.storage_sections import Storage
 from ultracluster.hardware import InstanceType
@@ -41,6 +42,7 @@ class Draft:
     network: Network | None
     storage: Storage | None
     notifications: Notifications | None
+    observability: Observability | None
     encryption_key: str | None
 
     @staticmethod
@@ -67,6 +69,7 @@ class Draft:
             network=_section(Network, data.get("network", {})),
             storage=_section(Storage, data.get("storage", {})),
             notifications=_section(Notifications, data.get("notifications", {})),
+            observability=_section(Observability, data.get("observability", {})),
             encryption_key=_value(readers.key_arn, data.get("encryption-key")),
         )
 

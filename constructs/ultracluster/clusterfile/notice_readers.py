@@ -9,6 +9,8 @@ from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 WARNINGS = tuple(
     f"ultracluster:{id}"
     for id in (
+        "alert-manager",
+        "alerts-unheard",
         "association-both-ways",
         "association-exports-deletions",
         "association-foreign-bucket",
@@ -22,6 +24,7 @@ WARNINGS = tuple(
         "docker-range",
         "existing-bucket",
         "existing-lustre",
+        "grafana-region",
         "imex-prolog",
         "instances-in-capacity-blocks",
         "interface-quota",
@@ -34,6 +37,7 @@ WARNINGS = tuple(
         "lustre-efa-unused",
         "lustre-other-zone",
         "lustre-quota",
+        "metrics-programs",
         "node-group-quota",
         "not-offered",
         "reservation-size",

@@ -8,6 +8,7 @@ from ultracluster.clusterfile.basic_readers import nearest
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.declared import Cards, DeclaredType, Nvme
 from ultracluster.clusterfile.kubernetes_sections import ExistingCluster, Kubernetes, SystemNodes, Team
+from ultracluster.clusterfile.observability_section import Alerts, Grafana, Observability, Saml
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
 from ultracluster.clusterfile.sections import ExistingNetwork, Login, Network, NodeGroupSection, Notifications, Slurm
 from ultracluster.clusterfile.slurm_sections import Account, NodeSlurm, Qos, Queue, Ssh, User
@@ -50,6 +51,10 @@ _SECTIONS: dict[Path, type[BaseModel]] = {
     ("storage", "lustre", "release"): Release,
     ("storage", "home"): Home,
     ("notifications",): Notifications,
+    ("observability",): Observability,
+    ("observability", "grafana"): Grafana,
+    ("observability", "grafana", "saml"): Saml,
+    ("observability", "alerts"): Alerts,
 }
 # Mappings whose keys are names.
 _NAMED = {path[:-1] for path in _SECTIONS if path[-1:] == ("*",)}
@@ -75,6 +80,8 @@ _EXAMPLES = {
     "mount-name": "mount-name: fsx",
     "url": "url: s3://my-bucket/configure-efa-fsx-lustre-client.zip",
     "sha256": "sha256: what sha256sum prints for it",
+    "metadata": "metadata: https://idp.example.com/metadata",
+    "admins": "admins: [admin]",
     "home": "home: {}",
     "clients": "clients: [10.0.0.0/16]",
     "endpoint": "endpoint: https://ABC.gr7.us-east-2.eks.amazonaws.com",

@@ -32,6 +32,7 @@ from ultracluster.orchestration import (
 from ultracluster.patterns.boot_part import node_boot
 from ultracluster.patterns.links_part import LINK_WARNINGS
 from ultracluster.patterns.network_part import Network
+from ultracluster.patterns.observability_part import collectors
 from ultracluster.patterns.storage_part import Storage
 from ultracluster.planning import BootScript, CapacityBlock, NodeBoot, UltraServerBlock, health_settings
 from ultracluster.storage import EXISTING_BUCKET, EXISTING_LUSTRE
@@ -97,7 +98,7 @@ def node_groups(
         network: Where the nodes live.
         storage: What they mount.
         pcs: The cluster.
-        extra: More files and units for the nodes of a type, such as exporters of metrics. Default: none.
+        extra: More files and units for the nodes of a type. Default: none.
     """
     warn(scope, cluster)
     login = cluster.slurm.login
@@ -113,7 +114,13 @@ def node_groups(
             ssh=_ssh(cluster, network),
             image=login.image or newest_image("pcs", cluster.service_type.architecture),
             count=login.count,
-            boot=node_boot(cluster, storage, cluster.service_type, zone=cluster.network.services_zone or cluster.zone),
+            boot=node_boot(
+                cluster,
+                storage,
+                cluster.service_type,
+                zone=cluster.network.services_zone or cluster.zone,
+                extra=collectors(cluster, cluster.service_type),
+            ),
             tags=cluster.tags,
         ).node_group
     }
@@ -124,7 +131,10 @@ def node_groups(
             group.instance_type,
             zone=group.zone,
             layout=group.layout,
-            extra=extra(group.instance_type),
+            extra=[
+                *collectors(cluster, group.instance_type, group=group.name, layout=group.layout),
+                *extra(group.instance_type),
+            ],
         )
         groups[group.name] = _node_group(child_scope(scope, group.name), group, cluster, network, pcs, boot)
     script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]

@@ -17,7 +17,8 @@ from ultracluster.rehearsal.custom_resources import CustomResourceDriver
 from ultracluster.rehearsal.engine import Engine
 from ultracluster.rehearsal.errors import RehearsalError
 from ultracluster.rehearsal.front import KEY_PREFIX, Front
-from ultracluster.rehearsal.journal import Journal
+from ultracluster.rehearsal.grafana_stand_in import GrafanaStandIn
+from ultracluster.rehearsal.journal import Journal, StandIn
 from ultracluster.rehearsal.state import Resource, Stacks
 
 # The account that credentials belong to where nobody names another.
@@ -39,6 +40,8 @@ class LocalCloud:
         self.journal = Journal()
         self.stacks = Stacks()
         self._answers = Answers()
+        #: What handlers of custom resources put into workspaces of Amazon Managed Grafana.
+        self.grafana = GrafanaStandIn(heard=self._grafana_heard)
         self._server: BaseWSGIServer | None = None
         self._thread: Thread | None = None
         # What moto warns of, the engine either does itself or refuses with a reason.
@@ -68,10 +71,12 @@ class LocalCloud:
             front = Front(
                 api=CloudFormationApi(engine),
                 answers=self._answers,
+                grafana=self.grafana,
                 moto=DomainDispatcherApplication(create_backend_app),
             )
             self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
             self._answers.endpoint = f"http://localhost:{self._server.server_port}"
+            self.grafana.endpoint = self.endpoint
             self._thread = Thread(target=self._server.serve_forever, args=(0.05,), name="local-cloud", daemon=True)
             self._thread.start()
         except BaseException:
@@ -114,6 +119,9 @@ class LocalCloud:
             "NO_PROXY": "localhost,127.0.0.1",
             "no_proxy": "localhost,127.0.0.1",
         }
+
+    def _grafana_heard(self, workspace: str) -> None:
+        self.journal.stand_in(StandIn(kind="Grafana", name=workspace, value="content is kept, nothing is drawn"))
 
     def _find_function(self, arn: str) -> Resource | None:
         for stack in self.stacks.everywhere():

@@ -13,6 +13,7 @@ from moto.iam.models import get_account_id_from
 from moto.utilities.utils import get_partition
 from werkzeug.datastructures import Headers, MultiDict
 
+from ultracluster.rehearsal import grafana_stand_in
 from ultracluster.rehearsal.answers import PATH, Answers
 from ultracluster.rehearsal.api import CloudFormationApi
 from ultracluster.rehearsal.errors import TemplateError
@@ -33,12 +34,21 @@ class Front:
     Args:
         api: Answers CloudFormation's requests.
         answers: Takes the answers of custom resources.
+        grafana: Stands in for workspaces of Amazon Managed Grafana.
         moto: Answers everything else.
     """
 
-    def __init__(self, *, api: CloudFormationApi, answers: Answers, moto: Application) -> None:
+    def __init__(
+        self,
+        *,
+        api: CloudFormationApi,
+        answers: Answers,
+        grafana: grafana_stand_in.GrafanaStandIn,
+        moto: Application,
+    ) -> None:
         self._api = api
         self._answers = answers
+        self._grafana = grafana
         self._moto = moto
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
@@ -49,12 +59,20 @@ class Front:
             start_response("200 OK" if taken else "404 Not Found", [("Content-Length", "0")])
             return [b""]
         match = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
+        if path.startswith(grafana_stand_in.PATH) or (match and match[3] == "grafana"):
+            return self._stand_in(environ, start_response)
         account = _account(match[1]) if match else None
         if account and match and match[3] == "cloudformation":
             return self._cloudformation(environ, start_response, account, match[2])
         if account:
             environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
         return self._moto(environ, start_response)
+
+    def _stand_in(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        answer = grafana_stand_in.answer(self._grafana, environ, _body(environ))
+        status, content = answer or ("404 Not Found", b'{"message": "the stand-in for Grafana does not know this"}')
+        start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
+        return [content]
 
     def _cloudformation(
         self, environ: dict[str, Any], start_response: StartResponse, account: str, region: str

@@ -55,8 +55,9 @@ class StandIn:
     """A value that the rehearsal made up because only AWS, or somebody else's code, has the real one.
 
     Args:
-        kind: `parameter` for a public SSM parameter, `custom resource` for a handler that was not run.
-        name: Parameter name, or `stack/logical id (type)`.
+        kind: `parameter` for a public SSM parameter, `custom resource` for a handler that was not run,
+            `Grafana` for a workspace that a handler filled.
+        name: Parameter name, `stack/logical id (type)`, or id of the workspace.
         value: What it gave.
     """
 

@@ -34,6 +34,14 @@ def _attachment(ec2: Any, resource: Resource) -> None:
         ec2.detach_vpn_gateway(properties["VpnGatewayId"], properties["VpcId"])
 
 
+def _managed_policy(iam: Any, resource: Resource) -> None:
+    # CloudFormation takes a policy from its roles before it deletes it.
+    for role in iam.get_roles():
+        if resource.physical_id in role.managed_policies:
+            iam.detach_role_policy(resource.physical_id, role.name)
+    iam.delete_policy(resource.physical_id)
+
+
 _EC2: dict[str, Delete] = {
     "AWS::EC2::EIP": lambda ec2, r: ec2.release_address(allocation_id=r.model.allocation_id),
     "AWS::EC2::FlowLog": lambda ec2, r: ec2.delete_flow_logs([r.physical_id]),
@@ -58,6 +66,6 @@ def delete(resource: Resource) -> bool:
             raise ResourceError("The bucket you tried to delete is not empty")
         return True
     if name == "AWS::IAM::ManagedPolicy":
-        iam_backends[e.account][e.partition].delete_policy(resource.physical_id)
+        _managed_policy(iam_backends[e.account][e.partition], resource)
         return True
     return False

@@ -76,13 +76,13 @@ class EfsMetrics(Construct):
             period=PERIOD,
         )
 
-    def alarms(self, topic: sns.ITopic) -> list[cloudwatch.Alarm]:
+    def alarms(self, topic: sns.ITopic, *, scope: Construct | None = None) -> list[cloudwatch.Alarm]:
         """Tell a topic when it nears its throughput, its operations or its connections. It never runs full.
 
         The topic's key, when it has one of its own, must let CloudWatch use it.
         """
         return home_alarms(
-            self,
+            scope or self,
             topic,
             [
                 HomeAlarm(

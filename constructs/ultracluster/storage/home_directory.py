@@ -4,6 +4,7 @@ from typing import Protocol
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
+from constructs import Construct
 
 from ultracluster.planning import Mount, Volume
 
@@ -27,6 +28,6 @@ class HomeDirectory(Protocol):
         """Connections of clients."""
         ...
 
-    def alarms(self, topic: sns.ITopic) -> list[cloudwatch.Alarm]:
-        """Tell a topic before people notice."""
+    def alarms(self, topic: sns.ITopic, *, scope: Construct | None = None) -> list[cloudwatch.Alarm]:
+        """Tell a topic before people notice. `scope` is where the alarms belong; default: to the home."""
         ...

@@ -66,7 +66,7 @@ class OpenZfsMetrics(Construct):
         """TCP connections of clients, several of each node; the most at once."""
         return self.metric("ClientConnections", "Maximum")
 
-    def alarms(self, topic: sns.ITopic) -> list[cloudwatch.Alarm]:
+    def alarms(self, topic: sns.ITopic, *, scope: Construct | None = None) -> list[cloudwatch.Alarm]:
         """Tell a topic when it fills up, or has been at its limit for an hour.
 
         The topic's key, when it has one of its own, must let CloudWatch use it.
@@ -74,7 +74,7 @@ class OpenZfsMetrics(Construct):
         See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-insights-FSxZ.html (read 2026-11-21)
         """
         return home_alarms(
-            self,
+            scope or self,
             topic,
             [
                 HomeAlarm(

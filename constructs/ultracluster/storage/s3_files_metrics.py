@@ -64,13 +64,13 @@ class S3FilesMetrics(Construct):
         """Files that lost against a change in the bucket; their versions are not in the bucket."""
         return self.metric("LostAndFoundFiles", "Sum")
 
-    def alarms(self, topic: sns.ITopic) -> list[cloudwatch.Alarm]:
+    def alarms(self, topic: sns.ITopic, *, scope: Construct | None = None) -> list[cloudwatch.Alarm]:
         """Tell a topic when files do not reach the bucket, or are in conflict with it.
 
         The topic's key, when it has one of its own, must let CloudWatch use it.
         """
         return home_alarms(
-            self,
+            scope or self,
             topic,
             [
                 HomeAlarm(

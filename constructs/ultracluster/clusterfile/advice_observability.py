@@ -1,0 +1,38 @@
+"""Warnings about metrics, alerts and dashboards."""
+
+from collections.abc import Iterator
+
+from ultracluster.clusterfile.cluster_file import ClusterFile
+
+
+def observability_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
+    """Id, without prefix, and message of each warning."""
+    wish = cluster.observability
+    if not wish.on:
+        return
+    given = {group.section: group.image for group in cluster.node_groups} | {"login": cluster.slurm.login.image}
+    if lacking := [name for name, image in given.items() if image is None]:
+        yield (
+            "metrics-programs",
+            f"{', '.join(lacking)}: nodes send metrics with prometheus and node_exporter, and with dcgm-exporter where "
+            "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Put "
+            "them into /opt/ultracluster/bin of an image of yours, or write observability: {profile: none}",
+        )
+    if wish.grafana.kind == "managed" and cluster.grafana != "managed":
+        yield (
+            "grafana-region",
+            f"{cluster.region} has no Amazon Managed Grafana, so a small server of your own shows the dashboards; "
+            "write grafana: {kind: self-hosted} if that is right",
+        )
+    if wish.workspace is None and "alerts" not in wish.model_fields_set:
+        yield (
+            "alerts-unheard",
+            "nobody is subscribed to the topic of the alerts; write observability: {alerts: {email: ...}}, or name a "
+            "topic of yours or PagerDuty",
+        )
+    if wish.workspace is not None:
+        yield (
+            "alert-manager",
+            f"{wish.workspace.rpartition('/')[2]} gets the rules, and its own alert manager says who hears of alerts; "
+            "it must let alerts of the label severity reach somebody",
+        )

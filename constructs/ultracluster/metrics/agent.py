@@ -1,0 +1,110 @@
+"""A node's Prometheus agent: what it asks on the node, what of it it keeps, and where it sends that.
+
+The agent stands on every node and asks only that node, so nothing discovers nodes, and nothing in the middle breaks.
+Prometheus and not another collector, because its configuration can be tested with the program itself.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.metrics.metric import Profile
+from ultracluster.metrics.reading import read_from_exporters
+from ultracluster.metrics.text import block_yaml
+
+#: How often all is asked, in seconds, by profile. DCGM reads no more often than it is told: it gets the same.
+INTERVAL_S: Mapping[Profile, int] = {Profile.BASIC: 60, Profile.STANDARD: 30, Profile.FULL: 15}
+PORTS: Mapping[str, int] = {"node": 9100, "dcgm": 9400, "agent": 9090}
+#: What the script metrics-agent.sh fills in on the node.
+PLACEHOLDERS = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}
+
+_PREFIXES: Mapping[str, tuple[str, ...]] = {
+    "node": ("node_", "ultracluster_", "train_", "nccl_"),
+    "dcgm": ("DCGM_",),
+    "agent": ("prometheus_remote_storage_",),
+    "slurm": ("slurm_",),
+    "kube-state-metrics": ("kube_",),
+    "kueue": ("kueue_",),
+    "workloads": ("vllm:", "train_", "nccl_"),
+}
+
+
+def kept(job: str, profile: Profile) -> tuple[str, ...]:
+    """The metrics of an exporter that are sent: those that a recording rule of the profile reads."""
+    return tuple(sorted(name for name in read_from_exporters(profile) if name.startswith(_PREFIXES[job])))
+
+
+def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
+    """What is done to an exporter's samples before they are sent.
+
+    With the profile `full` all is kept that the exporters were told to give.
+    """
+    rules: list[dict[str, Any]] = []
+    if profile < Profile.FULL or job == "agent":
+        rules.append({"action": "keep", "source_labels": ["__name__"], "regex": "|".join(kept(job, profile))})
+    if job == "dcgm":
+        # Idle GPUs slow down too: that is no news.
+        rules.append(
+            {
+                "action": "drop",
+                "source_labels": ["__name__", "clock_event"],
+                "regex": "DCGM_EXP_CLOCK_EVENTS_COUNT;(?:gpu_idle|clocks_setting|sync_boost|display_clocks)",
+            }
+        )
+        # Names and numbers that only repeat what `instance` and `gpu` say, or change with the driver.
+        rules.append(
+            {
+                "action": "labeldrop",
+                "regex": "UUID|pci_bus_id|device|modelName|[Hh]ostname|DCGM_FI_.*|window_size_in_ms",
+            }
+        )
+    if job == "node":
+        rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
+    return rules
+
+
+def agent_configuration(
+    *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD
+) -> str:
+    """The agent's configuration, with placeholders for what only the node knows.
+
+    Args:
+        cluster: Name of the cluster.
+        group: Name of the node's group.
+        region: Region of the workspace.
+        gpus: Whether the node has GPUs.
+        profile: How much is collected.
+    """
+    labels = {"cluster": cluster, "group": group} | PLACEHOLDERS
+    jobs = ("node", "dcgm", "agent") if gpus else ("node", "agent")
+    return block_yaml(
+        {
+            "global": {"scrape_interval": f"{INTERVAL_S[profile]}s", "scrape_timeout": "10s"},
+            "scrape_configs": [
+                {
+                    "job_name": job,
+                    "static_configs": [{"targets": [f"127.0.0.1:{PORTS[job]}"], "labels": labels}],
+                    "metric_relabel_configs": relabelling(job, profile),
+                }
+                for job in jobs
+            ],
+            "remote_write": [
+                {
+                    "name": "amp",
+                    "url": "@URL@",
+                    "sigv4": {"region": region},
+                    # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP
+                    # takes 3,000 a second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so
+                    # that a fleet does not come back all at once.
+                    "queue_config": {
+                        "min_shards": 1,
+                        "max_shards": 2,
+                        "capacity": 10000,
+                        "max_samples_per_send": 2000,
+                        "batch_send_deadline": "15s",
+                        "min_backoff": "1s",
+                        "max_backoff": "1m",
+                    },
+                }
+            ],
+        }
+    )

@@ -1,0 +1,107 @@
+"""Alertmanager's configuration: who hears of what, in one message, and what goes without saying."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.metrics.text import block_yaml
+
+#: A receiver's settings, as Alertmanager names them: `{"sns_configs": [...]}`.
+Receiver = Mapping[str, Any]
+
+_SUBJECT = (
+    "{{ .Status | toUpper }} {{ .CommonLabels.alertname }} {{ .CommonLabels.cluster }}"
+    "{{ if gt (len .Alerts) 1 }} ({{ len .Alerts }}){{ end }}"
+)
+_MESSAGE = (
+    "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\nsince {{ .StartsAt }}\n"
+    "{{ .Annotations.runbook_url }}\n\n{{ end }}"
+)
+_GPUS = "GpuXidReset|GpuXidWatch|GpuMissing|GpuEccUncorrected|NvlinkErrors|NvlinkRecoveryFailed|PcieReplays"
+_NODE = ["cluster", "instance"]
+# source, target, what both must share. A source with an instance is one node's: the one for many speaks for no other.
+_INHIBITIONS = (
+    (['alertname="NodeLost"', 'instance=~".+"'], ['alertname!="NodeLost"', 'instance=~".+"'], _NODE),
+    (['alertname="GpuXidFatal"', 'instance=~".+"'], [f'alertname=~"{_GPUS}|ExporterDown"'], _NODE),
+    (['alertname="GpuXidReset"', 'instance=~".+"'], ['alertname=~"GpuXidWatch|NvlinkErrors"'], _NODE),
+    (['alertname=~"GpuMetricImplausible|GpuMetricsUnrecognised"', 'instance=~".+"'],
+     ['alertname=~"GpuMissing|GpuTemperatureHigh|GpuThermalThrottle|StragglerClock"'], _NODE),
+    (['alertname="EfaDeviceMissing"', 'instance=~".+"'], ['alertname=~"EfaPathTrouble|EfaRetransmits"'], _NODE),
+    (['alertname="GpuHardwareSlowdown"', 'instance=~".+"'],
+     ['alertname=~"StragglerClock|StragglerNccl|GpuThermalThrottle"'], _NODE),
+    (['alertname="JobHung"'], ['alertname=~"JobStepStalled|JobIdleGpus"'], ["cluster", "job_id"]),
+    (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
+)  # fmt: skip
+
+
+def sns(topic_arn: str, region: str) -> Receiver:
+    """A topic of SNS. Its policy has to let `aps.amazonaws.com` publish.
+
+    See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html (read 2026-11-21)
+    """
+    return {
+        "sns_configs": [
+            {
+                "topic_arn": topic_arn,
+                "sigv4": {"region": region},
+                "send_resolved": True,
+                "subject": _SUBJECT,
+                "message": _MESSAGE,
+            }
+        ]
+    }
+
+
+def pagerduty(secret_arn: str, secret_key: str = "routing_key") -> Receiver:
+    """PagerDuty, whose routing key AMP reads from a secret. The form is AMP's: Alertmanager itself does not know it.
+
+    See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-pagerduty-configure-alertmanager.html
+    (read 2026-11-21)
+    """
+    key = {"aws_secrets_manager": {"secret_arn": secret_arn, "secret_key": secret_key}}
+    return {"pagerduty_configs": [{"routing_key": key, "description": _SUBJECT, "send_resolved": True}]}
+
+
+def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdog: Receiver | None = None) -> str:
+    """The configuration, as Alertmanager reads it.
+
+    Args:
+        warning: Who gets warnings.
+        critical: Who gets what is critical. Default: the same.
+        watchdog: Who gets the alert that always fires, every five minutes, and shouts when it stays away. Default:
+            nobody, and then nobody notices when alerts no longer come.
+
+    Raises:
+        ValueError: When a receiver has nothing to send to.
+    """
+    receivers = {"warning": warning, "critical": critical or warning, "watchdog": watchdog or {}}
+    for name in ("warning", "critical"):
+        if not any(receivers[name].values()):
+            raise ValueError(f"the route for {name} alerts has no target; give it an SNS topic or PagerDuty")
+    return block_yaml(
+        {
+            "route": {
+                "receiver": "warning",
+                "group_by": ["alertname", "cluster"],
+                "group_wait": "30s",
+                "group_interval": "5m",
+                "repeat_interval": "12h",
+                "routes": [
+                    {"matchers": ['alertname="Watchdog"'], "receiver": "watchdog", "group_wait": "0s",
+                     "group_interval": "1m", "repeat_interval": "5m"},
+                    {"matchers": ['severity="info"'], "receiver": "nobody"},
+                    {"matchers": ['severity="critical"'], "receiver": "critical", "group_wait": "10s",
+                     "group_interval": "1m", "repeat_interval": "4h"},
+                ],
+            },
+            "inhibit_rules": [
+                {"source_matchers": source, "target_matchers": target, "equal": equal}
+                for source, target, equal in _INHIBITIONS
+            ],
+            "receivers": [{"name": "nobody"}, *({"name": name} | dict(to) for name, to in receivers.items())],
+        }
+    )  # fmt: skip
+
+
+def amp_definition(configuration: str) -> str:
+    """The configuration in the wrapper in which AMP takes it; `amtool` wants it without."""
+    return "alertmanager_config: |\n" + "".join(f"  {line}\n" for line in configuration.splitlines())

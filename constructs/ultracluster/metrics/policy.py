@@ -1,0 +1,19 @@
+"""Selectors of XIDs by what they call for; the policy itself is a fact of the hardware."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ultracluster.hardware.xids import XIDS, XidPolicy, xids
+
+
+def _selector(policy: XidPolicy) -> str:
+    codes = "|".join(map(str, xids(policy)))
+    if policy is not XidPolicy.WATCH:
+        return f'xid=~"{codes}"'
+    # A code that nobody has published advice for is watched as well.
+    others = "|".join(str(code) for code, other in XIDS.items() if other is not XidPolicy.WATCH)
+    return f'xid!~"{others}"'
+
+
+#: Policy -> label selector of its codes. Each code has exactly one, the unknown ones too.
+POLICIES: Mapping[str, str] = MappingProxyType({policy.value: _selector(policy) for policy in XidPolicy})

@@ -1,0 +1,84 @@
+"""The rule files: recording rules and alerts, as Prometheus and AMP read them."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.metrics.alert import Alert
+from ultracluster.metrics.alerts import ALERTS
+from ultracluster.metrics.fleet_names import EXPECTED_NODES, PROBLEM
+from ultracluster.metrics.metric import Profile
+from ultracluster.metrics.names import FAMILIES
+from ultracluster.metrics.text import block_yaml
+
+#: AMP evaluates no more often.
+#: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
+INTERVAL = "30s"
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+
+
+def rules(
+    profile: Profile = Profile.STANDARD,
+    *,
+    inventory: Mapping[tuple[str, str], int] | None = None,
+    runbooks: str = "docs/runbooks",
+) -> dict[str, str]:
+    """The rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
+
+    Args:
+        profile: How much is collected: without what a rule reads, there is no rule.
+        inventory: Cluster and node group -> how many nodes there should be. A dead node sends nothing, not even that it
+            is dead, so who should be there has to be written down. Default: nothing is expected.
+        runbooks: Where the runbooks stand, without the slash at the end.
+
+    Raises:
+        ValueError: When a name is not fit for a label, or fewer than 0 nodes are expected; all at once.
+    """
+    expected = inventory or {}
+    problems = [
+        f"{name!r} is no name of a cluster or node group: letters, digits, dots, hyphens, at most 100"
+        for name in sorted({name for key in expected for name in key})
+        if not _LABEL.fullmatch(name)
+    ]
+    problems += [
+        f"{cluster}/{group}: {count} nodes expected; it must be 0 or more"
+        for (cluster, group), count in expected.items()
+        if count < 0
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
+    recording: dict[str, list[dict[str, Any]]] = {
+        name: [{"record": metric.name, "expr": metric.promql} for metric in family if metric.profile <= profile]
+        for name, family in FAMILIES.items()
+    }
+    recording["inventory"] = [
+        {"record": EXPECTED_NODES, "expr": f"vector({count})", "labels": {"cluster": cluster, "group": group}}
+        for (cluster, group), count in sorted(expected.items())
+    ]
+    chosen = [alert for alert in ALERTS.values() if alert.profile <= profile]
+    found = [_problem(alert) for alert in chosen if alert.of_a_node]
+    return {
+        "recording.yaml": _file(recording),
+        # One group: it is evaluated in order, so an alert sees the problem of the same moment.
+        "alerts.yaml": _file({"alerts": [*found, *(_alert(alert, runbooks) for alert in chosen)]}),
+    }
+
+
+def _problem(alert: Alert) -> dict[str, Any]:
+    return {"record": PROBLEM, "expr": alert.expression, "labels": {"problem": alert.name}}
+
+
+def _alert(alert: Alert, runbooks: str) -> dict[str, Any]:
+    rule: dict[str, Any] = {"alert": alert.name, "expr": alert.promql}
+    if alert.wait != "0m":
+        rule["for"] = alert.wait
+    return rule | {
+        "labels": {"severity": alert.severity.value},
+        "annotations": {"summary": alert.message, "runbook_url": f"{runbooks}/{alert.name}.md"},
+    }
+
+
+def _file(groups: Mapping[str, list[dict[str, Any]]]) -> str:
+    return block_yaml(
+        {"groups": [{"name": name, "interval": INTERVAL, "rules": rules} for name, rules in groups.items() if rules]}
+    )

@@ -1,0 +1,107 @@
+"""What is asked once for a cluster, not on every node: Slurm's controller, and on Kubernetes what knows all objects.
+
+Both are configurations of AMP's managed scraper, which asks every 30 s at most, and discovers by Kubernetes or not at
+all: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.html (read 2026-11-20).
+"""
+
+from typing import Any
+
+from ultracluster.metrics.agent import relabelling
+from ultracluster.metrics.metric import Profile
+from ultracluster.metrics.text import block_yaml
+
+#: The settings that make a PCS cluster answer; `PrivateData` must not be set.
+#: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-metrics.html (read 2026-11-21). Slurm 25.11 and later.
+SLURM_SETTINGS = {"MetricsType": "metrics/openmetrics", "CommunicationParameters": "enable_http"}
+SLURM_PORT = 6817
+# Not jobs-users-accts: a series for each user and account has no bound.
+_SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
+
+#: What kube-state-metrics is told to give, and of which objects: all of it is a multiple.
+KUBE_STATE_RESOURCES = ("nodes", "pods")
+KUBE_STATE_METRICS = ("kube_node_status_condition", "kube_node_spec_unschedulable", "kube_pod_status_phase")
+
+
+def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STANDARD) -> str:
+    """The configuration that asks a Slurm controller on AWS PCS.
+
+    Args:
+        cluster: Name of the cluster.
+        controller: The controller's address, which PCS tells in the cluster's endpoints.
+        profile: How much is collected.
+    """
+    jobs = [
+        {
+            "job_name": f"slurm-{page}",
+            "metrics_path": f"/metrics/{page}",
+            "static_configs": [{"targets": [f"{controller}:{SLURM_PORT}"], "labels": {"cluster": cluster}}],
+            "metric_relabel_configs": relabelling("slurm", profile),
+        }
+        for page in _SLURM_PAGES
+    ]
+    return block_yaml({"global": {"scrape_interval": "60s", "scrape_timeout": "30s"}, "scrape_configs": jobs})
+
+
+def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> str:
+    """The configuration that asks kube-state-metrics, Kueue, and pods that serve or train.
+
+    A pod is asked when it has the annotation `ultracluster/metrics-port`; its samples are those of the contract, or
+    vLLM's.
+
+    Args:
+        cluster: Name of the cluster.
+        profile: How much is collected.
+    """
+    app, port = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"
+    metrics_port = "__meta_kubernetes_pod_annotation_ultracluster_metrics_port"
+    jobs = [
+        _discovered(
+            "kube-state-metrics", cluster, "endpoints", [_keep([app, port], "kube-state-metrics;http")], profile
+        ),
+        _discovered("kueue", cluster, "endpoints", [_keep([app, port], "kueue;https")], profile, secure=True),
+        _discovered(
+            "workloads",
+            cluster,
+            "pod",
+            [
+                _keep([metrics_port], "[0-9]+"),
+                {
+                    "action": "replace",
+                    "source_labels": ["__meta_kubernetes_pod_ip", metrics_port],
+                    "separator": ":",
+                    "target_label": "__address__",
+                },
+                {
+                    "action": "replace",
+                    "source_labels": ["__meta_kubernetes_namespace", "__meta_kubernetes_pod_label_job_name"],
+                    "separator": "/",
+                    "target_label": "job_id",
+                },
+            ],
+            profile,
+        ),
+    ]
+    return block_yaml({"global": {"scrape_interval": "30s", "scrape_timeout": "10s"}, "scrape_configs": jobs})
+
+
+def _keep(labels: list[str], regex: str) -> dict[str, Any]:
+    return {"action": "keep", "source_labels": labels, "regex": regex}
+
+
+def _discovered(
+    job: str, cluster: str, role: str, rules: list[dict[str, Any]], profile: Profile, *, secure: bool = False
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "job_name": job,
+        "kubernetes_sd_configs": [{"role": role}],
+        "relabel_configs": [*rules, {"action": "replace", "target_label": "cluster", "replacement": cluster}],
+        "metric_relabel_configs": relabelling(job, profile),
+    }
+    if secure:
+        # Kueue's endpoint has a certificate of its own making, and asks for a token.
+        found |= {
+            "scheme": "https",
+            "authorization": {"credentials_file": "/var/run/secrets/kubernetes.io/serviceaccount/token"},
+            "tls_config": {"insecure_skip_verify": True},
+        }
+    return found

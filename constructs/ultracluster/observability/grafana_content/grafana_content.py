@@ -1,0 +1,124 @@
+"""The custom resource that fills a workspace of Amazon Managed Grafana.
+
+CloudFormation knows neither data sources nor dashboards nor service accounts of a workspace (2026-11-21). This handler
+makes a service account with a token that lives minutes, uses it, and deletes both, all within one invocation. The token
+is neither returned nor logged. The dashboards are files beside it, and their checksum is a property of the resource, so
+that a change of them is an update.
+"""
+
+import json
+import sys
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from grafana_http import Grafana, GrafanaError
+
+#: One file for each, called after its uid.
+DASHBOARDS = Path(__file__).parent / "dashboards"
+# Longer than the function may run.
+_TOKEN_SECONDS = 900
+_LONGEST_REASON = 1000
+
+
+def handle(event: Mapping[str, Any], context: Any) -> None:
+    """Answer one event of CloudFormation. Whatever happens, it gets an answer."""
+    properties = event["ResourceProperties"]
+    # It names the place. Content that changes is no replacement; another workspace is one, and the old one is emptied.
+    physical_id = f"{properties['WorkspaceId']}/{properties['Folder']}"
+    if event["RequestType"] == "Delete":
+        physical_id = event["PhysicalResourceId"]
+    status, reason = "SUCCESS", ""
+    try:
+        problems = apply(event["RequestType"], properties)
+    except (GrafanaError, ClientError, BotoCoreError) as error:
+        problems = [str(error)]
+    except Exception as error:
+        # Its text could hold anything; its type can't.
+        problems = [f"a defect of the handler: {type(error).__name__}"]
+    if problems:
+        status, reason = "FAILED", "; ".join(problems)[:_LONGEST_REASON]
+        print(reason, file=sys.stderr)
+    _answer(event, {"Status": status, "Reason": reason, "PhysicalResourceId": physical_id})
+
+
+def apply(request: str, properties: Mapping[str, str], *, client: Any = None, pause: float = 1.0) -> list[str]:
+    """Do what a request asks. Gives what went wrong.
+
+    Args:
+        request: Create, Update or Delete.
+        properties: `WorkspaceId`; `Folder` and `Title`, uid and title of the folder; `DataSource`, as JSON.
+        client: The API of Amazon Managed Grafana. Default: the real one.
+        pause: Seconds before a request to Grafana is tried again.
+    """
+    workspace, folder = properties["WorkspaceId"], properties["Folder"]
+    data_source = json.loads(properties["DataSource"])
+    api = client or boto3.client("grafana", config=Config(retries={"mode": "standard", "max_attempts": 8}))
+    try:
+        endpoint = api.describe_workspace(workspaceId=workspace)["workspace"]["endpoint"]
+    except api.exceptions.ResourceNotFoundException:
+        if request == "Delete":
+            return []
+        raise
+    # AWS gives a name without a scheme.
+    url = endpoint if "://" in endpoint else f"https://{endpoint}"
+    with _token(api, workspace, f"ultracluster-content-{folder}") as token:
+        grafana = Grafana(url, token, pause=pause)
+        if request == "Delete":
+            grafana.delete_folder(folder)
+            grafana.delete_data_source(data_source["uid"])
+            return []
+        grafana.put_data_source(data_source)
+        grafana.put_folder(folder, properties["Title"])
+        dashboards = {path.stem: json.loads(path.read_text()) for path in DASHBOARDS.glob("*.json")}
+        return grafana.put_dashboards(folder, dashboards)
+
+
+@contextmanager
+def _token(api: Any, workspace: str, name: str) -> Iterator[str]:
+    """A token for as long as the block lasts. Its account goes with it, and so does one that an earlier run left."""
+    for left in _accounts(api, workspace, name):
+        _delete_account(api, workspace, left)
+    account = api.create_workspace_service_account(workspaceId=workspace, name=name, grafanaRole="ADMIN")["id"]
+    try:
+        made = api.create_workspace_service_account_token(
+            workspaceId=workspace, serviceAccountId=account, name=name, secondsToLive=_TOKEN_SECONDS
+        )["serviceAccountToken"]
+        try:
+            yield made["key"]
+        finally:
+            api.delete_workspace_service_account_token(
+                workspaceId=workspace, serviceAccountId=account, tokenId=made["id"]
+            )
+    finally:
+        _delete_account(api, workspace, account)
+
+
+def _accounts(api: Any, workspace: str, name: str) -> list[str]:
+    found, token = [], None
+    while True:
+        page = api.list_workspace_service_accounts(workspaceId=workspace, **({"nextToken": token} if token else {}))
+        found += [one["id"] for one in page["serviceAccounts"] if one["name"] == name]
+        token = page.get("nextToken")
+        if not token:
+            return found
+
+
+def _delete_account(api: Any, workspace: str, account: str) -> None:
+    try:
+        api.delete_workspace_service_account(workspaceId=workspace, serviceAccountId=account)
+    except api.exceptions.ResourceNotFoundException:
+        return
+
+
+def _answer(event: Mapping[str, Any], said: Mapping[str, str]) -> None:
+    body = {**said, **{key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}}
+    request = urllib.request.Request(event["ResponseURL"], json.dumps(body).encode(), method="PUT")
+    with urllib.request.urlopen(request, timeout=30):
+        return

@@ -1,0 +1,205 @@
+"""Grafana OSS on a server of one's own, for where Amazon Managed Grafana is missing or not wanted."""
+
+import hashlib
+import io
+import shlex
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3_assets as s3_assets
+from constructs import Construct
+
+from ultracluster import scripts
+from ultracluster.compute import image_id
+from ultracluster.hardware.grafana import SELF_HOSTED_VERSION
+from ultracluster.observability.dashboards import CORE_PLUGIN, fitted
+from ultracluster.planning import Image
+from ultracluster.planning.node_files import without_comments
+from ultracluster.security import NodeRole
+
+# Amazon Linux 2023 has the agent of Session Manager and the AWS CLI.
+# https://docs.aws.amazon.com/linux/al2023/ug/ec2.html (read 2026-11-21)
+_IMAGE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64"
+_INSTANCE_TYPE, _DISK_GIB, _DEVICE = "t4g.small", 10, "/dev/xvda"
+_HTTPS = 443
+_STRICT = "set -euo pipefail"
+
+# $NAME is Grafana's own: it takes the value from its environment.
+# https://grafana.com/docs/grafana/latest/administration/provisioning/ (read 2026-11-21)
+_DATA_SOURCE = """\
+apiVersion: 1
+prune: true
+datasources:
+  - uid: ultracluster
+    name: Prometheus
+    type: prometheus
+    access: proxy
+    isDefault: true
+    editable: false
+    url: $ULTRACLUSTER_PROMETHEUS_URL
+    jsonData:
+      httpMethod: POST
+      timeInterval: 30s
+      sigV4Auth: true
+      sigV4AuthType: default
+      sigV4Region: $ULTRACLUSTER_PROMETHEUS_REGION
+"""
+_DASHBOARDS = """\
+apiVersion: 1
+providers:
+  - name: ultracluster
+    folder: Cluster
+    type: file
+    disableDeletion: false
+    allowUiUpdates: false
+    options:
+      path: /etc/ultracluster/grafana/dashboards
+"""
+
+
+class SelfHostedGrafana(Construct):
+    """One small instance in a private subnet that nobody can reach but by Session Manager.
+
+    All that it shows comes from files, so it has no state: an Auto Scaling group of one makes it anew when it fails,
+    and whenever its files change. Grafana listens on the loopback address; people forward a port to it, and IAM says
+    who may.
+
+    Args:
+        name: Name of the cluster.
+        vpc: The VPC.
+        subnet: A private subnet with a way out to AWS, and to rpm.grafana.com for the package, which is signed.
+        dashboards: JSON of each dashboard, by its uid.
+        query_url: Where the data source queries: `PrometheusWorkspace.query_url`.
+        region: Region of that.
+        version: Version of Grafana OSS.
+
+    Raises:
+        ValueError: When something is no dashboard.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        dashboards: Mapping[str, str],
+        query_url: str,
+        region: str,
+        version: str = SELF_HOSTED_VERSION,
+    ) -> None:
+        super().__init__(scope, id)
+        try:
+            files = fitted(dashboards, CORE_PLUGIN)
+        except ValueError as error:
+            raise ValueError(f"{self.node.path}: {error}") from None
+        made = NodeRole(self, "NodeRole")
+        #: Its role; grant it what dashboards query.
+        self.role: iam.IRole = made.role
+        bundle = _bundle(files)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "grafana.tar"
+            path.write_bytes(bundle)
+            asset = s3_assets.Asset(self, "Content", path=str(path))
+        self.role.add_to_principal_policy(
+            iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(asset.s3_object_key)])
+        )
+        group = ec2.SecurityGroup(self, "Group", vpc=vpc, description="Grafana", allow_all_outbound=False)
+        group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS, and the package of Grafana")
+        #: Its security group; nothing comes in.
+        self.security_group: ec2.ISecurityGroup = group
+        command = [version, asset.s3_object_url, hashlib.sha256(bundle).hexdigest(), query_url, region]
+        words = " ".join(word if cdk.Token.is_unresolved(word) else shlex.quote(word) for word in command)
+        script = without_comments(scripts.text("self-hosted-grafana.sh"))
+        tags = [cdk.CfnTag(key="Name", value=f"{name}-grafana")]
+        properties = ec2.CfnLaunchTemplate
+        template = properties(
+            self,
+            "Template",
+            launch_template_data=properties.LaunchTemplateDataProperty(
+                image_id=image_id(self, Image(parameter=_IMAGE)),
+                instance_type=_INSTANCE_TYPE,
+                iam_instance_profile=properties.IamInstanceProfileProperty(
+                    arn=made.instance_profile.instance_profile_arn
+                ),
+                metadata_options=properties.MetadataOptionsProperty(http_tokens="required", http_endpoint="enabled"),
+                network_interfaces=[
+                    properties.NetworkInterfaceProperty(
+                        device_index=0,
+                        subnet_id=subnet.subnet_id,
+                        groups=[group.security_group_id],
+                        associate_public_ip_address=False,
+                        delete_on_termination=True,
+                    )
+                ],
+                block_device_mappings=[
+                    properties.BlockDeviceMappingProperty(
+                        device_name=_DEVICE,
+                        ebs=properties.EbsProperty(
+                            volume_size=_DISK_GIB, volume_type="gp3", encrypted=True, delete_on_termination=True
+                        ),
+                    )
+                ],
+                user_data=cdk.Fn.base64(script.replace(_STRICT, f"set -- {words}\n{_STRICT}", 1)),
+                tag_specifications=[
+                    properties.TagSpecificationProperty(resource_type=kind, tags=tags)
+                    for kind in ("instance", "volume")
+                ],
+            ),
+        )
+        self.resource = autoscaling.CfnAutoScalingGroup(
+            self,
+            "Resource",
+            min_size="1",
+            max_size="1",
+            launch_template=autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty(
+                launch_template_id=template.ref, version=template.attr_latest_version_number
+            ),
+            vpc_zone_identifier=[subnet.subnet_id],
+        )
+        # An instance with another version of the template takes the place of the old one.
+        self.resource.cfn_options.update_policy = cdk.CfnUpdatePolicy(
+            auto_scaling_rolling_update=cdk.CfnAutoScalingRollingUpdate(min_instances_in_service=0, max_batch_size=1)
+        )
+        self.resource.node.add_dependency(made)
+        cdk.Validations.of(self.resource).acknowledge(
+            cdk.Acknowledgment(
+                id="AwsSolutions-AS3",
+                reason="the group keeps one stateless instance alive; when it is replaced, nobody has to act",
+            )
+        )
+        stack = cdk.Stack.of(self)
+        #: How a person gets to it; then http://localhost:3000.
+        self.command = (
+            f"aws ssm start-session --region {stack.region} --document-name AWS-StartPortForwardingSession "
+            "--parameters portNumber=3000,localPortNumber=3000 --target $(aws ec2 describe-instances "
+            f"--region {stack.region} --filters Name=instance-state-name,Values=running "
+            f"Name=tag:aws:autoscaling:groupName,Values={self.resource.ref} "
+            "--query 'Reservations[0].Instances[0].InstanceId' --output text)"
+        )
+
+
+def _bundle(dashboards: Mapping[str, str]) -> bytes:
+    files = {
+        "provisioning/datasources/ultracluster.yaml": _DATA_SOURCE,
+        "provisioning/dashboards/ultracluster.yaml": _DASHBOARDS,
+        **{f"dashboards/{uid}.json": text for uid, text in dashboards.items()},
+    }
+    packed = io.BytesIO()
+    # The same bytes for the same files: no clock, no owner.
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path, text in sorted(files.items()):
+            content = text.encode()
+            member = tarfile.TarInfo(path)
+            member.mode = 0o644
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()

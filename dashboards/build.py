@@ -1,0 +1,197 @@
+"""From a dashboard of `spec` to Grafana's own JSON, by Grafana's own builders."""
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+from grafana_foundation_sdk.builders import (
+    bargauge,
+    common,
+    heatmap,
+    prometheus,
+    stat,
+    statetimeline,
+    table,
+    timeseries,
+)
+from grafana_foundation_sdk.builders import dashboard as builders
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import common as common_models
+from grafana_foundation_sdk.models import dashboard as models
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+
+from dashboards.spec import Dashboard, Panel, Query, Variable
+
+# Which Prometheus: the reader's choice, so that one JSON serves every workspace.
+_SOURCE = models.DataSourceRef(type_val="prometheus", uid="${datasource}")
+_TAG = "ultracluster"
+_BUILDERS: dict[str, Callable[[], Any]] = {
+    "stat": stat.Panel,
+    "timeseries": timeseries.Panel,
+    "table": table.Panel,
+    "heatmap": heatmap.Panel,
+    "state-timeline": statetimeline.Panel,
+    "bar-gauge": bargauge.Panel,
+}
+
+
+def build(dashboard: Dashboard) -> str:
+    """The JSON of a dashboard, the same for the same dashboard."""
+    made = (
+        builders.Dashboard(dashboard.title)
+        .uid(dashboard.uid)
+        .description(dashboard.about)
+        .tags([_TAG])
+        .timezone("browser")
+        .time("now-3h", "now")
+        .refresh("1m")
+        .tooltip(models.DashboardCursorSync.CROSSHAIR)
+        .editable()
+        .with_variable(builders.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
+        .link(
+            builders.DashboardLink("Dashboards")
+            .type(models.DashboardLinkType.DASHBOARDS)
+            .tags([_TAG])
+            .as_dropdown(True)
+            .include_vars(True)
+            .keep_time(True)
+        )
+    )
+    for variable in dashboard.variables:
+        made = made.with_variable(_variable(variable))
+    numbers = itertools.count(1)
+    for row in dashboard.rows:
+        made = made.with_row(builders.Row(row.title).id(next(numbers)))
+        for panel in row.panels:
+            made = made.with_panel(_panel(panel).id(next(numbers)))
+    text = json.dumps(made.build(), cls=JSONEncoder, sort_keys=True)
+    return json.dumps(json.loads(text), indent=1, sort_keys=True) + "\n"
+
+
+def _variable(variable: Variable) -> builders.QueryVariable:
+    # A choice narrows those after it: nodes of this cluster, not of every one.
+    within = "" if variable.name == "cluster" else '{cluster=~"$cluster"}'
+    made = (
+        builders.QueryVariable(variable.name)
+        .label(variable.title)
+        .datasource(_SOURCE)
+        .query({"query": f"label_values({variable.metric}{within}, {variable.label})", "refId": "variable"})
+        .refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(models.VariableSort.NATURAL_ASC)
+        .multi(variable.several)
+        .include_all(variable.several)
+    )
+    if variable.several:
+        made = made.all_value(".*").current(models.VariableOption(selected=True, text="All", value="$__all"))
+    return made
+
+
+def _panel(panel: Panel) -> Any:
+    made = (
+        _BUILDERS[panel.kind]()
+        .title(panel.title)
+        .description(panel.why)
+        .datasource(_SOURCE)
+        .unit(panel.unit)
+        .span(panel.width)
+        .height(panel.height)
+    )
+    if panel.least is not None:
+        made = made.min(panel.least)
+    if panel.most is not None:
+        made = made.max(panel.most)
+    if panel.steps:
+        steps = [models.Threshold(value=value, color=colour) for value, colour in panel.steps]
+        made = made.thresholds(builders.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(steps))
+    if panel.words:
+        made = made.mappings([_words(panel)])
+    if panel.to is not None:
+        made = made.data_links([_link(panel, *panel.to)])
+    for number, query in enumerate(panel.queries):
+        made = made.with_target(_query(query, panel, chr(ord("A") + number)))
+    return _LOOKS[panel.kind](made, panel)
+
+
+def _query(query: Query, panel: Panel, ref: str) -> prometheus.Dataquery:
+    made = prometheus.Dataquery().expr(query.expr).ref_id(ref).datasource(_SOURCE)
+    if query.legend:
+        made = made.legend_format(query.legend)
+    if panel.kind == "table":
+        return made.instant().format(PromQueryFormat.TABLE)
+    if panel.kind in ("stat", "bar-gauge"):
+        return made.instant()
+    return made.range()
+
+
+def _words(panel: Panel) -> models.ValueMap:
+    return models.ValueMap(
+        options={
+            str(value): models.ValueMappingResult(text=text, color=colour, index=index)
+            for index, (value, (text, colour)) in enumerate(panel.words.items())
+        }
+    )
+
+
+def _link(panel: Panel, uid: str, label: str) -> builders.DashboardLink:
+    handed = {"job_id": "job", "instance": "node"}.get(label, label)
+    # A row of a table has no labels: they are its columns, under their headings.
+    value = f'__data.fields["{panel.columns[label]}"]' if panel.kind == "table" else f"__field.labels.{label}"
+    url = f"/d/{uid}?${{datasource:queryparam}}&${{cluster:queryparam}}&var-{handed}=${{{value}}}"
+    return builders.DashboardLink(f"Open {handed}").url(url).keep_time(True)
+
+
+def _stat(made: Any, panel: Panel) -> Any:
+    reduce = common.ReduceDataOptions().calcs(["lastNotNull"])
+    mode = common_models.BigValueColorMode.BACKGROUND if panel.steps else common_models.BigValueColorMode.VALUE
+    return made.reduce_options(reduce).color_mode(mode).graph_mode(common_models.BigValueGraphMode.NONE).no_value("0")
+
+
+def _series(made: Any, panel: Panel) -> Any:
+    made = made.fill_opacity(8).line_width(1).show_points(common_models.VisibilityMode.NEVER)
+    made = made.tooltip(
+        common.VizTooltipOptions().mode(common_models.TooltipDisplayMode.MULTI).sort(common_models.SortOrder.DESCENDING)
+    )
+    if panel.steps:
+        lines = common.GraphThresholdsStyleConfig().mode(common_models.GraphThresholdsStyleMode.DASHED)
+        made = made.thresholds_style(lines)
+    return made
+
+
+def _table(made: Any, panel: Panel) -> Any:
+    columns = list(panel.columns)
+    made = made.with_transformation(models.DataTransformerConfig(id_val="merge", options={}))
+    return made.with_transformation(
+        models.DataTransformerConfig(
+            id_val="organize",
+            options={
+                "includeByName": {name: True for name in columns},
+                "indexByName": {name: index for index, name in enumerate(columns)},
+                "renameByName": dict(panel.columns),
+            },
+        )
+    )
+
+
+def _heatmap(made: Any, panel: Panel) -> Any:
+    return made.calculate(False).y_axis(heatmap.YAxisConfig().unit("short"))
+
+
+def _timeline(made: Any, panel: Panel) -> Any:
+    never = common_models.VisibilityMode.NEVER
+    return made.show_value(never).row_height(0.9).merge_values(True).per_page(64)
+
+
+def _bars(made: Any, panel: Panel) -> Any:
+    reduce = common.ReduceDataOptions().calcs(["lastNotNull"])
+    return made.reduce_options(reduce).orientation(common_models.VizOrientation.HORIZONTAL)
+
+
+_LOOKS: dict[str, Callable[[Any, Panel], Any]] = {
+    "stat": _stat,
+    "timeseries": _series,
+    "table": _table,
+    "heatmap": _heatmap,
+    "state-timeline": _timeline,
+    "bar-gauge": _bars,
+}

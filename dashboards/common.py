@@ -1,0 +1,39 @@
+"""What several dashboards share: choices, colours, links."""
+
+from dashboards.spec import Query, Variable
+
+CLUSTER = Variable(name="cluster", title="Cluster", metric="node:up:bool", label="cluster")
+JOB = Variable(name="job", title="Job", metric="job:gpus:count", label="job_id")
+NODE = Variable(name="node", title="Node", metric="node:up:bool", label="instance")
+NODES = Variable(name="node", title="Nodes", metric="node:up:bool", label="instance", several=True)
+
+TO_JOB = ("ultracluster-job", "job_id")
+TO_NODE = ("ultracluster-node", "instance")
+
+#: Nothing is fine, anything is not.
+ANY_IS_BAD = ((None, "green"), (1, "red"))
+ANY_IS_ODD = ((None, "green"), (1, "orange"))
+#: Hot: 80 and 85 degrees are where AWS's own alerts for HyperPod stand,
+#: https://github.com/aws/sagemaker-hyperpod-cluster-setup (commit b920fcf of 2025-08-29, read 2026-11-20).
+HEAT = ((None, "green"), (80, "orange"), (85, "red"))
+WELL = {1: ("well", "green"), 0: ("not well", "red")}
+
+
+def of(metric: str, legend: str = "", *, within: str = "", over: str = "{}") -> Query:
+    """A metric of the chosen cluster.
+
+    Args:
+        metric: Name of ours.
+        legend: How a series is named.
+        within: Further matchers, such as `instance=~"$node"`.
+        over: What is made of it, with `{}` in its place, such as `topk(10, {})`.
+    """
+    matchers = ", ".join(filter(None, ('cluster="$cluster"', within)))
+    return Query(expr=over.format(f"{metric}{{{matchers}}}"), legend=legend)
+
+
+def of_nodes(metric: str, job: str = "$job", *, over: str = "{}", legend: str = "{{instance}}") -> Query:
+    """A metric of the nodes that a job has."""
+    nodes = f'group by (cluster, instance) (job:node:info{{cluster="$cluster", job_id="{job}"}})'
+    chosen = f'{metric}{{cluster="$cluster"}} and on (cluster, instance) {nodes}'
+    return Query(expr=over.format(chosen), legend=legend)

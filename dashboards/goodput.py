@@ -1,0 +1,51 @@
+"""What the money buys."""
+
+from dashboards.common import CLUSTER, TO_JOB, of
+from dashboards.spec import Dashboard, Panel, Query, Row
+
+GOODPUT = Dashboard(
+    uid="ultracluster-goodput",
+    title="Goodput and cost",
+    about="How much of what is paid for turns into training that is kept, and where does the rest go?",
+    variables=(CLUSTER,),
+    rows=(
+        Row(
+            title="Now",
+            panels=(
+                Panel(kind="stat", title="Goodput", width=6, height=4, unit="percentunit",
+                      queries=(of("cluster:goodput:ratio"),),
+                      why="Share of the last hour that went into steps that were kept, weighted by GPUs."),
+                Panel(kind="stat", title="GPUs in jobs", width=6, height=4, unit="percentunit",
+                      queries=(of("cluster:gpu_allocation:ratio"),), why="Share of the GPUs that a job has."),
+                Panel(kind="stat", title="Idle GPU hours, last day", width=6, height=4,
+                      queries=(Query(expr='sum_over_time((cluster:gpus:count{cluster="$cluster"} - '
+                                     '(cluster:gpus_in_jobs:count{cluster="$cluster"} or '
+                                     'cluster:gpus:count{cluster="$cluster"} * 0))'
+                                     "[1d:1m]) / 60"),),
+                      why="GPUs without a job, times hours. Times the price of a GPU hour it is what idling cost."),
+                Panel(kind="stat", title="Energy of the GPUs, last day", width=6, height=4, unit="joule",
+                      queries=(of("gpu:energy:joules_total", over="sum(increase({}[1d]))"),),
+                      why="Of the boards alone, without fans and hosts."),
+            ),
+        ),
+        Row(
+            title="Where it goes",
+            panels=(
+                Panel(kind="timeseries", title="GPUs: there, in jobs, at work", width=12,
+                      queries=(of("cluster:gpus:count", "there"), of("cluster:gpus_in_jobs:count", "in jobs"),
+                               of("gpu:tensor_active:ratio", "at work", over="sum({})")),
+                      why="`At work` is the sum of tensor activity: how many GPUs would do the same at full speed."),
+                Panel(kind="timeseries", title="Goodput by job", width=12, unit="percentunit", to=TO_JOB,
+                      queries=(of("job:goodput:ratio", "{{job_id}}"),),
+                      why="What is missing went into restarts, waiting, and steps that were lost."),
+                Panel(kind="timeseries", title="Restarts by job, last hour", width=8, to=TO_JOB,
+                      queries=(of("job:restarts:total", "{{job_id}}", over="increase({}[1h])"),),
+                      why="Each costs the time since the last checkpoint, and the start."),
+                Panel(kind="timeseries", title="Checkpoint age by job", width=8, unit="s", to=TO_JOB,
+                      queries=(of("job:checkpoint_age:seconds", "{{job_id}}"),), why="What a failure now would cost."),
+                Panel(kind="timeseries", title="MFU by job", width=8, unit="percentunit", to=TO_JOB,
+                      queries=(of("job:mfu:ratio", "{{job_id}}"),), why="As the jobs say themselves."),
+            ),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""One job: is it getting on, and who holds it up."""
+
+from dashboards.common import CLUSTER, JOB, TO_NODE, of, of_nodes
+from dashboards.spec import Dashboard, Panel, Query, Row
+
+_JOB = 'job_id="$job"'
+_CHECKPOINT = ((None, "green"), (1, "orange"), (2, "red"))
+
+JOB_DASHBOARD = Dashboard(
+    uid="ultracluster-job",
+    title="Job",
+    about="Is the job getting on? If it is slow or hung: which node, which GPU, or the network.",
+    variables=(CLUSTER, JOB),
+    rows=(
+        Row(
+            title="Now",
+            panels=(
+                Panel(kind="stat", title="GPUs", width=4, height=4, unit="none",
+                      queries=(of("job:gpus:count", within=_JOB),), why="GPUs that the job has."),
+                Panel(kind="stat", title="Step", width=4, height=4, unit="none",
+                      queries=(of("job:step:number", within=_JOB),),
+                      why="The step that the job is at, as it says itself."),
+                Panel(kind="stat", title="MFU", width=4, height=4, unit="percentunit",
+                      queries=(of("job:mfu:ratio", within=_JOB),),
+                      why="Model FLOPs utilisation, as the job says itself."),
+                Panel(kind="stat", title="Goodput, last hour", width=4, height=4, unit="percentunit",
+                      queries=(of("job:goodput:ratio", within=_JOB),),
+                      why="Share of the last hour that went into steps that were kept."),
+                Panel(kind="stat", title="Checkpoint age", width=4, height=4, unit="s",
+                      queries=(of("job:checkpoint_age:seconds", within=_JOB),),
+                      why="What a failure now would cost."),
+                Panel(kind="stat", title="Intervals since the checkpoint", width=4, height=4, steps=_CHECKPOINT,
+                      queries=(Query(expr=f'job:checkpoint_age:seconds{{cluster="$cluster", {_JOB}}} / '
+                                     f'job:checkpoint_interval:seconds{{cluster="$cluster", {_JOB}}}'),),
+                      why="Above 1 a checkpoint is late, above 2 it is missing."),
+            ),
+        ),
+        Row(
+            title="Progress",
+            panels=(
+                Panel(kind="timeseries", title="Tokens per second", width=8,
+                      queries=(of("job:tokens:per_second", "tokens", within=_JOB),),
+                      why="A dip is a checkpoint or a straggler, a zero a hang or a restart."),
+                Panel(kind="timeseries", title="Time of a step", width=8, unit="s",
+                      queries=(of("job:step:seconds", "step", within=_JOB),),
+                      why="Slow growth: heat, or the input. Jumps: one node, or the network."),
+                Panel(kind="timeseries", title="Loss", width=8, unit="none",
+                      queries=(of("job:loss:number", "loss", within=_JOB),), why="As the job says itself."),
+                Panel(kind="timeseries", title="Busy or hung", width=12, unit="percentunit", least=0, most=1,
+                      queries=(of("job:utilization:ratio", "any kernel", within=_JOB),
+                               of("job:tensor_active:ratio", "tensor cores", within=_JOB),
+                               of("job:idle_gpus:ratio", "idle GPUs", within=_JOB)),
+                      why="Kernels at 100 percent with idle tensor cores: a collective waits for somebody who does not "
+                      "come. Look at the stragglers below."),
+                Panel(kind="timeseries", title="Power of the job", width=12, unit="watt",
+                      queries=(of("job:power:watts", "power", within=_JOB),),
+                      why="Follows the work: it falls when GPUs wait."),
+            ),
+        ),
+        Row(
+            title="Who holds it up",
+            panels=(
+                Panel(kind="timeseries", title="Clock against the job's median", width=8, unit="percentunit",
+                      steps=((None, "red"), (0.9, "green")), to=TO_NODE,
+                      queries=(of("node:clock_of_job:ratio", "{{instance}}", within=_JOB, over="bottomk(10, {})"),),
+                      why="The ten slowest nodes. Below 90 percent of the median a node makes all others wait."),
+                Panel(kind="timeseries", title="Time in collectives against the job's median", width=8,
+                      unit="percentunit", to=TO_NODE,
+                      queries=(of("node:nccl_time_of_job:ratio", "{{instance}}", within=_JOB,
+                                  over="bottomk(10, {})"),),
+                      why="Who comes last to a collective waits least in it: the node far below 100 percent is the "
+                      "one that the others wait for."),
+                Panel(kind="timeseries", title="NCCL bus bandwidth", width=8, unit="GBs",
+                      queries=(of("job:nccl_bus_bandwidth:gb_per_s", "{{collective}} {{message_size}}", within=_JOB,
+                                  over="topk(10, {})"),),
+                      why="By size of the message. Compare with the figure of the NCCL test for this many nodes."),
+                Panel(kind="timeseries", title="Tensor activity by node", width=12, unit="percentunit", to=TO_NODE,
+                      queries=(of_nodes("node:tensor_active:ratio", over="bottomk(10, {})"),),
+                      why="The ten least active nodes of the job."),
+                Panel(kind="table", title="Problems of its nodes", width=12, to=TO_NODE,
+                      queries=(of_nodes("node:problem:number", over="max by (instance, problem, xid, path) ({})"),),
+                      columns={"instance": "Node", "problem": "Problem", "xid": "XID", "path": "Path"},
+                      why="What alerts say about the nodes that the job has. Empty is good."),
+            ),
+        ),
+    ),
+)  # fmt: skip

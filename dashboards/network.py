@@ -1,0 +1,62 @@
+"""EFA between the nodes."""
+
+from dashboards.common import ANY_IS_ODD, CLUSTER, NODES, TO_NODE, of
+from dashboards.spec import Dashboard, Panel, Query, Row
+
+_NODES = 'instance=~"$node"'
+
+NETWORK = Dashboard(
+    uid="ultracluster-network",
+    title="Network",
+    about="Does EFA carry what it should, and which node or device loses packets?",
+    variables=(CLUSTER, NODES),
+    rows=(
+        Row(
+            title="Traffic",
+            panels=(
+                Panel(kind="timeseries", title="EFA, whole cluster", width=12, unit="Bps",
+                      queries=(of("node:efa_tx:bytes_per_second", "sent", within=_NODES, over="sum({})"),
+                               of("node:efa_rx:bytes_per_second", "received", within=_NODES, over="sum({})")),
+                      why="Both run together; a gap between them is lost traffic or a node without metrics."),
+                Panel(kind="timeseries", title="IP, whole cluster", width=12, unit="Bps",
+                      queries=(of("node:network_tx:bytes_per_second", "sent", within=_NODES, over="sum({})"),
+                               of("node:network_rx:bytes_per_second", "received", within=_NODES, over="sum({})")),
+                      why="Storage over TCP, images, and jobs that fell back from EFA to TCP."),
+                Panel(kind="timeseries", title="Nodes that send most", width=12, unit="Bps", to=TO_NODE,
+                      queries=(of("node:efa_tx:bytes_per_second", "{{instance}}", within=_NODES,
+                                  over="topk(10, {})"),),
+                      why="Over EFA. In a collective all nodes of a job send alike."),
+                Panel(kind="timeseries", title="Nodes of a job that send least", width=12, unit="Bps", to=TO_NODE,
+                      queries=(Query(expr='bottomk(10, node:efa_tx:bytes_per_second{cluster="$cluster", '
+                                     f'{_NODES}}} and on (cluster, instance) job:node:info{{cluster="$cluster"}})',
+                                     legend="{{instance}}"),),
+                      why="A node of a job at zero, while the others send, is stuck or on TCP."),
+            ),
+        ),
+        Row(
+            title="Trouble",
+            panels=(
+                Panel(kind="timeseries", title="Dropped packets by device", steps=ANY_IS_ODD, unit="pps", to=TO_NODE,
+                      queries=(of("efa:rx_drops:per_second", "{{instance}} {{device}}", within=_NODES,
+                                  over="topk(10, {})"),),
+                      why="Arrived and dropped. Nothing drawn is good."),
+                Panel(kind="timeseries", title="Sent again", unit="percentunit", to=TO_NODE,
+                      steps=((None, "green"), (0.01, "orange")),
+                      queries=(of("node:efa_retransmit:ratio", "{{instance}}", within=_NODES, over="topk(10, {})"),),
+                      why="Packets sent again as a share of those sent. No threshold is published; one percent is "
+                      "ours."),
+                Panel(kind="timeseries", title="Remote ends in trouble", unit="cps", to=TO_NODE,
+                      queries=(of("node:efa_path_trouble:per_second", "{{instance}}", within=_NODES,
+                                  over="topk(10, {})"),),
+                      why="Ends that do not answer, or badly. If many nodes name trouble at once, look for the one "
+                      "that all of them talk to."),
+                Panel(kind="table", title="Nodes without all their EFA devices", width=24, height=6, to=TO_NODE,
+                      queries=(Query(expr='max by (instance, instance_type, group) (node:efa_devices_expected:count'
+                                     f'{{cluster="$cluster", {_NODES}}} - node:efa_devices:count{{cluster="$cluster"}}'
+                                     ' > 0)'),),
+                      columns={"instance": "Node", "instance_type": "Type", "group": "Node group",
+                               "Value": "Missing"}, why="Empty is good."),
+            ),
+        ),
+    ),
+)  # fmt: skip

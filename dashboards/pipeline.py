@@ -1,0 +1,51 @@
+"""Whether the other dashboards can be believed."""
+
+from dashboards.common import ANY_IS_BAD, CLUSTER, TO_NODE, of
+from dashboards.spec import Dashboard, Panel, Query, Row
+
+PIPELINE = Dashboard(
+    uid="ultracluster-pipeline",
+    title="Pipeline",
+    about="Do the collectors see everything, and does it arrive? Look here when a dashboard is empty.",
+    variables=(CLUSTER,),
+    rows=(
+        Row(
+            title="Collectors",
+            panels=(
+                Panel(kind="stat", title="Nodes without metrics", width=6, height=4, steps=ANY_IS_BAD,
+                      queries=(Query(expr='sum(group:nodes_expected:count{cluster="$cluster"}) - '
+                                     '(sum(group:nodes:count{cluster="$cluster"}) or vector(0))'),),
+                      why="Nodes of the cluster file that send nothing."),
+                Panel(kind="stat", title="Exporters down", width=6, height=4, steps=ANY_IS_BAD,
+                      queries=(of("pipeline:exporter_up:bool", over="count({} == 0) or vector(0)"),),
+                      why="On nodes that do answer. dcgm-exporter down is often a GPU that fell off the bus."),
+                Panel(kind="stat", title="Active series", width=6, height=4,
+                      queries=(of("pipeline:samples:count", over="sum({})"),),
+                      why="What is paid for and counted against the workspace's quota."),
+                Panel(kind="stat", title="Furthest behind", width=6, height=4, unit="s",
+                      queries=(of("pipeline:lag:seconds", over="max({})"),),
+                      why="How far the slowest node's agent is behind in sending."),
+                Panel(kind="table", title="Exporters that do not answer", width=24, height=6, to=TO_NODE,
+                      queries=(of("pipeline:exporter_up:bool", over="max by (instance, job, group) ({} == 0)"),),
+                      columns={"instance": "Node", "job": "Exporter", "group": "Node group"}, why="Empty is good."),
+            ),
+        ),
+        Row(
+            title="On the way",
+            panels=(
+                Panel(kind="timeseries", title="Series by exporter", width=12,
+                      queries=(of("pipeline:samples:count", "{{job}}"),),
+                      why="A jump is a new label with many values: find it before the bill does."),
+                Panel(kind="timeseries", title="Agents furthest behind", width=12, unit="s", to=TO_NODE,
+                      queries=(of("pipeline:lag:seconds", "{{instance}}", over="topk(10, {})"),),
+                      why="All of them: the workspace throttles. One: its network."),
+                Panel(kind="timeseries", title="Samples lost", width=12, to=TO_NODE,
+                      queries=(of("pipeline:samples_lost:per_second", "{{instance}}", over="topk(10, {})"),),
+                      why="Refused or dropped on the way."),
+                Panel(kind="timeseries", title="Oldest text file", width=12, unit="s", to=TO_NODE,
+                      queries=(of("pipeline:textfile_age:seconds", "{{instance}}", over="topk(10, {})"),),
+                      why="The node's own checks write it every minute; an old one is a check that hangs."),
+            ),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,215 @@
+"""Draw a dashboard as a picture from a running Prometheus: a preview, not Grafana's own rendering.
+
+`python -m dashboards.preview URL FOLDER cluster=llama job=1 node=i-0` draws every dashboard over the last minutes that
+Prometheus has. Places, colours, units and thresholds are the dashboard's; fonts and finer looks are not Grafana's.
+"""
+
+import json
+import re
+import sys
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+
+from dashboards import DASHBOARDS
+from dashboards.look import PALETTE, colour, shown
+from dashboards.spec import Dashboard, Panel
+
+Series = dict[str, Any]
+_DARK, _PANEL, _TEXT, _FAINT = "#111217", "#181b1f", "#ccccdc", "#6e7077"
+_MINUTES = 15
+_POINTS = 180
+_ROWS = 24
+_PIXELS = 100
+
+
+class Preview:
+    """A Prometheus, and the choices at the top of each dashboard.
+
+    Args:
+        url: Of Prometheus, such as `http://127.0.0.1:9090`.
+        chosen: Variable -> value; `.*` for one that is not here.
+        minutes: How far back series go.
+    """
+
+    def __init__(self, url: str, *, chosen: dict[str, str], minutes: float = _MINUTES) -> None:
+        self._url = url
+        self._chosen = chosen
+        self._end = time.time()
+        self._start = self._end - minutes * 60
+
+    def draw(self, dashboard: Dashboard, path: Path) -> None:
+        """Write the picture of a dashboard."""
+        rows = [(row.title, _places(row.panels)) for row in dashboard.rows]
+        height = sum(1.2 + max(y + panel.height for panel, _, y in places) for _, places in rows) + 1.5
+        figure = pyplot.figure(figsize=(16, height * 0.42), facecolor=_DARK, dpi=_PIXELS)
+        chosen = "   ".join(f"{name}: {self._chosen[name]}" for name in self._names(dashboard))
+        figure.text(0.008, 1 - 0.6 / height, dashboard.title, color=_TEXT, size=15, weight="bold", va="center")
+        figure.text(0.992, 1 - 0.6 / height, chosen, color=_FAINT, size=9, va="center", ha="right")
+        top = 1.5
+        for title, places in rows:
+            figure.text(0.008, 1 - (top + 0.3) / height, title, color=_TEXT, size=11, va="center")
+            for panel, x, y in places:
+                box = (
+                    x / 24 + 0.004,
+                    1 - (top + 1 + y + panel.height - 0.15) / height,
+                    panel.width / 24 - 0.008,
+                    (panel.height - 0.3) / height,
+                )
+                self._panel(figure, box, panel)
+            top += 1.2 + max(y + panel.height for panel, _, y in places)
+        figure.savefig(path, facecolor=_DARK)
+        pyplot.close(figure)
+
+    def _names(self, dashboard: Dashboard) -> list[str]:
+        return [variable.name for variable in dashboard.variables if variable.name in self._chosen]
+
+    def _panel(self, figure: Any, box: tuple[float, float, float, float], panel: Panel) -> None:
+        frame = figure.add_axes(box, facecolor=_PANEL)
+        frame.set(xticks=[], yticks=[])
+        for spine in frame.spines.values():
+            spine.set_color("#2c3235")
+        inches = box[3] * figure.get_figheight()
+        frame.text(0.012 * 24 / panel.width, 1 - 0.16 / inches, panel.title, color=_TEXT, size=9, va="center",
+                   transform=frame.transAxes)  # fmt: skip
+        if panel.kind in ("stat", "bar-gauge"):
+            self._stat(frame, panel)
+        elif panel.kind == "table":
+            self._table(frame, panel, inches)
+        else:
+            x, y, width, height = box
+            top, bottom = 0.3 / figure.get_figheight(), 0.28 / figure.get_figheight()
+            left = 0.035
+            axes = figure.add_axes(
+                (x + left, y + bottom, width - left - 0.006, height - top - bottom), facecolor=_PANEL
+            )
+            draw = self._timeline if panel.kind == "state-timeline" else self._lines
+            draw(axes, panel)
+
+    def _stat(self, frame: Axes, panel: Panel) -> None:
+        found = [float(one["value"][1]) for query in panel.queries for one in self._instant(query.expr)]
+        value = found[0] if found else None
+        if value is not None and panel.steps:
+            frame.set_facecolor(colour(value, panel.steps))
+        text = "No data" if value is None else shown(value, panel.unit)
+        frame.text(0.5, 0.4, text, color="white", size=19, ha="center", va="center", transform=frame.transAxes)
+
+    def _table(self, frame: Axes, panel: Panel, inches: float) -> None:
+        names = list(panel.columns)
+        lines = [
+            [shown(float(one["value"][1]), panel.unit) if name == "Value" else one["metric"].get(name, "")
+             for name in names]
+            for query in panel.queries for one in self._instant(query.expr)
+        ]  # fmt: skip
+        step = 0.2 / inches
+        room = int((inches - 0.6) / 0.2)
+        for number, cells in enumerate([list(panel.columns.values()), *sorted(lines)[:room]]):
+            for column, cell in enumerate(cells):
+                frame.text(0.02 + column / len(names), 1 - 0.4 / inches - number * step, cell, size=8, va="center",
+                           color=_FAINT if number == 0 else _TEXT, transform=frame.transAxes)  # fmt: skip
+        if not lines:
+            frame.text(0.5, 0.4, "Nothing", color=_FAINT, size=11, ha="center", transform=frame.transAxes)
+
+    def _lines(self, axes: Axes, panel: Panel) -> None:
+        number = 0
+        for query in panel.queries:
+            for one in self._range(query.expr):
+                times = [self._ago(at) for at, _ in one["values"]]
+                values = [float(value) for _, value in one["values"]]
+                axes.plot(times, values, color=PALETTE[number % len(PALETTE)], linewidth=0.9,
+                          label=_legend(query.legend, one) if number < 6 else None)  # fmt: skip
+                number += 1
+        axes.tick_params(colors=_FAINT, labelsize=7, length=0)
+        axes.grid(visible=True, color="#2c3235", linewidth=0.5)
+        axes.yaxis.set_major_formatter(lambda value, _: shown(value, panel.unit))
+        axes.set_ylim(bottom=panel.least, top=panel.most)
+        low, high = axes.get_ylim()
+        for value, name in panel.steps:
+            if value is not None and low <= value <= high:
+                axes.axhline(value, color=colour(value, ((None, name),)), linewidth=0.8, linestyle="--")
+        self._finish(axes, number)
+
+    def _timeline(self, axes: Axes, panel: Panel) -> None:
+        rows = [
+            (_legend(query.legend, one), one["values"]) for query in panel.queries for one in self._range(query.expr)
+        ][:_ROWS]
+        gap = (self._end - self._start) / _POINTS / 60
+        for number, (_, values) in enumerate(rows):
+            for at, value in values:
+                good = panel.words.get(int(float(value)), ("", "gray"))[1]
+                axes.barh(number, gap, left=self._ago(at), height=0.8, color=colour(0, ((None, good),)))
+        axes.set_yticks(range(len(rows)), [name for name, _ in rows], size=6)
+        axes.tick_params(colors=_FAINT, labelsize=7, length=0)
+        axes.set_ylim(-0.6, max(len(rows), 1) - 0.4)
+        for name in axes.get_yticklabels():
+            name.set_horizontalalignment("left")
+            name.set_position((0.01, 0))
+            name.set_color("white")
+            name.set_zorder(5)
+        axes.tick_params(axis="y", pad=-4)
+        self._finish(axes, 0, nothing=not rows)
+
+    def _finish(self, axes: Axes, number: int, *, nothing: bool | None = None) -> None:
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        axes.set_xlim(self._ago(self._start), 0)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} min")
+        if nothing if nothing is not None else number == 0:
+            axes.set(yticks=[])
+            axes.text(0.5, 0.5, "Nothing", color=_FAINT, size=11, ha="center", transform=axes.transAxes)
+        elif number:
+            axes.legend(fontsize=6, labelcolor=_TEXT, facecolor=_PANEL, edgecolor="none", framealpha=0.6,
+                        loc="upper left", ncols=2)  # fmt: skip
+
+    def _ago(self, at: float) -> float:
+        """Minutes before the end, negative."""
+        return (at - self._end) / 60
+
+    def _instant(self, expression: str) -> list[Series]:
+        return self._ask("query", expression, time=self._end)
+
+    def _range(self, expression: str) -> list[Series]:
+        step = (self._end - self._start) / _POINTS
+        return self._ask("query_range", expression, start=self._start, end=self._end, step=step)
+
+    def _ask(self, path: str, expression: str, **when: float) -> list[Series]:
+        filled = re.sub(r"\$(\w+)", lambda found: self._chosen.get(found.group(1), ".*"), expression)
+        query = urllib.parse.urlencode({"query": filled, **when})
+        with urllib.request.urlopen(f"{self._url}/api/v1/{path}?{query}", timeout=60) as answer:
+            found: list[Series] = json.load(answer)["data"]["result"]
+        return found
+
+
+def _places(panels: tuple[Panel, ...]) -> list[tuple[Panel, int, int]]:
+    """Each panel with its column and line, as Grafana lays them: side by side while there is room."""
+    places, x, y, tallest = [], 0, 0, 0
+    for panel in panels:
+        if x + panel.width > 24:
+            x, y, tallest = 0, y + tallest, 0
+        places.append((panel, x, y))
+        x, tallest = x + panel.width, max(tallest, panel.height)
+    return places
+
+
+def _legend(legend: str, series: Series) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: str(series["metric"].get(found.group(1), "")), legend)
+
+
+def main(url: str, folder: str, *chosen: str) -> None:
+    """Draw all dashboards."""
+    preview = Preview(url, chosen=dict(one.split("=", 1) for one in chosen))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for dashboard in DASHBOARDS:
+        preview.draw(dashboard, Path(folder) / f"{dashboard.uid.removeprefix('ultracluster-')}.png")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,38 @@
+"""A synthetic cluster that stays, for a person to look at: `make demo-observability`."""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from synthetic.cluster import SyntheticCluster
+from synthetic.scenarios import SCENARIOS, settle
+
+
+def main() -> None:
+    """Run until Ctrl-C, with one fault after the other."""
+    with tempfile.TemporaryDirectory() as directory, SyntheticCluster(Path(directory)) as cluster:
+        print(f"Prometheus    http://127.0.0.1:{cluster.prometheus}/alerts")
+        print(f"Alertmanager  http://127.0.0.1:{cluster.alertmanager}")
+        print(f"{len(cluster.fleet)} nodes that are none; every time is a twentieth. Ctrl-C ends it.", flush=True)
+        settle(cluster)
+        heard = 0
+        while True:
+            for scenario in SCENARIOS:
+                print(f"-- {scenario.name}", flush=True)
+                cluster.inject(scenario.state, *scenario.nodes)
+                end = time.monotonic() + 60
+                while time.monotonic() < end:
+                    time.sleep(1)
+                    for _, who, one in cluster.heard[heard:]:
+                        if who != "watchdog":
+                            print(f"   {who}: {one['status']}: {one['annotations']['summary']}", flush=True)
+                    heard = len(cluster.heard)
+                cluster.inject("healthy", *scenario.nodes)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(0)

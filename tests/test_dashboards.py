@@ -1,0 +1,130 @@
+"""What the dashboards promise, read from the JSON that is shipped."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dashboards import DASHBOARDS
+from dashboards.build import build
+from ultracluster.metrics import METRICS, OTHERS
+from ultracluster.metrics.dashboard_files import AMAZON_PROMETHEUS, dashboards
+
+LABELS = {**{name: metric.labels for name, metric in METRICS.items()}, **OTHERS}
+# What an alert tells apart beside its node: see PROBLEM.
+OF_A_PROBLEM = {"xid", "path"}
+METRIC = re.compile(r"\b[a-z]\w*:\w+(?::\w+)*\b")
+TEXTS = dashboards()
+BOARDS = {uid: json.loads(text) for uid, text in TEXTS.items()}
+
+
+def panels(board: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from (panel for panel in board["panels"] if panel["type"] != "row")
+
+
+QUERIES = [
+    pytest.param(target["expr"], id=f"{uid}-{panel['title']}-{target['refId']}")
+    for uid, board in BOARDS.items()
+    for panel in panels(board)
+    for target in panel["targets"]
+]
+
+
+def test_the_json_that_is_shipped_is_what_the_definitions_say() -> None:
+    assert {dashboard.uid: build(dashboard) for dashboard in DASHBOARDS} == dict(TEXTS), "run: python -m dashboards"
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_a_query_reads_our_metrics_only(expression: str) -> None:
+    names = METRIC.findall(re.sub(r'"[^"]*"|\[[^]]*\]', "", expression))
+    assert names
+    assert set(names) <= set(LABELS)
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_a_query_matches_and_groups_by_labels_that_its_metrics_have(expression: str) -> None:
+    names = METRIC.findall(re.sub(r'"[^"]*"|\[[^]]*\]', "", expression))
+    known = {label for name in names for label in LABELS[name]} | (OF_A_PROBLEM if "problem" in expression else set())
+    grouped = re.findall(r"\b(?:by|on|ignoring) \(([^)]*)\)", expression)
+    matched = re.findall(r'(\w+)=~?"', expression)
+    assert {label.strip() for group in grouped for label in group.split(",")} | set(matched) <= known
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_a_query_stays_within_the_chosen_cluster(expression: str) -> None:
+    for name, matchers in re.findall(r"\b([a-z]\w*:\w+(?::\w+)*)(\{[^}]*\})?", re.sub(r"\[[^]]*\]", "", expression)):
+        assert 'cluster="$cluster"' in matchers, name
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_a_legend_names_labels_that_the_query_leaves(uid: str) -> None:
+    for panel in panels(BOARDS[uid]):
+        for target in panel["targets"]:
+            names = METRIC.findall(re.sub(r'"[^"]*"|\[[^]]*\]', "", target["expr"]))
+            known = {label for name in names for label in LABELS[name]} | OF_A_PROBLEM
+            outer = re.match(r"(?:max|sum|count|group) by \(([^)]*)\)", target["expr"])
+            if outer:
+                known = {label.strip() for label in outer.group(1).split(",")}
+            used = set(re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")))
+            assert used <= known, (panel["title"], used - known)
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_a_panel_says_what_it_is_for_and_has_a_number_of_its_own(uid: str) -> None:
+    board = BOARDS[uid]
+    assert max(Counter(panel["id"] for panel in board["panels"]).values()) == 1
+    for panel in panels(board):
+        assert len(panel["description"]) > 10, panel["title"]
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_the_reader_chooses_the_data_source(uid: str) -> None:
+    first = BOARDS[uid]["templating"]["list"][0]
+    assert (first["name"], first["type"]) == ("datasource", "datasource")
+    for panel in panels(BOARDS[uid]):
+        assert panel["datasource"]["uid"] == "${datasource}"
+        assert {target["datasource"]["uid"] for target in panel["targets"]} == {"${datasource}"}
+
+
+def test_for_amazons_plugin_every_data_source_is_of_its_type() -> None:
+    for text in dashboards(data_source=AMAZON_PROMETHEUS).values():
+        assert '"prometheus"' not in text
+        assert json.loads(text)["templating"]["list"][0]["query"] == AMAZON_PROMETHEUS
+
+
+def test_rejects_another_data_source() -> None:
+    with pytest.raises(ValueError, match="must be prometheus or grafana-amazonprometheus-datasource, got 'loki'"):
+        dashboards(data_source="loki")
+
+
+def test_links_lead_to_dashboards_and_hand_on_what_they_ask_for() -> None:
+    for uid, board in BOARDS.items():
+        for panel in panels(board):
+            for link in panel["fieldConfig"]["defaults"].get("links", []):
+                target, label = re.findall(r"^/d/([\w-]+)\?.*var-(\w+)=", link["url"])[0]
+                asked = {variable["name"] for variable in BOARDS[target]["templating"]["list"]}
+                assert label in asked, (uid, panel["title"])
+
+
+def test_the_way_from_the_fleet_leads_to_jobs_and_nodes() -> None:
+    links = json.dumps([panel["fieldConfig"] for panel in panels(BOARDS["ultracluster-fleet"])])
+    assert "/d/ultracluster-job?" in links
+    assert "/d/ultracluster-node?" in links
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_rows_are_full_and_panels_do_not_overlap(uid: str) -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in BOARDS[uid]["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken, panel["title"]
+        taken |= cells

@@ -1,0 +1,117 @@
+"""All of `observability` with everything that checks templates, and its handler run for real in the local cloud."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_grafana as l1
+from cfnlint.api import ManualArgs, lint
+from rehearsal_tools import REGION, local_stacks
+
+from conftest import ROOT
+from ultracluster import observability
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
+from observability_stack import ObservabilityParts
+
+app = cdk.App(context=json.loads(Path("cdk.json").read_text())["context"], outdir=sys.argv[1])
+cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
+stack = ObservabilityParts(app)
+app.synth()
+"""
+
+
+def synthesise(script: str, outdir: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "CDK_VALIDATION"}
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("constructs", ".", "tests"))
+    return subprocess.run(
+        [sys.executable, "-c", script, str(outdir)],
+        cwd=ROOT,
+        env=environment | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_everything_passes_every_check(tmp_path: Path) -> None:
+    result = synthesise(SCRIPT, tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (path,) = tmp_path.glob("*.template.json")
+    problems = lint(path.read_text(), config=ManualArgs(regions=["us-east-2"]))
+    assert [f"{problem.rule.id} {problem.message}" for problem in problems] == []
+
+
+@pytest.mark.slow
+def test_the_strict_pass_sees_what_is_not_acknowledged(tmp_path: Path) -> None:
+    broken = SCRIPT.replace("app.synth()", "from aws_cdk import aws_sns\naws_sns.Topic(stack, 'Open')\napp.synth()")
+    result = synthesise(broken, tmp_path)
+    assert result.returncode != 0
+    assert "AwsSolutions-SNS3" in result.stdout + result.stderr
+
+
+def content(title: str, *more: str) -> tuple[dict[str, Any], Path]:
+    """Resources of a stack with a workspace and its content, and the asset of the handler."""
+    app = cdk.App()
+    stack = cdk.Stack(app, "S", env=cdk.Environment(account="123456789012", region=REGION))
+    workspace = l1.CfnWorkspace(
+        stack,
+        "Grafana",
+        account_access_type="CURRENT_ACCOUNT",
+        authentication_providers=["AWS_SSO"],
+        permission_type="SERVICE_MANAGED",
+    )
+    dashboards = {uid: json.dumps({"uid": uid, "title": title}) for uid in ("fleet", *more)}
+    observability.GrafanaContent(
+        stack,
+        "Content",
+        name="llama",
+        workspace_id=workspace.attr_id,
+        dashboards=dashboards,
+        query_url="https://aps",
+        region=REGION,
+    )
+    template = assertions.Template.from_stack(stack).to_json()
+    for resource in template["Resources"].values():
+        resource.pop("Metadata", None)
+    (handler,) = Path(app.outdir).rglob("ultracluster-handler.json")
+    return template["Resources"], handler.parent
+
+
+def test_a_rehearsal_fills_changes_and_empties_a_workspace_that_is_a_stand_in(tmp_path: Path) -> None:
+    with local_stacks() as stacks:
+        s3 = stacks.client("s3")
+        s3.create_bucket(Bucket="assets", CreateBucketConfiguration={"LocationConstraint": REGION})
+
+        def made(number: int, title: str, *more: str) -> dict[str, Any]:
+            resources, folder = content(title, *more)
+            archive = shutil.make_archive(str(tmp_path / str(number)), "zip", folder)
+            s3.put_object(Bucket="assets", Key=f"{number}.zip", Body=Path(archive).read_bytes())
+            (function,) = [one for one in resources.values() if one["Type"] == "AWS::Lambda::Function"]
+            function["Properties"]["Code"] = {"S3Bucket": "assets", "S3Key": f"{number}.zip"}
+            return resources
+
+        name = stacks.create(made(1, "Fleet", "job"))
+        assert stacks.status(name) == "CREATE_COMPLETE", stacks.reasons(name)
+        ((id, kept),) = stacks.cloud.grafana.workspaces.items()
+        assert kept.dashboards.keys() == {"fleet", "job"}
+        assert kept.data_sources.keys() == {"ultracluster-llama"}
+        stacks.update(name, made(2, "The fleet"))
+        assert stacks.status(name) == "UPDATE_COMPLETE", stacks.reasons(name)
+        assert {uid: dashboard["title"] for uid, (_, dashboard) in kept.dashboards.items()} == {"fleet": "The fleet"}
+        assert stacks.delete(name) == "DELETE_COMPLETE"
+        assert (kept.dashboards, kept.folders, kept.data_sources) == ({}, {}, {})
+        assert (kept.accounts, kept.tokens) == ({}, {})
+        (said,) = [one for one in stacks.cloud.journal.stand_ins if one.kind == "Grafana"]
+        assert (said.name, said.value) == (id, "content is kept, nothing is drawn")
