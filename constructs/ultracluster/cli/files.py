@@ -141,9 +141,8 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
 
 def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     """What a line of the table has no room for."""
-    from ultracluster.planning import days_between_interruptions
+    from ultracluster.planning import days_between_interruptions, segment
     from ultracluster.planning.failures import SOURCE
-    from ultracluster.workloads.segments import segment_nodes
 
     found = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
     if group.minimum < group.count:
@@ -156,7 +155,7 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     if group.ultraserver:
         found.append(
             f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block; larger jobs in segments: "
-            f"--segment={segment_nodes(group.count)}"
+            f"--segment={segment(group.count)}"
         )
     if group.features:
         found.append(f"features {','.join(group.features)}")

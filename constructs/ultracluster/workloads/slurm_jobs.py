@@ -175,6 +175,7 @@ def _render(job: _Job, queue: QueueShape) -> str:
         # Else the script starts when its own node is ready, and others may boot or run their prologs still.
         "#SBATCH --wait-all-nodes=1",
         *_segment(job, queue),
+        *([f"#SBATCH --exclude={','.join(queue.others)}"] if queue.others else []),
         *(f"#SBATCH {option}" for option in job.options),
         "#SBATCH --output=%x-%j.out",
         "set -euo pipefail",
