@@ -149,7 +149,7 @@ def test_a_segment_is_a_power_of_two_that_fits_and_is_more_than_half_of_the_doma
 
 
 @pytest.mark.parametrize("figure", [one for one in NCCL_FIGURES if one.instance_type in INSTANCE_TYPES], ids=str)
-def test_the_nccl_test_knows_the_published_floors_of_its_type(figure: NcclFigure) -> None:
+def test_the_nccl_test_runs_on_as_many_nodes_as_a_floor_is_published_for(figure: NcclFigure) -> None:
     text = f"""
 name: floors
 region: us-west-2
@@ -157,9 +157,7 @@ zone: usw2-az2
 orchestrator: slurm
 nodes: {{train: {{type: {figure.instance_type}, count: 4}}}}
 """
-    job = job_of(loads(text, "x.yaml"), "train/nccl")
-    assert f"{figure.nodes} {figure.message_bytes} {figure.floor_gb_per_s:g}" in job.text
-    assert options(job)["--nodes"] == str(figure.nodes)
+    assert options(job_of(loads(text, "x.yaml"), "train/nccl"))["--nodes"] == str(figure.nodes)
 
 
 def test_paths_lie_below_the_mounts_of_the_cluster_file() -> None:
