@@ -23,17 +23,14 @@ PATIENCE_SECONDS = 150
 # Below those that the kernel hands out.
 _PORTS = range(20_000, 32_000)
 
-# Slurm runs these on each node. Those that are made of files run the library's own.
+# Slurm runs these on each node: they run the library's own, on the node that is made of files.
 _SCRIPT = """\
 #!/bin/sh
 node={directory}/nodes/$SLURMD_NODENAME
 echo "{name} $SLURM_JOB_ID" >>"$node/log"
-[ -d "$node/root" ] || exit 0
 export PATH="$node/bin" ULTRACLUSTER_ROOT="$node/root" STAND_IN_STATE="$node/state" SLURM_CONF={directory}/slurm.conf
 exec "$node/root/usr/local/sbin/ultracluster-{name}"
 """
-# 64 checks at a time would keep two cores busy for longer than the jobs last.
-_EVERY = 4
 
 
 class RealSlurm:
@@ -138,13 +135,8 @@ class RealSlurm:
         here.chmod(0o755)
         for name in ("munge", "state", "spool", "log", "gpus"):
             (here / name).mkdir()
-        for node in self.nodes:
-            (here / "nodes" / node).mkdir(parents=True)
-            (here / "nodes" / node / "log").touch()
-        #: The nodes that are made of files, for the library's scripts: every fourth, from the first on.
-        self.made = {
-            name: self._make(name, group) for group in self.cluster.node_groups for name in _names(group)[::_EVERY]
-        }
+        #: The nodes as their scripts see them.
+        self.made = {name: self._make(name, group) for group in self.cluster.node_groups for name in _names(group)}
         ports = _free_ports(len(self.nodes) + 2)
         self.machine = Machine(
             directory=here,
@@ -171,6 +163,7 @@ class RealSlurm:
         (scontrol,) = made.root.glob("opt/**/bin/scontrol")
         scontrol.unlink()
         scontrol.symlink_to(str(shutil.which("scontrol")))
+        (self.directory / "nodes" / name / "log").touch()
         return made
 
     def states(self) -> dict[str, int]:

@@ -40,6 +40,7 @@ WARNINGS = tuple(
         "unknown-region",
         "unknown-setting",
         "unpinned-image",
+        "users-without-home",
         "vcpu-quota",
     )
 )
