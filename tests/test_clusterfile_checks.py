@@ -298,6 +298,12 @@ def test_spot_and_many_groups_get_a_word() -> None:
     assert "ultracluster:node-group-quota" not in ids(text.replace(groups.splitlines()[-1] + "\n", ""))
 
 
+def test_users_without_a_home_that_all_nodes_share_deserve_a_word() -> None:
+    text = f"{GOOD}slurm: {{users: {{ada: {{uid: 2001}}}}}}\n"
+    assert "ultracluster:users-without-home" in ids(text)
+    assert "ultracluster:users-without-home" not in ids(text.replace("storage: {", "storage: {home: {}, "))
+
+
 def test_more_groups_than_a_stack_holds_are_refused_before_a_template_is_written() -> None:
     def many(count: int, more: str) -> str:
         groups = "\n".join(f"  g-{i:03}: {{type: p5.48xlarge, count: 1{more}}}" for i in range(count))

@@ -74,6 +74,18 @@ def test_times_are_those_of_slurm_and_never_shorter(seconds: int) -> None:
     assert seconds <= total < seconds + 60
 
 
+def test_a_setting_that_does_not_go_with_those_of_the_health_checks_is_told_in_the_file() -> None:
+    wrong = "settings: {SlurmctldParameters: enable_stepmgr}"
+    said = problem(NAME, slurm(f"{{{wrong}}}"))
+    assert "slurm.settings.SlurmctldParameters: enable_stepmgr wants PrologFlags with Contain" in said
+    assert said.endswith("slurm.health sets Alloc,NoHold, so write PrologFlags: Contain")
+    read(NAME, slurm(f"{{health: false, {wrong}}}"))
+    read(NAME, slurm("{settings: {SlurmctldParameters: enable_stepmgr, PrologFlags: Contain}}"))
+    preempts = "{settings: {PreemptMode: 'OFF'}, queues: {cheap: {preempt: requeue}, tune: {priority: 2}}}"
+    (said,) = problems(two(preempts))
+    assert said.endswith("slurm.settings: Slurm wants a PreemptMode with it, such as REQUEUE")
+
+
 def test_users_and_accounts_become_what_nodes_and_sacctmgr_read() -> None:
     text = f"{{accounts: {{ml: {{}}}}, users: {{ada: {{uid: 2001, ssh-keys: [{KEY}], accounts: [ml], admin: true}}}}}}"
     cluster = read(NAME, slurm(text))

@@ -112,6 +112,14 @@ def test_nccl_over_tcp_fails(root: Path) -> None:
     assert judge(root, text) == (1, "        8388608 bytes     12.50 GB/s  no floor known\n" + _tcp())
 
 
+def test_a_run_that_does_not_say_efa_fails_between_nodes_and_not_inside_one(root: Path) -> None:
+    text = output({8 << 20: 12.5})
+    assert judge(root, text.replace("provider is efa", "Provider is efa"))[0] == 0, "as older plugins write it"
+    said = "FAILED: NCCL does not say that it uses EFA\n"
+    assert judge(root, text.replace("provider is efa", "provider is tcp"))[1].endswith(said)
+    assert judge(root, output({8 << 20: 12.5}, nodes=1).replace("efa", "none"), nodes=1)[0] == 0
+
+
 def _tcp() -> str:
     return "FAILED: NCCL ran over TCP, not over EFA\n"
 

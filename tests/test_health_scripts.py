@@ -5,50 +5,14 @@ import time
 from pathlib import Path
 
 import pytest
-from node_boot import Node
+from node_boot.gpu_node import BIN, P5EN, GpuNode
 
-from ultracluster import scripts
 from ultracluster.hardware import INSTANCE_TYPES
 from ultracluster.hardware.xids import XIDS, XidPolicy
 from ultracluster.planning import health_boot, health_settings
 
-P5EN = INSTANCE_TYPES["p5en.48xlarge"]
 GB200 = INSTANCE_TYPES["p6e-gb200.36xlarge"]
-BIN = "/usr/local/sbin/ultracluster-"
 JOB = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "2001", "SLURM_JOB_GPUS": "0,1,2,3,4,5,6,7"}
-
-
-class GpuNode(Node):
-    """A healthy p5en.48xlarge with Slurm on it, booted."""
-
-    def __init__(self, directory: Path) -> None:
-        super().__init__(directory, efa=16)
-        self.with_slurm(options="-N train-1")
-        for one in health_boot(P5EN, efa_devices=16).files:
-            self.file(one.path, one.text).chmod(int(one.mode, 8))
-        self.install("drain-on-failure")
-        self.gpus()
-        self.says("rows", "\n".join(f"00000000:{n}B:00.0, No, No" for n in range(8)))
-        links = "\n".join(f"\t Link {n}: 26.562 GB/s" for n in range(18))
-        self.says("nvlink", "\n".join(f"GPU {n}: NVIDIA H200 (UUID: GPU-{n})\n{links}" for n in range(8)))
-        (self.root / "dev/shm").mkdir(parents=True)
-        self.says("kernel", "EXT4-fs (nvme0n1p1): mounted filesystem\nNVRM: loading NVIDIA UNIX Open Kernel Module")
-        for device in (self.root / "sys/class/infiniband").iterdir():
-            (device / "ports/1").mkdir(parents=True)
-            (device / "ports/1/state").write_text("4: ACTIVE\n")
-
-    def gpus(self, count: int = 8, **changed: str) -> None:
-        """What nvidia-smi says about the GPUs; `gpu3="Enabled, 1, Not Active"` changes one."""
-        lines = {f"gpu{n}": changed.get(f"gpu{n}", "Enabled, 0, Not Active") for n in range(count)}
-        self.says("gpus", "\n".join(f"{name[3:]}, {line}" for name, line in lines.items()))
-
-    def install(self, script: str) -> None:
-        """Put another of our scripts in its place."""
-        self.file(f"{BIN}{script}", scripts.text(f"{script}.sh")).chmod(0o755)
-
-    def call(self, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run one of them as Slurm does."""
-        return self.start(self.root / f"{BIN}{script}".lstrip("/"), *arguments, **environment)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from conftest import EXAMPLES, ROOT
 from ultracluster.clusterfile import ClusterFile, load, loads
 from ultracluster.hardware import INSTANCE_TYPES
 from ultracluster.hardware.nccl_floors import NCCL_FIGURES, NcclFigure
+from ultracluster.planning import segment
 from ultracluster.workloads import IMAGES, ContainerImage, JobFile, queue_shapes, slurm_jobs
-from ultracluster.workloads.segments import segment_nodes
 
 KINDS = ("pretrain", "finetune", "rl", "inference", "nccl", "health")
 # https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md (read 2026-11-21)
@@ -96,6 +96,32 @@ def test_the_main_job_is_512_gpus_on_64_nodes_and_goes_on_after_a_failure() -> N
     }
 
 
+def test_queues_of_the_file_get_jobs_under_their_names_with_all_their_nodes() -> None:
+    shapes = {one.name: one.nodes for one in queue_shapes(example("slurm-fine-tuning"))}
+    assert shapes == {"urgent": 16, "tune": 4, "cheap": 12}
+    assert options(job_of(example("slurm-fine-tuning"), "urgent/pretrain"))["--partition"] == "urgent"
+
+
+def test_a_job_in_a_queue_of_several_kinds_keeps_to_the_largest_for_efa_crosses_no_zones() -> None:
+    text = """
+name: mixed
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  old: {type: p5.48xlarge, count: 7}
+  big: {type: p5en.48xlarge, count: 6}
+  spot: {type: p5en.48xlarge, count: 2, capacity: spot}
+  far: {type: p5en.48xlarge, count: 7, zone: use2-az3}
+  cpus: {type: m7i.8xlarge, count: 90}
+slurm: {queues: {all: {nodes: [old, big, spot, far, cpus]}}}
+"""
+    jobs = slurm_jobs(loads(text, "x.yaml"))
+    assert [job.path for job in jobs] == [f"all/{kind}.sbatch" for kind in KINDS]
+    said = options(jobs[0])
+    assert (said["--nodes"], said["--exclude"]) == ("8", "old-[1-7],far-[1-7],cpus-[1-90]")
+
+
 def test_spare_nodes_stand_by() -> None:
     (train, *_) = queue_shapes(example("slurm-mixed"))
     assert (train.nodes, train.standing_by) == (30, 2)
@@ -117,18 +143,13 @@ def test_a_job_on_ultraservers_is_cut_into_segments_of_64_gpus_and_leaves_two_no
 
 @given(st.integers(1, 10_000))
 def test_a_segment_is_a_power_of_two_that_fits_and_is_more_than_half_of_the_domain(domain: int) -> None:
-    segment = segment_nodes(domain)
-    assert segment.bit_count() == 1
-    assert domain / 2 < segment <= domain
-
-
-def test_a_domain_without_instances_has_no_segment() -> None:
-    with pytest.raises(ValueError, match="domain must be at least 1 instance, got 0"):
-        segment_nodes(0)
+    together = segment(domain)
+    assert together.bit_count() == 1
+    assert domain / 2 < together <= domain
 
 
 @pytest.mark.parametrize("figure", [one for one in NCCL_FIGURES if one.instance_type in INSTANCE_TYPES], ids=str)
-def test_the_nccl_test_knows_the_published_floors_of_its_type(figure: NcclFigure) -> None:
+def test_the_nccl_test_runs_on_as_many_nodes_as_a_floor_is_published_for(figure: NcclFigure) -> None:
     text = f"""
 name: floors
 region: us-west-2
@@ -136,9 +157,7 @@ zone: usw2-az2
 orchestrator: slurm
 nodes: {{train: {{type: {figure.instance_type}, count: 4}}}}
 """
-    job = job_of(loads(text, "x.yaml"), "train/nccl")
-    assert f"{figure.nodes} {figure.message_bytes} {figure.floor_gb_per_s:g}" in job.text
-    assert options(job)["--nodes"] == str(figure.nodes)
+    assert options(job_of(loads(text, "x.yaml"), "train/nccl"))["--nodes"] == str(figure.nodes)
 
 
 def test_paths_lie_below_the_mounts_of_the_cluster_file() -> None:

@@ -1,6 +1,7 @@
 """The shape of the repository, as far as it carries weight."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "constructs" / "ultracluster"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # From the ground up. A package imports only from packages before its own floor; packages of one floor don't know each
 # other. docs/architecture.md draws it.
@@ -70,6 +72,12 @@ def test_imports_run_downward_only(path: Path) -> None:
 
 def test_every_package_has_its_floor() -> None:
     assert {path.parent.name for path in LIBRARY.glob("*/__init__.py")} == set(FLOOR_OF)
+
+
+def test_the_page_on_architecture_draws_the_same_floors() -> None:
+    rows = re.findall(r"^\| (\d+) \| ((?:`\w+`(?:, )?)+) \|", ARCHITECTURE.read_text(), re.MULTILINE)
+    drawn = [(package, int(floor) - 1) for floor, cell in rows for package in re.findall(r"\w+", cell)]
+    assert sorted(drawn) == sorted(FLOOR_OF.items())
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(LIBRARY)))

@@ -10,29 +10,26 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from node_boot.gpu_node import GpuNode
+
 from real_slurm.configuration import Machine, as_pcs_has_it, on_one_machine
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import ClusterFile, NodeGroup
 
 # What a machine with two cores and other work on them needs at most for anything that is waited for.
 PATIENCE_SECONDS = 150
 # Below those that the kernel hands out.
 _PORTS = range(20_000, 32_000)
 
-# Nodes run nothing but these: each looks into the directory that stands for its node's /run/ultracluster/health, where
-# the library's checks leave `ok` or `failed: REASON`.
-_PROLOG = """\
+# Slurm runs these on each node: they run the library's own, on the node that is made of files.
+_SCRIPT = """\
 #!/bin/sh
-health={directory}/nodes/$SLURMD_NODENAME/health
-echo "prolog $SLURM_JOB_ID" >>{directory}/nodes/$SLURMD_NODENAME/log
-! grep -qs ^failed "$health"/*
-"""
-_EPILOG = """\
-#!/bin/sh
-echo "epilog $SLURM_JOB_ID" >>{directory}/nodes/$SLURMD_NODENAME/log
+node={directory}/nodes/$SLURMD_NODENAME
+echo "{name} $SLURM_JOB_ID" >>"$node/log"
+export PATH="$node/bin" ULTRACLUSTER_ROOT="$node/root" STAND_IN_STATE="$node/state" SLURM_CONF={directory}/slurm.conf
+exec "$node/root/usr/local/sbin/ultracluster-{name}"
 """
 
 
@@ -41,7 +38,7 @@ class RealSlurm:
 
     def __init__(self, cluster: ClusterFile) -> None:
         self.cluster = cluster
-        self.nodes = [f"{group.name}-{n}" for group in cluster.node_groups for n in range(1, group.count + 1)]
+        self.nodes = [name for group in cluster.node_groups for name in _names(group)]
         # Short, for a socket's path has 107 characters.
         self.directory = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -100,13 +97,13 @@ class RealSlurm:
         logs = [path for path in (self.directory / "slurmctld.log", *self.directory.glob("*.out")) if path.exists()]
         return "\n".join([*(one.stdout for one in shown), *(f"{path.name}:\n{_tail(path)}" for path in logs)])
 
-    @contextmanager
-    def failing_health(self, node: str, reason: str) -> Iterator[None]:
-        """A node whose checks say that it is broken."""
-        file = self.directory / "nodes" / node / "health" / "gpus"
-        file.write_text(f"failed: {reason}\n")
-        yield
-        file.unlink()
+    def mend(self, node: str) -> str:
+        """All GPUs of a node are there again, and it is checked as docs/health.md says; then what the timer does."""
+        here = self.made[node]
+        here.gpus()
+        found = {"SLURM_CONF": self.environment["SLURM_CONF"]}
+        assert here.call("health-check", **found).returncode == 0
+        return here.call("drain-on-failure", **found).stdout
 
     def lose(self, node: str) -> None:
         """What the loss of an instance is to Slurm: all processes of the node die at once, and it is seen to be down.
@@ -138,9 +135,8 @@ class RealSlurm:
         here.chmod(0o755)
         for name in ("munge", "state", "spool", "log", "gpus"):
             (here / name).mkdir()
-        for node in self.nodes:
-            (here / "nodes" / node / "health").mkdir(parents=True)
-            (here / "nodes" / node / "log").touch()
+        #: The nodes as their scripts see them.
+        self.made = {name: self._make(name, group) for group in self.cluster.node_groups for name in _names(group)}
         ports = _free_ports(len(self.nodes) + 2)
         self.machine = Machine(
             directory=here,
@@ -159,6 +155,17 @@ class RealSlurm:
             self.bring_back(node)
         self.until("all nodes are idle", lambda: self.states() == {"idle": len(self.nodes)})
 
+    def _make(self, name: str, group: NodeGroup) -> GpuNode:
+        """The library's checks on a node; its scontrol is the real one, which asks the real controller."""
+        efa = sum(one.kind != "interface" for one in group.interfaces)
+        made = GpuNode(self.directory / "nodes" / name, name=name, instance_type=group.instance_type, efa=efa)
+        made.says("hostname", socket.gethostname())
+        (scontrol,) = made.root.glob("opt/**/bin/scontrol")
+        scontrol.unlink()
+        scontrol.symlink_to(str(shutil.which("scontrol")))
+        (self.directory / "nodes" / name / "log").touch()
+        return made
+
     def states(self) -> dict[str, int]:
         """How many nodes are in each state."""
         lines = self.run("sinfo", "--noheader", "--format=%T %D").splitlines()
@@ -166,8 +173,8 @@ class RealSlurm:
 
     def _write_files(self) -> None:
         here, machine = self.directory, self.machine
-        for name, text in (("prolog", _PROLOG), ("epilog", _EPILOG)):
-            (here / name).write_text(text.format(directory=here))
+        for name in ("prolog", "epilog"):
+            (here / name).write_text(_SCRIPT.format(directory=here, name=name))
             (here / name).chmod(0o755)
         self.pcs_lines = as_pcs_has_it(self.cluster, prolog=here / "prolog", epilog=here / "epilog")
         (here / "slurm.conf").write_text(on_one_machine(self.pcs_lines, machine))
@@ -239,6 +246,10 @@ class RealSlurm:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+
+def _names(group: NodeGroup) -> list[str]:
+    return [f"{group.name}-{number}" for number in range(1, group.count + 1)]
 
 
 def _free_ports(count: int) -> list[int]:

@@ -5,28 +5,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.planning import health_settings
 
 
 def as_pcs_has_it(cluster: ClusterFile, *, prolog: Path, epilog: Path) -> str:
     """The lines that decide what jobs get, as they are on AWS PCS.
 
     Nodes are called GROUP-1, GROUP-2, ...; a queue is a partition over its groups. GresTypes and the gres/* of
-    AccountingStorageTRES follow from the nodes' Gres. PCS runs Slurm with cons_tres; JobRequeue, Prolog and Epilog are
-    among the settings that it takes.
+    AccountingStorageTRES follow from the nodes' Gres. PCS runs Slurm with cons_tres. The settings are those that the
+    library gives PCS, the ones of the health checks included; only the paths of prolog and epilog are others.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/gres-custom-settings.html, slurm-custom-settings-cluster.html
     (read 2026-11-21)
     """
+    settings = {**health_settings(cluster.slurm_settings), "Prolog": str(prolog), "Epilog": str(epilog)}
     lines = [
         f"ClusterName={cluster.name}",
         "SelectType=select/cons_tres",
         "GresTypes=gpu",
         "AccountingStorageType=accounting_storage/slurmdbd",
         "AccountingStorageTRES=gres/gpu",
-        "JobRequeue=1",
-        f"Prolog={prolog}",
-        f"Epilog={epilog}",
-        *(f"{name}={value}" for name, value in cluster.slurm.settings.items() if name not in ("Prolog", "Epilog")),
+        *(f"{name}={value}" for name, value in sorted(settings.items())),
     ]
     for group in cluster.node_groups:
         record = group.instance_type
@@ -36,9 +35,10 @@ def as_pcs_has_it(cluster: ClusterFile, *, prolog: Path, epilog: Path) -> str:
         lines.append(
             f"NodeName={group.name}-[1-{group.count}] CPUs={record.vcpus} RealMemory={memory_mb}{gres}{features}"
         )
-    for queue in cluster.nodes:
-        nodes = ",".join(f"{g.name}-[1-{g.count}]" for g in cluster.node_groups if g.section == queue)
-        lines.append(f"PartitionName={queue} Nodes={nodes} State=UP")
+    for queue in cluster.queues:
+        nodes = ",".join(f"{g.name}-[1-{g.count}]" for g in cluster.node_groups if g.section in queue.sections)
+        more = "".join(f" {name}={value}" for name, value in sorted(queue.settings.items()))
+        lines.append(f"PartitionName={queue.name} Nodes={nodes} State=UP{more}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -158,9 +158,8 @@ def _kubernetes(cluster: "ClusterFile") -> list[str]:
 
 def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     """What a line of the table has no room for."""
-    from ultracluster.planning import days_between_interruptions
+    from ultracluster.planning import days_between_interruptions, segment
     from ultracluster.planning.failures import SOURCE
-    from ultracluster.workloads.segments import segment_nodes
 
     found = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
     if group.minimum < group.count and cluster.orchestrator != "kubernetes":
@@ -171,8 +170,8 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     if group.zone != cluster.zone:
         found.append(f"in {group.zone}")
     if group.ultraserver:
-        segment = f"; larger jobs in segments: --segment={segment_nodes(group.count)}"
-        pieces = "" if cluster.orchestrator == "kubernetes" else segment
+        cut = f"; larger jobs in segments: --segment={segment(group.count)}"
+        pieces = "" if cluster.orchestrator == "kubernetes" else cut
         found.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block{pieces}")
     if group.features and cluster.orchestrator != "kubernetes":
         found.append(f"features {','.join(group.features)}")

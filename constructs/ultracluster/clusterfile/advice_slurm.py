@@ -25,6 +25,12 @@ def slurm_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             f"the cluster has {len(cluster.queues)} queues, and PCS gives a cluster {PCS_NODE_GROUPS_PER_CLUSTER} by "
             "default; have it raised by a support case before you deploy",
         )
+    if cluster.users and cluster.storage.home is None:
+        yield (
+            "users-without-home",
+            "each user has another home on every node, for none is shared, and a job finds there what its node has; "
+            "write storage: {home: {}}",
+        )
     if unknown:
         yield (
             "unknown-setting",

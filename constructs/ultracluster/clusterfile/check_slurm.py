@@ -9,7 +9,7 @@ from ultracluster.clusterfile.slurm_plan import QUEUE_KEYS, accounting_script, a
 from ultracluster.clusterfile.slurm_sections import Queue
 from ultracluster.hardware import pcs
 from ultracluster.hardware.slurm_settings import Place
-from ultracluster.planning import check_static_nodes
+from ultracluster.planning import check_static_nodes, health_settings
 from ultracluster.planning.shared_queues import QueueMember, check_shared_queue
 from ultracluster.planning.slurm_accounts import LONGEST_SCRIPT_BYTES, check_accounts
 from ultracluster.planning.slurm_settings import METRICS_SETTINGS, METRICS_SINCE, check_gres, check_settings
@@ -82,7 +82,13 @@ def _check_controller(slurm: Slurm) -> Iterator[Problem]:
         if "AccountingStorageEnforce" in slurm.settings:
             key_path: Path = (*path, "settings", "AccountingStorageEnforce")
             yield Problem(path=key_path, message="needs accounting: true", at_key=True)
-    yield from _settings("cluster", (*path, "settings"), slurm.settings, slurm.version)
+    # With what the library adds: a setting of theirs may not go with one of ours.
+    told = health_settings(cluster_settings(slurm)) if slurm.health else cluster_settings(slurm)
+    for name, message in check_settings("cluster", told, version=slurm.version).items():
+        where: Path = (*path, "settings", name) if name in slurm.settings else (*path, "settings")
+        if name == "SlurmctldParameters" and "PrologFlags" not in slurm.settings:
+            message += f"; slurm.health sets {told['PrologFlags']}, so write PrologFlags: Contain"
+        yield Problem(path=where, message=message)
     yield from _settings("slurmdbd", (*path, "slurmdbd-settings"), slurm.slurmdbd_settings, slurm.version)
     yield from _settings("cgroup", (*path, "cgroup-settings"), slurm.cgroup_settings, slurm.version)
 

@@ -47,6 +47,7 @@ WARNINGS = tuple(
         "unknown-region",
         "unknown-setting",
         "unpinned-image",
+        "users-without-home",
         "vcpu-quota",
     )
 )

@@ -177,12 +177,11 @@ check_xids() {
 }
 
 check_efa() {
-    local device driver found=0 port
+    local device found=0 port
     for device in "$root"/sys/class/infiniband/*; do
-        driver=$(readlink "$device/device/driver" 2>/dev/null) || continue
-        [ "${driver##*/}" = efa ] || continue
+        [ "$device/device/driver" -ef "$root/sys/bus/pci/drivers/efa" ] || continue
         found=$((found + 1))
-        port=$(cat "$device/ports/1/state" 2>/dev/null) || continue
+        read -r port 2>/dev/null <"$device/ports/1/state" || continue
         [[ $port == *ACTIVE* ]] || problem "EFA device ${device##*/} is ${port#*: }"
     done
     [ "$found" -eq "$efa" ] || problem "$found of $efa EFA devices are there"

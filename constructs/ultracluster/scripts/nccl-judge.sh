@@ -7,7 +7,7 @@
 # for one type, number of nodes and message size; for every other size it says `no floor known`.
 #
 # Exit code 0: nothing is wrong, as far as is known. 1: a size is below its floor, a result is wrong, ranks are missing,
-# or NCCL ran over TCP. 2: wrong usage.
+# or NCCL did not run over EFA, as its log says with NCCL_DEBUG=INFO. 2: wrong usage.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -48,6 +48,7 @@ awk -v type="$type" -v nodes="$nodes" -v gpus="$gpus" -v floors="$floors" '
         }
     }
     $1 == "#" && $2 == "Rank" { ranks++; for (i = 3; i < NF; i++) if ($i == "on") host[$(i + 1)] = 1 }
+    tolower($0) ~ /net\/ofi selected provider is efa/ { efa = 1 }
     /Using network Socket/ || /NET\/Socket : Using/ { socket = 1 }
     /Out of bounds values/ && !/: 0 / { out = 1 }
     $1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ && NF >= 13 {
@@ -65,6 +66,7 @@ awk -v type="$type" -v nodes="$nodes" -v gpus="$gpus" -v floors="$floors" '
         if (ranks != nodes * gpus) bad(ranks + 0 " ranks ran, not " nodes " x " gpus)
         else if (hosts != nodes) bad(hosts + 0 " nodes took part, not " nodes)
         if (socket && nodes > 1) bad("NCCL ran over TCP, not over EFA")
+        else if (!efa && nodes > 1) bad("NCCL does not say that it uses EFA")
         if (!failed && !judged) print "ok, but no floor is known for " nodes " x " type " and these sizes"
         else if (!failed) print "ok"
         exit failed

@@ -9,8 +9,8 @@ from ultracluster.kubernetes.network_policies import job_policy
 from ultracluster.kubernetes.objects import make
 from ultracluster.kubernetes.pods import near, node_pod, pod_resources
 from ultracluster.kubernetes.runtimes import runtime_name
+from ultracluster.planning import segment
 from ultracluster.workloads.images import PYTORCH, ContainerImage
-from ultracluster.workloads.segments import segment_nodes
 
 #: What stands in for the image on nodes that no pinned image is made for: it must be replaced.
 NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
@@ -172,7 +172,7 @@ def _slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, s
     """Pieces of a gang that must each stay in one NVLink domain; none for a gang that fits into one or has none."""
     if platform.scheduler != "kueue" or group.ultraserver is None:
         return {}
-    size = segment_nodes(group.ultraserver.instances)
+    size = segment(group.ultraserver.instances)
     if nodes <= size or nodes % size:
         return {}
     return {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.hardware import InstanceType
-from ultracluster.workloads.segments import segment_nodes
+from ultracluster.planning import segment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -14,9 +14,10 @@ class QueueShape:
 
     Args:
         cluster: Name of the cluster.
-        name: Name of the queue, which is a key of `nodes` in the cluster file.
-        instance_type: Type of its nodes.
-        nodes: Nodes of the largest job: all of the queue but those that stand by. Of UltraServers, whole segments.
+        name: Name of the queue.
+        others: Nodes of the queue that a job keeps off, as Slurm writes them, such as `old-[1-4]`.
+        instance_type: Type of the nodes that a job gets.
+        nodes: How many of them the largest job has: all but those that stand by. Of UltraServers, whole segments.
         standing_by: Nodes that such a job leaves free.
         efa_devices: EFA devices of a node.
         segment: Nodes of a job that lie in one NVLink domain together. None: no UltraServers.
@@ -27,6 +28,7 @@ class QueueShape:
 
     cluster: str
     name: str
+    others: tuple[str, ...]
     instance_type: InstanceType
     nodes: int
     standing_by: int
@@ -51,22 +53,31 @@ class QueueShape:
 
 
 def queue_shapes(cluster: ClusterFile) -> tuple[QueueShape, ...]:
-    """The queues of a cluster whose nodes have GPUs, in the order of the file."""
+    """The queues of a cluster whose nodes have GPUs, in the order in which they are made.
+
+    A job has nodes of one type, one layout and one zone, for EFA does not cross zones. Where a queue has several kinds,
+    it is the one with the most GPUs.
+    """
     found = []
-    for name in cluster.nodes:
-        groups = [group for group in cluster.node_groups if group.section == name]
-        if groups[0].instance_type.gpus:
-            found.append(_shape(name, groups, cluster))
+    for queue in cluster.queues:
+        groups = [group for group in cluster.node_groups if group.section in queue.sections]
+        kinds: dict[tuple[str, str, str], list[NodeGroup]] = {}
+        for group in groups:
+            kinds.setdefault((group.instance_type.name, group.layout, group.zone), []).append(group)
+        largest = max(kinds.values(), key=lambda kind: sum(group.gpus for group in kind))
+        if largest[0].instance_type.gpus:
+            others = [f"{group.name}-[1-{group.count}]" for group in groups if group not in largest]
+            found.append(_shape(queue.name, largest, cluster, others))
     return tuple(found)
 
 
-def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile) -> QueueShape:
+def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile, others: Sequence[str]) -> QueueShape:
     first = groups[0]
-    segment = min(segment_nodes(group.count) for group in groups) if first.ultraserver else None
+    together = min(segment(group.count) for group in groups) if first.ultraserver else None
     total = sum(group.count for group in groups)
     nodes = (
-        sum(group.count // segment * segment for group in groups)
-        if segment
+        sum(group.count // together * together for group in groups)
+        if together
         else total - sum(group.spare for group in groups)
     )
     storage = cluster.storage
@@ -76,11 +87,12 @@ def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile) -> Queu
     return QueueShape(
         cluster=cluster.name,
         name=name,
+        others=tuple(others),
         instance_type=first.instance_type,
         nodes=nodes,
         standing_by=total - nodes,
         efa_devices=sum(one.kind != "interface" for one in first.interfaces),
-        segment=segment,
+        segment=together,
         mounts=tuple(path for path in (lustre, home, scratch) if path),
         shared=lustre or home,
     )

@@ -136,13 +136,12 @@ def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
             bodies=("common.sh", "nccl.sh"),
             tasks_per_node=queue.gpus_per_node,
             image=NCCL_TESTS,
-            sets=(f"floors='{_floors(queue)}'",),
         ),
         _Job(
             name="health",
             title=f"health check of {_amount(queue, queue.nodes)}",
             usage=(
-                "sbatch health.sbatch            GPUs, EFA devices, mounts, DCGM's diagnostics at level 2: minutes",
+                "sbatch health.sbatch            DCGM's diagnostics at level 2 on every node: minutes",
                 "LEVEL=4 sbatch health.sbatch    up to two hours",
             ),
             nodes=queue.nodes,
@@ -175,6 +174,7 @@ def _render(job: _Job, queue: QueueShape) -> str:
         # Else the script starts when its own node is ready, and others may boot or run their prologs still.
         "#SBATCH --wait-all-nodes=1",
         *_segment(job, queue),
+        *([f"#SBATCH --exclude={','.join(queue.others)}"] if queue.others else []),
         *(f"#SBATCH {option}" for option in job.options),
         "#SBATCH --output=%x-%j.out",
         "set -euo pipefail",
@@ -241,12 +241,6 @@ def _amount(queue: QueueShape, nodes: int) -> str:
 def _of_user(queue: QueueShape) -> str:
     """The directory of whoever submits: on what all nodes share; else on the node's own volume."""
     return f"{queue.shared or (queue.mounts[0] if queue.mounts else '/var/tmp')}/$USER"
-
-
-def _floors(queue: QueueShape) -> str:
-    """Lines of nodes, bytes and GB/s."""
-    figures = [figure for figure in NCCL_FIGURES if figure.instance_type == queue.instance_type.name]
-    return "\n".join(f"{one.nodes} {one.message_bytes} {one.floor_gb_per_s:g}" for one in figures)
 
 
 def _nccl_nodes(queue: QueueShape) -> int:
