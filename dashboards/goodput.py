@@ -21,7 +21,7 @@ GOODPUT = Dashboard(
                       queries=(Query(expr='sum_over_time((cluster:gpus:count{cluster="$cluster"} - '
                                      '(cluster:gpus_in_jobs:count{cluster="$cluster"} or '
                                      'cluster:gpus:count{cluster="$cluster"} * 0))'
-                                     "[1d:1m]) / 60"),),
+                                     "[1d:30s]) / 120"),),
                       why="GPUs without a job, times hours. Times the price of a GPU hour it is what idling cost."),
                 Panel(kind="stat", title="Energy of the GPUs, last day", width=6, height=4, unit="joule",
                       queries=(of("gpu:energy:joules_total", over="sum(increase({}[1d]))"),),

@@ -73,9 +73,14 @@ def _start(command: list[str], environment: dict[str, str], log: Path) -> subpro
         return subprocess.Popen(command, env=environment, stdout=out, stderr=out)
 
 
+# A database is up in two seconds, and in a minute on a machine that does much else.
+_PATIENCE_S = 120
+
+
 def _until(command: list[str], environment: dict[str, str]) -> None:
     """Run a command until it works."""
-    for _ in range(120):
+    end = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < end:
         found = subprocess.run(command, env=environment, capture_output=True, timeout=30)
         if found.returncode == 0:
             return
