@@ -234,3 +234,38 @@ def test_rejects_two_default_queues_and_a_queue_that_hides_a_node_group() -> Non
     assert "slurm.queues.cheap.default: tune is the default queue already" in found
     (found,) = problems(two("{queues: {tune: {nodes: [cheap]}}}"))
     assert "is the name of a node group that no queue names" in found
+
+
+RECORDS = (
+    "{Name: gpu, Type: h100, File: '/dev/nvidia[0-7]'}, {Name: mps, Count: '100'}, {Name: fpga, Count: '1'}, "
+    "{Name: fpga, File: /dev/fpga0}"
+)
+
+
+def handed_out(gres: str) -> str:
+    settings = f"{{settings: {{Gres: '{gres}'}}, gres: [{RECORDS}]}}"
+    return with_groups(f"tune: {{type: p5.48xlarge, count: 4, slurm: {settings}}}")
+
+
+@pytest.mark.parametrize(
+    ("gres", "told"),
+    [
+        ("gpu:9", "Gres has 9 of gpu, and the records of gres have 8"),
+        ("gpu:a100:8", "Gres has GPUs of the type 'a100', and the record of gres says h100"),
+        ("gpu:8,fpga:3", "Gres has 3 of fpga, and the records of gres have 2"),
+        ("tape:1", "Gres names 'tape', and no record of gres declares it"),
+    ],
+)
+def test_what_slurm_hands_out_must_be_there(gres: str, told: str) -> None:
+    (message,) = problems(handed_out(gres))
+    assert message.endswith(f"nodes.tune.slurm.gres: {told}")
+
+
+@pytest.mark.parametrize("gres", ["gpu:8", "gpu:0", "gpu:h100:8,fpga:2", "mps:800"])
+def test_what_is_there_or_shared_may_be_handed_out(gres: str) -> None:
+    loads(handed_out(gres), "c.yaml")
+
+
+def test_what_slurm_finds_by_itself_is_not_counted() -> None:
+    settings = "{settings: {Gres: 'gpu:1g.10gb:56', Sockets: 2}, gres: [{AutoDetect: nvml}]}"
+    loads(with_groups(f"tune: {{type: p5.48xlarge, count: 4, slurm: {settings}}}"), "c.yaml")

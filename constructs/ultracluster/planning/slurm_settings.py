@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ultracluster.hardware.slurm_settings import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
 
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 # Nearer than this, an unknown name is a known one misspelt; farther, it may be one that PCS has taken since.
 _NEAR = 0.8
 #: What makes the controller's own metrics: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-metrics.html (read
@@ -129,7 +130,35 @@ def check_gres(settings: Mapping[str, str], records: Sequence[Mapping[str, str]]
         name = entry.split(":")[0].strip()
         if name not in declared:
             problems.append(f"Gres names {name[:60]!r}, and no record of gres declares it")
+        else:
+            problems += _beside(entry, [record for record in records if record.get("Name", "gpu") == name])
     return problems
+
+
+def _beside(entry: str, records: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """What PCS would refuse of an entry of `Gres`, such as `gpu:h100:8`, beside the records of its name."""
+    name, *words = (word.strip() for word in entry.split(":"))
+    kind = next((word for word in words if not word.isdecimal()), None)
+    types = {record["Type"] for record in records if "Type" in record}
+    if kind is not None and name == "gpu" and types and kind not in types:
+        yield f"Gres has GPUs of the type {kind[:60]!r}, and the record of gres says {', '.join(sorted(types))}"
+    counts = [_devices(record) for record in records]
+    wanted = next((int(word) for word in words if _NUMBER.fullmatch(word)), 1)
+    # PCS counts neither what Slurm finds by itself nor what is shared.
+    if name not in ("mps", "shard") and None not in counts and wanted > (there := sum(filter(None, counts))):
+        yield f"Gres has {wanted} of {name}, and the records of gres have {there}"
+
+
+def _devices(record: Mapping[str, str]) -> int | None:
+    """How many devices a record of gres.conf has. None: Slurm counts them, or the record is written in another way."""
+    if "AutoDetect" in record:
+        return None
+    if "Count" in record:
+        return int(record["Count"]) if _NUMBER.fullmatch(record["Count"]) else None
+    files = re.fullmatch(r"[^\[\],]+(?:\[(\d{1,4})-(\d{1,4})\])?", record.get("File", ""), re.ASCII)
+    if files is None:
+        return None if record.keys() & {"File", "MultipleFiles"} else 1
+    return int(files[2]) - int(files[1]) + 1 if files[1] else 1
 
 
 def _parts(value: str | None) -> set[str]:
