@@ -213,10 +213,14 @@ class ClusterFile(Section):
 
     @property
     def grafana(self) -> str:
-        """Where dashboards are looked at: as the file says, or `self-hosted` where the region has nothing else."""
+        """Where dashboards are looked at: as the file says, or `self-hosted` where the region has nothing else.
+
+        A server installs Grafana from its project's repository, so without a way to the internet there is none.
+        """
         kind = self.observability.grafana.kind
         missing = kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS
-        return "self-hosted" if missing else kind
+        found = "self-hosted" if missing else kind
+        return "none" if found == "self-hosted" and not self.network.internet else found
 
     @property
     def series_limit(self) -> int:

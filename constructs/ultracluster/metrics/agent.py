@@ -59,6 +59,9 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
         )
     if job == "node":
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
+    if job == "kueue":
+        # Its second replica counts the same workloads.
+        rules.append({"action": "drop", "source_labels": ["replica_role"], "regex": "follower"})
     return rules
 
 
@@ -87,24 +90,32 @@ def agent_configuration(
                 }
                 for job in jobs
             ],
-            "remote_write": [
-                {
-                    "name": "amp",
-                    "url": "@URL@",
-                    "sigv4": {"region": region},
-                    # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP
-                    # takes 3,000 a second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so
-                    # that a fleet does not come back all at once.
-                    "queue_config": {
-                        "min_shards": 1,
-                        "max_shards": 2,
-                        "capacity": 10000,
-                        "max_samples_per_send": 2000,
-                        "batch_send_deadline": "15s",
-                        "min_backoff": "1s",
-                        "max_backoff": "1m",
-                    },
-                }
-            ],
+            "remote_write": [remote_write(region)],
         }
     )
+
+
+def remote_write(region: str, url: str = "@URL@") -> dict[str, Any]:
+    """Where an agent sends its samples, signed with the role that it has, and how it behaves when that fails.
+
+    Args:
+        region: Region of the workspace.
+        url: Its address. Default: what the node fills in.
+    """
+    return {
+        "name": "amp",
+        "url": url,
+        "sigv4": {"region": region},
+        # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP takes 3,000 a
+        # second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so that a fleet does not come
+        # back all at once.
+        "queue_config": {
+            "min_shards": 1,
+            "max_shards": 2,
+            "capacity": 10000,
+            "max_samples_per_send": 2000,
+            "batch_send_deadline": "15s",
+            "min_backoff": "1s",
+            "max_backoff": "1m",
+        },
+    }
