@@ -119,6 +119,15 @@ class ClusterFile(Section):
         return slurm_plan.cluster_settings(self.slurm)
 
     @property
+    def slurm_metrics(self) -> bool:
+        """Whether Slurm's controller shows its own metrics; where metrics are collected, a login node asks it then."""
+        return (
+            self.slurm.metrics
+            if self.slurm.metrics is not None
+            else self.observability.on and slurm_plan.may_show_metrics(self.slurm)
+        )
+
+    @property
     def users(self) -> tuple[User, ...]:
         """The users of all nodes."""
         return tuple(User(name=name, uid=user.uid, ssh_keys=user.ssh_keys) for name, user in self.slurm.users.items())

@@ -15,7 +15,11 @@ from ultracluster.metrics.text import block_yaml
 INTERVAL_S: Mapping[Profile, int] = {Profile.BASIC: 60, Profile.STANDARD: 30, Profile.FULL: 15}
 PORTS: Mapping[str, int] = {"node": 9100, "dcgm": 9400, "agent": 9090}
 #: What the script metrics-agent.sh fills in on the node.
-PLACEHOLDERS = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}
+PLACEHOLDERS: Mapping[str, str] = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}
+#: Where the script slurm-target.sh writes the address of Slurm's controller.
+SLURM_TARGET = "/run/ultracluster/metrics/slurm.json"
+#: Pages of the controller. Not jobs-users-accts: a series for each user and account has no bound.
+SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
 
 _PREFIXES: Mapping[str, tuple[str, ...]] = {
     "node": ("node_", "ultracluster_", "train_", "nccl_"),
@@ -66,7 +70,7 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
 
 
 def agent_configuration(
-    *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD
+    *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD, slurm: bool = False
 ) -> str:
     """The agent's configuration, with placeholders for what only the node knows.
 
@@ -76,8 +80,9 @@ def agent_configuration(
         region: Region of the workspace.
         gpus: Whether the node has GPUs.
         profile: How much is collected.
+        slurm: Whether it asks Slurm's controller too. Several nodes may: our rules take one answer.
     """
-    labels = {"cluster": cluster, "group": group} | PLACEHOLDERS
+    labels = {"cluster": cluster, "group": group, **PLACEHOLDERS}
     jobs = ("node", "dcgm", "agent") if gpus else ("node", "agent")
     return block_yaml(
         {
@@ -89,10 +94,29 @@ def agent_configuration(
                     "metric_relabel_configs": relabelling(job, profile),
                 }
                 for job in jobs
-            ],
+            ]
+            + (_slurm(labels, profile) if slurm else []),
             "remote_write": [remote_write(region)],
         }
     )
+
+
+def _slurm(labels: Mapping[str, str], profile: Profile) -> list[dict[str, Any]]:
+    """Each page of the controller, whose address a file has: it may change while the node lives."""
+    return [
+        {
+            "job_name": f"slurm-{page}",
+            "metrics_path": f"/metrics/{page}",
+            "scrape_interval": "60s",
+            "scrape_timeout": "30s",
+            "file_sd_configs": [{"files": [SLURM_TARGET]}],
+            "relabel_configs": [
+                {"action": "replace", "target_label": name, "replacement": value} for name, value in labels.items()
+            ],
+            "metric_relabel_configs": relabelling("slurm", profile),
+        }
+        for page in SLURM_PAGES
+    ]
 
 
 def remote_write(region: str, url: str = "@URL@") -> dict[str, Any]:

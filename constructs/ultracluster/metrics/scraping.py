@@ -6,16 +6,14 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.htm
 
 from typing import Any
 
-from ultracluster.metrics.agent import relabelling
+from ultracluster.metrics.agent import SLURM_PAGES, relabelling
 from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.text import block_yaml
+from ultracluster.planning.slurm_settings import METRICS_SETTINGS
 
-#: The settings that make a PCS cluster answer; `PrivateData` must not be set.
-#: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-metrics.html (read 2026-11-21). Slurm 25.11 and later.
-SLURM_SETTINGS = {"MetricsType": "metrics/openmetrics", "CommunicationParameters": "enable_http"}
+#: The settings that make a PCS cluster answer, from Slurm 25.11 on; `PrivateData` must not be set.
+SLURM_SETTINGS = METRICS_SETTINGS
 SLURM_PORT = 6817
-# Not jobs-users-accts: a series for each user and account has no bound.
-_SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
 
 #: What kube-state-metrics is told to give, and of which objects: all of it is a multiple.
 KUBE_STATE_RESOURCES = ("nodes", "pods")
@@ -39,7 +37,7 @@ def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STA
             "static_configs": [{"targets": [f"{controller}:{SLURM_PORT}"], "labels": {"cluster": cluster}}],
             "metric_relabel_configs": relabelling("slurm", profile),
         }
-        for page in _SLURM_PAGES
+        for page in SLURM_PAGES
     ]
     return block_yaml({"global": {"scrape_interval": "60s", "scrape_timeout": "30s"}, "scrape_configs": jobs})
 

@@ -106,6 +106,8 @@ def collectors(
             efa_devices=devices,
             to=_destination(cluster),
             profile=_profile(cluster),
+            # The nodes that are always there; of several, rules take one answer.
+            slurm=group == _LOGIN and cluster.slurm_metrics,
         )
     ]
 
