@@ -10,6 +10,7 @@ from stacks.observability_stack import ObservabilityStack
 from stacks.storage_stack import StorageStack
 from ultracluster import patterns
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.orchestration import PcsCluster
 
 
 class ClusterStacks:
@@ -36,41 +37,38 @@ class ClusterStacks:
         self.cluster: ClusterStack | KubernetesClusterStack
         self.compute: ComputeStack | KubernetesComputeStack
         self.observability: ObservabilityStack | None = None
+        plane: PcsCluster | patterns.Kubernetes
         if cluster.orchestrator == "kubernetes":
-            plane = KubernetesClusterStack(stage, f"{name}-Cluster", cluster=cluster, network=network, env=env)
-            self.cluster = plane
+            self.cluster = KubernetesClusterStack(stage, f"{name}-Cluster", cluster=cluster, network=network, env=env)
+            plane = self.cluster.kubernetes
+        else:
+            self.cluster = ClusterStack(
+                stage, f"{name}-Cluster", cluster=cluster, network=network, storage=storage, env=env
+            )
+            plane = self.cluster.pcs
+        if cluster.observability.on:
+            self.observability = ObservabilityStack(
+                stage,
+                f"{name}-Observability",
+                cluster=cluster,
+                network=network,
+                storage=storage,
+                plane=plane,
+                env=env,
+            )
+        if isinstance(plane, patterns.Kubernetes):
             self.compute = KubernetesComputeStack(
                 stage,
                 f"{name}-Compute",
                 cluster=cluster,
                 network=network,
                 storage=storage,
-                kubernetes=plane.kubernetes,
+                kubernetes=plane,
                 env=env,
             )
         else:
-            controller = ClusterStack(
-                stage, f"{name}-Cluster", cluster=cluster, network=network, storage=storage, env=env
-            )
-            self.cluster = controller
-            if cluster.observability.on:
-                self.observability = ObservabilityStack(
-                    stage,
-                    f"{name}-Observability",
-                    cluster=cluster,
-                    network=network,
-                    storage=storage,
-                    pcs=controller.pcs,
-                    env=env,
-                )
             self.compute = ComputeStack(
-                stage,
-                f"{name}-Compute",
-                cluster=cluster,
-                network=network,
-                storage=storage,
-                pcs=controller.pcs,
-                env=env,
+                stage, f"{name}-Compute", cluster=cluster, network=network, storage=storage, pcs=plane, env=env
             )
         # The stacks alone: the stage may hold another cluster.
         for stack in filter(None, (self.network, self.storage, self.cluster, self.observability, self.compute)):

@@ -26,6 +26,9 @@ OUTPUTS = {
         "DataBucketName": "orca-data",
     },
     "orca-Network": {},
+    "orca-Observability": {
+        "RemoteWriteUrl": "https://aps-workspaces.us-east-2.amazonaws.com/workspaces/ws-0/api/v1/remote_write"
+    },
 }
 
 

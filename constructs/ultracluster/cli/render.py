@@ -32,12 +32,23 @@ def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
 
 
 def _kubernetes(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
+    from dataclasses import replace
+
     from ultracluster.kubernetes import platform, platform_of
     from ultracluster.kubernetes.files import platform_files
+    from ultracluster.kubernetes.from_cluster_file import NOT_DEPLOYED
+    from ultracluster.metrics import collector_objects
 
     if cluster.orchestrator != "kubernetes":
         return []
-    files = platform_files(platform(platform_of(cluster, deployed=deployed)))
+    of = platform_of(cluster, deployed=deployed)
+    rendered = platform(of)
+    collectors = collector_objects(
+        cluster,
+        url=deployed.get("RemoteWriteUrl", NOT_DEPLOYED),
+        selectors={group.name: group.labels for group in of.nodes},
+    )
+    files = platform_files(replace(rendered, objects=(*rendered.objects, *collectors)))
     return [RenderedFile(path=path, text=text, what=_about(path)) for path, text in files.items()]
 
 
@@ -66,7 +77,7 @@ def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
         "recording.yaml": "Recording rules: exporters' metrics under names of ours.",
         "alerts.yaml": "Alerting rules.",
     }
-    profile = metrics.Profile[cluster.observability.profile.upper()] if cluster.observability.on else None
+    profile = metrics.profile_of(cluster)
     inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
     found = {} if profile is None else metrics.rules(profile, inventory=inventory)
     return [RenderedFile(path=f"rules/{name}", text=text, what=what[name]) for name, text in found.items()]
@@ -124,7 +135,9 @@ def render(
         except ValueError as error:
             fail(str(error))
         if not found:
-            need = {"jobs": "nodes with GPUs", "kubernetes": "orchestrator: kubernetes"}[kind]
+            metrics = "a profile of observability that is not none"
+            needs = {"jobs": "nodes with GPUs", "kubernetes": "orchestrator: kubernetes"}
+            need = needs.get(kind, metrics)
             fail(f"--{kind}: {file} has nothing to render them for; it needs {need}")
         files += found
     try:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
+from ultracluster.clusterfile.node_group import KUBERNETES
 
 
 def observability_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
@@ -11,14 +12,21 @@ def observability_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
     if not wish.on:
         return
     given = {group.section: group.image for group in cluster.node_groups} | {"login": cluster.slurm.login.image}
-    if lacking := [name for name, image in given.items() if image is None]:
+    # Under Kubernetes the programs are containers.
+    if cluster.orchestrator != KUBERNETES and (lacking := [name for name, image in given.items() if image is None]):
         yield (
             "metrics-programs",
             f"{', '.join(lacking)}: nodes send metrics with prometheus and node_exporter, and with dcgm-exporter where "
             "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Put "
             "them into /opt/ultracluster/bin of an image of yours, or write observability: {profile: none}",
         )
-    if wish.grafana.kind == "managed" and cluster.grafana != "managed":
+    if wish.grafana.kind != "none" and cluster.grafana == "none":
+        yield (
+            "grafana-private",
+            "no Grafana is made: a server of your own installs it from the internet, and there is no way there. Write "
+            "grafana: {kind: none} if that is right, or kind: managed where the region has it",
+        )
+    elif wish.grafana.kind == "managed" and cluster.grafana != "managed":
         yield (
             "grafana-region",
             f"{cluster.region} has no Amazon Managed Grafana, so a small server of your own shows the dashboards; "

@@ -45,6 +45,7 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
         return
     yield from _check_cluster(wish, draft)
     yield from _check_zones(wish, draft)
+    yield from _check_private_metrics(draft)
     for key in ("drain", "notice"):
         if draft.notifications is not None and key in draft.notifications.model_fields_set:
             message = "is for Slurm: EKS scales a node group in by itself, 40 minutes before its block ends; remove it"
@@ -59,6 +60,19 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
             if name not in {group.name for group in draft.groups}:
                 message = f"there is no node group {name}; there are {', '.join(group.name for group in draft.groups)}"
                 yield Problem(path=(*_HERE, "teams", team, "nodes", name), message=message, at_key=True)
+
+
+def _check_private_metrics(draft: Draft) -> Iterator[Problem]:
+    """Whether nodes without internet reach where their metrics go."""
+    wish = draft.observability
+    if wish is None or draft.network is None or draft.network.internet:
+        return
+    if wish.vpc_endpoint:
+        message = "network: {internet: false} makes one already, with those of other services; remove it"
+        yield Problem(path=("observability", "vpc-endpoint"), message=message, at_key=True)
+    if wish.workspace is not None and draft.region is not None and wish.workspace.split(":")[3] != draft.region:
+        message = f"an endpoint leads to Prometheus in {draft.region} alone, and there is no way to the internet"
+        yield Problem(path=("observability", "workspace"), message=message)
 
 
 def _check_cluster(wish: Kubernetes, draft: Draft) -> Iterator[Problem]:

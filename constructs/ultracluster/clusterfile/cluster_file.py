@@ -119,6 +119,15 @@ class ClusterFile(Section):
         return slurm_plan.cluster_settings(self.slurm)
 
     @property
+    def slurm_metrics(self) -> bool:
+        """Whether Slurm's controller shows its own metrics; where metrics are collected, a login node asks it then."""
+        return (
+            self.slurm.metrics
+            if self.slurm.metrics is not None
+            else self.observability.on and slurm_plan.may_show_metrics(self.slurm)
+        )
+
+    @property
     def users(self) -> tuple[User, ...]:
         """The users of all nodes."""
         return tuple(User(name=name, uid=user.uid, ssh_keys=user.ssh_keys) for name, user in self.slurm.users.items())
@@ -213,10 +222,14 @@ class ClusterFile(Section):
 
     @property
     def grafana(self) -> str:
-        """Where dashboards are looked at: as the file says, or `self-hosted` where the region has nothing else."""
+        """Where dashboards are looked at: as the file says, or `self-hosted` where the region has nothing else.
+
+        A server installs Grafana from its project's repository, so without a way to the internet there is none.
+        """
         kind = self.observability.grafana.kind
         missing = kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS
-        return "self-hosted" if missing else kind
+        found = "self-hosted" if missing else kind
+        return "none" if found == "self-hosted" and not self.network.internet else found
 
     @property
     def series_limit(self) -> int:

@@ -24,6 +24,7 @@ WARNINGS = tuple(
         "docker-range",
         "existing-bucket",
         "existing-lustre",
+        "grafana-private",
         "grafana-region",
         "imex-prolog",
         "instances-in-capacity-blocks",

@@ -87,9 +87,10 @@ class Slurm(Section):
         default=None, description="For how long accounting records are kept, in whole days. Default: for ever."
     )
     rest_api: t.Flag = Field(default=False, description="Whether the controller answers Slurm's REST API, port 6820.")
-    metrics: t.Flag = Field(
-        default=False,
-        description="Whether the controller shows its own metrics to Prometheus, without a password, port 6817.",
+    metrics: t.Flag | None = Field(
+        default=None,
+        description="Whether the controller shows its own metrics to Prometheus, without a password, port 6817. "
+        "Default: where metrics are collected, from Slurm 25.11 on, unless settings speak of them or of PrivateData.",
     )
     settings: t.SlurmSettings = Field(
         default={},

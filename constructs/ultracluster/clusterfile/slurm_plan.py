@@ -9,6 +9,7 @@ from ultracluster.clusterfile.sections import Slurm
 from ultracluster.clusterfile.slurm_sections import Queue
 from ultracluster.planning.slurm_accounts import SlurmAccount, SlurmQos, SlurmUser
 from ultracluster.planning.slurm_accounts import accounting_script as render
+from ultracluster.planning.slurm_settings import METRICS_SETTINGS, METRICS_SINCE
 
 # Slurm preempts by the tiers of queues only with these two. https://slurm.schedmd.com/preempt.html (read 2026-11-21)
 _PREEMPTION = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
@@ -38,6 +39,11 @@ class QueuePlan:
     name: str
     sections: tuple[str, ...]
     settings: Mapping[str, str]
+
+
+def may_show_metrics(slurm: Slurm) -> bool:
+    """Whether the version has metrics of its own, and no setting of the file's is in their way."""
+    return slurm.version >= METRICS_SINCE and not slurm.settings.keys() & {*METRICS_SETTINGS, "PrivateData"}
 
 
 def queues(slurm: Slurm, sections: Sequence[str]) -> tuple[QueuePlan, ...]:

@@ -15,7 +15,11 @@ from ultracluster.metrics.text import block_yaml
 INTERVAL_S: Mapping[Profile, int] = {Profile.BASIC: 60, Profile.STANDARD: 30, Profile.FULL: 15}
 PORTS: Mapping[str, int] = {"node": 9100, "dcgm": 9400, "agent": 9090}
 #: What the script metrics-agent.sh fills in on the node.
-PLACEHOLDERS = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}
+PLACEHOLDERS: Mapping[str, str] = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}
+#: Where the script slurm-target.sh writes the address of Slurm's controller.
+SLURM_TARGET = "/run/ultracluster/metrics/slurm.json"
+#: Pages of the controller. Not jobs-users-accts: a series for each user and account has no bound.
+SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
 
 _PREFIXES: Mapping[str, tuple[str, ...]] = {
     "node": ("node_", "ultracluster_", "train_", "nccl_"),
@@ -59,11 +63,14 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
         )
     if job == "node":
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
+    if job == "kueue":
+        # Its second replica counts the same workloads.
+        rules.append({"action": "drop", "source_labels": ["replica_role"], "regex": "follower"})
     return rules
 
 
 def agent_configuration(
-    *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD
+    *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD, slurm: bool = False
 ) -> str:
     """The agent's configuration, with placeholders for what only the node knows.
 
@@ -73,8 +80,9 @@ def agent_configuration(
         region: Region of the workspace.
         gpus: Whether the node has GPUs.
         profile: How much is collected.
+        slurm: Whether it asks Slurm's controller too. Several nodes may: our rules take one answer.
     """
-    labels = {"cluster": cluster, "group": group} | PLACEHOLDERS
+    labels = {"cluster": cluster, "group": group, **PLACEHOLDERS}
     jobs = ("node", "dcgm", "agent") if gpus else ("node", "agent")
     return block_yaml(
         {
@@ -86,25 +94,52 @@ def agent_configuration(
                     "metric_relabel_configs": relabelling(job, profile),
                 }
                 for job in jobs
-            ],
-            "remote_write": [
-                {
-                    "name": "amp",
-                    "url": "@URL@",
-                    "sigv4": {"region": region},
-                    # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP
-                    # takes 3,000 a second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so
-                    # that a fleet does not come back all at once.
-                    "queue_config": {
-                        "min_shards": 1,
-                        "max_shards": 2,
-                        "capacity": 10000,
-                        "max_samples_per_send": 2000,
-                        "batch_send_deadline": "15s",
-                        "min_backoff": "1s",
-                        "max_backoff": "1m",
-                    },
-                }
-            ],
+            ]
+            + (_slurm(labels, profile) if slurm else []),
+            "remote_write": [remote_write(region)],
         }
     )
+
+
+def _slurm(labels: Mapping[str, str], profile: Profile) -> list[dict[str, Any]]:
+    """Each page of the controller, whose address a file has: it may change while the node lives."""
+    return [
+        {
+            "job_name": f"slurm-{page}",
+            "metrics_path": f"/metrics/{page}",
+            "scrape_interval": "60s",
+            "scrape_timeout": "30s",
+            "file_sd_configs": [{"files": [SLURM_TARGET]}],
+            "relabel_configs": [
+                {"action": "replace", "target_label": name, "replacement": value} for name, value in labels.items()
+            ],
+            "metric_relabel_configs": relabelling("slurm", profile),
+        }
+        for page in SLURM_PAGES
+    ]
+
+
+def remote_write(region: str, url: str = "@URL@") -> dict[str, Any]:
+    """Where an agent sends its samples, signed with the role that it has, and how it behaves when that fails.
+
+    Args:
+        region: Region of the workspace.
+        url: Its address. Default: what the node fills in.
+    """
+    return {
+        "name": "amp",
+        "url": url,
+        "sigv4": {"region": region},
+        # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP takes 3,000 a
+        # second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so that a fleet does not come
+        # back all at once.
+        "queue_config": {
+            "min_shards": 1,
+            "max_shards": 2,
+            "capacity": 10000,
+            "max_samples_per_send": 2000,
+            "batch_send_deadline": "15s",
+            "min_backoff": "1s",
+            "max_backoff": "1m",
+        },
+    }

@@ -65,6 +65,7 @@ def node_collectors(
     to: RemoteWrite,
     profile: Profile = Profile.STANDARD,
     dcgm: Dcgm = Dcgm.BEFORE_4_7,
+    slurm: bool = False,
 ) -> NodeBoot:
     """The files and units that make a node send its metrics.
 
@@ -79,6 +80,7 @@ def node_collectors(
         to: Where the samples go.
         profile: How much is collected.
         dcgm: The release of DCGM in the image's exporter.
+        slurm: Whether the node asks Slurm's controller too: a login node does, or several.
     """
     files = [
         _script("node-metrics"),
@@ -86,13 +88,18 @@ def node_collectors(
         _plain(
             f"{_ETC}/agent.yaml",
             agent_configuration(
-                cluster=cluster, group=group, region=to.region, gpus=instance_type.gpus > 0, profile=profile
+                cluster=cluster,
+                group=group,
+                region=to.region,
+                gpus=instance_type.gpus > 0,
+                profile=profile,
+                slurm=slurm,
             ),
         ),
         _service(
             "textfiles", "What node_exporter does not know", _textfiles(instance_type, efa_devices, profile), once=True
         ),
-        _plain("/etc/systemd/system/ultracluster-metrics-textfiles.timer", _TIMER),
+        _timer("textfiles", "What node_exporter does not know"),
         _service("node", "Metrics of the node", f"node_exporter {' '.join(node_exporter_flags(profile))}"),
         _service(
             "agent", "Agent that sends the metrics", f"{_BIN}metrics-agent --template {_ETC}/agent.yaml {to.arguments}"
@@ -105,6 +112,13 @@ def node_collectors(
             _service("dcgm", "Metrics of the GPUs", f"dcgm-exporter {' '.join(dcgm_exporter_flags(profile))}"),
         ]
         names.append("dcgm.service")
+    if slurm:
+        files += [
+            _script("slurm-target"),
+            _service("slurm-target", "Where Slurm's controller is", f"{_BIN}slurm-target", once=True),
+            _timer("slurm-target", "Where Slurm's controller is"),
+        ]
+        names.append("slurm-target.timer")
     names.append("agent.service")
     return NodeBoot(files=tuple(files), units=tuple(f"ultracluster-metrics-{name}" for name in names))
 
@@ -194,9 +208,13 @@ WantedBy=multi-user.target
     )
 
 
+def _timer(name: str, description: str) -> NodeFile:
+    return _plain(f"/etc/systemd/system/ultracluster-metrics-{name}.timer", _TIMER.format(description=description))
+
+
 _TIMER = """\
 [Unit]
-Description=What node_exporter does not know, twice a minute
+Description={description}, twice a minute
 
 [Timer]
 OnActiveSec=1s

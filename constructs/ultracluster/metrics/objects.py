@@ -24,12 +24,15 @@ from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.scraping import KUBE_STATE_METRICS, KUBE_STATE_RESOURCES
 
 NAMESPACE = "ultracluster-metrics"
+#: Whom the agents run as, and who may write to the workspace.
+SERVICE_ACCOUNT = "agent"
 #: Tags, not digests: no registry was asked for them. Mirror them into your own, and pin what you mirrored.
 IMAGES: Mapping[str, str] = {
     "agent": f"quay.io/prometheus/prometheus:v{PROMETHEUS}",
     "node": f"quay.io/prometheus/node-exporter:v{NODE_EXPORTER}",
     "dcgm": f"nvcr.io/nvidia/k8s/dcgm-exporter:{DCGM_EXPORTER}-distroless",
     "scripts": "public.ecr.aws/aws-cli/aws-cli:2.31.0",
+    "kube-state-metrics": "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.17.0",
 }
 
 _Object = dict[str, Any]
@@ -102,12 +105,12 @@ def shared_objects() -> list[_Object]:
             # The pods share the node's network and see its /sys.
             "metadata": {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "privileged"}},
         },
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "agent", "namespace": NAMESPACE}},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": SERVICE_ACCOUNT, "namespace": NAMESPACE}},
     ]
 
 
 def kube_state_metrics_arguments() -> tuple[str, ...]:
-    """The arguments that keep kube-state-metrics to what is read; its chart takes them as `extraArgs`."""
+    """The arguments that keep kube-state-metrics to what is read; with its chart, `extraArgs`."""
     return (
         f"--resources={','.join(KUBE_STATE_RESOURCES)}",
         f"--metric-allowlist={','.join(KUBE_STATE_METRICS)}",
@@ -149,7 +152,7 @@ def _pod(
         containers.append(made)
     write = ["bash", f"{_ETC}/metrics-agent.sh", "--template", f"{_ETC}/agent.yaml", "--write", f"{_RUN}/agent.yaml"]
     return {
-        "serviceAccountName": "agent",
+        "serviceAccountName": SERVICE_ACCOUNT,
         "hostNetwork": True,
         "dnsPolicy": "ClusterFirstWithHostNet",
         # Prometheus runs as nobody, and keeps what it could not send yet.

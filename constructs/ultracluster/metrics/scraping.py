@@ -1,24 +1,24 @@
 """What is asked once for a cluster, not on every node: Slurm's controller, and on Kubernetes what knows all objects.
 
-Both are configurations of AMP's managed scraper, which asks every 30 s at most, and discovers by Kubernetes or not at
-all: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.html (read 2026-11-20).
+For an agent, or for AMP's managed scraper, which asks every 30 s at most, and discovers by Kubernetes or not at all:
+https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.html (read 2026-11-20).
 """
 
 from typing import Any
 
-from ultracluster.metrics.agent import relabelling
+from ultracluster.metrics.agent import SLURM_PAGES, relabelling
 from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.text import block_yaml
+from ultracluster.planning.slurm_settings import METRICS_SETTINGS
 
-#: The settings that make a PCS cluster answer; `PrivateData` must not be set.
-#: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-metrics.html (read 2026-11-21). Slurm 25.11 and later.
-SLURM_SETTINGS = {"MetricsType": "metrics/openmetrics", "CommunicationParameters": "enable_http"}
+#: The settings that make a PCS cluster answer, from Slurm 25.11 on; `PrivateData` must not be set.
+SLURM_SETTINGS = METRICS_SETTINGS
 SLURM_PORT = 6817
-# Not jobs-users-accts: a series for each user and account has no bound.
-_SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
 
 #: What kube-state-metrics is told to give, and of which objects: all of it is a multiple.
 KUBE_STATE_RESOURCES = ("nodes", "pods")
+KUBE_STATE_PORT = 8080
+_KUBE_STATE = "kube-state-metrics"
 KUBE_STATE_METRICS = ("kube_node_status_condition", "kube_node_spec_unschedulable", "kube_pod_status_phase")
 
 
@@ -37,13 +37,13 @@ def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STA
             "static_configs": [{"targets": [f"{controller}:{SLURM_PORT}"], "labels": {"cluster": cluster}}],
             "metric_relabel_configs": relabelling("slurm", profile),
         }
-        for page in _SLURM_PAGES
+        for page in SLURM_PAGES
     ]
     return block_yaml({"global": {"scrape_interval": "60s", "scrape_timeout": "30s"}, "scrape_configs": jobs})
 
 
 def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> str:
-    """The configuration that asks kube-state-metrics, Kueue, and pods that serve or train.
+    """The configuration that asks kube-state-metrics, Kueue, and pods that serve or train, for the managed scraper.
 
     A pod is asked when it has the annotation `ultracluster/metrics-port`; its samples are those of the contract, or
     vLLM's.
@@ -53,11 +53,25 @@ def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> st
         profile: How much is collected.
     """
     app, port = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"
+    found = [_keep([app, port], "kube-state-metrics;http")]
+    jobs = [_discovered(_KUBE_STATE, cluster, "endpoints", found, profile), *_queues_and_workloads(cluster, profile)]
+    return block_yaml({"global": {"scrape_interval": "30s", "scrape_timeout": "10s"}, "scrape_configs": jobs})
+
+
+def kubernetes_jobs(cluster: str, profile: Profile) -> list[dict[str, Any]]:
+    """The same for an agent that stands beside kube-state-metrics, in one pod."""
+    state = {
+        "job_name": _KUBE_STATE,
+        "static_configs": [{"targets": [f"127.0.0.1:{KUBE_STATE_PORT}"], "labels": {"cluster": cluster}}],
+        "metric_relabel_configs": relabelling(_KUBE_STATE, profile),
+    }
+    return [state, *_queues_and_workloads(cluster, profile)]
+
+
+def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]]:
+    app, port = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"
     metrics_port = "__meta_kubernetes_pod_annotation_ultracluster_metrics_port"
-    jobs = [
-        _discovered(
-            "kube-state-metrics", cluster, "endpoints", [_keep([app, port], "kube-state-metrics;http")], profile
-        ),
+    return [
         _discovered("kueue", cluster, "endpoints", [_keep([app, port], "kueue;https")], profile, secure=True),
         _discovered(
             "workloads",
@@ -81,7 +95,6 @@ def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> st
             profile,
         ),
     ]
-    return block_yaml({"global": {"scrape_interval": "30s", "scrape_timeout": "10s"}, "scrape_configs": jobs})
 
 
 def _keep(labels: list[str], regex: str) -> dict[str, Any]:

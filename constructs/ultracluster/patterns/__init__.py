@@ -3,6 +3,7 @@
 A part is a function, so that one stack may hold them all (`UltraCluster`) or each a stack of its own.
 """
 
+from ultracluster.patterns.eks_observability_part import kubernetes_observability
 from ultracluster.patterns.eks_part import Kubernetes, commands, kubernetes, kubernetes_nodes
 from ultracluster.patterns.network_part import Network, network
 from ultracluster.patterns.observability_part import Observability, collectors, observability
@@ -21,6 +22,7 @@ __all__ = [
     "control_plane",
     "kubernetes",
     "kubernetes_nodes",
+    "kubernetes_observability",
     "network",
     "node_groups",
     "observability",

@@ -8,12 +8,14 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.kubernetes import node_monitoring_values, platform_of
 from ultracluster.orchestration import EksAddOn, pod_role
 from ultracluster.patterns.storage_part import Storage
 from ultracluster.security.managed_policies import add_managed_policy
 
 # Daemons, which count as running where there are no nodes yet; the CNI must be there before the first node.
-_BASE = ("eks-pod-identity-agent", "vpc-cni", "kube-proxy", "eks-node-monitoring-agent")
+_MONITORING = "eks-node-monitoring-agent"
+_BASE = ("eks-pod-identity-agent", "vpc-cni", "kube-proxy", _MONITORING)
 # Prefixes of 16 addresses, one kept warm, and network policies: `planning` counts addresses by the same numbers.
 # https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html and
 # https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html (read 2026-11-21)
@@ -75,7 +77,14 @@ def _add_on(
         cluster=made,
         name=name,
         version=None if version == "default" else version,
-        configuration=_SETTINGS.get(name),
+        configuration=_settings(name, cluster),
         service_account=service_account,
         role=role,
     )
+
+
+def _settings(name: str, cluster: ClusterFile) -> Mapping[str, Any] | None:
+    """The settings of an add-on. None: its own."""
+    if name == _MONITORING:
+        return node_monitoring_values(platform_of(cluster)) or None
+    return _SETTINGS.get(name)

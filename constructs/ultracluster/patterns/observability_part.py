@@ -54,7 +54,7 @@ def observability(
         cluster: The file.
         network: Where a server of Grafana stands.
         storage: What has alarms.
-        nodes: Roles of the nodes, which write metrics.
+        nodes: Roles that write metrics: of the nodes, or under Kubernetes of the collectors.
     """
     wish = cluster.observability
     if not wish.on:
@@ -70,7 +70,7 @@ def observability(
     alerts.allow_workspace(workspace.arn)
     for role in nodes:
         workspace.grants.write(role)
-    if isinstance(workspace, PrometheusWorkspace):
+    if isinstance(workspace, PrometheusWorkspace) and cluster.orchestrator == "slurm":
         _remote_write_url(scope, cluster, workspace, nodes)
     # An alarm watches metrics of its own region alone.
     if isinstance(workspace, PrometheusWorkspace) or workspace.region == cluster.region:
@@ -106,12 +106,16 @@ def collectors(
             efa_devices=devices,
             to=_destination(cluster),
             profile=_profile(cluster),
+            # The nodes that are always there; of several, rules take one answer.
+            slurm=group == _LOGIN and cluster.slurm_metrics,
         )
     ]
 
 
 def _profile(cluster: ClusterFile) -> metrics.Profile:
-    return metrics.Profile[cluster.observability.profile.upper()]
+    profile = metrics.profile_of(cluster)
+    assert profile is not None
+    return profile
 
 
 def _parameter(cluster: ClusterFile) -> str:

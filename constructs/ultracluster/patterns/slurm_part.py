@@ -75,7 +75,7 @@ def _options(cluster: ClusterFile) -> SlurmOptions:
         accounting=slurm.accounting,
         accounting_purge_days=None if purge is None else purge.timedelta.days,
         rest_api=slurm.rest_api,
-        metrics=slurm.metrics,
+        metrics=cluster.slurm_metrics,
         settings=health_settings(cluster.slurm_settings) if slurm.health else cluster.slurm_settings,
         slurmdbd_settings=slurm.slurmdbd_settings,
         cgroup_settings=slurm.cgroup_settings,

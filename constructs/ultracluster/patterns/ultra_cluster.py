@@ -7,6 +7,7 @@ from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.orchestration import EksNodeGroup, EksSelfManagedNodeGroup, PcsCluster, PcsComputeNodeGroup
+from ultracluster.patterns.eks_observability_part import kubernetes_observability
 from ultracluster.patterns.eks_part import Kubernetes, kubernetes, kubernetes_nodes
 from ultracluster.patterns.network_part import Network
 from ultracluster.patterns.network_part import network as make_network
@@ -52,6 +53,7 @@ class UltraCluster(Construct):
         if cluster.orchestrator == "kubernetes":
             self.kubernetes = kubernetes(self, cluster, self.network)
             self.node_groups = kubernetes_nodes(self, cluster, self.network, self.storage, self.kubernetes)
+            self.observability = kubernetes_observability(self, cluster, self.network, self.storage, self.kubernetes)
         else:
             self.slurm = control_plane(self, cluster, self.network, self.storage)
             self.node_groups = node_groups(self, cluster, self.network, self.storage, self.slurm)
