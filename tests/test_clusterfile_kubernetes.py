@@ -260,3 +260,15 @@ def test_rejects_an_elastic_group_in_another_zone_or_in_a_cluster_of_yours() -> 
 def test_rejects_an_elastic_group_where_karpenter_reaches_no_iam() -> None:
     (found,) = problems(bent("count: 64", ELASTIC, GOOD) + "network: {internet: false}\n")
     assert "nodes.train.elastic: Karpenter calls IAM" in found
+
+
+def test_the_efa_tool_is_asked_for_in_the_words_of_kubernetes_and_only_where_a_unit_runs_it() -> None:
+    lustre = "storage: {lustre: {throughput: 40 GB/s}}\n"
+
+    def asked(text: str) -> list[str]:
+        made = loads(text + lustre, "c.yaml")
+        return [one.message for one in warnings(made) if one.id == "ultracluster:lustre-efa-client"]
+
+    (message,) = asked(GOOD)
+    assert "drained" not in message
+    assert asked(bent("count: 64", "count: 64, os: bottlerocket", GOOD)) == []

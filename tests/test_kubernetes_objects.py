@@ -14,8 +14,9 @@ from kubernetes_shapes import RECORD, definitions, is_core, problems, shape
 
 from conftest import ROOT
 from ultracluster.hardware import interfaces
-from ultracluster.kubernetes import HelmRelease, Object, Platform, Team, node_monitoring_values, platform
+from ultracluster.kubernetes import HelmRelease, Object, Platform, PlatformNodes, Team, node_monitoring_values, platform
 from ultracluster.kubernetes.files import object_files, platform_files
+from ultracluster.kubernetes.pods import node_pod
 from ultracluster.kubernetes.resources import node_resources
 from ultracluster.kubernetes.yaml_text import to_yaml
 
@@ -92,7 +93,7 @@ def test_yaml_means_the_same_to_readers_of_version_1_1(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["on", "y", "No", "1:30", "0x10", "1_000", "2026-11-21", "null", "~", ".5", "1e3", "="]
+    "word", ["on", "Off", "y", "No", "1:30", "0x10", "1_000", "2026-11-21", "null", "~", ".5", "1e3", "="]
 )
 def test_a_name_that_yaml_takes_for_something_else_stays_a_name(word: str) -> None:
     assert yaml.safe_load(to_yaml([{word: word}])) == {word: word}
@@ -313,6 +314,14 @@ def test_karpenter_launches_nodes_with_the_interfaces_of_our_launch_templates() 
     pools = {one["metadata"]["name"]: one["spec"] for one in of_kind(objects, "NodePool")}
     assert pools["spill"]["limits"]["nvidia.com/gpu"] == "64"
     assert pools["spill"]["disruption"]["consolidationPolicy"] == "WhenEmpty"
+
+
+@pytest.mark.parametrize("group", PLATFORMS["elastic"].gpu_groups, ids=lambda group: str(group.name))
+def test_pods_ask_karpenter_for_nothing_that_it_or_its_nodes_do_not_have(group: PlatformNodes) -> None:
+    pod = node_pod(PLATFORMS["elastic"], group, container="node", image="none:0")
+    (main,) = pod["containers"]
+    assert ("hugepages-2Mi" in main["resources"]["requests"]) is not group.elastic
+    assert any("hostPath" in volume for volume in pod["volumes"]) is not group.elastic
 
 
 def test_kueue_places_no_pods_on_nodes_that_are_not_there_yet() -> None:

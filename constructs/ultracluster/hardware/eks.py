@@ -78,6 +78,10 @@ ADDRESSES_PER_PREFIX = 16
 # https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html (read 2026-11-21)
 _FEW_VCPUS, _FEW_PODS, _MANY_PODS = 30, 110, 250
 
+# "Amazon EC2 instances with the EFA driver installed pre-allocate 5128 2MiB Huge Pages"; on Bottlerocket a setting of
+# the node group says how many: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (read 2026-11-21)
+_EFA_HUGE_PAGES = 5_128
+
 #: Why EKS Auto Mode runs no training nodes, in sentences.
 # https://docs.aws.amazon.com/eks/latest/userguide/ml-node-pools.html, device-management-efa.html and
 # ml-eks-nvidia-ultraserver.html (read 2026-11-21)
@@ -138,6 +142,16 @@ def most_pods(record: InstanceType) -> int:
 def pod_addresses(pods: int) -> int:
     """IPv4 addresses that the pods of a node take from its subnet, in prefixes, with the one that is kept warm."""
     return ADDRESSES_PER_PREFIX * (-(-pods // ADDRESSES_PER_PREFIX) + 1)
+
+
+def huge_pages(record: InstanceType) -> int:
+    """Pages of 2 MiB that a node sets aside for EFA.
+
+    None on arm64, where AWS's manifest for GB200 asks for none:
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests (commit 95b939c, read 2026-11-20).
+    """
+    # A small node keeps no ten GiB for it: p5.4xlarge has 256, so all that have EFA and GPUs are large enough.
+    return _EFA_HUGE_PAGES if record.supports_efa and record.gpus and record.architecture != "arm64" else 0
 
 
 def ami_type(os: NodeOs, record: InstanceType) -> str:
