@@ -109,6 +109,9 @@ def test_rejects_dranet_before_1_34() -> None:
     [
         ("public", "must be private, a list of ranges that reach it too, as in [203.0.113.0/24], or open-to-the-world"),
         ("[0.0.0.0/0]", "0.0.0.0/0 is the whole world; name the ranges that you come from, or write endpoint: open-"),
+        ("[0.0.0.0/1]", "0.0.0.0/1 is 2,147,483,648 addresses, a large part of the world"),
+        ("[10.1.0.0/16]", "10.1.0.0/16 holds private addresses"),
+        (f"[{', '.join(f'198.51.{n}.0/24' for n in range(41))}]", "EKS takes 40 ranges at most, got 41"),
         ("[]", "got an empty list"),
         ("[203.0.113.7]", "which has no prefix length"),
     ],

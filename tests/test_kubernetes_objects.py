@@ -160,6 +160,16 @@ def test_bottlerocket_gets_no_second_device_plugin() -> None:
     assert "nvidia-device-plugin" not in {release.name for release in rendered.releases}
 
 
+def test_the_device_plugin_stays_off_bottlerocket_nodes_of_a_type_that_it_serves() -> None:
+    rendered = platform(cluster(nodes(), nodes(count=2, name="serve", os="bottlerocket")))
+    (plugin,) = [
+        one for one in rendered.releases if one.name == "nvidia-device-plugin" and isinstance(one, HelmRelease)
+    ]
+    required = plugin.values["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    (term,) = required["nodeSelectorTerms"]
+    assert {"key": "eks.amazonaws.com/nodegroup", "operator": "NotIn", "values": ["serve"]} in term["matchExpressions"]
+
+
 def test_trainer_does_not_install_a_jobset_of_its_own() -> None:
     releases = [r for r in platform(cluster()).releases if isinstance(r, HelmRelease)]
     names = [release.name for release in releases]
