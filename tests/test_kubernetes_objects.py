@@ -10,7 +10,7 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
-from kubernetes_shapes import RECORD, definitions, is_core, problems, shape
+from kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
 
 from conftest import ROOT
 from ultracluster.hardware import interfaces
@@ -40,8 +40,10 @@ def test_kubernetes_takes_every_core_object(one: Platform) -> None:
 def test_every_field_of_a_custom_object_was_held_against_its_definition(one: Platform) -> None:
     for made in everything(one):
         if not is_core(made["apiVersion"]):
-            known = CHECKED[f"{made['apiVersion']} {made['kind']}"]["fields"]
-            assert set(shape(made)) <= set(known), made["metadata"]["name"]
+            known = CHECKED[f"{made['apiVersion']} {made['kind']}"]
+            assert set(shape(made)) <= set(known["fields"]), made["metadata"]["name"]
+            for path, text in texts(made):
+                assert text in known["words"].get(path, [text]), f"{made['metadata']['name']}: {path}"
 
 
 def test_the_check_refuses_what_a_definition_does_not_know(tmp_path: Path) -> None:
@@ -62,6 +64,16 @@ def test_the_check_refuses_what_a_definition_does_not_know(tmp_path: Path) -> No
     assert len(problems({"spec": {"size": "3"}}, read)) == 1
     assert len(problems({"spec": {}}, read)) == 1
     assert len(problems({"spec": {"size": 3, "sise": 3}}, read)) == 1
+
+
+def test_the_words_of_an_enumeration_are_kept_by_the_path_of_their_field() -> None:
+    kind = {"type": "string", "enum": ["Soft", "Hard"]}
+    schema = {
+        "properties": {"spec": {"properties": {"pods": {"type": "array", "items": {"properties": {"kind": kind}}}}}}
+    }
+    made = {"spec": {"pods": [{"kind": "Soft"}, {"kind": "Firm"}]}}
+    ((path, allowed),) = words(schema)
+    assert [text in allowed for found, text in texts(made) if found == path] == [True, False]
 
 
 @every_platform
