@@ -167,6 +167,11 @@ def test_rejects_a_chart_without_a_version() -> None:
     assert "kubernetes.charts.kueue: must be a version" in problem("admins:", "charts: {kueue: latest}, admins:", GOOD)
 
 
+def test_rejects_add_ons_of_hyperpod() -> None:
+    found = problem("admins:", "add-ons: {amazon-sagemaker-hyperpod-taskgovernance: default}, admins:", GOOD)
+    assert "kubernetes.add-ons.amazon-sagemaker-hyperpod-taskgovernance: is for clusters of SageMaker HyperPod" in found
+
+
 def test_rejects_a_team_with_nodes_of_no_group() -> None:
     found = problem("admins:", "teams: {research: {nodes: {tune: 3}}}, admins:", GOOD)
     assert "kubernetes.teams.research.nodes.tune: there is no node group tune; there are train" in found

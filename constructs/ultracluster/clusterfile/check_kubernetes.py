@@ -78,6 +78,11 @@ def _check_cluster(wish: Kubernetes, draft: Draft) -> Iterator[Problem]:
         if draft.network is not None and draft.network.existing is None:
             message = "stands in a VPC of yours, and nodes have to be there too; name it in network.existing"
             yield Problem(path=(*_HERE, "existing"), message=message, at_key=True)
+    for name in wish.add_ons:
+        # https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html (read 2026-11-21)
+        if name.startswith("amazon-sagemaker-hyperpod-"):
+            message = "is for clusters of SageMaker HyperPod, and task governance brings a Kueue of its own; remove it"
+            yield Problem(path=(*_HERE, "add-ons", name), message=message, at_key=True)
     cidr = wish.service_cidr
     inside = any(cidr.subnet_of(range) for range in eks.PRIVATE_RANGES)
     if not inside or not _SHORTEST_SERVICE_PREFIX <= cidr.prefixlen <= _LONGEST_SERVICE_PREFIX:
