@@ -2,8 +2,9 @@
 
 The definitions are not kept here. `python tests/kubernetes_shapes.py SOURCES.json` reads them from files that you have,
 checks every object of every platform of the tests, strictly, and writes `kubernetes_shapes.json`: for each kind the
-fields that were checked, and the project, version and commit that they were checked against. The tests refuse an object
-with a field that is not there. SOURCES.json: {"FILE OF DEFINITIONS": "project, version, commit"}.
+fields that were checked, the words that an enumeration allows them, and the project, version and commit that they were
+checked against. The tests refuse an object with a field that is not there, or with another word.
+SOURCES.json: {"FILE OF DEFINITIONS": "project, version, commit"}.
 """
 
 import json
@@ -38,6 +39,28 @@ def shape(value: Any, path: str = "") -> Iterator[str]:
             yield from shape(inner, f"{path}[]")
     else:
         yield f"{path[1:]}: {type(value).__name__}"
+
+
+def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every text of an object, with its path as `shape` writes it."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from texts(inner, f"{path}.{'*' if _free(path) else key}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts(inner, f"{path}[]")
+    elif isinstance(value, str):
+        yield path[1:], value
+
+
+def words(schema: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The texts that a definition enumerates, by their path."""
+    if "enum" in schema:
+        yield path[1:], [one for one in schema["enum"] if isinstance(one, str)]
+    for key, inner in schema.get("properties", {}).items():
+        yield from words(inner, f"{path}.{key}")
+    if "items" in schema:
+        yield from words(schema["items"], f"{path}[]")
 
 
 def _free(path: str) -> bool:
@@ -92,11 +115,13 @@ def main(sources: Path) -> int:
             for problem in problems(made, schema):
                 bad += 1
                 print(f"{name}: {kind[1]} {made['metadata']['name']}: {problem}")
-            entry = record.setdefault(" ".join(kind), {"checked_against": what, "fields": []})
+            entry = record.setdefault(" ".join(kind), {"checked_against": what, "fields": [], "words": {}})
             entry["fields"] = sorted({*entry["fields"], *shape(made)})
+            used = {path for path, _ in texts(made)}
+            entry["words"] |= {path: sorted(allowed) for path, allowed in words(schema) if path in used}
     if not bad:
         RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-        print(f"{len(record)} kinds, {sum(len(one['fields']) for one in record.values())} fields")
+        print(", ".join(f"{sum(len(one[what]) for one in record.values())} {what}" for what in ("fields", "words")))
     return int(bad > 0)
 
 

@@ -81,7 +81,7 @@ def test_check_tells_all_problems_on_stderr_with_exit_code_1(file: Path) -> None
     assert result.stdout == ""
     assert result.stderr.splitlines() == [
         "error: 2 problems in the cluster file",
-        f"{file}:1:7 name: the name of a PCS cluster has 3 to 40 letters, digits and hyphens and begins with a letter, "
+        f"{file}:1:7 name: the name of a cluster has 3 to 40 letters, digits and hyphens and begins with a letter, "
         "got 'x'",
         f"{file}:6:39 nodes.train.count: must be a whole number, got 'x'",
     ]

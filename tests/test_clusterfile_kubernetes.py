@@ -109,6 +109,9 @@ def test_rejects_dranet_before_1_34() -> None:
     [
         ("public", "must be private, a list of ranges that reach it too, as in [203.0.113.0/24], or open-to-the-world"),
         ("[0.0.0.0/0]", "0.0.0.0/0 is the whole world; name the ranges that you come from, or write endpoint: open-"),
+        ("[0.0.0.0/1]", "0.0.0.0/1 is 2,147,483,648 addresses, a large part of the world"),
+        ("[10.1.0.0/16]", "10.1.0.0/16 holds private addresses"),
+        (f"[{', '.join(f'198.51.{n}.0/24' for n in range(41))}]", "EKS takes 40 ranges at most, got 41"),
         ("[]", "got an empty list"),
         ("[203.0.113.7]", "which has no prefix length"),
     ],
@@ -162,6 +165,11 @@ def test_rejects_auto_mode_with_the_reasons() -> None:
 
 def test_rejects_a_chart_without_a_version() -> None:
     assert "kubernetes.charts.kueue: must be a version" in problem("admins:", "charts: {kueue: latest}, admins:", GOOD)
+
+
+def test_rejects_add_ons_of_hyperpod() -> None:
+    found = problem("admins:", "add-ons: {amazon-sagemaker-hyperpod-taskgovernance: default}, admins:", GOOD)
+    assert "kubernetes.add-ons.amazon-sagemaker-hyperpod-taskgovernance: is for clusters of SageMaker HyperPod" in found
 
 
 def test_rejects_a_team_with_nodes_of_no_group() -> None:
@@ -260,3 +268,15 @@ def test_rejects_an_elastic_group_in_another_zone_or_in_a_cluster_of_yours() -> 
 def test_rejects_an_elastic_group_where_karpenter_reaches_no_iam() -> None:
     (found,) = problems(bent("count: 64", ELASTIC, GOOD) + "network: {internet: false}\n")
     assert "nodes.train.elastic: Karpenter calls IAM" in found
+
+
+def test_the_efa_tool_is_asked_for_in_the_words_of_kubernetes_and_only_where_a_unit_runs_it() -> None:
+    lustre = "storage: {lustre: {throughput: 40 GB/s}}\n"
+
+    def asked(text: str) -> list[str]:
+        made = loads(text + lustre, "c.yaml")
+        return [one.message for one in warnings(made) if one.id == "ultracluster:lustre-efa-client"]
+
+    (message,) = asked(GOOD)
+    assert "drained" not in message
+    assert asked(bent("count: 64", "count: 64, os: bottlerocket", GOOD)) == []

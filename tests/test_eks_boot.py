@@ -10,6 +10,8 @@ import pytest
 from ultracluster.compute import user_data
 from ultracluster.hardware import INSTANCE_TYPES, instance_type
 from ultracluster.hardware.xids import XIDS, XidPolicy
+from ultracluster.kubernetes import PlatformNodes
+from ultracluster.kubernetes.resources import node_resources
 from ultracluster.planning import (
     GPU_TAINT,
     SCRATCH_UNIT,
@@ -105,6 +107,15 @@ def test_bottlerocket_settings_are_toml_that_says_the_same() -> None:
     commands = found["bootstrap-commands"]["local-disks"]["commands"]
     assert commands[0] == ["apiclient", "ephemeral-storage", "init"]
     assert "/var/lib/containerd" in commands[1]
+
+
+@pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
+def test_bottlerocket_sets_the_huge_pages_aside_that_pods_ask_for(name: str) -> None:
+    record = instance_type(name)
+    settings = tomllib.loads(bottlerocket_settings(record)).get("settings", {})
+    set_aside = int(settings.get("kernel", {}).get("sysctl", {}).get("vm.nr_hugepages", "0")) * 2
+    group = PlatformNodes(name="serve", instance_type=record, count=1, os="bottlerocket")
+    assert set_aside == node_resources(group).huge_pages_mib
 
 
 def test_a_managed_bottlerocket_node_without_disks_is_told_nothing() -> None:

@@ -1,12 +1,14 @@
 """The same nodes as others make them: the rules of their launch templates, and where ours differ.
 
-Read on 2026-11-21:
+Their rules, restated from the text of these files (read 2026-11-21); none of the three is run here:
 
-- terraform-aws-eks, modules/eks-managed-node-group/main.tf (bef29c4 of 2026-04-27): an interface on each of
-  `maximum_network_cards` cards, `efa` and device 0 on card 0, `efa-only` and device 1 elsewhere.
-- eksctl, pkg/cfn/builder/network_interfaces.go (99984ad of 2026-08-21): the same cards, `efa` on each.
-- Karpenter, pkg/apis/v1/ec2nodeclass.go (1d92708 of 2026-08-21): the user's interfaces, of the kinds `interface` and
-  `efa-only`, the primary one `interface`.
+- terraform-aws-eks, modules/eks-managed-node-group/main.tf, `efa_network_interfaces`, with `enable_efa_only` at its
+  default of true (bef29c4 of 2026-04-27): an interface on each of `maximum_network_cards` cards, `efa` and device 0 on
+  card 0, `efa-only` and device 1 elsewhere; a placement group with EFA, whatever the capacity.
+- eksctl, pkg/cfn/builder/network_interfaces.go, `buildNetworkInterfaces` (99984ad of 2026-08-21): the same cards and
+  devices, `efa` on each; in managed_launch_template.go no placement group beside a reservation.
+- Karpenter, pkg/apis/v1/ec2nodeclass.go, the rules of `NetworkInterfaces` (1d92708 of 2026-08-21): the user's
+  interfaces, of the kinds `interface` and `efa-only`, the primary one `interface`, one `efa-only` a card at most.
 """
 
 import pytest
@@ -48,6 +50,7 @@ def test_our_interfaces_are_those_that_karpenter_takes(name: str) -> None:
     first, *rest = interfaces(name, "one-ip")
     assert (first.card, first.device, first.kind) == (0, 0, "interface")
     assert {row.kind for row in rest} == {"efa-only"}
+    assert len({row.card for row in rest}) == len(rest)
 
 
 def test_a_node_of_eksctl_takes_an_address_for_each_device_and_ours_takes_one() -> None:

@@ -162,6 +162,29 @@ def test_rejects_a_file_whose_chart_is_known_to_be_bad(tmp_path: Path) -> None:
     assert "take 0.19.3 or newer" in said
 
 
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("charts: {nvidia-device-plugin: 0.19.1}", "gives every pod all RDMA devices"),
+        ("charts: {kueuee: 0.19.2}", "which is no release"),
+        (
+            "teams: {a: {nodes: {train: 2}}, b: {nodes: {train: 2}}}",
+            "promised 4 nodes of train, which has 2",
+        ),
+        ("teams: {mount-s3: {}}", "is a namespace of Kubernetes or of the platform"),
+    ],
+)
+def test_check_refuses_what_render_would(tmp_path: Path, key: str, message: str) -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+    file = tmp_path / "c.yaml"
+    file.write_text(text.replace("kubernetes: {", f"kubernetes: {{{key}, "))
+    done = CliRunner().invoke(app, ["check", str(file)])
+    assert done.exit_code == 1
+    assert message in done.output
+    done = CliRunner().invoke(app, ["check", str(file), "--json"])
+    assert message in json.loads(done.output)["problems"][0]["message"]
+
+
 def test_the_docs_count_what_the_examples_hold() -> None:
     page = (ROOT / "docs" / "kubernetes-objects.md").read_text()
     totals = {"Core": 0, "Custom": 0}

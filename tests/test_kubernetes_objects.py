@@ -10,12 +10,13 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
-from kubernetes_shapes import RECORD, definitions, is_core, problems, shape
+from kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
 
 from conftest import ROOT
 from ultracluster.hardware import interfaces
-from ultracluster.kubernetes import HelmRelease, Object, Platform, Team, node_monitoring_values, platform
+from ultracluster.kubernetes import HelmRelease, Object, Platform, PlatformNodes, Team, node_monitoring_values, platform
 from ultracluster.kubernetes.files import object_files, platform_files
+from ultracluster.kubernetes.pods import node_pod
 from ultracluster.kubernetes.resources import node_resources
 from ultracluster.kubernetes.yaml_text import to_yaml
 
@@ -39,8 +40,10 @@ def test_kubernetes_takes_every_core_object(one: Platform) -> None:
 def test_every_field_of_a_custom_object_was_held_against_its_definition(one: Platform) -> None:
     for made in everything(one):
         if not is_core(made["apiVersion"]):
-            known = CHECKED[f"{made['apiVersion']} {made['kind']}"]["fields"]
-            assert set(shape(made)) <= set(known), made["metadata"]["name"]
+            known = CHECKED[f"{made['apiVersion']} {made['kind']}"]
+            assert set(shape(made)) <= set(known["fields"]), made["metadata"]["name"]
+            for path, text in texts(made):
+                assert text in known["words"].get(path, [text]), f"{made['metadata']['name']}: {path}"
 
 
 def test_the_check_refuses_what_a_definition_does_not_know(tmp_path: Path) -> None:
@@ -61,6 +64,16 @@ def test_the_check_refuses_what_a_definition_does_not_know(tmp_path: Path) -> No
     assert len(problems({"spec": {"size": "3"}}, read)) == 1
     assert len(problems({"spec": {}}, read)) == 1
     assert len(problems({"spec": {"size": 3, "sise": 3}}, read)) == 1
+
+
+def test_the_words_of_an_enumeration_are_kept_by_the_path_of_their_field() -> None:
+    kind = {"type": "string", "enum": ["Soft", "Hard"]}
+    schema = {
+        "properties": {"spec": {"properties": {"pods": {"type": "array", "items": {"properties": {"kind": kind}}}}}}
+    }
+    made = {"spec": {"pods": [{"kind": "Soft"}, {"kind": "Firm"}]}}
+    ((path, allowed),) = words(schema)
+    assert [text in allowed for found, text in texts(made) if found == path] == [True, False]
 
 
 @every_platform
@@ -92,7 +105,7 @@ def test_yaml_means_the_same_to_readers_of_version_1_1(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["on", "y", "No", "1:30", "0x10", "1_000", "2026-11-21", "null", "~", ".5", "1e3", "="]
+    "word", ["on", "Off", "y", "No", "1:30", "0x10", "1_000", "2026-11-21", "null", "~", ".5", "1e3", "="]
 )
 def test_a_name_that_yaml_takes_for_something_else_stays_a_name(word: str) -> None:
     assert yaml.safe_load(to_yaml([{word: word}])) == {word: word}
@@ -157,6 +170,16 @@ def test_on_gb200_the_dra_driver_has_the_domains_and_leaves_the_gpus_to_the_plug
 def test_bottlerocket_gets_no_second_device_plugin() -> None:
     rendered = platform(cluster(nodes(os="bottlerocket")))
     assert "nvidia-device-plugin" not in {release.name for release in rendered.releases}
+
+
+def test_the_device_plugin_stays_off_bottlerocket_nodes_of_a_type_that_it_serves() -> None:
+    rendered = platform(cluster(nodes(), nodes(count=2, name="serve", os="bottlerocket")))
+    (plugin,) = [
+        one for one in rendered.releases if one.name == "nvidia-device-plugin" and isinstance(one, HelmRelease)
+    ]
+    required = plugin.values["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    (term,) = required["nodeSelectorTerms"]
+    assert {"key": "eks.amazonaws.com/nodegroup", "operator": "NotIn", "values": ["serve"]} in term["matchExpressions"]
 
 
 def test_trainer_does_not_install_a_jobset_of_its_own() -> None:
@@ -313,6 +336,14 @@ def test_karpenter_launches_nodes_with_the_interfaces_of_our_launch_templates() 
     pools = {one["metadata"]["name"]: one["spec"] for one in of_kind(objects, "NodePool")}
     assert pools["spill"]["limits"]["nvidia.com/gpu"] == "64"
     assert pools["spill"]["disruption"]["consolidationPolicy"] == "WhenEmpty"
+
+
+@pytest.mark.parametrize("group", PLATFORMS["elastic"].gpu_groups, ids=lambda group: str(group.name))
+def test_pods_ask_karpenter_for_nothing_that_it_or_its_nodes_do_not_have(group: PlatformNodes) -> None:
+    pod = node_pod(PLATFORMS["elastic"], group, container="node", image="none:0")
+    (main,) = pod["containers"]
+    assert ("hugepages-2Mi" in main["resources"]["requests"]) is not group.elastic
+    assert any("hostPath" in volume for volume in pod["volumes"]) is not group.elastic
 
 
 def test_kueue_places_no_pods_on_nodes_that_are_not_there_yet() -> None:

@@ -36,6 +36,12 @@ def check(
             raise typer.Exit(1) from None
         number = len(error.problems)
         fail(f"{number} problem{'s' if number > 1 else ''} in the cluster file\n{error}")
+    if objects := _platform_problem(cluster):
+        if json_:
+            problem = {"line": None, "column": None, "field": "kubernetes", "message": objects}
+            typer.echo(json.dumps({"file": file, "ok": False, "problems": [problem]}, indent=2))
+            raise typer.Exit(1)
+        fail(f"what is to stand on the cluster does not fit together\n{file}: {objects}")
     warnings = clusterfile.warnings(cluster)
     if json_:
         summary = {"file": file, "ok": True, **_summary(cluster)}
@@ -61,6 +67,19 @@ def schema() -> None:
     from ultracluster import clusterfile
 
     typer.echo(json.dumps(clusterfile.schema(), indent=2))
+
+
+def _platform_problem(cluster: "ClusterFile") -> str | None:
+    """What `ultracluster render --kubernetes` would refuse: charts, teams, and who hands devices to pods."""
+    if cluster.orchestrator != "kubernetes":
+        return None
+    from ultracluster.kubernetes import platform, platform_of
+
+    try:
+        platform(platform_of(cluster))
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _table(cluster: "ClusterFile") -> "Table":

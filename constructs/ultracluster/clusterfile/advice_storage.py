@@ -6,6 +6,7 @@ from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.links import DATA_BUCKET, associations, data_bucket, readable, shows_data_bucket
 from ultracluster.clusterfile.lustre_client import efa_connections, wished_client, writers
 from ultracluster.clusterfile.needs import checkpoint
+from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile.storage_sections import Lustre
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import association_warnings, checkpoint_times
@@ -79,14 +80,22 @@ def _efa_advice(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
         )
-    if made.bundle is None and (lacking := [group.section for group in near if group.image is None]):
+    without = "they mount nothing and are drained"
+    if cluster.orchestrator == KUBERNETES:
+        without = "the unit at boot fails, and pods that mount the file system reach it over TCP or not at all"
+    if made.bundle is None and (lacking := [group.section for group in near if _sets_efa_up(group)]):
         yield (
             "lustre-efa-client",
             f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page says that AWS's image "
-            "has it; without it they mount nothing and are drained. Put the zip into a bucket of yours and write "
+            f"has it; without it {without}. Put the zip into a bucket of yours and write "
             "client: {bundle: {url: ..., sha256: ...}}, or take an image of yours, or write "
             f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
         )
+
+
+def _sets_efa_up(group: NodeGroup) -> bool:
+    """Whether a node runs the tool at boot, on an image of which nobody has said that it is there."""
+    return group.image is None and group.os != "bottlerocket" and not group.elastic
 
 
 def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """Whether Kubernetes can run what the file says, and whether the file speaks of one orchestrator alone."""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Network
 
 from ultracluster.clusterfile.draft import Draft
 from ultracluster.clusterfile.kubernetes_sections import Kubernetes
@@ -13,7 +12,6 @@ from ultracluster.planning import CapacityBlock, OnDemand, Spot, TargetedReserva
 
 _HERE: Path = ("kubernetes",)
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
-_PRIVATE_RANGES = tuple(IPv4Network(range) for range in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 _SHORTEST_SERVICE_PREFIX, _LONGEST_SERVICE_PREFIX = 12, 24
 
 
@@ -94,8 +92,13 @@ def _check_cluster(wish: Kubernetes, draft: Draft) -> Iterator[Problem]:
         if draft.network is not None and draft.network.existing is None:
             message = "stands in a VPC of yours, and nodes have to be there too; name it in network.existing"
             yield Problem(path=(*_HERE, "existing"), message=message, at_key=True)
+    for name in wish.add_ons:
+        # https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html (read 2026-11-21)
+        if name.startswith("amazon-sagemaker-hyperpod-"):
+            message = "is for clusters of SageMaker HyperPod, and task governance brings a Kueue of its own; remove it"
+            yield Problem(path=(*_HERE, "add-ons", name), message=message, at_key=True)
     cidr = wish.service_cidr
-    inside = any(cidr.subnet_of(range) for range in _PRIVATE_RANGES)
+    inside = any(cidr.subnet_of(range) for range in eks.PRIVATE_RANGES)
     if not inside or not _SHORTEST_SERVICE_PREFIX <= cidr.prefixlen <= _LONGEST_SERVICE_PREFIX:
         message = (
             f"must be a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, /{_SHORTEST_SERVICE_PREFIX} to "

@@ -59,12 +59,16 @@ def endpoint(value: object) -> Endpoint:
         except ValueError as error:
             wrong.append(Problem(path=(index,), message=str(error)))
             continue
-        if found.prefixlen == 0:
-            message = f"{found} is the whole world; name the ranges that you come from, or write endpoint: {OPEN}"
+        if reason := eks.check_public_range(found):
+            message = f"{reason}; name the ranges that you come from, or write endpoint: {OPEN}"
             wrong.append(Problem(path=(index,), message=message))
         read.append(found)
     if wrong:
         raise FieldProblems(wrong)
+    if len(read) > eks.PUBLIC_RANGES:
+        raise ValueError(
+            f"EKS takes {eks.PUBLIC_RANGES} ranges at most, got {len(read)}; join neighbours into wider ones"
+        )
     return tuple(read)
 
 

@@ -21,7 +21,12 @@ Endpoint = Annotated[
         readers.write_endpoint,
         anyOf=[
             {"enum": [readers.PRIVATE, readers.OPEN]},
-            {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": r"^[0-9.]{7,15}/[0-9]{1,2}$"}},
+            {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": eks.PUBLIC_RANGES,
+                "items": {"type": "string", "pattern": r"^[0-9.]{7,15}/[0-9]{1,2}$"},
+            },
         ],
     ),
 ]

@@ -6,6 +6,7 @@ See: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html (
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from ipaddress import IPv4Network
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -71,12 +72,23 @@ ZONES_WITHOUT_CONTROL_PLANE = ("use1-az3", "usw1-az2", "cac1-az3")
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
 SERVICE_CIDR = "172.20.0.0/16"
 
+# "Public endpoint access CIDR ranges per cluster", which can't be raised:
+# https://docs.aws.amazon.com/general/latest/gr/eks.html (read 2026-11-21)
+PUBLIC_RANGES = 40
+# Nobody comes from more than a /8, and 40 of them are not the world. Ours.
+_WIDEST_PUBLIC_PREFIX = 8
+PRIVATE_RANGES = tuple(IPv4Network(range) for range in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+
 # A prefix that the VPC CNI puts on an interface is a /28, and takes the place of one address.
 # https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html (read 2026-11-21)
 ADDRESSES_PER_PREFIX = 16
 # "For instances with less than 30 vCPUs, the cap is 110. For instances with greater than 30 vCPUs, the cap is 250":
 # https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html (read 2026-11-21)
 _FEW_VCPUS, _FEW_PODS, _MANY_PODS = 30, 110, 250
+
+# "Amazon EC2 instances with the EFA driver installed pre-allocate 5128 2MiB Huge Pages"; on Bottlerocket a setting of
+# the node group says how many: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (read 2026-11-21)
+_EFA_HUGE_PAGES = 5_128
 
 #: Why EKS Auto Mode runs no training nodes, in sentences.
 # https://docs.aws.amazon.com/eks/latest/userguide/ml-node-pools.html, device-management-efa.html and
@@ -96,6 +108,20 @@ def check_version(version: str) -> list[str]:
     if _key(version) < _key(next(iter(VERSIONS))):
         return [f"{version} is at its end: EKS updates such clusters unasked; {known}"]
     return [f"{version} is not known to this release; {known}"]
+
+
+def check_public_range(range: IPv4Network) -> str | None:
+    """Why a range may not reach the public address of an API server; None when it may.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/config-cluster-endpoint.html (read 2026-11-21)
+    """
+    if range.prefixlen == 0:
+        return f"{range} is the whole world"
+    if range.prefixlen < _WIDEST_PUBLIC_PREFIX:
+        return f"{range} is {range.num_addresses:,} addresses, a large part of the world"
+    if any(range.overlaps(private) for private in PRIVATE_RANGES):
+        return f"{range} holds private addresses, with which nobody comes to a public address, and EKS refuses them"
+    return None
 
 
 def version_advice(version: str) -> str | None:
@@ -138,6 +164,16 @@ def most_pods(record: InstanceType) -> int:
 def pod_addresses(pods: int) -> int:
     """IPv4 addresses that the pods of a node take from its subnet, in prefixes, with the one that is kept warm."""
     return ADDRESSES_PER_PREFIX * (-(-pods // ADDRESSES_PER_PREFIX) + 1)
+
+
+def huge_pages(record: InstanceType) -> int:
+    """Pages of 2 MiB that a node sets aside for EFA.
+
+    None on arm64, where AWS's manifest for GB200 asks for none:
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests (commit 95b939c, read 2026-11-20).
+    """
+    # A small node keeps no ten GiB for it: p5.4xlarge has 256, so all that have EFA and GPUs are large enough.
+    return _EFA_HUGE_PAGES if record.supports_efa and record.gpus and record.architecture != "arm64" else 0
 
 
 def ami_type(os: NodeOs, record: InstanceType) -> str:

@@ -76,7 +76,7 @@ def check_cluster_name(name: str) -> list[str]:
     """What is wrong with the name of a cluster; empty when nothing is."""
     if re.fullmatch(CLUSTER_NAME[1:-1], name):
         return []
-    return [f"the name of a PCS cluster has 3 to 40 letters, digits and hyphens and begins with a letter, got {name!r}"]
+    return [f"the name of a cluster has 3 to 40 letters, digits and hyphens and begins with a letter, got {name!r}"]
 
 
 def check_node_group_name(name: str) -> list[str]:

@@ -50,7 +50,7 @@ def device_releases(platform: Platform) -> list[HelmRelease]:
     # https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html (read 2026-11-20)
     served = [group for group in platform.gpu_groups if group.os != "bottlerocket"]
     if served and platform.gpu == "device-plugin":
-        found.append(release("nvidia-device-plugin", platform.versions, _plugin_values(served)))
+        found.append(release("nvidia-device-plugin", platform.versions, _plugin_values(platform, served)))
     if served and platform.gpu == "gpu-operator":
         found.append(release("gpu-operator", platform.versions, _operator_values()))
     domains = [group for group in platform.gpu_groups if group.ultraserver]
@@ -132,9 +132,12 @@ def _efa_values(platform: Platform, image: str, groups: list[PlatformNodes]) -> 
     return values
 
 
-def _plugin_values(groups: list[PlatformNodes]) -> dict[str, Any]:
+def _plugin_values(platform: Platform, groups: list[PlatformNodes]) -> dict[str, Any]:
     """The plugin's own affinity waits for labels of node feature discovery, which nothing else here installs."""
-    values: dict[str, Any] = {"affinity": by_type(_types(groups)), "tolerations": _EVERYWHERE}
+    values: dict[str, Any] = {
+        "affinity": by_type(_types(groups), without=[one.labels for one in platform.nodes if one.os == "bottlerocket"]),
+        "tolerations": _EVERYWHERE,
+    }
     # It mounts every RDMA device into every pod with a GPU; the EFA plugin mounts the right ones.
     values["mofedEnabled"] = False
     # GDRCopy, which NCCL's plugin for EFA uses, is no longer mounted unasked since 0.19.3.

@@ -12,7 +12,13 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 # A name as long as a file must not drown its message.
 _LONGEST_QUOTE = 70
 # Namespaces of Kubernetes, and those that the releases of a platform make.
-_TAKEN = frozenset({"default", "gpu-operator", "karpenter", "kubeflow", "nvidia-device-plugin", "nvidia-dra-driver"})
+# and the EKS add-on of Mountpoint.
+_TAKEN = frozenset(
+    (
+        *("default", "gpu-operator", "karpenter", "kubeflow", "mount-s3", "mpi-operator"),
+        *("nvidia-device-plugin", "nvidia-dra-driver"),
+    )
+)
 _TAKEN_ENDINGS = ("-system",)
 
 

@@ -1,6 +1,6 @@
 """Objects of Kubernetes as plain dictionaries."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Object = dict[str, Any]
@@ -28,8 +28,13 @@ def make(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **parts}
 
 
-def by_type(names: list[str]) -> Object:
-    """Affinity to the nodes of these instance types, and to no others."""
-    expression = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": names}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+def by_type(names: list[str], *, without: Sequence[Mapping[str, str]] = ()) -> Object:
+    """Affinity to the nodes of these instance types, and to no others; and to none with these labels."""
+    expressions = [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": names}]
+    left_out: dict[str, list[str]] = {}
+    for labels in without:
+        for key, value in labels.items():
+            left_out.setdefault(key, []).append(value)
+    expressions += [{"key": key, "operator": "NotIn", "values": values} for key, values in left_out.items()]
+    terms = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

@@ -9,7 +9,7 @@ from ultracluster.kubernetes.resources import node_resources, quota
 from ultracluster.kubernetes.teams import Team, shares
 
 # The capacity plugin in place of proportion: queues by resources, not by weights.
-# https://volcano.sh/en/docs/queue_resource_management (read 2026-11-21)
+# https://github.com/volcano-sh/volcano, docs/user-guide/how_to_use_capacity_plugin.md (commit ed72c7c, read 2026-11-21)
 _VOLCANO_SETTINGS = """\
 actions: "enqueue, allocate, backfill, reclaim"
 tiers:

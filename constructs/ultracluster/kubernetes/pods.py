@@ -140,4 +140,6 @@ def _volumes(volumes: Mapping[str, Volume], scratch: str | None) -> list[Object]
 
 
 def _scratch(platform: Platform, group: PlatformNodes) -> str | None:
-    return platform.scratch if group.instance_type.nvme[0] and group.os == "al2023" else None
+    # Karpenter's nodes and Bottlerocket's have their disks under kubelet and images alone: an emptyDir is on them.
+    has_path = group.os == "al2023" and not group.elastic
+    return platform.scratch if group.instance_type.nvme[0] and has_path else None

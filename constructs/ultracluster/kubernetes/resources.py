@@ -5,7 +5,8 @@ Estimates that a node does not fall short of: a quota must never promise what no
 
 from dataclasses import dataclass
 
-from ultracluster.hardware import InstanceType, interfaces
+from ultracluster.hardware import interfaces
+from ultracluster.hardware.eks import huge_pages
 from ultracluster.kubernetes.nodes import EfaWay, PlatformNodes
 
 # nodeadm reserves for kubelet and containerd: 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 %
@@ -24,11 +25,9 @@ _LARGE_VCPUS = 30
 # What hypervisor and kernel keep of the memory that EC2 sells: Karpenter's default for a type that it has not seen.
 # https://karpenter.sh/docs/reference/settings (VM_MEMORY_OVERHEAD_PERCENT, 1.14, read 2026-11-21)
 _KEPT_OF_MEMORY = 0.075
-# The EFA driver sets 5,128 pages of 2 MiB aside on x86 nodes.
-# https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (read 2026-11-21)
-_HUGE_PAGES_MIB = 5_128 * 2
 # What AWS's samples ask for, a pod. https://github.com/awslabs/awsome-distributed-ai (commit 95b939c, read 2026-11-20)
 _POD_HUGE_PAGES_MIB = 5_120
+_PAGE_MIB = 2
 # For the daemon sets of a node: CNI, kube-proxy, device plugins, CSI drivers, exporters. Ours, with room.
 _DAEMONS_CORES = 1
 _DAEMONS_MIB = 2_048
@@ -71,16 +70,18 @@ class NodeResources:
 def node_resources(group: PlatformNodes) -> NodeResources:
     """What one node of a group has for pods."""
     record = group.instance_type
-    huge_pages = _huge_pages_mib(record)
+    pages = huge_pages(record) * _PAGE_MIB
     millis = record.vcpus * 1000 - _FIRST_CORES_MILLIS - max(0, record.vcpus - 4) * _FURTHER_CORE_MILLIS
     pods = _MAX_PODS_LARGE if record.vcpus > _LARGE_VCPUS else _MAX_PODS_SMALL
     kept = record.memory_gib * 1024 * _KEPT_OF_MEMORY + _RESERVED_MIB + _RESERVED_MIB_PER_POD * pods + _EVICTION_MIB
     return NodeResources(
         cores=max(0, int(millis // 1000) - _DAEMONS_CORES),
-        memory_mib=max(0, int(record.memory_gib * 1024 - kept) - huge_pages - _DAEMONS_MIB),
+        memory_mib=max(0, int(record.memory_gib * 1024 - kept) - pages - _DAEMONS_MIB),
         gpus=record.gpus,
         efa=sum(row.kind != "interface" for row in interfaces(record, group.layout)),
-        huge_pages_mib=huge_pages,
+        # Karpenter launches no node for a pod that asks for pages: it counts them only where an overlay adds them. EFA
+        # takes ordinary memory then. https://karpenter.sh/docs/concepts/nodeoverlays (1.14, read 2026-11-21)
+        huge_pages_mib=0 if group.elastic else pages,
     )
 
 
@@ -96,14 +97,3 @@ def quota(
         EFA_CLAIMED if efa == "dranet" else EFA: str(resources.efa * nodes),
     }
     return {**found, CHANNEL_CLAIMED: str(nodes)} if channels else found
-
-
-def _huge_pages_mib(record: InstanceType) -> int:
-    """None on arm64, where AWS's manifest for GB200 asks for none.
-
-    See: https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests (commit 95b939c, read 2026-11-20)
-    """
-    if not record.supports_efa or not record.gpus or record.architecture == "arm64":
-        return 0
-    # A small node keeps no ten GiB for it: p5.4xlarge has 256, so all that have EFA and GPUs are large enough.
-    return _HUGE_PAGES_MIB

@@ -15,7 +15,6 @@ from ultracluster.hardware import eks as facts
 from ultracluster.security.managed_policies import add_managed_policy
 
 _L1 = eks.CfnCluster
-_WORLD = "0.0.0.0/0"
 _LOGS = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt")
 # What bin-packing weighs: a GPU is what a node is bought for.
@@ -46,7 +45,8 @@ class EksCluster(Construct):
         service_cidr: Range of its Services. It can't change.
 
     Raises:
-        ValueError: When the version is none that EKS runs, there are too few subnets, or the world may come in unasked.
+        ValueError: When the version is none that EKS runs, there are too few subnets, or the world, or a large part
+            of it, may come in unasked.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html and cluster-endpoint.html (read 2026-11-21)
     """
@@ -74,8 +74,11 @@ class EksCluster(Construct):
             problems.append(f"subnets must hold two at least, in different zones, got {len(subnets)}")
         if scaling_tier not in facts.SCALING_TIERS:
             problems.append(f"scaling_tier must be one of {', '.join(facts.SCALING_TIERS)}, got {scaling_tier!r}")
-        if not open_to_the_world and any(IPv4Network(range).prefixlen == 0 for range in reached_from):
-            problems.append(f"reached_from holds {_WORLD}; name ranges, or say open_to_the_world=True")
+        if not open_to_the_world:
+            found = filter(None, map(facts.check_public_range, map(IPv4Network, reached_from)))
+            problems += [f"reached_from: {one}; name ranges, or say open_to_the_world=True" for one in found]
+        if len(reached_from) > facts.PUBLIC_RANGES:
+            problems.append(f"reached_from must hold {facts.PUBLIC_RANGES} ranges at most, got {len(reached_from)}")
         if problems:
             raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
         self.version = version

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ultracluster.hardware import InstanceType
+from ultracluster.hardware.eks import huge_pages
 from ultracluster.planning.node_files import NodeBoot
 from ultracluster.planning.scratch import SCRATCH_UNIT, LocalScratch
 from ultracluster.planning.slurm_boot import LustreClient
@@ -154,15 +155,15 @@ def _kubelet(wish: NodeSettings) -> dict[str, Any]:
 def bottlerocket_settings(instance_type: InstanceType, *, settings: NodeSettings | None = None) -> str:
     """The user data of a Bottlerocket node, which is TOML.
 
-    Container images, kubelet and the logs of pods go to its local disks where it has some. There is no `/scratch`, and
-    no EFA for Lustre: Bottlerocket runs nobody's scripts.
+    Container images, kubelet and the logs of pods go to its local disks where it has some, and the huge pages that EFA
+    uses are set aside. There is no `/scratch`, and no EFA for Lustre: Bottlerocket runs nobody's scripts.
 
     Args:
         instance_type: Type of the node.
         settings: What kubelet is told. Default: nothing.
 
     See: https://bottlerocket.dev/en/os/latest/#/api/settings/kubernetes/ and
-    https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html (read 2026-11-21)
+    https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html and node-efa.html (read 2026-11-21)
     """
     wish = settings or NodeSettings()
     lines: list[str] = []
@@ -179,6 +180,8 @@ def bottlerocket_settings(instance_type: InstanceType, *, settings: NodeSettings
     lines += _table("settings.kubernetes", kubernetes)
     lines += _table("settings.kubernetes.node-labels", dict(sorted(wish.labels.items())))
     lines += _table("settings.kubernetes.node-taints", {one.key: [f":{one.effect}"] for one in wish.taints})
+    if pages := huge_pages(instance_type):
+        lines += _table("settings.kernel.sysctl", {"vm.nr_hugepages": str(pages)})
     if instance_type.nvme[0]:
         bind = ["apiclient", "ephemeral-storage", "bind", "--dirs", *_ON_LOCAL_DISKS]
         lines += _table(

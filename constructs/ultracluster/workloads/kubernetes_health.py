@@ -16,7 +16,8 @@ from ultracluster.kubernetes.platform import HEALTH
 from ultracluster.kubernetes.pods import near, node_pod
 from ultracluster.workloads.images import NCCL_TESTS
 
-#: https://github.com/GoogleCloudPlatform/cluster-health-scanner, deploy/slurm/dcgmi-diag.sh (read 2026-11-21)
+#: https://github.com/GoogleCloudPlatform/cluster-health-scanner, deploy/slurm/dcgmi-diag.sh (commit 910bdb4, read
+#: 2026-11-21)
 DCGM_IMAGE = "docker.io/nvidia/dcgm:4.3.1-1-ubuntu22.04"
 #: Bash and curl, for both architectures.
 #: https://docs.aws.amazon.com/linux/al2023/ug/base-container.html (read 2026-11-21)

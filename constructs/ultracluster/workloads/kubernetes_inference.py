@@ -36,8 +36,8 @@ def leader_worker_set(
     Raises:
         ValueError: When the group has too few nodes, or the name is none for a job.
 
-    See: https://lws.sigs.k8s.io/docs (0.10) and https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html (read
-    2026-11-21)
+    See: https://lws.sigs.k8s.io/docs (0.10) and https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, whose
+    section "Running vLLM with MultiProcessing" has these flags (read 2026-11-21)
     """
     check_job(name)
     if size < 1 or replicas < 1 or size * replicas > group.working:
