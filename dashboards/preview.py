@@ -20,6 +20,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
+from PIL import Image
 
 from dashboards import DASHBOARDS
 from dashboards.look import PALETTE, colour, shown
@@ -30,9 +31,9 @@ _DARK, _PANEL, _TEXT, _FAINT = "#111217", "#181b1f", "#ccccdc", "#6e7077"
 _MINUTES = 15
 _POINTS = 180
 _ROWS = 24
-_PIXELS = 100
-# Of the legend below a panel: names, of which so many stand beside each other, and the inches of a line of them.
-_NAMES, _BESIDE, _LINE = 6, 3, 0.14
+_PIXELS, _COLOURS = 100, 256
+# Of the legend below a panel: most names, columns that one of them takes, and the inches of a line of them.
+_NAMES, _COLUMNS, _LINE = 12, 4, 0.14
 
 
 class Preview:
@@ -75,6 +76,9 @@ class Preview:
             top += 1.2 + max(y + panel.height for panel, _, y in places)
         figure.savefig(path, facecolor=_DARK)
         pyplot.close(figure)
+        with Image.open(path) as picture:
+            # A third of the bytes, and no difference to be seen.
+            picture.convert("RGB").quantize(_COLOURS, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
     def _panel(self, figure: Any, box: tuple[float, float, float, float], panel: Panel) -> None:
         frame = figure.add_axes(box, facecolor=_PANEL)
@@ -91,7 +95,7 @@ class Preview:
         else:
             states = panel.kind == "state-timeline"
             x, y, width, height = box
-            top, bottom = 0.3 / figure.get_figheight(), (0.28 if states else 0.6) / figure.get_figheight()
+            top, bottom = 0.3 / figure.get_figheight(), 0.28 / figure.get_figheight()
             left = 0.14 if states else 0.035
             axes = figure.add_axes(
                 (x + left, y + bottom, width - left - 0.014, height - top - bottom), facecolor=_PANEL
@@ -140,13 +144,15 @@ class Preview:
             low, high = low - abs(high) / 20, high + abs(high) / 20
         elif low < 0 < high and max(-low, high) < 0.1:
             low, high = 0, 1
-        axes.set_ylim(low if panel.least is None else panel.least, high if panel.most is None else panel.most)
+        if panel.least is not None:
+            low, high = panel.least, high + (high - panel.least) / 20
+        axes.set_ylim(low, high if panel.most is None else panel.most)
         axes.yaxis.set_major_locator(MaxNLocator(5, integer=panel.unit in ("none", "short") and high > 1))
         low, high = axes.get_ylim()
         for value, name in panel.steps:
             if value is not None and low <= value <= high:
                 axes.axhline(value, color=colour(value, ((None, name),)), linewidth=0.8, linestyle="--")
-        self._finish(axes, number)
+        self._finish(axes, number, beside=panel.width // _COLUMNS)
 
     def _timeline(self, axes: Axes, panel: Panel) -> None:
         rows = [
@@ -163,7 +169,7 @@ class Preview:
         axes.tick_params(axis="y", colors=_TEXT)
         self._finish(axes, 0, nothing=not rows)
 
-    def _finish(self, axes: Axes, number: int, *, nothing: bool | None = None) -> None:
+    def _finish(self, axes: Axes, number: int, *, nothing: bool | None = None, beside: int = 1) -> None:
         for spine in axes.spines.values():
             spine.set_visible(False)
         axes.set_xlim(self._ago(self._start), 0)
@@ -172,13 +178,18 @@ class Preview:
             axes.set(yticks=[])
             axes.text(0.5, 0.5, "Nothing", color=_FAINT, size=11, ha="center", transform=axes.transAxes)
         elif number:
-            inches = axes.get_position().height * axes.figure.get_figheight()  # type: ignore[union-attr]
-            axes.legend(fontsize=6, labelcolor=_TEXT, edgecolor="none", framealpha=0, ncols=_BESIDE, borderpad=0,
+            figure = axes.get_figure(root=True)
+            assert figure is not None
+            legend = math.ceil(min(number, _NAMES) / beside) * _LINE + 0.08
+            box, tall = axes.get_position(), figure.get_figheight()
+            axes.set_position((box.x0, box.y0 + legend / tall, box.width, box.height - legend / tall))
+            inches = box.height * tall - legend
+            axes.legend(fontsize=6, labelcolor=_TEXT, edgecolor="none", framealpha=0, ncols=beside, borderpad=0,
                         handlelength=1.2, columnspacing=1, loc="upper left",
                         bbox_to_anchor=(-0.02, -0.22 / inches))  # fmt: skip
             if number > _NAMES:
-                axes.text(1, -(0.22 + 1.5 * _LINE) / inches, f"and {number - _NAMES} more", color=_FAINT, size=6,
-                          ha="right", va="center", transform=axes.transAxes)  # fmt: skip
+                axes.text(1, -0.3 / inches, f"and {number - _NAMES} more", color=_FAINT, size=6, ha="right",
+                          va="center", transform=axes.transAxes)  # fmt: skip
 
     def _broken(self, points: list[list[Any]]) -> tuple[list[float], list[float]]:
         """Times and values of a line, broken where there is nothing, as Grafana draws it."""
