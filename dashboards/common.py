@@ -16,6 +16,11 @@ ANY_IS_ODD = ((None, "green"), (1, "orange"))
 #: Hot: 80 and 85 degrees are where AWS's own alerts for HyperPod stand,
 #: https://github.com/aws/sagemaker-hyperpod-cluster-setup (commit b920fcf of 2025-08-29, read 2026-11-20).
 HEAT = ((None, "green"), (80, "orange"), (85, "red"))
+#: The ten that are highest or lowest at the end of what is shown, from its start on. `topk` alone chooses anew for
+#: each moment, and draws as many series as were ever among the ten.
+#: https://prometheus.io/blog/2021/02/18/introducing-the-@-modifier/ (read 2026-11-21)
+MOST = "{0} and topk(10, {0} @ end())"
+LEAST = "{0} and bottomk(10, {0} @ end())"
 WELL = {1: ("well", "green"), 0: ("not well", "red")}
 
 
@@ -26,14 +31,13 @@ def of(metric: str, legend: str = "", *, within: str = "", over: str = "{}") -> 
         metric: Name of ours.
         legend: How a series is named.
         within: Further matchers, such as `instance=~"$node"`.
-        over: What is made of it, with `{}` in its place, such as `topk(10, {})`.
+        over: What is made of it, with `{}` in its place, such as `MOST`.
     """
     matchers = ", ".join(filter(None, ('cluster="$cluster"', within)))
     return Query(expr=over.format(f"{metric}{{{matchers}}}"), legend=legend)
 
 
-def of_nodes(metric: str, job: str = "$job", *, over: str = "{}", legend: str = "{{instance}}") -> Query:
-    """A metric of the nodes that a job has."""
-    nodes = f'group by (cluster, instance) (job:node:info{{cluster="$cluster", job_id="{job}"}})'
-    chosen = f'{metric}{{cluster="$cluster"}} and on (cluster, instance) {nodes}'
-    return Query(expr=over.format(chosen), legend=legend)
+def of_nodes(metric: str, job: str = "$job", *, over: str = "{}", at: str = "") -> str:
+    """A metric of the nodes that a job has; `at` is a moment, such as ` @ end()`."""
+    nodes = f'group by (cluster, instance) (job:node:info{{cluster="$cluster", job_id="{job}"}}{at})'
+    return over.format(f'{metric}{{cluster="$cluster"}}{at} and on (cluster, instance) {nodes}')

@@ -1,6 +1,6 @@
 """Is the fleet well, and if not, where."""
 
-from dashboards.common import ANY_IS_BAD, ANY_IS_ODD, CLUSTER, HEAT, TO_JOB, TO_NODE, of
+from dashboards.common import ANY_IS_BAD, ANY_IS_ODD, CLUSTER, HEAT, MOST, TO_JOB, TO_NODE, of
 from dashboards.spec import Dashboard, Panel, Query, Row
 
 _MISSING = (
@@ -56,7 +56,8 @@ FLEET = Dashboard(
         Row(
             title="GPU health",
             panels=(
-                Panel(kind="timeseries", title="XIDs by policy", width=8, steps=ANY_IS_ODD, to=TO_NODE,
+                Panel(kind="timeseries", title="XIDs by policy", width=8, least=0, to=TO_NODE,
+                      steps=ANY_IS_ODD,
                       queries=tuple(
                           of(f"node:xid_{policy}:count", f"{policy} {{{{xid}}}} {{{{instance}}}}",
                              over="sum by (instance, xid) ({})")
@@ -64,30 +65,32 @@ FLEET = Dashboard(
                       ),
                       why="Error codes of the driver within five minutes. Fatal: the node goes. Reset: the GPU is "
                       "reset. Watch: look. Application: the program's fault."),
-                Panel(kind="timeseries", title="Uncorrectable memory errors", width=8, steps=ANY_IS_BAD, to=TO_NODE,
+                Panel(kind="timeseries", title="Uncorrectable memory errors", width=8, least=0, to=TO_NODE,
+                      steps=ANY_IS_BAD,
                       queries=(of("gpu:ecc_uncorrected:total", "{{instance}} GPU {{gpu}}",
-                                  over="topk(10, increase({}[15m]) > 0)"),
+                                  over="topk(10, round(increase({}[15m])) > 0)"),
                                of("gpu:row_remap_failed:bool", "{{instance}} GPU {{gpu}} remap failed",
                                   over="topk(10, {} > 0)")),
                       why="Double-bit errors of the last 15 minutes, and rows that could not be remapped: replace."),
-                Panel(kind="timeseries", title="NVLink errors", width=8, steps=ANY_IS_ODD, to=TO_NODE,
+                Panel(kind="timeseries", title="NVLink errors", width=8, least=0, to=TO_NODE, steps=ANY_IS_ODD,
                       queries=(of("gpu:nvlink_recoveries:total", "{{instance}} GPU {{gpu}} recovered",
-                                  over="topk(10, increase({}[15m]) > 0)"),
+                                  over="topk(10, round(increase({}[15m])) > 0)"),
                                of("gpu:nvlink_crc_errors:total", "{{instance}} GPU {{gpu}} CRC",
-                                  over="topk(10, increase({}[15m]) > 0)"),
+                                  over="topk(10, round(increase({}[15m])) > 0)"),
                                of("gpu:nvlink_recovery_failures:total", "{{instance}} GPU {{gpu}} failed",
-                                  over="topk(10, increase({}[15m]) > 0)")),
+                                  over="topk(10, round(increase({}[15m])) > 0)")),
                       why="Links that were set up again, or had wrong data, in the last 15 minutes."),
                 Panel(kind="timeseries", title="Hottest GPUs", width=8, unit="celsius", steps=HEAT, to=TO_NODE,
-                      queries=(of("gpu:temperature:celsius", "{{instance}} GPU {{gpu}}", over="topk(10, {})"),),
+                      queries=(of("gpu:temperature:celsius", "{{instance}} GPU {{gpu}}", over=MOST),),
                       why="The ten hottest. One far above the others has a cooling problem of its own."),
                 Panel(kind="timeseries", title="Throttled by heat", width=8, unit="percentunit", to=TO_NODE,
                       queries=(of("gpu:thermal_throttle:seconds_total", "{{instance}} GPU {{gpu}}",
                                   over="topk(10, rate({}[10m]) > 0)"),),
                       why="Share of time slowed down because of heat. The slowest GPU of a job sets its pace."),
                 Panel(kind="timeseries", title="GPU power by node", width=8, unit="watt", to=TO_NODE,
-                      queries=(of("node:gpu_power:watts", "{{instance}} (most)", over="topk(5, {})"),
-                               of("node:gpu_power:watts", "{{instance}} (least)", over="bottomk(5, {})")),
+                      queries=(of("node:gpu_power:watts", "{{instance}} (most)", over="{0} and topk(5, {0} @ end())"),
+                               of("node:gpu_power:watts", "{{instance}} (least)",
+                                  over="{0} and bottomk(5, {0} @ end())")),
                       why="A node that draws far less than the others of its job does not work."),
             ),
         ),

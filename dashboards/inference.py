@@ -17,10 +17,10 @@ INFERENCE = Dashboard(
         Row(
             title="Latency",
             panels=(
-                Panel(kind="timeseries", title="Time to the first token, 95th percentile", width=12, unit="s",
+                Panel(kind="timeseries", title="Time to the first token, 95th percentile", least=0, width=12, unit="s",
                       queries=(of("inference:first_token_p95:seconds", "{{model_name}}", within=_WITHIN),),
                       why="What a user feels first. It grows with the requests that wait."),
-                Panel(kind="timeseries", title="Time of a request, 95th percentile", width=12, unit="s",
+                Panel(kind="timeseries", title="Time of a request, 95th percentile", least=0, width=12, unit="s",
                       queries=(of("inference:request_p95:seconds", "{{model_name}}", within=_WITHIN),),
                       why="From the question to the last token."),
             ),
@@ -28,14 +28,14 @@ INFERENCE = Dashboard(
         Row(
             title="Load",
             panels=(
-                Panel(kind="timeseries", title="Requests",
+                Panel(kind="timeseries", title="Requests", least=0,
                       queries=(of("inference:requests_running:count", "{{model_name}} served", within=_WITHIN),
                                of("inference:requests_waiting:count", "{{model_name}} waiting", within=_WITHIN)),
                       why="Requests that wait for long: more replicas."),
                 Panel(kind="timeseries", title="Key-value cache", unit="percentunit", least=0, most=1,
                       queries=(of("inference:kv_cache:ratio", "{{model_name}}", within=_WITHIN),),
                       why="The fullest replica. At 100 percent requests are put off and begun anew."),
-                Panel(kind="timeseries", title="Tokens per second",
+                Panel(kind="timeseries", title="Tokens per second", least=0,
                       queries=(of("inference:generated_tokens:per_second", "{{model_name}} generated",
                                   within=_WITHIN),
                                of("inference:prompt_tokens:per_second", "{{model_name}} of prompts",

@@ -1,9 +1,11 @@
 """One job: is it getting on, and who holds it up."""
 
-from dashboards.common import CLUSTER, JOB, TO_NODE, of, of_nodes
+from dashboards.common import CLUSTER, JOB, LEAST, MOST, TO_NODE, of, of_nodes
 from dashboards.spec import Dashboard, Panel, Query, Row
 
 _JOB = 'job_id="$job"'
+_ACTIVE = "node:tensor_active:ratio"
+_LEAST_ACTIVE = f"{of_nodes(_ACTIVE)} and {of_nodes(_ACTIVE, at=' @ end()', over='bottomk(10, {})')}"
 _CHECKPOINT = ((None, "green"), (1, "orange"), (2, "red"))
 
 JOB_DASHBOARD = Dashboard(
@@ -62,23 +64,24 @@ JOB_DASHBOARD = Dashboard(
             panels=(
                 Panel(kind="timeseries", title="Clock against the job's median", width=8, unit="percentunit",
                       steps=((None, "red"), (0.9, "green")), to=TO_NODE,
-                      queries=(of("node:clock_of_job:ratio", "{{instance}}", within=_JOB, over="bottomk(10, {})"),),
+                      queries=(of("node:clock_of_job:ratio", "{{instance}}", within=_JOB, over=LEAST),),
                       why="The ten slowest nodes. Below 90 percent of the median a node makes all others wait."),
                 Panel(kind="timeseries", title="Time in collectives against the job's median", width=8,
                       unit="percentunit", to=TO_NODE,
                       queries=(of("node:nccl_time_of_job:ratio", "{{instance}}", within=_JOB,
-                                  over="bottomk(10, {})"),),
+                                  over=LEAST),),
                       why="Who comes last to a collective waits least in it: the node far below 100 percent is the "
                       "one that the others wait for."),
                 Panel(kind="timeseries", title="NCCL bus bandwidth", width=8, unit="GBs",
                       queries=(of("job:nccl_bus_bandwidth:gb_per_s", "{{collective}} {{message_size}}", within=_JOB,
-                                  over="topk(10, {})"),),
+                                  over=MOST),),
                       why="By size of the message. Compare with the figure of the NCCL test for this many nodes."),
                 Panel(kind="timeseries", title="Tensor activity by node", width=12, unit="percentunit", to=TO_NODE,
-                      queries=(of_nodes("node:tensor_active:ratio", over="bottomk(10, {})"),),
+                      queries=(Query(expr=_LEAST_ACTIVE, legend="{{instance}}"),),
                       why="The ten least active nodes of the job."),
                 Panel(kind="table", title="Problems of its nodes", width=12, to=TO_NODE,
-                      queries=(of_nodes("node:problem:number", over="max by (instance, problem, xid, path) ({})"),),
+                      queries=(Query(expr=of_nodes("node:problem:number",
+                                             over="max by (instance, problem, xid, path) ({})")),),
                       columns={"instance": "Node", "problem": "Problem", "xid": "XID", "path": "Path"},
                       why="What alerts say about the nodes that the job has. Empty is good."),
             ),

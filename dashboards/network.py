@@ -1,9 +1,14 @@
 """EFA between the nodes."""
 
-from dashboards.common import ANY_IS_ODD, CLUSTER, NODES, TO_NODE, of
+from dashboards.common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, of
 from dashboards.spec import Dashboard, Panel, Query, Row
 
 _NODES = 'instance=~"$node"'
+
+_SENT = (
+    f'node:efa_tx:bytes_per_second{{{{cluster="$cluster", {_NODES}}}}}{{0}} '
+    'and on (cluster, instance) job:node:info{{cluster="$cluster"}}{0}'
+)
 
 NETWORK = Dashboard(
     uid="ultracluster-network",
@@ -24,11 +29,10 @@ NETWORK = Dashboard(
                       why="Storage over TCP, images, and jobs that fell back from EFA to TCP."),
                 Panel(kind="timeseries", title="Nodes that send most", width=12, unit="Bps", to=TO_NODE,
                       queries=(of("node:efa_tx:bytes_per_second", "{{instance}}", within=_NODES,
-                                  over="topk(10, {})"),),
+                                  over=MOST),),
                       why="Over EFA. In a collective all nodes of a job send alike."),
                 Panel(kind="timeseries", title="Nodes of a job that send least", width=12, unit="Bps", to=TO_NODE,
-                      queries=(Query(expr='bottomk(10, node:efa_tx:bytes_per_second{cluster="$cluster", '
-                                     f'{_NODES}}} and on (cluster, instance) job:node:info{{cluster="$cluster"}})',
+                      queries=(Query(expr=f"{_SENT.format('')} and bottomk(10, {_SENT.format(' @ end()')})",
                                      legend="{{instance}}"),),
                       why="A node of a job at zero, while the others send, is stuck or on TCP."),
             ),
@@ -36,18 +40,19 @@ NETWORK = Dashboard(
         Row(
             title="Trouble",
             panels=(
-                Panel(kind="timeseries", title="Dropped packets by device", steps=ANY_IS_ODD, unit="pps", to=TO_NODE,
+                Panel(kind="timeseries", title="Dropped packets by device", least=0, steps=ANY_IS_ODD,
+                      unit="pps", to=TO_NODE,
                       queries=(of("efa:rx_drops:per_second", "{{instance}} {{device}}", within=_NODES,
                                   over="topk(10, {})"),),
                       why="Arrived and dropped. Nothing drawn is good."),
-                Panel(kind="timeseries", title="Sent again", unit="percentunit", to=TO_NODE,
+                Panel(kind="timeseries", title="Sent again", least=0, unit="percentunit", to=TO_NODE,
                       steps=((None, "green"), (0.01, "orange")),
-                      queries=(of("node:efa_retransmit:ratio", "{{instance}}", within=_NODES, over="topk(10, {})"),),
+                      queries=(of("node:efa_retransmit:ratio", "{{instance}}", within=_NODES, over=MOST),),
                       why="Packets sent again as a share of those sent. No threshold is published; one percent is "
                       "ours."),
-                Panel(kind="timeseries", title="Remote ends in trouble", unit="cps", to=TO_NODE,
+                Panel(kind="timeseries", title="Remote ends in trouble", least=0, unit="cps", to=TO_NODE,
                       queries=(of("node:efa_path_trouble:per_second", "{{instance}}", within=_NODES,
-                                  over="topk(10, {})"),),
+                                  over=MOST),),
                       why="Ends that do not answer, or badly. If many nodes name trouble at once, look for the one "
                       "that all of them talk to."),
                 Panel(kind="table", title="Nodes without all their EFA devices", width=24, height=6, to=TO_NODE,

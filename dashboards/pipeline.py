@@ -1,6 +1,6 @@
 """Whether the other dashboards can be believed."""
 
-from dashboards.common import ANY_IS_BAD, CLUSTER, TO_NODE, of
+from dashboards.common import ANY_IS_BAD, CLUSTER, MOST, TO_NODE, of
 from dashboards.spec import Dashboard, Panel, Query, Row
 
 PIPELINE = Dashboard(
@@ -33,17 +33,17 @@ PIPELINE = Dashboard(
         Row(
             title="On the way",
             panels=(
-                Panel(kind="timeseries", title="Series by exporter", width=12,
+                Panel(kind="timeseries", title="Series by exporter", width=12, least=0,
                       queries=(of("pipeline:samples:count", "{{job}}"),),
                       why="A jump is a new label with many values: find it before the bill does."),
-                Panel(kind="timeseries", title="Agents furthest behind", width=12, unit="s", to=TO_NODE,
-                      queries=(of("pipeline:lag:seconds", "{{instance}}", over="topk(10, {})"),),
+                Panel(kind="timeseries", title="Agents furthest behind", width=12, least=0, unit="s", to=TO_NODE,
+                      queries=(of("pipeline:lag:seconds", "{{instance}}", over=MOST),),
                       why="All of them: the workspace throttles. One: its network."),
-                Panel(kind="timeseries", title="Samples lost", width=12, to=TO_NODE,
-                      queries=(of("pipeline:samples_lost:per_second", "{{instance}}", over="topk(10, {})"),),
+                Panel(kind="timeseries", title="Samples lost", width=12, least=0, to=TO_NODE,
+                      queries=(of("pipeline:samples_lost:per_second", "{{instance}}", over=MOST),),
                       why="Refused or dropped on the way."),
-                Panel(kind="timeseries", title="Oldest text file", width=12, unit="s", to=TO_NODE,
-                      queries=(of("pipeline:textfile_age:seconds", "{{instance}}", over="topk(10, {})"),),
+                Panel(kind="timeseries", title="Oldest text file", width=12, least=0, unit="s", to=TO_NODE,
+                      queries=(of("pipeline:textfile_age:seconds", "{{instance}}", over=MOST),),
                       why="The node's own checks write it every minute; an old one is a check that hangs."),
             ),
         ),

@@ -5,6 +5,7 @@ Prometheus has. Places, colours, units and thresholds are the dashboard's; fonts
 """
 
 import json
+import math
 import re
 import sys
 import time
@@ -18,6 +19,8 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from PIL import Image
 
 from dashboards import DASHBOARDS
 from dashboards.look import PALETTE, colour, shown
@@ -28,7 +31,9 @@ _DARK, _PANEL, _TEXT, _FAINT = "#111217", "#181b1f", "#ccccdc", "#6e7077"
 _MINUTES = 15
 _POINTS = 180
 _ROWS = 24
-_PIXELS = 100
+_PIXELS, _COLOURS = 100, 256
+# Of the legend below a panel: most names, columns that one of them takes, and the inches of a line of them.
+_NAMES, _COLUMNS, _LINE = 12, 4, 0.14
 
 
 class Preview:
@@ -42,7 +47,7 @@ class Preview:
 
     def __init__(self, url: str, *, chosen: dict[str, str], minutes: float = _MINUTES) -> None:
         self._url = url
-        self._chosen = chosen
+        self._chosen, self._now = chosen, chosen
         self._end = time.time()
         self._start = self._end - minutes * 60
 
@@ -51,7 +56,10 @@ class Preview:
         rows = [(row.title, _places(row.panels)) for row in dashboard.rows]
         height = sum(1.2 + max(y + panel.height for panel, _, y in places) for _, places in rows) + 1.5
         figure = pyplot.figure(figsize=(16, height * 0.42), facecolor=_DARK, dpi=_PIXELS)
-        chosen = "   ".join(f"{name}: {self._chosen[name]}" for name in self._names(dashboard))
+        # Where several may be chosen, all are, as when a person opens it.
+        self._now = {one.name: self._chosen[one.name] for one in dashboard.variables
+                     if one.name in self._chosen and not one.several}  # fmt: skip
+        chosen = "   ".join(f"{name}: {value}" for name, value in self._now.items())
         figure.text(0.008, 1 - 0.6 / height, dashboard.title, color=_TEXT, size=15, weight="bold", va="center")
         figure.text(0.992, 1 - 0.6 / height, chosen, color=_FAINT, size=9, va="center", ha="right")
         top = 1.5
@@ -68,9 +76,9 @@ class Preview:
             top += 1.2 + max(y + panel.height for panel, _, y in places)
         figure.savefig(path, facecolor=_DARK)
         pyplot.close(figure)
-
-    def _names(self, dashboard: Dashboard) -> list[str]:
-        return [variable.name for variable in dashboard.variables if variable.name in self._chosen]
+        with Image.open(path) as picture:
+            # A third of the bytes, and no difference to be seen.
+            picture.convert("RGB").quantize(_COLOURS, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
     def _panel(self, figure: Any, box: tuple[float, float, float, float], panel: Panel) -> None:
         frame = figure.add_axes(box, facecolor=_PANEL)
@@ -85,13 +93,14 @@ class Preview:
         elif panel.kind == "table":
             self._table(frame, panel, inches)
         else:
+            states = panel.kind == "state-timeline"
             x, y, width, height = box
             top, bottom = 0.3 / figure.get_figheight(), 0.28 / figure.get_figheight()
-            left = 0.035
+            left = 0.14 if states else 0.035
             axes = figure.add_axes(
-                (x + left, y + bottom, width - left - 0.006, height - top - bottom), facecolor=_PANEL
+                (x + left, y + bottom, width - left - 0.014, height - top - bottom), facecolor=_PANEL
             )
-            draw = self._timeline if panel.kind == "state-timeline" else self._lines
+            draw = self._timeline if states else self._lines
             draw(axes, panel)
 
     def _stat(self, frame: Axes, panel: Panel) -> None:
@@ -109,11 +118,11 @@ class Preview:
              for name in names]
             for query in panel.queries for one in self._instant(query.expr)
         ]  # fmt: skip
-        step = 0.2 / inches
+        step, left = 0.2 / inches, 0.012 * 24 / panel.width
         room = int((inches - 0.6) / 0.2)
         for number, cells in enumerate([list(panel.columns.values()), *sorted(lines)[:room]]):
             for column, cell in enumerate(cells):
-                frame.text(0.02 + column / len(names), 1 - 0.4 / inches - number * step, cell, size=8, va="center",
+                frame.text(left + column / len(names), 1 - 0.4 / inches - number * step, cell, size=8, va="center",
                            color=_FAINT if number == 0 else _TEXT, transform=frame.transAxes)  # fmt: skip
         if not lines:
             frame.text(0.5, 0.4, "Nothing", color=_FAINT, size=11, ha="center", transform=frame.transAxes)
@@ -122,20 +131,28 @@ class Preview:
         number = 0
         for query in panel.queries:
             for one in self._range(query.expr):
-                times = [self._ago(at) for at, _ in one["values"]]
-                values = [float(value) for _, value in one["values"]]
+                times, values = self._broken(one["values"])
                 axes.plot(times, values, color=PALETTE[number % len(PALETTE)], linewidth=0.9,
-                          label=_legend(query.legend, one) if number < 6 else None)  # fmt: skip
+                          label=_legend(query.legend, one) if number < _NAMES else None)  # fmt: skip
                 number += 1
         axes.tick_params(colors=_FAINT, labelsize=7, length=0)
         axes.grid(visible=True, color="#2c3235", linewidth=0.5)
         axes.yaxis.set_major_formatter(lambda value, _: shown(value, panel.unit))
-        axes.set_ylim(bottom=panel.least, top=panel.most)
+        low, high = axes.get_ylim()
+        if high - low < abs(high) / 10:
+            # What hardly moves is drawn flat.
+            low, high = low - abs(high) / 20, high + abs(high) / 20
+        elif low < 0 < high and max(-low, high) < 0.1:
+            low, high = 0, 1
+        if panel.least is not None:
+            low, high = panel.least, high + (high - panel.least) / 20
+        axes.set_ylim(low, high if panel.most is None else panel.most)
+        axes.yaxis.set_major_locator(MaxNLocator(5, integer=panel.unit in ("none", "short") and high > 1))
         low, high = axes.get_ylim()
         for value, name in panel.steps:
             if value is not None and low <= value <= high:
                 axes.axhline(value, color=colour(value, ((None, name),)), linewidth=0.8, linestyle="--")
-        self._finish(axes, number)
+        self._finish(axes, number, beside=panel.width // _COLUMNS)
 
     def _timeline(self, axes: Axes, panel: Panel) -> None:
         rows = [
@@ -149,15 +166,10 @@ class Preview:
         axes.set_yticks(range(len(rows)), [name for name, _ in rows], size=6)
         axes.tick_params(colors=_FAINT, labelsize=7, length=0)
         axes.set_ylim(-0.6, max(len(rows), 1) - 0.4)
-        for name in axes.get_yticklabels():
-            name.set_horizontalalignment("left")
-            name.set_position((0.01, 0))
-            name.set_color("white")
-            name.set_zorder(5)
-        axes.tick_params(axis="y", pad=-4)
+        axes.tick_params(axis="y", colors=_TEXT)
         self._finish(axes, 0, nothing=not rows)
 
-    def _finish(self, axes: Axes, number: int, *, nothing: bool | None = None) -> None:
+    def _finish(self, axes: Axes, number: int, *, nothing: bool | None = None, beside: int = 1) -> None:
         for spine in axes.spines.values():
             spine.set_visible(False)
         axes.set_xlim(self._ago(self._start), 0)
@@ -166,8 +178,30 @@ class Preview:
             axes.set(yticks=[])
             axes.text(0.5, 0.5, "Nothing", color=_FAINT, size=11, ha="center", transform=axes.transAxes)
         elif number:
-            axes.legend(fontsize=6, labelcolor=_TEXT, facecolor=_PANEL, edgecolor="none", framealpha=0.6,
-                        loc="upper left", ncols=2)  # fmt: skip
+            figure = axes.get_figure(root=True)
+            assert figure is not None
+            legend = math.ceil(min(number, _NAMES) / beside) * _LINE + 0.08
+            box, tall = axes.get_position(), figure.get_figheight()
+            axes.set_position((box.x0, box.y0 + legend / tall, box.width, box.height - legend / tall))
+            inches = box.height * tall - legend
+            axes.legend(fontsize=6, labelcolor=_TEXT, edgecolor="none", framealpha=0, ncols=beside, borderpad=0,
+                        handlelength=1.2, columnspacing=1, loc="upper left",
+                        bbox_to_anchor=(-0.02, -0.22 / inches))  # fmt: skip
+            if number > _NAMES:
+                axes.text(1, -0.3 / inches, f"and {number - _NAMES} more", color=_FAINT, size=6, ha="right",
+                          va="center", transform=axes.transAxes)  # fmt: skip
+
+    def _broken(self, points: list[list[Any]]) -> tuple[list[float], list[float]]:
+        """Times and values of a line, broken where there is nothing, as Grafana draws it."""
+        times: list[float] = []
+        values: list[float] = []
+        for at, value in points:
+            if times and self._ago(at) - times[-1] > 1.5 * (self._end - self._start) / _POINTS / 60:
+                times.append(times[-1])
+                values.append(math.nan)
+            times.append(self._ago(at))
+            values.append(float(value))
+        return times, values
 
     def _ago(self, at: float) -> float:
         """Minutes before the end, negative."""
@@ -181,7 +215,7 @@ class Preview:
         return self._ask("query_range", expression, start=self._start, end=self._end, step=step)
 
     def _ask(self, path: str, expression: str, **when: float) -> list[Series]:
-        filled = re.sub(r"\$(\w+)", lambda found: self._chosen.get(found.group(1), ".*"), expression)
+        filled = re.sub(r"\$(\w+)", lambda found: self._now.get(found.group(1), ".*"), expression)
         query = urllib.parse.urlencode({"query": filled, **when})
         with urllib.request.urlopen(f"{self._url}/api/v1/{path}?{query}", timeout=60) as answer:
             found: list[Series] = json.load(answer)["data"]["result"]

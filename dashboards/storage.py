@@ -1,6 +1,6 @@
 """File systems as the nodes see them."""
 
-from dashboards.common import ANY_IS_BAD, CLUSTER, TO_NODE, of
+from dashboards.common import ANY_IS_BAD, CLUSTER, LEAST, MOST, TO_NODE, of
 from dashboards.spec import Dashboard, Panel, Query, Row
 
 STORAGE = Dashboard(
@@ -32,22 +32,22 @@ STORAGE = Dashboard(
         Row(
             title="Traffic",
             panels=(
-                Panel(kind="timeseries", title="Lustre, whole cluster", width=12, unit="Bps",
+                Panel(kind="timeseries", title="Lustre, whole cluster", width=12, least=0, unit="Bps",
                       queries=(of("lustre:read:bytes_per_second", "{{filesystem}} read",
                                   over="sum by (filesystem) ({})"),
                                of("lustre:write:bytes_per_second", "{{filesystem}} written",
                                   over="sum by (filesystem) ({})")),
                       why="Peaks of writing are checkpoints. Compare with what the file system was sized for."),
-                Panel(kind="timeseries", title="Nodes that read most", width=12, unit="Bps", to=TO_NODE,
-                      queries=(of("lustre:read:bytes_per_second", "{{instance}}", over="topk(10, {})"),),
+                Panel(kind="timeseries", title="Nodes that read most", width=12, least=0, unit="Bps", to=TO_NODE,
+                      queries=(of("lustre:read:bytes_per_second", "{{instance}}", over=MOST),),
                       why="One node that reads for all the others is a data loader that does not shard."),
-                Panel(kind="timeseries", title="Nodes that write most", width=12, unit="Bps", to=TO_NODE,
-                      queries=(of("lustre:write:bytes_per_second", "{{instance}}", over="topk(10, {})"),),
+                Panel(kind="timeseries", title="Nodes that write most", width=12, least=0, unit="Bps", to=TO_NODE,
+                      queries=(of("lustre:write:bytes_per_second", "{{instance}}", over=MOST),),
                       why="In a sharded checkpoint all nodes write alike."),
-                Panel(kind="timeseries", title="Least free space on local disks", width=12, unit="percentunit",
+                Panel(kind="timeseries", title="Least free space on local disks", width=12, unit="percentunit", least=0,
                       to=TO_NODE, steps=((None, "red"), (0.1, "green")),
                       queries=(of("node:filesystem_free:ratio", "{{instance}} {{mountpoint}}",
-                                  over="bottomk(10, {})"),),
+                                  over=LEAST),),
                       why="Container images and logs fill them."),
             ),
         ),

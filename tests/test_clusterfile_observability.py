@@ -141,12 +141,17 @@ def test_nodes_read_where_to_write_so_that_another_workspace_replaces_none() -> 
     assert one(stack(GOOD), "AWS::SSM::Parameter")["Name"] == "/ultracluster/llama/remote-write-url"
 
 
-def test_nodes_write_to_a_workspace_of_yours_in_its_own_region() -> None:
-    cluster = clusterfile.loads(with_section(f"{{workspace: {WORKSPACE.replace('us-east-2', 'eu-west-1')}}}"), "c.yaml")
+def test_rules_are_written_to_no_workspace_of_another_region() -> None:
+    found = wrong(f"{{workspace: {WORKSPACE.replace('us-east-2', 'eu-west-1')}}}")
+    assert found == "observability.workspace: is in eu-west-1, and must be in the cluster's region, us-east-2"
+
+
+def test_nodes_write_to_a_workspace_of_yours() -> None:
+    cluster = clusterfile.loads(with_section(f"{{workspace: {WORKSPACE}}}"), "c.yaml")
     (boot,) = collectors(cluster, INSTANCE_TYPES["p5en.48xlarge"], group="train", layout="all-efa")
     whole = "".join(file.text for file in boot.files)
-    assert "--url https://aps-workspaces.eu-west-1.amazonaws.com/workspaces/ws-01234567" in whole
-    assert "--region eu-west-1" in whole
+    assert "--url https://aps-workspaces.us-east-2.amazonaws.com/workspaces/ws-01234567" in whole
+    assert "--region us-east-2" in whole
 
 
 def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:

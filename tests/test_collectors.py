@@ -189,6 +189,30 @@ def test_rejects_a_destination_that_is_none_or_two() -> None:
         RemoteWrite(region="us-east-2", url="https://x", parameter="/x")
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"region": "us-east-2", "url": "https://x; reboot"},
+        {"region": "us-east-2", "url": "https://x\nExecStart=/bin/sh"},
+        {"region": 'us-east-2"', "parameter": "/x"},
+        {"region": "us-east-2", "parameter": "/x y"},
+        {"region": "", "parameter": "/x"},
+    ],
+)
+def test_rejects_a_destination_that_would_be_more_than_an_argument(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="must be one word"):
+        RemoteWrite(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"cluster": 'a"\n b'}, "is no name"), ({"group": ""}, "is no name"), ({"efa_devices": -1}, "0 or more, got -1")],
+)
+def test_rejects_a_node_that_is_none(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        node_collectors(P5, **({"cluster": "llama", "group": "train", "efa_devices": 32, "to": TO} | wrong))  # type: ignore[arg-type]
+
+
 def test_the_pods_of_a_group_have_all_their_volumes_and_the_same_configuration() -> None:
     config, daemons = node_objects(
         P5, cluster="llama", group="train", efa_devices=32, to=TO, selector={"group": "train"}

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import dashboard as models
 
 from dashboards import DASHBOARDS
 from dashboards.build import build
@@ -128,3 +130,15 @@ def test_rows_are_full_and_panels_do_not_overlap(uid: str) -> None:
         }
         assert not cells & taken, panel["title"]
         taken |= cells
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_grafanas_own_model_knows_every_field(uid: str) -> None:
+    # What it doesn't know it leaves out, so a field of another name or place would be gone.
+    assert json.loads(json.dumps(models.Dashboard.from_json(json.loads(TEXTS[uid])), cls=JSONEncoder)) == BOARDS[uid]
+
+
+@pytest.mark.parametrize("expression", [one for one in QUERIES if re.search("(top|bottom)k", one.values[0])])
+def test_the_ten_are_chosen_once_or_are_few(expression: str) -> None:
+    # Chosen anew for each moment, ten become dozens of lines: only what is rare, errors, may be.
+    assert "@ end()" in expression or "> 0" in expression or "efa:rx_drops" in expression

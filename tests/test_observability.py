@@ -133,8 +133,19 @@ def test_whatever_breaks_in_the_pipeline_tells_the_topic_and_not_the_alert_manag
     assert sorted(alarm["Threshold"] for alarm in alarms)[-2:] == [800, 40_000_000]
 
 
+@pytest.mark.parametrize(
+    ("here", "what"),
+    [(("123456789012", "us-east-2"), "region eu-west-1"), (("210987654321", "eu-west-1"), "account 123456789012")],
+)
+def test_rejects_rules_for_a_workspace_that_cloudformation_does_not_reach(here: tuple[str, str], what: str) -> None:
+    found = cdk.Stack(cdk.App(), "S", env=cdk.Environment(account=here[0], region=here[1]))
+    with pytest.raises(ValueError, match=f"S/P: the workspace is in the {what}, and rules are written in the stack's"):
+        observability.ExistingPrometheusWorkspace(found, "P", arn=ARN, rules={"alerts.yaml": RULES})
+    assert observability.ExistingPrometheusWorkspace(found, "Q", arn=ARN).region == "eu-west-1"
+
+
 def test_a_workspace_of_yours_gets_rules_and_keeps_the_rest() -> None:
-    found = stack()
+    found = stack("eu-west-1")
     workspace = observability.ExistingPrometheusWorkspace(found, "Prometheus", arn=ARN, rules={"alerts.yaml": RULES})
     assert workspace.remote_write_url == (
         "https://aps-workspaces.eu-west-1.amazonaws.com/workspaces/ws-01234567-89ab-cdef-0123-456789abcdef"

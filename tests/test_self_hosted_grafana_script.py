@@ -37,7 +37,7 @@ def run(tmp_path: Path) -> Run:
     def run(*, dashboards: dict[str, str] | None = None, checksum: str | None = None, arguments: int = 5) -> object:
         content = _bundle({"fleet": "{}"} if dashboards is None else dashboards)
         (tmp_path / "bundle").write_bytes(content)
-        words = ["12.3.0", "s3://b/k.tar", checksum or hashlib.sha256(content).hexdigest(), URL, "us-east-2"]
+        words = ["12.4.11", "s3://b/k.tar", checksum or hashlib.sha256(content).hexdigest(), URL, "us-east-2"]
         variables = {
             "PATH": f"{bin}:{os.environ['PATH']}",
             "CALLS": str(tmp_path / "calls"),
@@ -59,7 +59,7 @@ def calls(tmp_path: Path) -> list[str]:
 def test_a_fresh_server_gets_the_pinned_package_its_files_and_a_start(run: Run, tmp_path: Path) -> None:
     done = run()
     assert done.returncode == 0, done.stderr
-    assert "dnf install -y grafana-12.3.0-1" in calls(tmp_path)
+    assert "dnf install -y grafana-12.4.11-1" in calls(tmp_path)
     assert calls(tmp_path)[-3:] == [
         "systemctl daemon-reload",
         "systemctl enable grafana-server",

@@ -156,6 +156,8 @@ def _check_arns(draft: Draft) -> Iterator[Problem]:
         ("notifications", "topic"): draft.notifications.topic if draft.notifications else None,
     }
     if draft.observability is not None:
+        # Its rules are resources, and CloudFormation makes those in its own region alone.
+        arns["observability", "workspace"] = draft.observability.workspace
         alerts: Path = ("observability", "alerts")
         arns[*alerts, "topic"] = draft.observability.alerts.topic
         arns[*alerts, "pagerduty"] = draft.observability.alerts.pagerduty

@@ -9,7 +9,7 @@ from typing import Any
 
 from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.reading import read_from_exporters
-from ultracluster.metrics.text import block_yaml
+from ultracluster.metrics.text import block_yaml, name_problems
 
 #: How often all is asked, in seconds, by profile. DCGM reads no more often than it is told: it gets the same.
 INTERVAL_S: Mapping[Profile, int] = {Profile.BASIC: 60, Profile.STANDARD: 30, Profile.FULL: 15}
@@ -81,7 +81,12 @@ def agent_configuration(
         gpus: Whether the node has GPUs.
         profile: How much is collected.
         slurm: Whether it asks Slurm's controller too. Several nodes may: our rules take one answer.
+
+    Raises:
+        ValueError: When a name is not fit for a label.
     """
+    if problems := name_problems(cluster, group):
+        raise ValueError("; ".join(problems))
     labels = {"cluster": cluster, "group": group, **PLACEHOLDERS}
     jobs = ("node", "dcgm", "agent") if gpus else ("node", "agent")
     return block_yaml(

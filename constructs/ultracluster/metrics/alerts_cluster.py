@@ -85,7 +85,7 @@ CLUSTER_ALERTS = (
         summary="EFA and health of node {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
         means="The script that writes EFA's counters, the expected devices and the health no longer runs: what it "
         "wrote last still looks well.",
-        look=("`systemctl status ultracluster-node-metrics.timer`.",),
+        look=("`systemctl status ultracluster-metrics-textfiles.timer`.",),
         act=("Start it; when it hangs, drain the node.",),
         basis="It runs twice a minute.",
     ),

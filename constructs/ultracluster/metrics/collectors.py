@@ -1,5 +1,6 @@
 """What collects on a node that boots by our user data: programs, their settings, their units."""
 
+import re
 from dataclasses import dataclass
 
 from ultracluster import scripts
@@ -16,6 +17,8 @@ _ETC = "/etc/ultracluster/metrics"
 _BIN = "/usr/local/sbin/ultracluster-"
 # Where an image may have put the programs; a bundle is unpacked into the first.
 _PATH = "/opt/ultracluster/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+_WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 
 #: The versions that this release was written for, each with its source.
 #: Prometheus and node_exporter: Debian sid carries the same (read 2026-11-20). dcgm-exporter: the README of
@@ -37,7 +40,8 @@ class RemoteWrite:
             is made. The node reads it with its own role and the AWS CLI.
 
     Raises:
-        ValueError: When not exactly one of url and parameter is given.
+        ValueError: When not exactly one of url and parameter is given, or one of all would be several words on a
+            command line.
     """
 
     region: str
@@ -45,9 +49,15 @@ class RemoteWrite:
     parameter: str | None = None
 
     def __post_init__(self) -> None:
-        """Check that there is one."""
-        if (self.url is None) == (self.parameter is None):
-            raise ValueError("give one of url and parameter")
+        """Check that there is one, and that each is one word."""
+        problems = ["give one of url and parameter"] if (self.url is None) == (self.parameter is None) else []
+        problems += [
+            f"{value!r} must be one word without quotes, semicolons and backslashes: it stands on a command line"
+            for value in (self.region, self.url, self.parameter)
+            if value is not None and not _WORD.fullmatch(value)
+        ]
+        if problems:
+            raise ValueError("; ".join(problems))
 
     @property
     def arguments(self) -> str:
@@ -81,7 +91,12 @@ def node_collectors(
         profile: How much is collected.
         dcgm: The release of DCGM in the image's exporter.
         slurm: Whether the node asks Slurm's controller too: a login node does, or several.
+
+    Raises:
+        ValueError: When a name is not fit for a label, or there are fewer than 0 devices.
     """
+    if efa_devices < 0:
+        raise ValueError(f"efa_devices must be 0 or more, got {efa_devices}")
     files = [
         _script("node-metrics"),
         _script("metrics-agent"),

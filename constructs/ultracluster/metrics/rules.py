@@ -1,6 +1,5 @@
 """The rule files: recording rules and alerts, as Prometheus and AMP read them."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,12 +8,11 @@ from ultracluster.metrics.alerts import ALERTS
 from ultracluster.metrics.fleet_names import EXPECTED_NODES, PROBLEM
 from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.names import FAMILIES
-from ultracluster.metrics.text import block_yaml
+from ultracluster.metrics.text import block_yaml, name_problems
 
 #: AMP evaluates no more often.
 #: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
 INTERVAL = "30s"
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
 def rules(
@@ -35,11 +33,7 @@ def rules(
         ValueError: When a name is not fit for a label, or fewer than 0 nodes are expected; all at once.
     """
     expected = inventory or {}
-    problems = [
-        f"{name!r} is no name of a cluster or node group: letters, digits, dots, hyphens, at most 100"
-        for name in sorted({name for key in expected for name in key})
-        if not _LABEL.fullmatch(name)
-    ]
+    problems = name_problems(*(name for key in expected for name in key))
     problems += [
         f"{cluster}/{group}: {count} nodes expected; it must be 0 or more"
         for (cluster, group), count in expected.items()

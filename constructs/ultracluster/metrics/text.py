@@ -1,8 +1,20 @@
 """Writes YAML and so needs nothing to read it with."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+
+
+def name_problems(*names: str) -> list[str]:
+    """What is wrong with names of clusters and node groups, which become labels."""
+    return [
+        f"{name!r} is no name of a cluster or node group: letters, digits, dots, hyphens, at most 100"
+        for name in sorted(set(names))
+        if not _NAME.fullmatch(name)
+    ]
 
 
 def block_yaml(value: Any) -> str:

@@ -101,11 +101,12 @@ class ExistingPrometheusWorkspace(Construct):
     """A workspace of yours. It gets rules beside its own; its alert manager, its limits and its log stay yours.
 
     Args:
-        arn: Its ARN. The region may be another than the cluster's.
+        arn: Its ARN. In another region or account than the stack's it gets no rules: CloudFormation makes them in its
+            own alone.
         rules: Rule files, by name; each is a namespace whose name must be free. Default: none.
 
     Raises:
-        ValueError: When it is no ARN of a workspace.
+        ValueError: When it is no ARN of a workspace, or of one that rules can't be written to.
     """
 
     def __init__(self, scope: Construct, id: str, *, arn: str, rules: Mapping[str, str] | None = None) -> None:
@@ -116,6 +117,16 @@ class ExistingPrometheusWorkspace(Construct):
                 f"{self.node.path}: arn must be that of a workspace, arn:aws:aps:REGION:ACCOUNT:workspace/ws-..., "
                 f"got {arn[:120]!r}"
             )
+        stack = cdk.Stack.of(self)
+        for what, here, there in (
+            ("region", stack.region, match["region"]),
+            ("account", stack.account, match["account"]),
+        ):
+            if rules and here != there and not cdk.Token.is_unresolved(here):
+                raise ValueError(
+                    f"{self.node.path}: the workspace is in the {what} {there}, and rules are written in the stack's, "
+                    f"{here}; make this one in a stack there, or give no rules"
+                )
         #: ARN of the workspace.
         self.arn = arn
         #: Its id, `ws-...`.

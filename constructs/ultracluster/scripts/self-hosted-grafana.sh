@@ -3,7 +3,7 @@
 #
 #   self-hosted-grafana.sh VERSION BUNDLE SHA256 QUERY_URL REGION
 #
-# VERSION    of the package, such as 12.3.0
+# VERSION    of the package, such as 12.4.11
 # BUNDLE     s3:// address of a tar archive with the folders provisioning and dashboards
 # SHA256     its checksum
 # QUERY_URL  where the data source queries; REGION its region
