@@ -90,6 +90,7 @@ def test_queues_hold_their_nodes_and_wait_for_the_qos_that_they_name(stacks: dic
     assert id in queues["urgent"]["DependsOn"]
     assert id not in queues["cheap"].get("DependsOn", [])
     assert association["Properties"]["WaitForSuccessTimeoutSeconds"] == 1800
+    assert association["Properties"]["MaxConcurrency"] == "1", "two login nodes at a time block slurmdbd"
 
 
 def test_a_user_more_changes_no_node() -> None:

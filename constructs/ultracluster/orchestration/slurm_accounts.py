@@ -82,6 +82,8 @@ class SlurmAccounts(Construct):
             targets=[ssm.CfnAssociation.TargetProperty(key=_LOGIN_TAG, values=[login.node_group_id])],
             parameters={"script": [hashlib.sha256(script.encode()).hexdigest()]},
             schedule_expression="rate(1 day)",
+            # One login node after the other: two at a time blocked a real slurmdbd for minutes.
+            max_concurrency="1",
             wait_for_success_timeout_seconds=_WAIT_SECONDS if wait else None,
         )
         # It would wait in vain for an agent that may not.

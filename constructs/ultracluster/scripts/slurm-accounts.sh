@@ -14,6 +14,7 @@ for attempt in 1 2 3 4 5 6; do
   sleep $((attempt * ${ULTRACLUSTER_PAUSE:-10}))
 done
 
+# Another login node may have made the same a moment ago.
 has() { [ -n "$(sacctmgr -nP show "$@")" ]; }
 
 failed=0
@@ -25,7 +26,7 @@ while read -ra words; do
   options=("${words[@]:2}")
   case "$kind" in
     qos | account)
-      has "$kind" "$name" || try sacctmgr -i add "$kind" "$name"
+      has "$kind" "$name" || sacctmgr -i add "$kind" "$name" || try has "$kind" "$name"
       [ "${#options[@]}" -eq 0 ] || try sacctmgr -i modify "$kind" where "name=$name" set "${options[@]}"
       ;;
     parent)
@@ -35,7 +36,8 @@ while read -ra words; do
       ;;
     member)
       user=${words[2]}
-      has assoc where "account=$name" "user=$user" format=user || try sacctmgr -i add user "$user" "account=$name"
+      member=(assoc where "account=$name" "user=$user" format=user)
+      has "${member[@]}" || sacctmgr -i add user "$user" "account=$name" || try has "${member[@]}"
       ;;
     user)
       [ "${#options[@]}" -eq 0 ] || try sacctmgr -i modify user where "name=$name" set "${options[@]}"
