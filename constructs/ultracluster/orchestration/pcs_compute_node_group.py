@@ -26,7 +26,7 @@ class PcsComputeNodeGroup(Construct):
             nodes are reserved, and so paid for anyway; 0 on demand, with Spot and with an interruptible reservation.
         boot: What a node does at every boot before it takes jobs, from `planning.boot_script`; the image needs version
             1.5.0 of the agent of PCS, or a newer one. A change drains the nodes and replaces them. Default: nothing.
-        features: Features that jobs can ask for (`--constraint`), beside the name of the group. Default: none.
+        features: Features that jobs can ask for (`--constraint`). Default: none.
         slurm_settings: Settings of slurm.conf for the nodes, by name, such as `Weight`. Default: none.
         gres: Records of gres.conf, each a mapping of attributes. Default: PCS writes one for the GPUs of the type.
 
