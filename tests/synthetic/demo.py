@@ -16,7 +16,8 @@ def main() -> None:
         print(f"Alertmanager  http://127.0.0.1:{cluster.alertmanager}")
         print(f"{len(cluster.fleet)} nodes that are none; every time is a twentieth. Ctrl-C ends it.", flush=True)
         settle(cluster)
-        heard = 0
+        # What was told while all of it started is no news of a fault.
+        heard = len(cluster.heard)
         while True:
             for scenario in SCENARIOS:
                 print(f"-- {scenario.name}", flush=True)
