@@ -92,7 +92,7 @@ def test_yaml_means_the_same_to_readers_of_version_1_1(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["on", "y", "No", "1:30", "0x10", "1_000", "2026-11-21", "null", "~", ".5", "1e3", "="]
+    "word", ["on", "Off", "y", "No", "1:30", "0x10", "1_000", "2026-11-21", "null", "~", ".5", "1e3", "="]
 )
 def test_a_name_that_yaml_takes_for_something_else_stays_a_name(word: str) -> None:
     assert yaml.safe_load(to_yaml([{word: word}])) == {word: word}

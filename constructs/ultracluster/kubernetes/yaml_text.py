@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
 # What version 1.1 takes for no string unless it is quoted: `on`, `y`, `1:30`, `2026-11-21`.
-_NO_PLAIN_STRING = re.compile(r"y|n|yes|no|true|false|null|~|[-+.]?[\d.].*|<<|=", re.IGNORECASE)
+_NO_PLAIN_STRING = re.compile(r"y|n|yes|no|on|off|true|false|null|~|[-+.]?[\d.].*|<<|=", re.IGNORECASE)
 _ASCII = re.compile(r"[ -~]*", re.ASCII)
 # What a block of lines shows as it is.
 _LINES = re.compile(r"[!-~]([ -~]|\n)*", re.ASCII)
