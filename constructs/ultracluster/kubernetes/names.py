@@ -11,7 +11,7 @@ _LONGEST_JOB = 45
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 # A name as long as a file must not drown its message.
 _LONGEST_QUOTE = 70
-# Namespaces of Kubernetes, and those that the releases of a platform make.
+# Namespaces of Kubernetes, and those that the releases of a platform make,
 # and the EKS add-on of Mountpoint.
 _TAKEN = frozenset(
     (
