@@ -184,7 +184,20 @@ def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
     assert found.startswith("c.yaml:5:1 kubernetes: says how kubernetes is, and orchestrator is slurm; remove one")
 
 
-@pytest.mark.parametrize("key", ["os: bottlerocket", "pods: 30"])
+@pytest.mark.parametrize(
+    ("taints", "message"),
+    [
+        ("{dedicated: Never}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'Never'"),
+        ("{'a b': NoSchedule}", "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most"),
+        ("{nvidia.com/gpu: NoSchedule}", "nvidia.com/gpu is on these nodes where it belongs; remove it"),
+        ("[dedicated]", "must be a mapping of keys to effects, such as {dedicated: NoSchedule}"),
+    ],
+)
+def test_rejects_taints_that_kubernetes_would_not_take(taints: str, message: str) -> None:
+    assert message in problem("count: 64", f"count: 64, taints: {taints}", GOOD)
+
+
+@pytest.mark.parametrize("key", ["os: bottlerocket", "pods: 30", "taints: {dedicated: NoSchedule}"])
 def test_rejects_keys_of_kubernetes_under_slurm(key: str) -> None:
     assert "is for nodes of Kubernetes, and orchestrator is slurm" in problem("count: 64", f"count: 64, {key}")
 

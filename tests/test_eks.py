@@ -131,6 +131,19 @@ def test_repair_is_on_one_node_at_a_time_and_spares_nodes_a_programs_fault() -> 
     assert reasons["NvidiaXID31Error"] == "NoAction"
 
 
+def test_taints_of_the_file_stand_beside_that_of_gpus_and_everything_of_ours_tolerates_them() -> None:
+    change = ("count: 2}", "count: 2, taints: {team.example.com/dedicated: NoExecute}}")
+    group = only(templates("eks-minimal", change)["Compute"], "AWS::EKS::Nodegroup", NodegroupName="train")
+    assert [(one["Key"], one["Effect"]) for one in group["Taints"]] == [
+        ("nvidia.com/gpu", "NO_SCHEDULE"),
+        ("team.example.com/dedicated", "NO_EXECUTE"),
+        ("fsx.csi.aws.com/agent-not-ready", "NO_EXECUTE"),
+    ]
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace(*change)
+    (nodes,) = kubernetes.platform_of(clusterfile.loads(text, "c.yaml")).nodes
+    assert {one["key"] for one in nodes.tolerations} == {"nvidia.com/gpu", "team.example.com/dedicated"}
+
+
 def test_what_managed_groups_cannot_buy_is_an_auto_scaling_group_that_may_join() -> None:
     found = templates("eks-mixed")
     group = only(found["Compute"], "AWS::AutoScaling::AutoScalingGroup")

@@ -23,7 +23,9 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
     if other in draft.top_keys:
         message = f"says how {other} is, and orchestrator is {draft.orchestrator}; remove one of the two"
         yield Problem(path=(other,), message=message, at_key=True)
-    whose, keys = ("Slurm", ("min", "slurm")) if other == "slurm" else ("Kubernetes", ("os", "pods", "elastic"))
+    whose, keys = (
+        ("Slurm", ("min", "slurm")) if other == "slurm" else ("Kubernetes", ("taints", "os", "pods", "elastic"))
+    )
     for name, section in draft.sections.items():
         for key in keys:
             if key in section.model_fields_set:

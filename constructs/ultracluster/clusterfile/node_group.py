@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from ultracluster.clusterfile.capacity import Blocks
 from ultracluster.clusterfile.catalogue import Catalogue
@@ -10,15 +11,18 @@ from ultracluster.clusterfile.sections import NodeGroupSection
 from ultracluster.clusterfile.slurm_sections import NodeSlurm
 from ultracluster.hardware import InstanceType, Interface, Layout, UltraServer, addresses, eks, interfaces, pcs
 from ultracluster.planning import (
+    GPU_TAINT,
     Capacity,
     Image,
     NamedGroup,
     PlacementWish,
     Strategy,
+    Taint,
     UltraServerBlock,
     placement,
     static_nodes,
 )
+from ultracluster.planning.eks_boot import Effect
 
 # Of a reservation's id, so that a group that has one of several Capacity Blocks keeps its name when others go.
 _SUFFIX_LENGTH = 6
@@ -48,6 +52,7 @@ class NodeGroup:
         placement_group: The placement group that is wished for.
         labels: Labels of the nodes.
         slurm: What Slurm is told of them.
+        taints: Taints of the nodes and their effects, under Kubernetes, beside that of GPUs.
         os: Their operating system, under Kubernetes.
         pods: Pods of a node that take addresses of its subnet, under Kubernetes. 0: none do.
         elastic: Whether Karpenter launches and ends them, under Kubernetes.
@@ -68,6 +73,7 @@ class NodeGroup:
     placement_group: PlacementWish
     labels: Mapping[str, str] = field(default_factory=dict)
     slurm: NodeSlurm = field(default_factory=NodeSlurm)
+    taints: Mapping[str, str] = field(default_factory=dict)
     os: eks.NodeOs = "al2023"
     pods: int = 0
     elastic: bool = False
@@ -109,6 +115,12 @@ class NodeGroup:
     def nvlink_domain(self) -> int | None:
         """GPUs that share one NVLink domain. None: not known, or no GPU."""
         return self.ultraserver.gpus if self.ultraserver else self.instance_type.nvlink_domain
+
+    @property
+    def kubernetes_taints(self) -> tuple[Taint, ...]:
+        """What keeps pods off its nodes, under Kubernetes: that of GPUs, and those of the file."""
+        own = tuple(Taint(key=key, effect=cast(Effect, effect)) for key, effect in sorted(self.taints.items()))
+        return (*((GPU_TAINT,) if self.gpus else ()), *own)
 
     @property
     def features(self) -> list[str]:
@@ -155,6 +167,7 @@ def node_groups(
             placement_group=section.placement_group,
             labels=section.labels,
             slurm=section.slurm,
+            taints=section.taints,
             os=section.os or "al2023",
             elastic=section.elastic,
             pods=(section.pods or DEFAULT_PODS) if kubernetes else 0,

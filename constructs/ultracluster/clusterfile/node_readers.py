@@ -20,6 +20,15 @@ PLACEMENT_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,254}", re.ASCII)
 LABEL_NAME = re.compile(r"(?!u$)[A-Za-z][A-Za-z0-9_.]{0,61}", re.ASCII)
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
+# https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ and the syntax of label keys, as above.
+TAINT_KEY = re.compile(
+    r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?){1,4}/)?"
+    r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?",
+    re.ASCII,
+)
+TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+# Those that this library and EKS set themselves.
+TAKEN_TAINTS = ("nvidia.com/gpu", "fsx.csi.aws.com/agent-not-ready")
 
 
 def node_group_name(value: object) -> str:
@@ -93,6 +102,29 @@ def placement_group_name(value: object) -> str:
     if PLACEMENT_GROUP.fullmatch(found):
         return found
     raise ValueError(f"must be {what}, got {shown(found)}")
+
+
+def taints(value: object) -> dict[str, str]:
+    """Taints of nodes: the key of each, and what it does to pods that don't tolerate it."""
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of keys to effects, such as {{dedicated: NoSchedule}}, got {shown(value)}")
+    wrong = []
+    for key, effect in value.items():
+        if not isinstance(key, str) or not TAINT_KEY.fullmatch(key):
+            message = (
+                "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most, perhaps after a domain "
+                f"and a slash, got {shown(key)}"
+            )
+            wrong.append(Problem(path=(str(key),), at_key=True, message=message))
+        elif key in TAKEN_TAINTS:
+            message = f"{key} is on these nodes where it belongs; remove it"
+            wrong.append(Problem(path=(key,), at_key=True, message=message))
+        if effect not in TAINT_EFFECTS:
+            message = f"what a taint does is one of {', '.join(TAINT_EFFECTS)}, got {shown(effect)}"
+            wrong.append(Problem(path=(str(key),), message=message))
+    if wrong:
+        raise FieldProblems(wrong)
+    return dict(value)
 
 
 def labels(value: object) -> dict[str, str]:

@@ -50,6 +50,10 @@ class NodeGroupSection(Section):
     )
     labels: t.Labels = Field(default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE.")
     slurm: NodeSlurm = Field(default=NodeSlurm(), description="What Slurm is told of the nodes.")
+    taints: t.Taints = Field(
+        default={},
+        description="Under Kubernetes: taints of the nodes, each with its effect, beside that of GPUs.",
+    )
     os: t.NodeOs | None = Field(default=None, description="Under Kubernetes: al2023 or bottlerocket. Default: al2023.")
     elastic: t.Flag = Field(
         default=False,

@@ -228,6 +228,15 @@ Labels = Annotated[
         additionalProperties={"type": "string", "pattern": f"^{node_readers.LABEL.pattern}$"},
     ),
 ]
+Taints = Annotated[
+    dict[str, str],
+    Reader(
+        node_readers.taints,
+        type="object",
+        propertyNames={"pattern": f"^{node_readers.TAINT_KEY.pattern}$"},
+        additionalProperties={"enum": list(node_readers.TAINT_EFFECTS)},
+    ),
+]
 TopicArn = Annotated[
     str,
     text_of(notice_readers.topic_arn, notice_readers.TOPIC_ARN, "arn:aws:sns:us-east-2:123456789012:oncall"),

@@ -42,6 +42,7 @@ def platform_of(
                 instance_type=group.instance_type,
                 count=group.count,
                 spare=group.spare,
+                taints=group.kubernetes_taints,
                 os=group.os,
                 capacity=group.capacity,
                 layout=group.layout,

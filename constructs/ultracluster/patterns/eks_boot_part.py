@@ -8,7 +8,6 @@ from ultracluster.compute import user_data
 from ultracluster.hardware.eks import NodeOs
 from ultracluster.patterns.storage_part import Storage
 from ultracluster.planning import (
-    GPU_TAINT,
     LUSTRE_EFA_UNIT,
     ClusterAccess,
     LocalScratch,
@@ -36,7 +35,7 @@ def node_taints(cluster: ClusterFile, group: NodeGroup) -> tuple[Taint, ...]:
     """Taints of the nodes of a group."""
     # A cluster of yours may have no driver that takes the taint away.
     lustre = cluster.storage.lustre is not None and cluster.kubernetes.existing is None
-    return (*((GPU_TAINT,) if group.gpus else ()), *((_FSX_TAINT,) if lustre else ()))
+    return (*group.kubernetes_taints, *((_FSX_TAINT,) if lustre else ()))
 
 
 def kubernetes_boot(
