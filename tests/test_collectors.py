@@ -167,6 +167,23 @@ def test_the_agent_says_who_it_is_and_where_it_writes(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("version", "mode"), [("2.45.3", "--enable-feature=agent"), ("3.5.3", "--agent")])
+def test_prometheus_is_an_agent_in_the_words_of_its_version(tmp_path: Path, version: str, mode: str) -> None:
+    node = Node(tmp_path)
+    node.says("metadata/instance-id", "i-0123456789abcdef0")
+    node.says("metadata/availability-zone-id", "use2-az1")
+    template = node.file("/template.yaml", boot_of(P5)["/etc/ultracluster/metrics/agent.yaml"])
+    program = tmp_path / "programs" / "prometheus"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "prometheus, version {version}" || echo "$1"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}:{node.bin}"
+    url = "https://aps-workspaces.us-east-2.amazonaws.com/workspaces/ws-1/api/v1/remote_write"
+    arguments = ("--template", str(template), "--url", url, "--region", "us-east-2")
+    done = node.run("metrics-agent", *arguments, PATH=path)
+    assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

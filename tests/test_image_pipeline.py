@@ -132,6 +132,7 @@ def image(tmp_path: Path) -> Path:
         "bin/modinfo": '#!/bin/sh\n[ "$1" = --field ] && echo 580.95.05 || echo filename: x\n',
         "bin/enroot": "#!/bin/sh\necho 4.1.2\n",
         "bin/dcgmi": "#!/bin/sh\n",
+        **{f"opt/ultracluster/bin/{name}": "#!/bin/sh\n" for name in ("prometheus", "node_exporter", "dcgm-exporter")},
         "bin/mount.nfs4": "#!/bin/sh\n",
         "bin/systemctl": "#!/bin/sh\necho enabled\n",
         "bin/uname": "#!/bin/sh\necho aarch64\n",
@@ -170,6 +171,11 @@ def test_an_image_that_has_all_passes(image: Path) -> None:
 def test_an_image_that_lacks_something_is_not_made(image: Path, path: str, text: str, missing: str) -> None:
     (image / path).write_text(text)
     assert check(image) == (1, f"FAILED: {missing}\n")
+
+
+def test_an_image_that_cannot_collect_metrics_is_not_made(image: Path) -> None:
+    (image / "opt/ultracluster/bin/dcgm-exporter").unlink()
+    assert check(image) == (1, "FAILED: dcgm-exporter\n")
 
 
 STRICT = """\

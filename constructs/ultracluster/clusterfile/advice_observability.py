@@ -17,8 +17,9 @@ def observability_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
         yield (
             "metrics-programs",
             f"{', '.join(lacking)}: nodes send metrics with prometheus and node_exporter, and with dcgm-exporter where "
-            "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Put "
-            "them into /opt/ultracluster/bin of an image of yours, or write observability: {profile: none}",
+            "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Make "
+            "an image with compute.ImagePipeline, or put them into /opt/ultracluster/bin of one of yours, or write "
+            "observability: {profile: none}",
         )
     if wish.grafana.kind != "none" and cluster.grafana == "none":
         yield (

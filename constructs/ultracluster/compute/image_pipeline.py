@@ -28,9 +28,9 @@ class ImagePipeline(Construct):
     """EC2 Image Builder, set up to make an image for AWS PCS: by hand, or as often as a schedule says.
 
     The image has what AWS's Deep Learning AMI brings (NVIDIA driver, CUDA, Lustre client), and on top, in the versions
-    of `hardware.image_software`: EFA, PCS agent, Slurm, Enroot, Pyxis for that Slurm, DCGM; on arm64 IMEX too. An image
-    that lacks one of them fails its check, and is not made. Without a pipeline the image that AWS provides works: it
-    has neither Enroot nor Pyxis.
+    of `hardware.image_software`: EFA, PCS agent, Slurm, Enroot, Pyxis for that Slurm, DCGM, what collects metrics; on
+    arm64 IMEX too. An image that lacks one of them fails its check, and is not made. Without a pipeline the image that
+    AWS provides works: it has neither Enroot nor Pyxis, and perhaps nothing that collects metrics.
 
         aws imagebuilder start-image-pipeline-execution --image-pipeline-arn ARN
 
@@ -168,6 +168,7 @@ def _versions(slurm_version: str) -> dict[str, str]:
         "AGENT_SHA256": software.PCS_AGENT.sha256,
         "AGENT_VERSION": software.PCS_AGENT.version,
         "DCGM_VERSION": software.DCGM,
+        "EXPORTER_VERSION": software.DCGM_EXPORTER,
         "DRIVER": str(software.DRIVER),
         "EFA_SHA256": software.EFA.sha256,
         "EFA_VERSION": software.EFA.version,

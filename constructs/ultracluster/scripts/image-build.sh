@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes an image for AWS PCS of AWS's Deep Learning AMI for Ubuntu 24.04: EFA, PCS agent, Slurm, Enroot, Pyxis, DCGM.
+# Makes an image for AWS PCS of AWS's Deep Learning AMI for Ubuntu 24.04: EFA, PCS agent, Slurm, Enroot, Pyxis, DCGM
+# and what collects metrics.
 #
 #   image-build.sh REGION SLURM
 #
@@ -68,5 +69,11 @@ echo "PATH=$home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 # The parent has NVIDIA's repository, and its key.
 apt install --no-install-recommends "datacenter-gpu-manager-4-cuda13=$DCGM_VERSION*"
 systemctl enable nvidia-dcgm.service
+# What collects metrics, from Ubuntu's and NVIDIA's repositories, which sign it. Units of the node's own start it.
+apt install --no-install-recommends prometheus prometheus-node-exporter "datacenter-gpu-manager-exporter=$EXPORTER_VERSION*"
+systemctl disable --now prometheus.service prometheus-node-exporter.service nvidia-dcgm-exporter.service || true
+install -d /opt/ultracluster/bin
+ln -sf /usr/bin/prometheus /usr/bin/dcgm-exporter /opt/ultracluster/bin/
+ln -sf /usr/bin/prometheus-node-exporter /opt/ultracluster/bin/node_exporter
 # UltraServers only: the prolog starts it for each job.
 if [ "$(uname -m)" = aarch64 ]; then systemctl enable nvidia-imex.service; fi

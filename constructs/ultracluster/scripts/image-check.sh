@@ -45,5 +45,8 @@ check "Enroot $ENROOT_VERSION" test "$(enroot version 2>/dev/null)" = "$ENROOT_V
 check "Pyxis" test -s "$root/opt/aws/pcs/scheduler/slurm-$slurm/lib/slurm/spank_pyxis.so"
 check "Pyxis is a plugin of Slurm" held "/etc/aws/pcs/scheduler/slurm-$slurm/plugstack.conf.d/pyxis.conf" spank_pyxis.so
 check "DCGM" command -v dcgmi
+for program in prometheus node_exporter dcgm-exporter; do
+    check "$program" test -x "$root/opt/ultracluster/bin/$program"
+done
 if [ "$(uname -m)" = aarch64 ]; then check "IMEX" systemctl is-enabled nvidia-imex.service; fi
 exit "$failed"

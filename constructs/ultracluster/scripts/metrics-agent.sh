@@ -67,7 +67,10 @@ main() {
     fi
     mkdir -p "$run"
     printf '%s\n' "$text" >"$run/agent.yaml"
-    exec prometheus --agent --config.file="$run/agent.yaml" --storage.agent.path=/var/lib/ultracluster/metrics \
+    # The agent was a feature to enable before version 3, which is what Ubuntu 24.04 has.
+    mode=--agent
+    case $(prometheus --version 2>&1) in *"version 2."*) mode=--enable-feature=agent ;; esac
+    exec prometheus "$mode" --config.file="$run/agent.yaml" --storage.agent.path=/var/lib/ultracluster/metrics \
         --storage.agent.retention.max-time=2h --web.listen-address=127.0.0.1:9090
 }
 
