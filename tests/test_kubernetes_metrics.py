@@ -216,7 +216,7 @@ def test_rejects_a_second_endpoint_and_a_workspace_that_none_leads_to() -> None:
     text = PRIVATE.read_text().replace("grafana: {kind: none}", more)
     found = "\n".join(map(str, problems(text)))
     assert "makes one already" in found
-    assert "leads to Prometheus in us-east-2 alone" in found
+    assert "observability.workspace" in found
     assert len(problems(text)) == 2
 
 

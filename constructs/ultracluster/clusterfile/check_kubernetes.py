@@ -70,9 +70,6 @@ def _check_private_metrics(draft: Draft) -> Iterator[Problem]:
     if wish.vpc_endpoint:
         message = "network: {internet: false} makes one already, with those of other services; remove it"
         yield Problem(path=("observability", "vpc-endpoint"), message=message, at_key=True)
-    if wish.workspace is not None and draft.region is not None and wish.workspace.split(":")[3] != draft.region:
-        message = f"an endpoint leads to Prometheus in {draft.region} alone, and there is no way to the internet"
-        yield Problem(path=("observability", "workspace"), message=message)
 
 
 def _check_cluster(wish: Kubernetes, draft: Draft) -> Iterator[Problem]:

@@ -72,9 +72,7 @@ def observability(
         workspace.grants.write(role)
     if isinstance(workspace, PrometheusWorkspace) and cluster.orchestrator == "slurm":
         _remote_write_url(scope, cluster, workspace, nodes)
-    # An alarm watches metrics of its own region alone.
-    if isinstance(workspace, PrometheusWorkspace) or workspace.region == cluster.region:
-        PrometheusAlarms(scope, "PrometheusAlarms", workspace_id=workspace.workspace_id, topic=alerts.topic)
+    PrometheusAlarms(scope, "PrometheusAlarms", workspace_id=workspace.workspace_id, topic=alerts.topic)
     _storage_alarms(scope, cluster, storage, alerts.topic)
     clients: list[ec2.ISecurityGroup] = [network.nodes]
     way_in = _grafana(scope, cluster, network, workspace, clients)
