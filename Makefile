@@ -48,7 +48,7 @@ lint: $(READY)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
 
 unit: $(READY)
-	@"$(BIN)/pytest" -q -n 2 -m "not slow"
+	@"$(BIN)/pytest" -q -n 2 -m "not slow and not daemons"
 
 golden: $(READY)
 	@"$(BIN)/pytest" -q tests/test_golden.py examples --update-snapshots

@@ -16,7 +16,7 @@ from conftest import ROOT
 from ultracluster.clusterfile import ClusterFile, load
 from ultracluster.workloads import slurm_jobs
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.daemons]
 
 NODES, GPUS = 64, 512
 LONG = "exec sleep 600"

@@ -31,6 +31,9 @@ class Database:
         return sorted(subprocess.check_output(command, env=self.environment, text=True, timeout=30).split())
 
 
+pytestmark = pytest.mark.daemons
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with slurmdbd(tmp_path_factory.mktemp("slurmdbd")) as environment:

@@ -14,7 +14,7 @@ from ultracluster.metrics import METRICS, Profile, metrics
 from ultracluster.metrics.reading import read_from_exporters
 from ultracluster.metrics.volume import recorded_series, scraped_series
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.daemons]
 
 NODES = 100
 # What nothing here has: NVLink 5, errors that are not injected, other names of the same.
