@@ -13,7 +13,7 @@ from ultracluster.metrics.metric import GPU, JOB, NODE, Metric, Profile, Source
 from ultracluster.metrics.names import FAMILIES, METRICS, OTHERS, metrics
 from ultracluster.metrics.objects import kube_state_metrics_arguments, node_objects, shared_objects
 from ultracluster.metrics.rules import rules
-from ultracluster.metrics.scraping import SLURM_SETTINGS, kubernetes_scraping, slurm_scraping
+from ultracluster.metrics.scraping import kubernetes_scraping, slurm_scraping
 from ultracluster.metrics.volume import Volume, volume
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "NODE",
     "OTHERS",
     "PROBLEM",
-    "SLURM_SETTINGS",
     "Alert",
     "Dcgm",
     "Metric",

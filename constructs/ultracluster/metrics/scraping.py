@@ -9,10 +9,7 @@ from typing import Any
 from ultracluster.metrics.agent import SLURM_PAGES, relabelling
 from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.text import block_yaml
-from ultracluster.planning.slurm_settings import METRICS_SETTINGS
 
-#: The settings that make a PCS cluster answer, from Slurm 25.11 on; `PrivateData` must not be set.
-SLURM_SETTINGS = METRICS_SETTINGS
 SLURM_PORT = 6817
 
 #: What kube-state-metrics is told to give, and of which objects: all of it is a multiple.
