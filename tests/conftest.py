@@ -1,10 +1,11 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from hypothesis import settings
+from strict_process import StrictProcess
 
 ROOT = Path(__file__).parent.parent
 # How long a case takes says more about who else uses the machine than about the code.
@@ -23,3 +24,10 @@ def stack() -> cdk.Stack:
 @pytest.fixture
 def template(stack: cdk.Stack) -> Callable[[], assertions.Template]:
     return lambda: assertions.Template.from_stack(stack)
+
+
+@pytest.fixture(scope="session")
+def strict() -> Iterator[StrictProcess]:
+    """Synthesises with every check on; see `strict_process`."""
+    with StrictProcess() as process:
+        yield process

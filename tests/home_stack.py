@@ -1,25 +1,17 @@
-"""A stack with a home directory of every kind. As a script: the same with every check on.
+"""A stack with a home directory of every kind."""
 
-Usage: python tests/home_stack.py OUTDIR. Exits 1 when CloudFormation Validate or cdk-nag has something to say.
-"""
-
-import json
-import sys
 from ipaddress import IPv4Network
-from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
-from cdk_nag import AwsSolutionsChecks
 
 from ultracluster import network, storage
 from ultracluster.planning import size_openzfs
 from ultracluster.storage import HomeDirectory
 
-ROOT = Path(__file__).parent.parent
 RANGE = "10.0.0.0/16"
 
 
@@ -89,14 +81,3 @@ def make_homes(stack: cdk.Stack) -> dict[str, HomeDirectory]:
         "yours": yours,
         "your efs": your_efs,
     }
-
-
-def main(outdir: str) -> None:
-    app = cdk.App(context=json.loads((ROOT / "cdk.json").read_text())["context"], outdir=outdir)
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
-    make_homes(cdk.Stack(app, "Homes", env=cdk.Environment(account="123456789012", region="us-east-2")))
-    app.synth()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

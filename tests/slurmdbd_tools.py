@@ -60,7 +60,11 @@ def slurmdbd(room: Path) -> Iterator[dict[str, str]]:
         for process in reversed(started):
             with suppress(ProcessLookupError):
                 process.send_signal(signal.SIGTERM)
-            process.wait(30)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _write(path: Path, text: str) -> None:
@@ -70,6 +74,8 @@ def _write(path: Path, text: str) -> None:
 
 def _start(command: list[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
     with log.open("wb") as out:
+        # Should this process be killed, none of them stays.
+        command = ["setpriv", "--pdeathsig", "KILL", *command]
         return subprocess.Popen(command, env=environment, stdout=out, stderr=out)
 
 

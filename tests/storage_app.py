@@ -1,11 +1,4 @@
-"""An app with everything that storage has for S3, which tests synthesise with every check on, and rehearse.
-
-Usage: python tests/storage_app.py OUTDIR. Exits 1 when CloudFormation Validate or cdk-nag has something to say.
-"""
-
-import json
-import sys
-from pathlib import Path
+"""An app with everything that storage has for S3, which tests synthesise with every check on, and deploy locally."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -15,8 +8,6 @@ from aws_cdk import aws_s3 as s3
 
 from ultracluster import storage
 from ultracluster.planning import LustreGoal, plan_lustre
-
-ROOT = Path(__file__).parent.parent
 
 
 def everything(app: cdk.App) -> cdk.Stack:
@@ -84,17 +75,3 @@ def everything(app: cdk.App) -> cdk.Stack:
         stack, "Release", associations=[exported], not_accessed_for_days=7, mount_options="relatime,flock"
     )
     return stack
-
-
-def main(outdir: str) -> None:
-    """Synthesise it, with the flags of cdk.json."""
-    from cdk_nag import AwsSolutionsChecks
-
-    app = cdk.App(context=json.loads((ROOT / "cdk.json").read_text())["context"], outdir=outdir)
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
-    everything(app)
-    app.synth()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

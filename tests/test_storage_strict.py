@@ -1,56 +1,26 @@
 """All that storage has for S3, with everything that checks templates, and deployed into the local cloud."""
 
 import copy
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
-from cfnlint.api import ManualArgs, lint
 from rehearsal_tools import local_stacks
 from storage_app import everything
+from strict_process import StrictProcess
+from template_lint import problems
 
-from conftest import ROOT
 from ultracluster import guard
 from ultracluster.guard.stateful import stateful
 from ultracluster.guard.template import Template as GuardedTemplate
 
 
-def synthesise(script: Path, outdir: Path) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if key != "CDK_VALIDATION"}
-    return subprocess.run(
-        [sys.executable, str(script), str(outdir)],
-        cwd=ROOT,
-        env=environment | {"PYTHONPATH": os.pathsep.join([str(ROOT / "constructs"), str(ROOT)])},
-        capture_output=True,
-        text=True,
-    )
-
-
 @pytest.mark.slow
-def test_everything_passes_every_check(tmp_path: Path) -> None:
-    result = synthesise(ROOT / "tests" / "storage_app.py", tmp_path)
-    assert result.returncode == 0, result.stdout + result.stderr
+def test_everything_passes_every_check(tmp_path: Path, strict: StrictProcess) -> None:
+    assert strict.synthesise(tmp_path, ["storage"]) == ""
     (path,) = tmp_path.glob("*.template.json")
-    problems = lint(path.read_text(), config=ManualArgs(regions=["us-east-2"]))
-    assert [f"{problem.rule.id} {problem.message}" for problem in problems] == []
-
-
-@pytest.mark.slow
-def test_the_strict_pass_sees_what_is_not_acknowledged(tmp_path: Path) -> None:
-    code = (ROOT / "tests" / "storage_app.py").read_text()
-    broken = code.replace("    app.synth()\n", '    s3.Bucket(stack, "Open")\n    app.synth()\n').replace(
-        "    everything(app)\n", "    stack = everything(app)\n"
-    )
-    assert broken.count("stack = everything(app)") == broken.count('"Open"') == 1
-    script = tmp_path / "broken.py"
-    script.write_text(broken.replace("Path(__file__).parent.parent", f"Path({str(ROOT)!r})"))
-    result = synthesise(script, tmp_path / "out")
-    assert result.returncode != 0
-    assert "AwsSolutions-S1" in result.stdout + result.stderr
+    assert problems(path.read_text()) == []
 
 
 def test_the_registry_schemas_take_everything_and_the_references_resolve() -> None:

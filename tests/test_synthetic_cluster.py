@@ -50,7 +50,7 @@ def number(cluster: SyntheticCluster, expression: str) -> float:
 
 def test_a_healthy_cluster_tells_nothing(cluster: SyntheticCluster) -> None:
     since = time.time()
-    time.sleep(10)
+    time.sleep(6)
     assert cluster.firing() == set()
     assert cluster.told(since) == set()
 

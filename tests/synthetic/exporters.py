@@ -22,7 +22,7 @@ class Exporters:
         self.start = time.time()
 
     def page(self, path: str) -> str | None:
-        """The text of a page; None when there is none, as when a node has gone."""
+        """The text of a page; None when there is none."""
         kind, _, rest = path.strip("/").partition("/")
         now = time.time()
         if kind in SERVICES:
@@ -30,7 +30,8 @@ class Exporters:
         if kind == "control":
             return self.control(rest)
         node = self.fleet.get(int(rest)) if rest.isdigit() else None
-        if node is None or node.lost:
+        # A lost node answers until nobody asks it: its agent dies with its exporters, and none is seen to be down.
+        if node is None:
             return None
         return {"node": node.node_page, "dcgm": node.dcgm_page, "agent": node.agent_page}[kind](now - self.start, now)
 

@@ -1,7 +1,8 @@
 """The same rules and routes on a faster clock: every time is divided, and nothing else is changed.
 
-`for: 10m` becomes `for: 30s`, `[5m]` becomes `[15s]`, the evaluation every 30 s one every 5 s. A window must
-hold two scrapes at least, so none gets shorter than that; thresholds, names and expressions stay as they are.
+`for: 10m` becomes `for: 10s`, and the evaluation every 30 s one every 3 s. A window `[5m]` becomes `[5s]` and four
+scrapes more: a machine that stands still for ten seconds must not look like nodes that are silent, and what was a
+longer window is still one. Thresholds, names and expressions stay as they are.
 """
 
 import re
@@ -10,11 +11,11 @@ from typing import Any
 from ruamel.yaml import YAML
 
 #: By what every time is divided.
-FACTOR = 20
-SCRAPE_S = 5
-#: A window holds two scrapes.
-SHORTEST_WINDOW_S = 2 * SCRAPE_S + 2
-EVALUATION_S = 5
+FACTOR = 60
+SCRAPE_S = 3
+#: What every window has more than its share.
+MARGIN_S = 4 * SCRAPE_S
+EVALUATION_S = 3
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _WINDOW = re.compile(r"\[(\d+)([smhd])\]")
 
@@ -24,9 +25,9 @@ def seconds(text: str) -> int:
     return int(text[:-1]) * _UNITS[text[-1]]
 
 
-def shorter(text: str, *, least: int = 0) -> str:
-    """A time, divided."""
-    return f"{max(round(seconds(text) / FACTOR), least)}s"
+def shorter(text: str, *, more: int = 0) -> str:
+    """A time, divided; at least a second."""
+    return f"{max(round(seconds(text) / FACTOR), 1) + more}s"
 
 
 def shortened_rules(text: str) -> dict[str, Any]:
@@ -35,9 +36,7 @@ def shortened_rules(text: str) -> dict[str, Any]:
     for group in found["groups"]:
         group["interval"] = f"{EVALUATION_S}s"
         for rule in group["rules"]:
-            rule["expr"] = _WINDOW.sub(
-                lambda match: f"[{shorter(match[1] + match[2], least=SHORTEST_WINDOW_S)}]", rule["expr"]
-            )
+            rule["expr"] = _WINDOW.sub(lambda match: f"[{shorter(match[1] + match[2], more=MARGIN_S)}]", rule["expr"])
             if "for" in rule:
                 rule["for"] = shorter(rule["for"])
     return found
@@ -49,5 +48,5 @@ def shortened_routes(text: str) -> dict[str, Any]:
     for route in (found["route"], *found["route"]["routes"]):
         for key in ("group_wait", "group_interval", "repeat_interval"):
             if key in route:
-                route[key] = shorter(route[key], least=1)
+                route[key] = shorter(route[key])
     return found
