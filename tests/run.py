@@ -19,8 +19,8 @@ def main() -> int:
     types = subprocess.Popen([BIN / "mypy"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print("== pytest", flush=True)
     pytest = [str(BIN / "pytest"), "-q", "--durations=8", *sys.argv[1:]]
-    tests = subprocess.run([*pytest, "-n", "2", "-m", "not daemons"], cwd=ROOT).returncode
-    # Two workers would share out the tests of one file, and a busy machine would be slower than what is waited for.
+    tests = subprocess.run([*pytest, "-n", "2", "--dist", "worksteal", "-m", "not daemons"], cwd=ROOT).returncode
+    # One after the other: a busy machine would be slower than what is waited for.
     print("== pytest: Slurm and Prometheus for real", flush=True)
     daemons = subprocess.run([*pytest, "-m", "daemons"], cwd=ROOT).returncode
     print("== mypy --strict", flush=True)
