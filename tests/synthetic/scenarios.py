@@ -90,7 +90,7 @@ def main(files: list[str]) -> None:
         print(f"| healthy, 20 s | {', '.join(quiet) or 'none'} | |")
         since = inject(cluster)
         last = time.time()
-        time.sleep(90)
+        time.sleep(60)
         told: dict[tuple[str, str], float] = {}
         for when, _, one in cluster.heard:
             if when >= last and one["status"] == "firing":

@@ -1,8 +1,8 @@
 """The same rules and routes on a faster clock: every time is divided, and nothing else is changed.
 
-`for: 10m` becomes `for: 10s`, and the evaluation every 30 s one every 3 s. A window `[5m]` becomes `[5s]` and four
-scrapes more: a machine that stands still for ten seconds must not look like nodes that are silent, and what was a
-longer window is still one. Thresholds, names and expressions stay as they are.
+The evaluation every 30 s becomes one every 3 s. A window `[10m]` or `for: 10m` becomes 10 s and four scrapes more: a
+machine that stands still for ten seconds must not look like nodes that are silent, and what was longer than another is
+still longer. Thresholds, names and expressions stay as they are.
 """
 
 import re
@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 #: By what every time is divided.
 FACTOR = 60
 SCRAPE_S = 3
-#: What every window has more than its share.
+#: What every window and wait has more than its share.
 MARGIN_S = 4 * SCRAPE_S
 EVALUATION_S = 3
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -38,7 +38,7 @@ def shortened_rules(text: str) -> dict[str, Any]:
         for rule in group["rules"]:
             rule["expr"] = _WINDOW.sub(lambda match: f"[{shorter(match[1] + match[2], more=MARGIN_S)}]", rule["expr"])
             if "for" in rule:
-                rule["for"] = shorter(rule["for"])
+                rule["for"] = shorter(rule["for"], more=MARGIN_S)
     return found
 
 
