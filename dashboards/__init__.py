@@ -1,6 +1,6 @@
 """The Grafana dashboards, as data, and what turns them into JSON. Not shipped: the JSON is, as data of the package.
 
-`python -m dashboards` writes constructs/ultracluster/metrics/dashboards/*.json anew. It needs grafana-foundation-sdk,
+`python -m dashboards` writes the JSON in constructs/ultracluster/metrics anew. It needs grafana-foundation-sdk,
 which nobody else does.
 """
 
@@ -8,6 +8,7 @@ from dashboards.fleet import FLEET
 from dashboards.goodput import GOODPUT
 from dashboards.inference import INFERENCE
 from dashboards.job import JOB_DASHBOARD
+from dashboards.lustre_servers import LUSTRE_SERVERS
 from dashboards.network import NETWORK
 from dashboards.node import NODE_DASHBOARD
 from dashboards.pipeline import PIPELINE
@@ -28,4 +29,7 @@ DASHBOARDS: tuple[Dashboard, ...] = (
     PIPELINE,
 )
 
-__all__ = ["DASHBOARDS"]
+#: For whoever has a file system of FSx for Lustre, and CloudWatch as a data source.
+CLOUDWATCH_DASHBOARDS: tuple[Dashboard, ...] = (LUSTRE_SERVERS,)
+
+__all__ = ["CLOUDWATCH_DASHBOARDS", "DASHBOARDS"]

@@ -2,20 +2,23 @@
 
 from pathlib import Path
 
-from dashboards import DASHBOARDS
+from dashboards import CLOUDWATCH_DASHBOARDS, DASHBOARDS
 from dashboards.build import build
 
-FOLDER = Path(__file__).parent.parent / "constructs" / "ultracluster" / "metrics" / "dashboards"
+_PACKAGE = Path(__file__).parent.parent / "constructs" / "ultracluster" / "metrics"
+FOLDERS = {"dashboards": DASHBOARDS, "cloudwatch_dashboards": CLOUDWATCH_DASHBOARDS}
 
 
 def main() -> None:
     """Write them, and remove those that are gone."""
-    FOLDER.mkdir(exist_ok=True)
-    texts = {f"{dashboard.uid}.json": build(dashboard) for dashboard in DASHBOARDS}
-    for stale in {path.name for path in FOLDER.glob("*.json")} - set(texts):
-        (FOLDER / stale).unlink()
-    for name, text in texts.items():
-        (FOLDER / name).write_text(text)
+    for name, dashboards in FOLDERS.items():
+        folder = _PACKAGE / name
+        folder.mkdir(exist_ok=True)
+        texts = {f"{dashboard.uid}.json": build(dashboard) for dashboard in dashboards}
+        for stale in {path.name for path in folder.glob("*.json")} - set(texts):
+            (folder / stale).unlink()
+        for file, text in texts.items():
+            (folder / file).write_text(text)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from grafana_foundation_sdk.models import common as common_models
 from grafana_foundation_sdk.models import dashboard as models
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
+from dashboards import cloudwatch
 from dashboards.spec import Dashboard, Panel, Query, Variable
 
 # Which Prometheus: the reader's choice, so that one JSON serves every workspace.
@@ -48,7 +49,6 @@ def build(dashboard: Dashboard) -> str:
         .refresh("1m")
         .tooltip(models.DashboardCursorSync.CROSSHAIR)
         .editable()
-        .with_variable(builders.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
         .link(
             builders.DashboardLink("Dashboards")
             .type(models.DashboardLinkType.DASHBOARDS)
@@ -58,8 +58,8 @@ def build(dashboard: Dashboard) -> str:
             .keep_time(True)
         )
     )
-    for variable in dashboard.variables:
-        made = made.with_variable(_variable(variable))
+    for variable in _variables(dashboard):
+        made = made.with_variable(variable)
     numbers = itertools.count(1)
     for row in dashboard.rows:
         made = made.with_row(builders.Row(row.title).id(next(numbers)))
@@ -67,6 +67,13 @@ def build(dashboard: Dashboard) -> str:
             made = made.with_panel(_panel(panel).id(next(numbers)))
     text = json.dumps(made.build(), cls=JSONEncoder, sort_keys=True)
     return json.dumps(json.loads(text), indent=1, sort_keys=True) + "\n"
+
+
+def _variables(dashboard: Dashboard) -> list[Any]:
+    if dashboard.source == "cloudwatch":
+        return cloudwatch.variables()
+    chosen = builders.DatasourceVariable("datasource").label("Prometheus").type("prometheus")
+    return [chosen, *map(_variable, dashboard.variables)]
 
 
 def _variable(variable: Variable) -> builders.QueryVariable:
@@ -92,7 +99,7 @@ def _panel(panel: Panel) -> Any:
         _BUILDERS[panel.kind]()
         .title(panel.title)
         .description(panel.why)
-        .datasource(_SOURCE)
+        .datasource(cloudwatch.SOURCE if panel.fsx else _SOURCE)
         .unit(panel.unit)
         .span(panel.width)
         .height(panel.height)
@@ -110,6 +117,9 @@ def _panel(panel: Panel) -> Any:
         made = made.data_links([_link(panel, *panel.to)])
     for number, query in enumerate(panel.queries):
         made = made.with_target(_query(query, panel, chr(ord("A") + number)))
+    for number, one in enumerate(panel.fsx):
+        for target in cloudwatch.targets(one, chr(ord("A") + number)):
+            made = made.with_target(target)
     return _LOOKS[panel.kind](made, panel)
 
 

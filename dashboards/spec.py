@@ -21,6 +21,25 @@ class Query:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FsxQuery:
+    """A metric of a file system in CloudWatch.
+
+    Args:
+        metric: Its name in the namespace AWS/FSx.
+        worst_of: Dimension whose ten highest are drawn, such as `FileServer`. Default: the file system as a whole.
+        per_second: It is a sum, and shown for a second. Default: the highest value.
+        dimensions: Further dimensions that the metric has, with their values.
+        legend: How it is named.
+    """
+
+    metric: str
+    worst_of: str | None = None
+    per_second: bool = False
+    dimensions: tuple[tuple[str, str], ...] = ()
+    legend: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
     """One panel.
 
@@ -28,6 +47,7 @@ class Panel:
         title: What it shows, in a few words.
         why: What a person reads off it, and what to do then. Shown behind the (i).
         queries: What it draws. A table joins them on their labels.
+        fsx: What it draws instead, of CloudWatch.
         unit: Grafana's id of the unit: `percentunit`, `celsius`, `watt`, `binBps`, `s`, `short`, ...
         steps: Colour from a value on, ascending; the first has None. Default: no threshold.
         words: What a value is called, with its colour: for states.
@@ -40,7 +60,8 @@ class Panel:
     kind: Kind
     title: str
     why: str
-    queries: tuple[Query, ...]
+    queries: tuple[Query, ...] = ()
+    fsx: tuple[FsxQuery, ...] = ()
     unit: str = "short"
     steps: tuple[tuple[float | None, str], ...] = ()
     words: Mapping[int, tuple[str, str]] = field(default_factory=dict)
@@ -82,6 +103,7 @@ class Dashboard:
         about: One sentence on what question it answers.
         variables: The choices at its top, after the data source's.
         rows: What it shows.
+        source: Where it asks: Prometheus with `Query`, CloudWatch with `FsxQuery`.
     """
 
     uid: str
@@ -89,3 +111,4 @@ class Dashboard:
     about: str
     variables: tuple[Variable, ...]
     rows: tuple[Row, ...]
+    source: Literal["prometheus", "cloudwatch"] = "prometheus"

@@ -76,7 +76,9 @@ class ObservabilityParts(cdk.Stack):
             dashboards=DASHBOARDS,
             query_url=self.workspace.query_url,
             region=self.workspace.region,
+            cloudwatch_region="us-east-2",
         )
+        observability.grant_cloudwatch(self.grafana, self.grafana.role)
         self.self_hosted = observability.SelfHostedGrafana(
             self,
             "SelfHosted",
@@ -86,5 +88,7 @@ class ObservabilityParts(cdk.Stack):
             dashboards=DASHBOARDS,
             query_url=self.workspace.query_url,
             region=self.workspace.region,
+            cloudwatch_region="us-east-2",
         )
+        observability.grant_cloudwatch(self.self_hosted, self.self_hosted.role)
         self.workspace.grants.query(self.self_hosted.role)

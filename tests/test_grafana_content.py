@@ -96,7 +96,7 @@ def write(folder: Path, *uids: str, **more: str) -> None:
 
 def properties(**more: str) -> dict[str, str]:
     source = {"uid": FOLDER, "name": "llama", "type": "grafana-amazonprometheus-datasource", "url": "https://aps/ws"}
-    return {"WorkspaceId": WORKSPACE, "Folder": FOLDER, "Title": "llama", "DataSource": json.dumps(source), **more}
+    return {"WorkspaceId": WORKSPACE, "Folder": FOLDER, "Title": "llama", "DataSources": json.dumps([source]), **more}
 
 
 def send(handler: ModuleType, server: Server, request: str, **more: Any) -> dict[str, Any]:
@@ -145,6 +145,22 @@ def test_an_update_changes_what_changed_and_removes_what_is_gone(
     assert server.kept.dashboards.keys() == {"fleet", "job"}
     assert server.kept.dashboards["fleet"][1]["title"] == "The fleet"
     no_token_is_left(server)
+
+
+def test_a_data_source_that_is_gone_from_the_properties_is_gone_from_the_workspace(
+    handler: ModuleType, server: Server, tmp_path: Path
+) -> None:
+    write(tmp_path, "fleet")
+    ours = json.loads(properties()["DataSources"])
+    both = properties(DataSources=json.dumps([*ours, {"uid": "cloudwatch-llama", "name": "CloudWatch"}]))
+    send(handler, server, "Create", ResourceProperties=both)
+    assert server.kept.data_sources.keys() == {FOLDER, "cloudwatch-llama"}
+    server.kept.data_sources["theirs"] = {"uid": "theirs"}
+    send(handler, server, "Update", OldResourceProperties=both)
+    assert server.kept.data_sources.keys() == {FOLDER, "theirs"}
+    send(handler, server, "Update", ResourceProperties=both, OldResourceProperties=properties())
+    send(handler, server, "Delete", ResourceProperties=both)
+    assert server.kept.data_sources.keys() == {"theirs"}
 
 
 def test_the_same_content_twice_is_the_same_content(handler: ModuleType, server: Server, tmp_path: Path) -> None:
@@ -274,7 +290,7 @@ def test_an_account_without_a_token_is_cleared_away(handler: ModuleType, server:
 
 
 def test_a_defect_tells_its_type_and_no_more(handler: ModuleType, server: Server) -> None:
-    said = send(handler, server, "Create", ResourceProperties=properties(DataSource="glsa_secret is no JSON"))
+    said = send(handler, server, "Create", ResourceProperties=properties(DataSources="glsa_secret is no JSON"))
     assert said["Status"] == "FAILED"
     assert said["Reason"] == "a defect of the handler: JSONDecodeError"
 

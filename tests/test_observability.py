@@ -14,6 +14,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from observability_stack import ALERT_MANAGER, DASHBOARDS, RULES, ObservabilityParts
+from ruamel.yaml import YAML
 
 from ultracluster import metrics, observability
 from ultracluster.hardware.grafana import AMAZON_PROMETHEUS_PLUGIN, MANAGED_GRAFANA_REGIONS
@@ -87,6 +88,15 @@ def test_dashboards_may_query_and_not_write(parts: tuple[Any, dict[str, Any]]) -
             "aps:GetMetricMetadata",
             "aps:GetSeries",
             "aps:QueryMetrics",
+        }
+
+
+def test_dashboards_may_read_metrics_of_cloudwatch_and_no_more(parts: tuple[Any, dict[str, Any]]) -> None:
+    for role in ("GrafanaRole", "SelfHostedNodeRole"):
+        granted = {action for one in policies_of(parts[1], role) for action in actions(one)}
+        assert {one for one in granted if one.startswith("cloudwatch:")} == {
+            "cloudwatch:GetMetricData",
+            "cloudwatch:ListMetrics",
         }
 
 
@@ -334,6 +344,32 @@ def test_a_new_dashboard_makes_a_new_server() -> None:
 
     assert template("Fleet") == template("Fleet")
     assert template("Fleet") != template("The fleet")
+
+
+def test_a_server_asks_cloudwatch_in_the_region_that_it_is_told() -> None:
+    with tarfile.open(fileobj=BytesIO(self_hosted_grafana._bundle({}, "us-west-2"))) as archive:
+        text = archive.extractfile("provisioning/datasources/ultracluster.yaml").read()  # type: ignore[union-attr]
+    prometheus, cloudwatch = YAML(typ="safe").load(text)["datasources"]
+    assert (prometheus["type"], cloudwatch["type"]) == ("prometheus", "cloudwatch")
+    assert cloudwatch["jsonData"] == {"authType": "default", "defaultRegion": "us-west-2"}
+    assert cloudwatch["editable"] is False
+
+
+def test_rejects_a_region_of_cloudwatch_that_only_a_deployment_knows() -> None:
+    found = stack()
+    vpc = ec2.Vpc.from_vpc_attributes(found, "V", vpc_id="vpc-0123456789abcdef0", availability_zones=["a"])
+    with pytest.raises(ValueError, match="cloudwatch_region stands in a file: give its name, such as us-east-2"):
+        observability.SelfHostedGrafana(
+            found,
+            "G",
+            name="llama",
+            vpc=vpc,
+            subnet=ec2.Subnet.from_subnet_id(found, "Subnet", "subnet-0123456789abcdef0"),
+            dashboards={},
+            query_url="https://aps",
+            region="us-east-2",
+            cloudwatch_region=cdk.Aws.REGION,
+        )
 
 
 def test_the_files_of_a_server_are_the_same_bytes_for_the_same_dashboards() -> None:

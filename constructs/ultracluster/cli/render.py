@@ -84,9 +84,11 @@ def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
 
 
 def _dashboards(cluster: "ClusterFile") -> list[RenderedFile]:
-    from ultracluster.metrics.dashboard_files import dashboards
+    from ultracluster.metrics.dashboard_files import dashboards, lustre_dashboards
 
-    texts = dashboards() if cluster.observability.on else {}
+    texts: dict[str, str] = {}
+    if cluster.observability.on:
+        texts = {**dashboards(), **(lustre_dashboards() if cluster.storage.lustre else {})}
     return [
         RenderedFile(path=f"dashboards/{uid}.json", text=text, what=f"Grafana: {json.loads(text)['title']}.")
         for uid, text in texts.items()

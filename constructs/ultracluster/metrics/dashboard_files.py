@@ -23,11 +23,19 @@ def dashboards(*, data_source: str = PROMETHEUS) -> Mapping[str, str]:
     """
     if data_source not in (PROMETHEUS, AMAZON_PROMETHEUS):
         raise ValueError(f"data_source must be {PROMETHEUS} or {AMAZON_PROMETHEUS}, got {data_source!r}")
-    folder = files("ultracluster.metrics") / "dashboards"
-    found = sorted((one for one in folder.iterdir() if one.name.endswith(".json")), key=lambda one: one.name)
-    return MappingProxyType(
-        {
-            one.name.removesuffix(".json"): one.read_text().replace(f'"{PROMETHEUS}"', f'"{data_source}"')
-            for one in found
-        }
-    )
+    found = _texts("dashboards")
+    return MappingProxyType({uid: text.replace(f'"{PROMETHEUS}"', f'"{data_source}"') for uid, text in found.items()})
+
+
+def lustre_dashboards() -> Mapping[str, str]:
+    """Uid -> JSON of what asks CloudWatch about file systems of FSx for Lustre, by uid.
+
+    The reader chooses the data source and the file system.
+    """
+    return MappingProxyType(_texts("cloudwatch_dashboards"))
+
+
+def _texts(folder: str) -> dict[str, str]:
+    found = (files("ultracluster.metrics") / folder).iterdir()
+    texts = {one.name.removesuffix(".json"): one.read_text() for one in found if one.name.endswith(".json")}
+    return dict(sorted(texts.items()))

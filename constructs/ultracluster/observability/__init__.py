@@ -2,6 +2,7 @@
 
 from ultracluster.observability.alert_topic import AlertTopic
 from ultracluster.observability.anomaly_detector import AnomalyDetector
+from ultracluster.observability.cloudwatch_access import grant_cloudwatch
 from ultracluster.observability.grafana_provisioning import GrafanaContent
 from ultracluster.observability.grafana_workspace import GrafanaWorkspace, Saml
 from ultracluster.observability.prometheus_alarms import PrometheusAlarms
@@ -22,4 +23,5 @@ __all__ = [
     "PrometheusWorkspace",
     "Saml",
     "SelfHostedGrafana",
+    "grant_cloudwatch",
 ]

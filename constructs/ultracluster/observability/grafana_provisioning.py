@@ -1,4 +1,4 @@
-"""What is in a workspace of Amazon Managed Grafana: the data source and the dashboards."""
+"""What is in a workspace of Amazon Managed Grafana: data sources and dashboards."""
 
 import hashlib
 import shutil
@@ -14,6 +14,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from ultracluster.hardware.grafana import AMAZON_PROMETHEUS_PLUGIN
+from ultracluster.observability.cloudwatch_access import cloudwatch_source
 from ultracluster.observability.dashboards import fitted
 
 _HANDLER = Path(__file__).parent / "grafana_content"
@@ -33,18 +34,20 @@ _ACTIONS = (
 
 
 class GrafanaContent(Construct):
-    """A folder of dashboards and their data source in a workspace, made by a custom resource.
+    """A folder of dashboards and their data sources in a workspace, made by a custom resource.
 
     CloudFormation knows neither (2026-11-21). The handler makes a service account, uses a token of it and deletes both,
     all within one invocation: no token is stored, returned or logged. An update changes what changed and removes what
-    is gone; a deletion removes the folder and the data source, and leaves what is yours.
+    is gone; a deletion removes the folder and the data sources, and leaves what is yours.
 
     Args:
-        name: Name of the cluster, which the folder and the data source are called after.
+        name: Name of the cluster, which the folder and the data sources are called after.
         workspace_id: Id of the workspace, `g-...`; version 12 of Grafana or a later one.
         dashboards: JSON of each dashboard, by its uid. The uids must be free in the workspace.
         query_url: Where the data source queries: `PrometheusWorkspace.query_url`.
         region: Region of that.
+        cloudwatch_region: Region whose metrics of CloudWatch are a data source too, for `lustre_dashboards`; then
+            `grant_cloudwatch` to the workspace's role. Default: there is none.
 
     Raises:
         ValueError: When something is no dashboard.
@@ -60,6 +63,7 @@ class GrafanaContent(Construct):
         dashboards: Mapping[str, str],
         query_url: str,
         region: str,
+        cloudwatch_region: str | None = None,
     ) -> None:
         super().__init__(scope, id)
         try:
@@ -67,8 +71,13 @@ class GrafanaContent(Construct):
         except ValueError as error:
             raise ValueError(f"{self.node.path}: {error}") from None
         stack = cdk.Stack.of(self)
+        short = name if len(name) <= 27 else _checksum(name)[:27]
         #: Uid of the folder and of the data source: 40 characters at most.
-        self.uid = f"ultracluster-{name}" if len(name) <= 27 else f"ultracluster-{_checksum(name)[:27]}"
+        self.uid = f"ultracluster-{short}"
+        sources = [_data_source(self.uid, name, query_url, region)]
+        if cloudwatch_region is not None:
+            uid = f"cloudwatch-{short}"
+            sources.append(cloudwatch_source(uid, f"CloudWatch of {name}", cloudwatch_region, "ec2_iam_role"))
         log = logs.LogGroup(
             self, "Log", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=cdk.RemovalPolicy.DESTROY
         )
@@ -119,13 +128,13 @@ class GrafanaContent(Construct):
                 "WorkspaceId": workspace_id,
                 "Folder": self.uid,
                 "Title": f"Cluster {name}",
-                "DataSource": stack.to_json_string(_data_source(self.uid, name, query_url, region)),
+                "DataSources": stack.to_json_string(sources),
                 "Content": _checksum(*(part for pair in sorted(files.items()) for part in pair)),
             },
         )
 
 
-def _data_source(uid: str, name: str, query_url: str, region: str) -> dict[str, object]:
+def _data_source(uid: str, name: str, query_url: str, region: str) -> Mapping[str, object]:
     # https://grafana.com/docs/plugins/grafana-amazonprometheus-datasource/latest/ (read 2026-11-21)
     return {
         "uid": uid,

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import shlex
 import tarfile
 import tempfile
@@ -18,6 +19,7 @@ from constructs import Construct
 from ultracluster import scripts
 from ultracluster.compute import image_id
 from ultracluster.hardware.grafana import SELF_HOSTED_VERSION
+from ultracluster.observability.cloudwatch_access import cloudwatch_source
 from ultracluster.observability.dashboards import CORE_PLUGIN, fitted
 from ultracluster.planning import Image
 from ultracluster.planning.node_files import without_comments
@@ -77,10 +79,12 @@ class SelfHostedGrafana(Construct):
         dashboards: JSON of each dashboard, by its uid.
         query_url: Where the data source queries: `PrometheusWorkspace.query_url`.
         region: Region of that.
+        cloudwatch_region: Region whose metrics of CloudWatch are a data source too, for `lustre_dashboards`; then
+            `grant_cloudwatch` to `role`. Default: there is none.
         version: Version of Grafana OSS.
 
     Raises:
-        ValueError: When something is no dashboard.
+        ValueError: When something is no dashboard, or the region of CloudWatch is not known yet.
     """
 
     def __init__(
@@ -94,6 +98,7 @@ class SelfHostedGrafana(Construct):
         dashboards: Mapping[str, str],
         query_url: str,
         region: str,
+        cloudwatch_region: str | None = None,
         version: str = SELF_HOSTED_VERSION,
     ) -> None:
         super().__init__(scope, id)
@@ -104,7 +109,9 @@ class SelfHostedGrafana(Construct):
         made = NodeRole(self, "NodeRole")
         #: Its role; grant it what dashboards query.
         self.role: iam.IRole = made.role
-        bundle = _bundle(files)
+        if cdk.Token.is_unresolved(cloudwatch_region):
+            raise ValueError(f"{self.node.path}: cloudwatch_region stands in a file: give its name, such as us-east-2")
+        bundle = _bundle(files, cloudwatch_region)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "grafana.tar"
             path.write_bytes(bundle)
@@ -187,9 +194,14 @@ class SelfHostedGrafana(Construct):
         )
 
 
-def _bundle(dashboards: Mapping[str, str]) -> bytes:
+def _bundle(dashboards: Mapping[str, str], cloudwatch_region: str | None = None) -> bytes:
+    more = ""
+    if cloudwatch_region is not None:
+        source = cloudwatch_source("cloudwatch", "CloudWatch", cloudwatch_region, "default")
+        # JSON is YAML.
+        more = f"  - {json.dumps({**source, 'editable': False})}\n"
     files = {
-        "provisioning/datasources/ultracluster.yaml": _DATA_SOURCE,
+        "provisioning/datasources/ultracluster.yaml": _DATA_SOURCE + more,
         "provisioning/dashboards/ultracluster.yaml": _DASHBOARDS,
         **{f"dashboards/{uid}.json": text for uid, text in dashboards.items()},
     }

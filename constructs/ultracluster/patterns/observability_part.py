@@ -13,7 +13,7 @@ from ultracluster import metrics
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.clusterfile.observability_section import Grafana
 from ultracluster.hardware import InstanceType, Layout, interfaces
-from ultracluster.metrics.dashboard_files import dashboards
+from ultracluster.metrics.dashboard_files import dashboards, lustre_dashboards
 from ultracluster.observability import (
     AlertTopic,
     ExistingPrometheusWorkspace,
@@ -24,6 +24,7 @@ from ultracluster.observability import (
     PrometheusWorkspace,
     Saml,
     SelfHostedGrafana,
+    grant_cloudwatch,
 )
 from ultracluster.observability.prometheus_workspace import query_url
 from ultracluster.patterns.network_part import Network
@@ -75,7 +76,7 @@ def observability(
     PrometheusAlarms(scope, "PrometheusAlarms", workspace_id=workspace.workspace_id, topic=alerts.topic)
     _storage_alarms(scope, cluster, storage, alerts.topic)
     clients: list[ec2.ISecurityGroup] = [network.nodes]
-    way_in = _grafana(scope, cluster, network, workspace, clients)
+    way_in = _grafana(scope, cluster, network, storage, workspace, clients)
     if wish.vpc_endpoint:
         PrometheusEndpoint(scope, "Endpoint", vpc=network.vpc, subnet=network.training_subnet, clients=clients)
     return Observability(workspace=workspace, topic=alerts.topic, dashboards=way_in)
@@ -184,12 +185,16 @@ def _grafana(
     scope: Construct,
     cluster: ClusterFile,
     network: Network,
+    storage: Storage,
     workspace: PrometheusWorkspace | ExistingPrometheusWorkspace,
     clients: list[ec2.ISecurityGroup],
 ) -> str | None:
     wish = cluster.observability.grafana
     if cluster.grafana == "none":
         return None
+    # Only FSx knows how busy its servers are.
+    cloudwatch = None if storage.lustre is None else cluster.region
+    boards = {**dashboards(), **({} if cloudwatch is None else lustre_dashboards())}
     if cluster.grafana == "self-hosted":
         server = SelfHostedGrafana(
             scope,
@@ -197,13 +202,16 @@ def _grafana(
             name=cluster.name,
             vpc=network.vpc,
             subnet=network.services_subnet,
-            dashboards=dashboards(),
+            dashboards=boards,
             query_url=workspace.query_url,
             region=workspace.region,
+            cloudwatch_region=cloudwatch,
         )
         # A server needs its routes before it boots.
         server.node.add_dependency(*network.ready)
         workspace.grants.query(server.role)
+        if cloudwatch is not None:
+            grant_cloudwatch(server, server.role)
         clients.append(server.security_group)
         return server.command
     url = None
@@ -211,15 +219,18 @@ def _grafana(
     if workspace_id is None:
         made = GrafanaWorkspace(scope, "Grafana", name=cluster.name, saml=_saml(wish))
         workspace.grants.query(made.role)
+        if cloudwatch is not None:
+            grant_cloudwatch(made, made.role)
         workspace_id, url = made.workspace_id, made.url
     GrafanaContent(
         scope,
         "GrafanaContent",
         name=cluster.name,
         workspace_id=workspace_id,
-        dashboards=dashboards(),
+        dashboards=boards,
         query_url=workspace.query_url,
         region=workspace.region,
+        cloudwatch_region=cloudwatch,
     )
     return url
 

@@ -36,7 +36,7 @@ def handle(event: Mapping[str, Any], context: Any) -> None:
         physical_id = event["PhysicalResourceId"]
     status, reason = "SUCCESS", ""
     try:
-        problems = apply(event["RequestType"], properties)
+        problems = apply(event["RequestType"], properties, before=event.get("OldResourceProperties"))
     except (GrafanaError, ClientError, BotoCoreError) as error:
         problems = [str(error)]
     except Exception as error:
@@ -48,17 +48,25 @@ def handle(event: Mapping[str, Any], context: Any) -> None:
     _answer(event, {"Status": status, "Reason": reason, "PhysicalResourceId": physical_id})
 
 
-def apply(request: str, properties: Mapping[str, str], *, client: Any = None, pause: float = 1.0) -> list[str]:
+def apply(
+    request: str,
+    properties: Mapping[str, str],
+    *,
+    before: Mapping[str, str] | None = None,
+    client: Any = None,
+    pause: float = 1.0,
+) -> list[str]:
     """Do what a request asks. Gives what went wrong.
 
     Args:
         request: Create, Update or Delete.
-        properties: `WorkspaceId`; `Folder` and `Title`, uid and title of the folder; `DataSource`, as JSON.
+        properties: `WorkspaceId`; `Folder` and `Title`, uid and title of the folder; `DataSources`, as JSON.
+        before: What they were before an update.
         client: The API of Amazon Managed Grafana. Default: the real one.
         pause: Seconds before a request to Grafana is tried again.
     """
     workspace, folder = properties["WorkspaceId"], properties["Folder"]
-    data_source = json.loads(properties["DataSource"])
+    data_sources = _data_sources(properties)
     api = client or boto3.client("grafana", config=Config(retries={"mode": "standard", "max_attempts": 8}))
     try:
         endpoint = api.describe_workspace(workspaceId=workspace)["workspace"]["endpoint"]
@@ -72,12 +80,22 @@ def apply(request: str, properties: Mapping[str, str], *, client: Any = None, pa
         grafana = Grafana(url, token, pause=pause)
         if request == "Delete":
             grafana.delete_folder(folder)
-            grafana.delete_data_source(data_source["uid"])
+            for uid in data_sources:
+                grafana.delete_data_source(uid)
             return []
-        grafana.put_data_source(data_source)
+        for data_source in data_sources.values():
+            grafana.put_data_source(data_source)
         grafana.put_folder(folder, properties["Title"])
         dashboards = {path.stem: json.loads(path.read_text()) for path in DASHBOARDS.glob("*.json")}
-        return grafana.put_dashboards(folder, dashboards)
+        problems = grafana.put_dashboards(folder, dashboards)
+        if not problems and before is not None and before["WorkspaceId"] == workspace:
+            for uid in _data_sources(before).keys() - data_sources.keys():
+                grafana.delete_data_source(uid)
+        return problems
+
+
+def _data_sources(properties: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    return {one["uid"]: one for one in json.loads(properties["DataSources"])}
 
 
 @contextmanager

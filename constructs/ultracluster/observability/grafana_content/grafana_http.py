@@ -1,4 +1,4 @@
-"""What is put into a Grafana over its HTTP API: one data source, one folder, the dashboards in it.
+"""What is put into a Grafana over its HTTP API: data sources, one folder, the dashboards in it.
 
 Standard library alone: this file runs in a Lambda function.
 
