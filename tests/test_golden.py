@@ -28,6 +28,12 @@ def test_the_templates_of_the_main_job_are_the_reviewed_ones() -> None:
         assert_matches_snapshot(template, GOLDEN / f"{name}.json")
 
 
+def test_the_cluster_and_the_nodes_of_the_main_job_on_kubernetes_are_the_reviewed_ones() -> None:
+    found = templates(clusterfile.load(ROOT / "examples" / "eks-512-gpus.yaml"))
+    for name in ("orca-Cluster", "orca-Compute"):
+        assert_matches_snapshot(found[name], GOLDEN / f"{name}.json")
+
+
 def test_a_cluster_asks_the_account_for_nothing() -> None:
     app = cdk.App(context=FLAGS, analytics_reporting=False)
     ClusterStacks(app, cluster=clusterfile.load(MAIN_JOB), account="123456789012")

@@ -1,7 +1,7 @@
 """What a node does at its first boot."""
 
 import base64
-import gzip
+import bz2
 import io
 import json
 import re
@@ -23,7 +23,7 @@ TOKEN_BYTES = 64
 _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}", re.ASCII)
 
 _BOUNDARY = "==ULTRACLUSTER=="
-_ARCHIVE = "/var/lib/ultracluster/boot.tar"
+_ARCHIVE = "/var/lib/ultracluster/boot.tar.bz2"
 
 
 def user_data(
@@ -57,13 +57,14 @@ def user_data(
         raise ValueError(f"mounts need directories of their own below /, got {', '.join(map(repr, wrong))}")
     config: dict[str, list[str | list[str] | dict[str, str]]] = {}
     if files:
-        config["write_files"] = [{"path": _ARCHIVE, "encoding": "gz+b64", "content": _archive(files)}]
+        config["write_files"] = [{"path": _ARCHIVE, "encoding": "b64", "content": _archive(files)}]
     if mounts:
         config |= {"bootcmd": [], "mounts": []}
     if mounts or files or units or enabled:
         config["runcmd"] = []
     if files:
-        config["runcmd"].append(f"tar -xf {_ARCHIVE} -C / --no-same-owner && systemctl daemon-reload")
+        # Python, which cloud-init runs on: small images have no program for this compression.
+        config["runcmd"].append(f"python3 -m tarfile -e {_ARCHIVE} / && systemctl daemon-reload")
     late: list[str] = []
     if enabled:
         config["runcmd"].append(f"systemctl enable {' '.join(map(shlex.quote, enabled))}")
@@ -147,12 +148,12 @@ def _archive(files: Sequence[NodeFile]) -> str:
     if held := [file.path for file in files if "${Token[" in file.text]:
         raise ValueError(f"files must not hold tokens of the CDK, got some in {', '.join(held)}")
     packed = io.BytesIO()
-    # The same bytes for the same files: no clock, no owner. Another implementation of zlib packs them in other bytes,
-    # as docs/mounts.md says.
+    # The same bytes for the same files on every machine: no clock, no owner, and bzip2, of which there is one
+    # implementation. Those of gzip differ between releases and systems, and other bytes replace nodes.
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for file in files:
             member = tarfile.TarInfo(file.path.lstrip("/"))
             member.mode = int(file.mode, 8)
             member.size = len(file.text.encode())
             archive.addfile(member, io.BytesIO(file.text.encode()))
-    return base64.b64encode(gzip.compress(packed.getvalue(), mtime=0)).decode()
+    return base64.b64encode(bz2.compress(packed.getvalue())).decode()
