@@ -289,6 +289,18 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
         ),
         (f"{{reservation: {RESERVATION}, kind: capacity-block, instances: 65}}", "a Capacity Block holds 1 to 64"),
         (f"{{reservation: {RESERVATION}, instances: 0}}", "capacity.instances: must be at least 1, got 0"),
+        (
+            f"{{reservation: {RESERVATION}, kind: capacity-block, active: true}}",
+            "capacity.active: is for nodes of Kubernetes, and orchestrator is slurm; remove it",
+        ),
+        (
+            f"{{reservation: {RESERVATION}, kind: capacity-block, active: since monday}}",
+            "capacity.active: must be true or false, got 'since monday'",
+        ),
+        (
+            f"{{reservation: {RESERVATION}, active: true}}",
+            "capacity.active: belongs to a Capacity Block: a reservation of the kind odcr neither begins nor ends;",
+        ),
         ("arn:aws:resource-groups:us-east-2:123456789012:group/x", "an ARN is written as {group: ARN}"),
         ("arn:aws:sagemaker:us-east-2:123456789012:training-plan/x", "an ARN is written as {training-plan: ARN}"),
         (

@@ -105,6 +105,7 @@ def test_types_are_completed_and_new_ones_are_no_mistake_to_an_editor() -> None:
         (RESERVATION, f"{{reservations: [{RESERVATION}, {RESERVATION}], kind: ultraserver}}"),
         (RESERVATION, f"{{reservations: [{RESERVATION}], kind: odcr}}"),
         (RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, ends: tomorrow}}"),
+        (RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, active: 1}}"),
         ("count: 64", "count: 64, spare: -1"),
         ("count: 64", "count: 64, placement-group: true"),
         ("count: 64", "count: 64, labels: {a: 1}"),

@@ -216,8 +216,23 @@ def test_a_self_managed_group_is_scaled_in_before_its_block_ends() -> None:
         stack, "G", cluster_name="llama", name="train", template=template, subnet=subnet, count=8
     )
     made = assertions.Template.from_stack(stack)
-    made.has_resource_properties("AWS::AutoScaling::AutoScalingGroup", {"DesiredCapacity": "0", "MaxSize": "8"})
+    made.has_resource_properties(
+        "AWS::AutoScaling::AutoScalingGroup", {"MinSize": "0", "DesiredCapacity": "0", "MaxSize": "8"}
+    )
     made.resource_count_is("AWS::AutoScaling::ScheduledAction", 1)
+
+
+def test_nodes_wait_at_zero_until_their_block_is_active_and_stay_through_later_updates() -> None:
+    def scaling(*edit: tuple[str, str]) -> Any:
+        made = templates("eks-capacity-block", *edit)["Compute"]
+        outputs = made.find_outputs("ScaleUpCommands")
+        return only(made, "AWS::EKS::Nodegroup", NodegroupName="train")["ScalingConfig"], bool(outputs)
+
+    assert scaling() == ({"MinSize": 0, "DesiredSize": 0, "MaxSize": 16}, True)
+    active = ("ends: 2026-12-18", "ends: 2026-12-18, active: true")
+    assert scaling(active) == ({"MinSize": 0, "DesiredSize": 16, "MaxSize": 16}, False)
+    labelled = ("    count: 16", "    labels: {team: a}\n    count: 16")
+    assert scaling(active, labelled) == scaling(active)
 
 
 def clusterfile_end() -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
 
-from ultracluster.clusterfile.basic_readers import count, did_you_mean, one_of, text
+from ultracluster.clusterfile.basic_readers import count, did_you_mean, flag, one_of, text
 from ultracluster.clusterfile.node_readers import placement_group_name
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.planning import (
@@ -32,7 +32,8 @@ KINDS = {
 }
 WORDS: dict[str, Capacity] = {"on-demand": OnDemand(), "spot": Spot()}
 _HEADS = ("reservation", "reservations", "group", "training-plan")
-_KEYS = (*_HEADS, "kind", "instances", "ends", "placement-group")
+_OF_A_BLOCK = ("ends", "active")
+_KEYS = (*_HEADS, "kind", "instances", *_OF_A_BLOCK, "placement-group")
 _FORMS = (
     "on-demand, spot, cr-..., {reservation: cr-..., kind: odcr | capacity-block | ultraserver | interruptible}, "
     "{reservations: [cr-..., cr-...], kind: capacity-block | ultraserver}, {reservation: open}, {group: ARN}, "
@@ -102,6 +103,7 @@ def write_capacity(capacity: Capacity | Blocks) -> str | dict[str, Any]:
     extra = {
         "instances": capacity.instances,
         "ends": ends and ends.isoformat().replace("+00:00", "Z"),
+        "active": getattr(capacity, "active", False) or None,
         "placement-group": getattr(capacity, "placement_group", None),
     }
     return written | {key: value for key, value in extra.items() if value is not None}
@@ -126,7 +128,7 @@ def _from_mapping(value: dict[str, Any]) -> Capacity | Blocks:
     whose = "an open reservation" if head == "reservation" else f"a {head}"
     problems += [
         Problem(path=(key,), at_key=True, message=f"belongs to a reservation that is named, not to {whose}; remove it")
-        for key in ("kind", "instances", "ends", "placement-group")
+        for key in ("kind", "instances", *_OF_A_BLOCK, "placement-group")
         if key in value and (head, key) != ("reservation", "placement-group")
     ]
     if head == "reservation":
@@ -146,7 +148,7 @@ def _reservations(head: str, value: dict[str, Any], problems: list[Problem]) -> 
     kind = _part(problems, "kind", value, _kind) if "kind" in value else "odcr"
     extra = {
         key.replace("-", "_"): found
-        for key, read in (("instances", count), ("ends", read_end), ("placement-group", placement_group_name))
+        for key, read in _READERS.items()
         if key in value and (found := _part(problems, key, value, read)) is not None
     }
     if kind is not None:
@@ -166,9 +168,12 @@ def _misplaced(kind: str, head: str, value: dict[str, Any]) -> list[Problem]:
     if head == "reservations" and kind not in blocks:
         message = "lists Capacity Blocks, each of which becomes a node group; write kind: capacity-block or ultraserver"
         problems.append(Problem(path=(head,), at_key=True, message=message))
-    if "ends" in value and kind not in blocks:
-        message = f"belongs to a Capacity Block: nothing ends the nodes of a reservation of the kind {kind}; remove it"
-        problems.append(Problem(path=("ends",), at_key=True, message=message))
+    for key in _OF_A_BLOCK:
+        if key in value and kind not in blocks:
+            message = (
+                f"belongs to a Capacity Block: a reservation of the kind {kind} neither begins nor ends; remove it"
+            )
+            problems.append(Problem(path=(key,), at_key=True, message=message))
     if "placement-group" in value and kind != "odcr":
         message = f"belongs to an ODCR, which may be made in a placement group; the kind {kind} has none; remove it"
         problems.append(Problem(path=("placement-group",), at_key=True, message=message))
@@ -221,6 +226,14 @@ def read_end(value: object) -> datetime:
     if end.year not in _YEARS:
         raise ValueError(f"must be {what}, got {shown(found)}, when no Capacity Block ends")
     return end
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "instances": count,
+    "ends": read_end,
+    "active": flag,
+    "placement-group": placement_group_name,
+}
 
 
 def _part(problems: list[Problem], key: str, value: dict[str, Any], read: Callable[[Any], Any]) -> Any:

@@ -15,6 +15,11 @@ _NAMED = {
         "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2}))?$",
         "description": "When a Capacity Block ends: a day, which means 11:30 UTC, or a time with its zone.",
     },
+    "active": {
+        "type": "boolean",
+        "default": False,
+        "description": "A Capacity Block has begun: nodes of Kubernetes, which wait at zero, start.",
+    },
 }
 
 

@@ -8,7 +8,7 @@ from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.hardware import eks
 from ultracluster.hardware.zones import is_local_zone
-from ultracluster.planning import CapacityBlock, OnDemand, Spot, TargetedReservation
+from ultracluster.planning import CapacityBlock, OnDemand, Spot, TargetedReservation, UltraServerBlock
 
 _HERE: Path = ("kubernetes",)
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
@@ -33,6 +33,11 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
                 yield Problem(path=("nodes", name, key), message=message, at_key=True)
     if draft.orchestrator == KUBERNETES:
         return
+    capacities = {group.section: group.capacity for group in draft.groups}
+    for name, capacity in capacities.items():
+        if isinstance(capacity, CapacityBlock | UltraServerBlock) and capacity.active:
+            message = f"is for nodes of Kubernetes, and orchestrator is {draft.orchestrator}; remove it"
+            yield Problem(path=("nodes", name, "capacity", "active"), message=message, at_key=True)
     if draft.network is not None and not draft.network.internet:
         message = "AWS PCS and its nodes have no endpoints of their own here; only orchestrator: kubernetes takes false"
         yield Problem(path=("network", "internet"), message=message)

@@ -7,7 +7,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.compute import CapacityBlock, NodeGroupTemplate, OnDemand, Spot, UltraServerBlock
+from ultracluster.compute import Capacity, CapacityBlock, NodeGroupTemplate, OnDemand, Spot, UltraServerBlock
 from ultracluster.hardware.eks import NodeOs, ami_type
 from ultracluster.planning import Taint, repair_overrides
 from ultracluster.planning.node_repair import WAIT_MINUTES
@@ -22,8 +22,8 @@ class EksNodeGroup(Construct):
     L1, because `aws_eks_v2.Nodegroup` refuses P5 and P6 (it takes them for types without GPUs), and knows neither
     repair overrides nor update strategies (aws-cdk-lib 2.275.0).
 
-    Nodes of a Capacity Block do not run before it starts: the group then stands at zero. Raise it once the block is
-    active; EKS brings it back to zero 40 minutes before the end, draining its nodes.
+    Nodes of a Capacity Block do not run before it starts: the group stands at zero until the capacity says that it is
+    `active`. EKS brings it back to zero 40 minutes before the end, draining its nodes.
 
     Args:
         cluster: The cluster, made here or yours.
@@ -66,7 +66,7 @@ class EksNodeGroup(Construct):
         self.name = name
         self.count = count
         reserved = not isinstance(template.capacity, OnDemand | Spot)
-        begins_later = isinstance(template.capacity, CapacityBlock | UltraServerBlock)
+        block = isinstance(template.capacity, CapacityBlock | UltraServerBlock)
         setting = template.purchase.setting
         assert setting is not None
         self.resource = _L1(
@@ -84,7 +84,10 @@ class EksNodeGroup(Construct):
                 id=template.launch_template_id, version=template.latest_version
             ),
             scaling_config=_L1.ScalingConfigProperty(
-                min_size=0 if begins_later else count, desired_size=0 if begins_later else count, max_size=count
+                # A least size would keep EKS from emptying the group before its block ends.
+                min_size=0 if block else count,
+                desired_size=0 if waits(template.capacity) else count,
+                max_size=count,
             ),
             # A reservation has no room for a new node beside the old one: the old one goes first.
             update_config=_L1.UpdateConfigProperty(
@@ -94,6 +97,11 @@ class EksNodeGroup(Construct):
             labels=dict(sorted((labels or {}).items())) or None,
             taints=[_L1.TaintProperty(key=one.key, effect=_EFFECTS[one.effect]) for one in taints] or None,
         )
+
+
+def waits(capacity: Capacity) -> bool:
+    """Whether nodes can't start yet: their Capacity Block has not begun."""
+    return isinstance(capacity, CapacityBlock | UltraServerBlock) and not capacity.active
 
 
 def check_nodes(template: NodeGroupTemplate, count: int, service: str) -> list[str]:

@@ -6,7 +6,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.compute import CapacityBlock, NodeGroupTemplate, ScaleInBeforeEnd, UltraServerBlock
-from ultracluster.orchestration.eks_node_group import check_nodes
+from ultracluster.orchestration.eks_node_group import check_nodes, waits
 
 _L1 = autoscaling.CfnAutoScalingGroup
 
@@ -53,12 +53,11 @@ class EksSelfManagedNodeGroup(Construct):
         self.count = count
         capacity = template.capacity
         block = capacity if isinstance(capacity, CapacityBlock | UltraServerBlock) else None
-        now = 0 if block else count
         self.resource = _L1(
             self,
             "Resource",
-            min_size=str(now),
-            desired_capacity=str(now),
+            min_size="0" if block else str(count),
+            desired_capacity="0" if waits(capacity) else str(count),
             max_size=str(count),
             vpc_zone_identifier=[subnet.subnet_id],
             launch_template=_L1.LaunchTemplateSpecificationProperty(

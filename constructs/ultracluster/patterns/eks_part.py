@@ -250,11 +250,13 @@ def commands(cluster: ClusterFile, name: str) -> dict[str, tuple[str, str]]:
     blocks = [
         group
         for group in cluster.node_groups
-        if isinstance(group.capacity, CapacityBlock | UltraServerBlock) and not group.elastic
+        if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
+        and not group.capacity.active
+        and not group.elastic
     ]
     if blocks:
         found["ScaleUpCommands"] = (
-            "Once a Capacity Block is active: nodes join when their group is raised from zero",
+            "Once a Capacity Block is active: deploy with active: true in its capacity, or raise its group from zero",
             "; ".join(
                 f"aws eks update-nodegroup-config --region {cluster.region} --cluster-name {name} --nodegroup-name "
                 f"{group.name} --scaling-config minSize=0,maxSize={group.count},desiredSize={group.count}"

@@ -169,6 +169,7 @@ class _Block(_ById):
     last_call: ClassVar[timedelta]
 
     ends: datetime | None = None
+    active: bool = False
 
     def _problems(self) -> list[str]:
         problems = _ById._problems(self)
@@ -190,6 +191,7 @@ class CapacityBlock(_Block):
         reservation_id: `cr-` and 17 hexadecimal digits, or a token of the CDK.
         instances: How many instances the block holds, 1 to 64. Default: not known; then 64 is the bound.
         ends: When it ends, with a time zone. Default: not known; then nothing drains the nodes.
+        active: It has begun: node groups of EKS, which would wait at zero, have their nodes. Default: not yet.
 
     Raises:
         ValueError: When the id is no id of a reservation, no block holds that many instances, or the end has no time
@@ -228,6 +230,7 @@ class UltraServerBlock(_Block):
         reservation_id: `cr-` and 17 hexadecimal digits, or a token of the CDK.
         instances: How many instances the UltraServer has: 9 or 18 of p6e-gb200. Default: not known.
         ends: When it ends, with a time zone. Default: not known; then nothing drains the nodes.
+        active: It has begun: node groups of EKS, which would wait at zero, have their nodes. Default: not yet.
 
     Raises:
         ValueError: When the id is no id of a reservation, instances is below 1, or the end has no time zone.
