@@ -19,7 +19,7 @@ def main() -> None:
             "As pictures   python -m dashboards.preview "
             f"http://127.0.0.1:{cluster.prometheus} pictures cluster={NAME} job=1001 node={cluster.fleet[3].instance}"
         )
-        print(f"{len(cluster.fleet)} nodes that are none; the clock is {FACTOR} times faster. Ctrl-C ends it.", flush=True)
+        print(f"{len(cluster.fleet)} nodes that are none, {FACTOR} times faster. Ctrl-C ends it.", flush=True)
         settle(cluster)
         # What was told while all of it started is no news of a fault.
         heard = len(cluster.heard)
