@@ -23,7 +23,7 @@ from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 from dashboards import DASHBOARDS
-from dashboards.look import PALETTE, colour, shown
+from dashboards.look import LINES, PALETTE, colour, shown
 from dashboards.spec import Dashboard, Panel
 
 Series = dict[str, Any]
@@ -88,7 +88,7 @@ class Preview:
         inches = box[3] * figure.get_figheight()
         frame.text(0.012 * 24 / panel.width, 1 - 0.16 / inches, panel.title, color=_TEXT, size=9, va="center",
                    transform=frame.transAxes)  # fmt: skip
-        if panel.kind in ("stat", "bar-gauge"):
+        if panel.kind == "stat":
             self._stat(frame, panel)
         elif panel.kind == "table":
             self._table(frame, panel, inches)
@@ -132,8 +132,9 @@ class Preview:
         for query in panel.queries:
             for one in self._range(query.expr):
                 times, values = self._broken(one["values"])
-                axes.plot(times, values, color=PALETTE[number % len(PALETTE)], linewidth=0.9,
-                          label=_legend(query.legend, one) if number < _NAMES else None)  # fmt: skip
+                name = _legend(query.legend, one)
+                line = LINES[panel.colours[name]] if name in panel.colours else PALETTE[number % len(PALETTE)]
+                axes.plot(times, values, color=line, linewidth=0.9, label=name if number < _NAMES else None)
                 number += 1
         axes.tick_params(colors=_FAINT, labelsize=7, length=0)
         axes.grid(visible=True, color="#2c3235", linewidth=0.5)
