@@ -96,7 +96,7 @@ class Preview:
             states = panel.kind == "state-timeline"
             x, y, width, height = box
             top, bottom = 0.3 / figure.get_figheight(), 0.28 / figure.get_figheight()
-            left = 0.14 if states else 0.035
+            left = 0.17 if states else 0.035
             axes = figure.add_axes(
                 (x + left, y + bottom, width - left - 0.014, height - top - bottom), facecolor=_PANEL
             )

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-PERIOD = cdk.Duration.minutes(5)
 #: Periods of an hour: a burst that ends by itself wakes nobody.
 AN_HOUR = 12
 

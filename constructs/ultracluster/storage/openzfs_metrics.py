@@ -5,34 +5,19 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.hardware.openzfs import FULL_PERCENT
-from ultracluster.storage.home_alarms import AN_HOUR, PERIOD, HomeAlarm, home_alarms
+from ultracluster.storage.home_alarms import AN_HOUR, HomeAlarm, home_alarms
+from ultracluster.storage.home_metrics import PERIOD, HomeMetrics
 
 _BUSY_PERCENT = 90
 
 
-class OpenZfsMetrics(Construct):
+class OpenZfsMetrics(HomeMetrics):
     """The metrics and alarms of one file system, for a subclass that knows its id.
 
     See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/fsx-openzfs-metrics.html (read 2026-11-21)
     """
 
-    #: Id of the file system, such as `fs-0123456789abcdef0`.
-    file_system_id: str
-
-    def metric(self, name: str, statistic: str) -> cloudwatch.Metric:
-        """A metric of the whole file system, every five minutes.
-
-        Args:
-            name: AWS's name, such as `CPUUtilization`.
-            statistic: One that AWS calls valid for it, such as `Average`.
-        """
-        return cloudwatch.Metric(
-            namespace="AWS/FSx",
-            metric_name=name,
-            dimensions_map={"FileSystemId": self.file_system_id},
-            statistic=statistic,
-            period=PERIOD,
-        )
+    namespace = "AWS/FSx"
 
     def metric_used_storage(self) -> cloudwatch.Metric:
         """Bytes of SSD storage in use, snapshots included."""
