@@ -78,7 +78,7 @@ class Preview:
         pyplot.close(figure)
         with Image.open(path) as picture:
             # A third of the bytes, and no difference to be seen.
-            picture.convert("RGB").quantize(_COLOURS, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+            picture.convert("RGB").quantize(_COLOURS, Image.Quantize.MEDIANCUT).save(path, optimize=True)
 
     def _panel(self, figure: Any, box: tuple[float, float, float, float], panel: Panel) -> None:
         frame = figure.add_axes(box, facecolor=_PANEL)
