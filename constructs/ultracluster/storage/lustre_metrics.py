@@ -86,19 +86,36 @@ class LustreMetrics:
             exports: Whether an association exports to S3.
         """
         made = [
-            self._alarm(scope, "Full", self.metric_capacity_utilization(), _FULL_PERCENT, minutes=5),
-            self._alarm(scope, "DiskBusy", self.metric_disk_throughput_utilization(), _BUSY_PERCENT, minutes=30),
-            self._alarm(scope, "MetadataBusy", self.metric_metadata_utilization(), _BUSY_PERCENT, minutes=30),
-        ]
+            self._alarm(
+                scope, "Full", self.metric_capacity_utilization(), _FULL_PERCENT, minutes=5,
+                says=f"A storage target of the Lustre file system is over {_FULL_PERCENT} % full. Once it is full, "
+                "writes fail although others have room: delete, release what is in S3, or raise the capacity",
+            ),
+            self._alarm(
+                scope, "DiskBusy", self.metric_disk_throughput_utilization(), _BUSY_PERCENT, minutes=30,
+                says=f"The busiest server of the Lustre file system has been over {_BUSY_PERCENT} % of its disk "
+                "throughput for half an hour: find the job that reads or writes most, or raise the capacity",
+            ),
+            self._alarm(
+                scope, "MetadataBusy", self.metric_metadata_utilization(), _BUSY_PERCENT, minutes=30,
+                says=f"The busiest metadata server of the Lustre file system has been over {_BUSY_PERCENT} % for half "
+                "an hour: find the job that opens or lists many small files, or provision metadata IOPS",
+            ),
+        ]  # fmt: skip
         if exports:
-            made.append(self._alarm(scope, "ExportLags", self.metric_export_queue_age(), _QUEUE_SECONDS, minutes=15))
+            late = self._alarm(
+                scope, "ExportLags", self.metric_export_queue_age(), _QUEUE_SECONDS, minutes=15,
+                says="Changes have waited for over an hour to reach S3: delete neither link nor file system until they "
+                "have. Jobs write faster than FSx exports, or the bucket's policy or key keeps FSx out",
+            )  # fmt: skip
+            made.append(late)
         for alarm in made:
             alarm.add_alarm_action(actions.SnsAction(topic))
             alarm.add_ok_action(actions.SnsAction(topic))
         return made
 
     def _alarm(
-        self, scope: Construct, id: str, metric: cloudwatch.IMetric, threshold: int, *, minutes: int
+        self, scope: Construct, id: str, metric: cloudwatch.IMetric, threshold: int, *, minutes: int, says: str
     ) -> cloudwatch.Alarm:
         return cloudwatch.Alarm(
             scope,
@@ -109,6 +126,7 @@ class LustreMetrics:
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
             # Nobody reads or writes: nothing to be told of.
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            alarm_description=says,
         )
 
     def _sum(self, name: str) -> cloudwatch.Metric:
