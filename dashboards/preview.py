@@ -256,4 +256,6 @@ def main(url: str, folder: str, *chosen: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     main(*sys.argv[1:])
