@@ -16,7 +16,9 @@ SHOWN = [block for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTI
 
 
 def lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
+    # How many there are in all changes with each part that a cluster gets.
+    counted = re.sub(r"\d+ (stateful|kept)", r"N \1", text)
+    return [line.rstrip() for line in counted.splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize("block", SHOWN, ids=["updated", "replaced"])
