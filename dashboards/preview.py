@@ -223,12 +223,12 @@ class Preview:
 
 
 def smaller(picture: Image.Image) -> Image.Image:
-    """The picture in a third of the bytes: few colours, among which are those of all lines, however thin they are."""
-    lines = [part for name in (*PALETTE, *LINES.values()) for part in bytes.fromhex(name[1:])]
-    others = picture.quantize(_COLOURS - len(lines) // 3, Image.Quantize.MEDIANCUT).getpalette()
+    """The picture in a third of the bytes: few colours, among which are ours, however thin a line is."""
+    ours = (_DARK, _PANEL, _TEXT, _FAINT, *PALETTE, *LINES.values())
+    others = picture.quantize(_COLOURS - len(ours), Image.Quantize.MEDIANCUT).getpalette()
     assert others is not None
     palette = Image.new("P", (1, 1))
-    palette.putpalette(lines + others)
+    palette.putpalette([part for name in ours for part in bytes.fromhex(name[1:])] + others)
     return picture.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
