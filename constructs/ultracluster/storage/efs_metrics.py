@@ -5,8 +5,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.hardware.efs import CONNECTIONS
-from ultracluster.storage.home_alarms import AN_HOUR, HomeAlarm, home_alarms
-from ultracluster.storage.home_metrics import PERIOD, STORAGE_PERIOD, HomeMetrics
+from ultracluster.storage.alarms import Alarm, make_alarms
+from ultracluster.storage.home_metrics import AN_HOUR, PERIOD, STORAGE_PERIOD, HomeMetrics
 
 _BUSY_PERCENT = 80
 
@@ -57,11 +57,11 @@ class EfsMetrics(HomeMetrics):
 
         The topic's key, when it has one of its own, must let CloudWatch use it.
         """
-        return home_alarms(
-            scope or self,
+        return make_alarms(
+            Construct(scope or self, "Alarms"),
             topic,
             [
-                HomeAlarm(
+                Alarm(
                     id="Throughput",
                     metric=self.metric_throughput_utilization(),
                     above=_BUSY_PERCENT,
@@ -69,7 +69,7 @@ class EfsMetrics(HomeMetrics):
                     says="The home file system has been near its throughput for an hour, and elastic throughput is "
                     "billed by the byte: find the job that reads or writes data there",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Iops",
                     metric=self.metric_iops_utilization(),
                     above=_BUSY_PERCENT,
@@ -77,7 +77,7 @@ class EfsMetrics(HomeMetrics):
                     says="The home file system has been near its limit of operations for an hour: find the job that "
                     "opens many small files there",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Connections",
                     metric=self.metric_client_connections(),
                     above=CONNECTIONS * _BUSY_PERCENT // 100,

@@ -8,6 +8,8 @@ from constructs import Construct
 
 #: Of most metrics.
 PERIOD = cdk.Duration.minutes(5)
+#: Periods of an hour: a burst that ends by itself wakes nobody.
+AN_HOUR = 12
 #: How often the size of what is elastic is published.
 STORAGE_PERIOD = cdk.Duration.minutes(15)
 

@@ -5,8 +5,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.hardware.openzfs import FULL_PERCENT
-from ultracluster.storage.home_alarms import AN_HOUR, HomeAlarm, home_alarms
-from ultracluster.storage.home_metrics import PERIOD, HomeMetrics
+from ultracluster.storage.alarms import Alarm, make_alarms
+from ultracluster.storage.home_metrics import AN_HOUR, PERIOD, HomeMetrics
 
 _BUSY_PERCENT = 90
 
@@ -58,11 +58,11 @@ class OpenZfsMetrics(HomeMetrics):
 
         See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-insights-FSxZ.html (read 2026-11-21)
         """
-        return home_alarms(
-            scope or self,
+        return make_alarms(
+            Construct(scope or self, "Alarms"),
             topic,
             [
-                HomeAlarm(
+                Alarm(
                     id="Storage",
                     metric=self.metric_storage_utilization(),
                     above=FULL_PERCENT,
@@ -70,7 +70,7 @@ class OpenZfsMetrics(HomeMetrics):
                     says=f"The home file system is over {FULL_PERCENT} % full and becomes slow: clean up, or raise its "
                     "capacity by ten percent or more",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Throughput",
                     metric=self.metric_throughput_utilization(),
                     above=_BUSY_PERCENT,
@@ -78,7 +78,7 @@ class OpenZfsMetrics(HomeMetrics):
                     says="The home file system has been at its throughput for an hour: find the job that reads or "
                     "writes data there, or raise the throughput capacity",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Iops",
                     metric=self.metric_iops_utilization(),
                     above=_BUSY_PERCENT,

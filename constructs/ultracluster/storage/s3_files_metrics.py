@@ -5,8 +5,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.storage.home_alarms import AN_HOUR, HomeAlarm, home_alarms
-from ultracluster.storage.home_metrics import STORAGE_PERIOD, HomeMetrics
+from ultracluster.storage.alarms import Alarm, make_alarms
+from ultracluster.storage.home_metrics import AN_HOUR, STORAGE_PERIOD, HomeMetrics
 
 _OLD = cdk.Duration.hours(1)
 
@@ -46,11 +46,11 @@ class S3FilesMetrics(HomeMetrics):
 
         The topic's key, when it has one of its own, must let CloudWatch use it.
         """
-        return home_alarms(
-            scope or self,
+        return make_alarms(
+            Construct(scope or self, "Alarms"),
             topic,
             [
-                HomeAlarm(
+                Alarm(
                     id="ExportAge",
                     metric=self.metric_export_age(),
                     above=_OLD.to_seconds(),
@@ -58,7 +58,7 @@ class S3FilesMetrics(HomeMetrics):
                     says="Changes of home directories wait for over an hour to reach their bucket: a job writes more "
                     "files than S3 Files exports, 800 a second",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="ExportFailures",
                     metric=self.metric_export_failures(),
                     above=0,
@@ -66,7 +66,7 @@ class S3FilesMetrics(HomeMetrics):
                     says="Files of home directories cannot reach their bucket, and nothing tries again: look at the "
                     "role's permissions, at paths over 1,024 bytes and at the bucket's key",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="LostAndFound",
                     metric=self.metric_lost_and_found(),
                     above=0,
