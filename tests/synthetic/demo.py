@@ -1,5 +1,6 @@
 """A synthetic cluster that stays, for a person to look at: `make demo-observability`."""
 
+import shutil
 import sys
 import tempfile
 import time
@@ -12,6 +13,8 @@ from synthetic.shortened import FACTOR
 
 def main() -> None:
     """Run until Ctrl-C, with one fault after the other."""
+    if not shutil.which("prometheus") or not (shutil.which("alertmanager") or shutil.which("prometheus-alertmanager")):
+        sys.exit("This runs prometheus and alertmanager for real: install both, and see that they are on the path")
     with tempfile.TemporaryDirectory() as directory, SyntheticCluster(Path(directory)) as cluster:
         print(f"Prometheus    http://127.0.0.1:{cluster.prometheus}/alerts")
         print(f"Alertmanager  http://127.0.0.1:{cluster.alertmanager}")
