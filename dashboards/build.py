@@ -5,16 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from grafana_foundation_sdk.builders import (
-    bargauge,
-    common,
-    heatmap,
-    prometheus,
-    stat,
-    statetimeline,
-    table,
-    timeseries,
-)
+from grafana_foundation_sdk.builders import common, prometheus, stat, statetimeline, table, timeseries
 from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import common as common_models
@@ -27,13 +18,12 @@ from dashboards.spec import Dashboard, Panel, Query, Variable
 # Which Prometheus: the reader's choice, so that one JSON serves every workspace.
 _SOURCE = models.DataSourceRef(type_val="prometheus", uid="${datasource}")
 _TAG = "ultracluster"
+_GRAY = "#4a4d55"
 _BUILDERS: dict[str, Callable[[], Any]] = {
     "stat": stat.Panel,
     "timeseries": timeseries.Panel,
     "table": table.Panel,
-    "heatmap": heatmap.Panel,
     "state-timeline": statetimeline.Panel,
-    "bar-gauge": bargauge.Panel,
 }
 
 
@@ -113,6 +103,9 @@ def _panel(panel: Panel) -> Any:
         made = made.thresholds(builders.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(steps))
     if panel.words:
         made = made.mappings([_words(panel)])
+    for name, colour in panel.colours.items():
+        fixed = {"mode": "fixed", "fixedColor": colour}
+        made = made.override_by_name(name, [models.DynamicConfigValue(id_val="color", value=fixed)])
     if panel.to is not None:
         made = made.data_links([_link(panel, *panel.to)])
     for number, query in enumerate(panel.queries):
@@ -129,7 +122,7 @@ def _query(query: Query, panel: Panel, ref: str) -> prometheus.Dataquery:
         made = made.legend_format(query.legend)
     if panel.kind == "table":
         return made.instant().format(PromQueryFormat.TABLE)
-    if panel.kind in ("stat", "bar-gauge"):
+    if panel.kind == "stat":
         return made.instant()
     return made.range()
 
@@ -154,7 +147,11 @@ def _link(panel: Panel, uid: str, label: str) -> builders.DashboardLink:
 def _stat(made: Any, panel: Panel) -> Any:
     reduce = common.ReduceDataOptions().calcs(["lastNotNull"])
     mode = common_models.BigValueColorMode.BACKGROUND if panel.steps else common_models.BigValueColorMode.VALUE
-    return made.reduce_options(reduce).color_mode(mode).graph_mode(common_models.BigValueGraphMode.NONE).no_value("0")
+    # Nothing would have the colour of the first step, green: who says nothing is not well.
+    nothing = models.ValueMappingResult(text="No data", color=_GRAY, index=0)
+    options = models.DashboardSpecialValueMapOptions(match=models.SpecialValueMatch.NULL_AND_NAN, result=nothing)
+    made = made.mappings([models.SpecialValueMap(options=options)])
+    return made.reduce_options(reduce).color_mode(mode).graph_mode(common_models.BigValueGraphMode.NONE)
 
 
 def _series(made: Any, panel: Panel) -> Any:
@@ -183,25 +180,14 @@ def _table(made: Any, panel: Panel) -> Any:
     )
 
 
-def _heatmap(made: Any, panel: Panel) -> Any:
-    return made.calculate(False).y_axis(heatmap.YAxisConfig().unit("short"))
-
-
 def _timeline(made: Any, panel: Panel) -> Any:
     never = common_models.VisibilityMode.NEVER
     return made.show_value(never).row_height(0.9).merge_values(True).per_page(64)
-
-
-def _bars(made: Any, panel: Panel) -> Any:
-    reduce = common.ReduceDataOptions().calcs(["lastNotNull"])
-    return made.reduce_options(reduce).orientation(common_models.VizOrientation.HORIZONTAL)
 
 
 _LOOKS: dict[str, Callable[[Any, Panel], Any]] = {
     "stat": _stat,
     "timeseries": _series,
     "table": _table,
-    "heatmap": _heatmap,
     "state-timeline": _timeline,
-    "bar-gauge": _bars,
 }

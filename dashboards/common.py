@@ -21,6 +21,22 @@ HEAT = ((None, "green"), (80, "orange"), (85, "red"))
 #: https://prometheus.io/blog/2021/02/18/introducing-the-@-modifier/ (read 2026-11-21)
 MOST = "{0} and topk(10, {0} @ end())"
 LEAST = "{0} and bottomk(10, {0} @ end())"
+#: States in the same colour wherever they are: what works is green, what could is blue, what can't is red.
+OF_NODES = {
+    "alloc": "green",
+    "mixed": "light-green",
+    "idle": "blue",
+    "powering_up": "light-blue",
+    "maint": "purple",
+    "powered_down": "yellow",
+    "drain": "orange",
+    "noresp": "light-red",
+    "down": "red",
+    "fail": "dark-red",
+}
+OF_JOBS = {"running": "green", "completing": "light-green", "pending": "blue", "timeout": "orange", "failed": "red",
+           "node_failed": "dark-red"}  # fmt: skip
+OF_PODS = {"Running": "green", "Succeeded": "light-green", "Pending": "blue", "Unknown": "orange", "Failed": "red"}
 WELL = {1: ("well", "green"), 0: ("not well", "red")}
 
 

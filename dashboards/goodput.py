@@ -23,8 +23,8 @@ GOODPUT = Dashboard(
                                      'cluster:gpus:count{cluster="$cluster"} * 0))'
                                      "[1d:30s]) / 120"),),
                       why="GPUs without a job, times hours. Times the price of a GPU hour it is what idling cost."),
-                Panel(kind="stat", title="Energy of the GPUs, last day", width=6, height=4, unit="joule",
-                      queries=(of("gpu:energy:joules_total", over="sum(increase({}[1d]))"),),
+                Panel(kind="stat", title="Energy of the GPUs, last day", width=6, height=4, unit="watth",
+                      queries=(of("gpu:energy:joules_total", over="sum(increase({}[1d])) / 3600"),),
                       why="Of the boards alone, without fans and hosts."),
             ),
         ),

@@ -39,7 +39,7 @@ PIPELINE = Dashboard(
                 Panel(kind="timeseries", title="Agents furthest behind", width=12, least=0, unit="s", to=TO_NODE,
                       queries=(of("pipeline:lag:seconds", "{{instance}}", over=MOST),),
                       why="All of them: the workspace throttles. One: its network."),
-                Panel(kind="timeseries", title="Samples lost", width=12, least=0, to=TO_NODE,
+                Panel(kind="timeseries", title="Samples lost", width=12, least=0, unit="cps", to=TO_NODE,
                       queries=(of("pipeline:samples_lost:per_second", "{{instance}}", over=MOST),),
                       why="Refused or dropped on the way."),
                 Panel(kind="timeseries", title="Oldest text file", width=12, least=0, unit="s", to=TO_NODE,

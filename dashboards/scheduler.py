@@ -1,6 +1,6 @@
 """Slurm and Kueue."""
 
-from dashboards.common import CLUSTER, TO_JOB, of
+from dashboards.common import CLUSTER, OF_JOBS, OF_NODES, OF_PODS, TO_JOB, of
 from dashboards.spec import Dashboard, Panel, Row
 
 SCHEDULER = Dashboard(
@@ -23,10 +23,10 @@ SCHEDULER = Dashboard(
         Row(
             title="Slurm",
             panels=(
-                Panel(kind="timeseries", title="Nodes by state", least=0,
+                Panel(kind="timeseries", title="Nodes by state", least=0, colours=OF_NODES,
                       queries=(of("slurm:nodes:count", "{{state}}"),),
                       why="Nodes in drain or down take no jobs: `sinfo -R` says why."),
-                Panel(kind="timeseries", title="Jobs by state", least=0,
+                Panel(kind="timeseries", title="Jobs by state", least=0, colours=OF_JOBS,
                       queries=(of("slurm:jobs:count", "{{state}}"),),
                       why="node_failed is a node that went away under a job; the job is requeued if it asked for it."),
                 Panel(kind="timeseries", title="Jobs by queue", least=0,
@@ -42,7 +42,7 @@ SCHEDULER = Dashboard(
                       queries=(of("kube:node_not_ready:bool", over="max by (node) ({})"),
                                of("kube:accelerator_unhealthy:bool", over="max by (node) ({})")),
                       columns={"node": "Node"}, why="Not ready, or with accelerators that EKS's agent finds unwell."),
-                Panel(kind="timeseries", title="Pods by phase", least=0,
+                Panel(kind="timeseries", title="Pods by phase", least=0, colours=OF_PODS,
                       queries=(of("kube:pods:count", "{{phase}}"),), why="Pending pods wait for nodes or a quota."),
                 Panel(kind="timeseries", title="Workloads that wait, by queue", least=0,
                       queries=(of("kueue:pending:count", "{{cluster_queue}}"),),

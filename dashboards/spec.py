@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["stat", "timeseries", "table", "heatmap", "state-timeline", "bar-gauge"]
+Kind = Literal["stat", "timeseries", "table", "state-timeline"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +51,7 @@ class Panel:
         unit: Grafana's id of the unit: `percentunit`, `celsius`, `watt`, `binBps`, `s`, `short`, ...
         steps: Colour from a value on, ascending; the first has None. Default: no threshold.
         words: What a value is called, with its colour: for states.
+        colours: Colours of series, by legend, where one is better than another. Default: the palette's, in turn.
         to: Dashboard that a row or series leads to, by its uid, and the label that it hands on.
         width: Of 24 columns.
         height: In rows of Grafana's grid.
@@ -65,6 +66,7 @@ class Panel:
     unit: str = "short"
     steps: tuple[tuple[float | None, str], ...] = ()
     words: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    colours: Mapping[str, str] = field(default_factory=dict)
     to: tuple[str, str] | None = None
     width: int = 8
     height: int = 8

@@ -38,7 +38,14 @@ def test_check_sums_the_main_job_up(file: Path) -> None:
     assert "addresses: 1,053 of 16,379 in the training subnet 10.0.128.0/18" in out
     assert "Lustre: 42,187 MB/s from 43,200 GiB at 1000 MB/s/TiB with EFA" in out
     assert "40,000 MB/s is more than the 10,000 MB/s above which AWS recommends it" in out
+    assert "\nmetrics: profile standard, about " in out
     assert "[ultracluster:unpinned-image]" in out
+
+
+def test_the_overview_cuts_no_sentence_short() -> None:
+    commands = RUN.invoke(app, ["--help"]).stdout.partition("Commands:")[2]
+    assert "\n  rehearse " in commands
+    assert "..." not in commands
 
 
 def test_check_adds_several_groups_up(file: Path) -> None:

@@ -12,8 +12,11 @@ from grafana_foundation_sdk.models import dashboard as models
 
 from dashboards import DASHBOARDS
 from dashboards.build import build
+from dashboards.common import OF_JOBS, OF_NODES
+from dashboards.look import LINES
 from ultracluster.metrics import METRICS, OTHERS
 from ultracluster.metrics.dashboard_files import AMAZON_PROMETHEUS, dashboards
+from ultracluster.metrics.fleet_names import SLURM_JOB_STATES, SLURM_NODE_STATES
 
 LABELS = {**{name: metric.labels for name, metric in METRICS.items()}, **OTHERS}
 # What an alert tells apart beside its node: see PROBLEM.
@@ -109,6 +112,31 @@ def test_links_lead_to_dashboards_and_hand_on_what_they_ask_for() -> None:
                 target, label = re.findall(r"^/d/([\w-]+)\?.*var-(\w+)=", link["url"])[0]
                 asked = {variable["name"] for variable in BOARDS[target]["templating"]["list"]}
                 assert label in asked, (uid, panel["title"])
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_a_number_that_is_not_there_is_neither_nought_nor_green(uid: str) -> None:
+    # Without GPUs' metrics `GPUs missing` has no value; Grafana gives that the colour of the first step.
+    for panel in panels(BOARDS[uid]):
+        if panel["type"] == "stat":
+            (mapping,) = panel["fieldConfig"]["defaults"]["mappings"]
+            assert mapping["options"]["match"] == "null+nan"
+            assert mapping["options"]["result"]["text"] == "No data"
+            assert "noValue" not in panel["fieldConfig"]["defaults"]
+
+
+def test_every_state_of_slurm_has_a_colour_and_no_good_one_is_red() -> None:
+    assert set(OF_NODES) == set(SLURM_NODE_STATES)
+    assert set(OF_JOBS) == set(SLURM_JOB_STATES)
+    red = {state for states in (OF_NODES, OF_JOBS) for state, colour in states.items() if "red" in colour}
+    assert red == {"down", "fail", "noresp", "failed", "node_failed"}
+    (drawn,) = [one for one in panels(BOARDS["ultracluster-scheduler"]) if one["title"] == "Nodes by state"]
+    found = {
+        one["matcher"]["options"]: one["properties"][0]["value"]["fixedColor"]
+        for one in drawn["fieldConfig"]["overrides"]
+    }
+    assert found == OF_NODES
+    assert set(found.values()) <= set(LINES)
 
 
 def test_the_way_from_the_fleet_leads_to_jobs_and_nodes() -> None:

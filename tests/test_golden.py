@@ -54,6 +54,18 @@ def test_no_logical_id_moved() -> None:
     assert_matches_snapshot(ids, GOLDEN / "logical-ids.json")
 
 
+def test_every_alarm_says_what_is_wrong_and_what_to_do() -> None:
+    found = templates(clusterfile.load(ROOT / "examples" / "slurm-linked-data.yaml"))
+    alarms = {
+        id: resource["Properties"].get("AlarmDescription", "")
+        for template in found.values()
+        for id, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::CloudWatch::Alarm"
+    }
+    assert {id for id in alarms if id.startswith("LustreAlarmsExportLags")}
+    assert {id for id, says in alarms.items() if len(says) < 30} == set()
+
+
 def test_adding_a_node_group_leaves_everything_else_alone() -> None:
     text = MAIN_JOB.read_text()
     more = text.replace("\nnodes:\n", "\nnodes:\n  extra: {type: p5en.48xlarge, count: 2}\n")

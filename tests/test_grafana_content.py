@@ -216,6 +216,19 @@ def test_one_dashboard_that_fails_keeps_no_other_from_its_turn(
     no_token_is_left(server)
 
 
+def test_a_grafana_that_no_longer_answers_is_not_waited_for_again_with_each_dashboard(
+    handler: ModuleType, server: Server, tmp_path: Path
+) -> None:
+    write(tmp_path, "fleet", "job", "node")
+    # What is no JSON is no answer, like a connection that breaks off.
+    server.failures["POST", "/api/dashboards/db"] = [200] * 100
+    said = send(handler, server, "Create")
+    assert said["Status"] == "FAILED"
+    assert len([one for one in server.asked if one.endswith("/api/dashboards/db")]) == 6
+    assert [one for one in server.asked if one.endswith("/uid/job")] == []
+    no_token_is_left(server)
+
+
 def test_a_dashboard_of_somebody_else_is_not_taken_over(handler: ModuleType, server: Server, tmp_path: Path) -> None:
     write(tmp_path, "fleet")
     server.kept.folders["theirs"] = "Theirs"

@@ -1,6 +1,7 @@
 """Starts and stops the whole: fake exporters, Prometheus, Alertmanager, and who hears of alerts."""
 
 import json
+import random
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,15 +25,23 @@ from ultracluster.metrics import Profile, agent_configuration, alertmanager, rul
 
 NAME, GROUP, TYPE, ZONE = "llama", "train", "p5.48xlarge", "use2-az1"
 _JOBS = ("node", "dcgm", "agent")
+#: Below those that the kernel gives to connections, of which the scrapes make hundreds: one may have the port by then.
+_PORTS = range(20_000, 32_000)
 _SERVICES = {"slurm-nodes": "slurm", "kube-state-metrics": "kube", "kueue": "kueue", "workloads": "vllm"}
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on, each another."""
+    found: list[int] = []
+    with ExitStack() as held:
+        while len(found) < count:
+            one = held.enter_context(socket.socket())
+            try:
+                one.bind(("127.0.0.1", random.choice(_PORTS)))
+            except OSError:
+                continue
+            found.append(one.getsockname()[1])
+    return found
 
 
 class SyntheticCluster:
@@ -59,7 +69,7 @@ class SyntheticCluster:
         self.profile = profile
         self.extra_rules = extra_rules
         self.fleet = make_fleet(nodes)
-        self.exporters, self.prometheus, self.alertmanager = free_port(), free_port(), free_port()
+        self.exporters, self.prometheus, self.alertmanager = free_ports(3)
         #: What came by webhook: when, which receiver, the alert.
         self.heard: list[tuple[float, str, dict[str, Any]]] = []
         self._processes: list[subprocess.Popen[bytes]] = []

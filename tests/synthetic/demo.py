@@ -1,20 +1,28 @@
 """A synthetic cluster that stays, for a person to look at: `make demo-observability`."""
 
+import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from synthetic.cluster import SyntheticCluster
+from synthetic.cluster import NAME, SyntheticCluster
 from synthetic.scenarios import SCENARIOS, settle
+from synthetic.shortened import FACTOR
 
 
 def main() -> None:
     """Run until Ctrl-C, with one fault after the other."""
+    if not shutil.which("prometheus") or not (shutil.which("alertmanager") or shutil.which("prometheus-alertmanager")):
+        sys.exit("This runs prometheus and alertmanager for real: install both, and see that they are on the path")
     with tempfile.TemporaryDirectory() as directory, SyntheticCluster(Path(directory)) as cluster:
         print(f"Prometheus    http://127.0.0.1:{cluster.prometheus}/alerts")
         print(f"Alertmanager  http://127.0.0.1:{cluster.alertmanager}")
-        print(f"{len(cluster.fleet)} nodes that are none; every time is a twentieth. Ctrl-C ends it.", flush=True)
+        print(
+            "As pictures   python -m dashboards.preview "
+            f"http://127.0.0.1:{cluster.prometheus} pictures cluster={NAME} job=1001 node={cluster.fleet[3].instance}"
+        )
+        print(f"{len(cluster.fleet)} nodes that are none, {FACTOR} times faster. Ctrl-C ends it.", flush=True)
         settle(cluster)
         # What was told while all of it started is no news of a fault.
         heard = len(cluster.heard)

@@ -10,6 +10,8 @@ EFA_DEVICES = 32
 #: Node numbers of each job: who has their GPUs.
 JOBS = {"1001": range(60), "1002": range(60, 80), "1003": range(80, 90)}
 _MIB = 2**20
+#: How long the nodes have been up when it starts.
+_UP_S = 6 * 86_400
 _MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 # dcgm-exporter's names before and after DCGM 4.7, and what the new value is of the old one.
@@ -173,6 +175,7 @@ class FakeNode:
         file = "/var/lib/node_exporter/textfile_collector/ultracluster_node.prom"
         lines += [
             f"node_load1 {60 + 8 * wave:.2f}",
+            f"node_boot_time_seconds {now - t - _UP_S:.0f}",
             f"node_memory_MemAvailable_bytes {1.4e12 + 5e10 * wave:.10g}",
             f'node_textfile_mtime_seconds{{file="{file}"}} {now - 5:.3f}',
             f'ultracluster_mount_check_seconds{{path="/fsx"}} {0.03 + 0.01 * wave:.4f}',
@@ -187,7 +190,6 @@ class FakeNode:
             f"ultracluster_expected_gpus {GPUS}",
             f"ultracluster_expected_efa_devices {EFA_DEVICES}",
             "node_memory_MemTotal_bytes 2.164e12",
-            "node_boot_time_seconds 1.7e9",
             f'ultracluster_health_ok{{check="mounts"}} {0 if tcp else 1}',
             'ultracluster_health_ok{check="lustre-efa"} 1',
             'ultracluster_mount_mounted{path="/fsx"} 1',

@@ -12,12 +12,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("types")(catalogue.types)
+app.command("types", short_help="Show the catalogue of types, or all that is known of one.")(catalogue.types)
 app.command("layout")(catalogue.layout)
-app.command("check")(files.check)
+app.command("check", short_help="Check a cluster file, and say what it describes.")(files.check)
 app.command("schema")(files.schema)
-app.command("guard")(guard.guard)
-app.command("rehearse")(rehearse.rehearse)
+app.command("guard", short_help="Refuse an update that would lose what holds data.")(guard.guard)
+app.command("rehearse", short_help="Deploy, update and destroy on a local stand-in for AWS.")(rehearse.rehearse)
 app.command("render")(render.render)
 
 

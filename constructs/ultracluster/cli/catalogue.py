@@ -134,11 +134,11 @@ def _gpu_table(records: Iterable[InstanceType]) -> "Table":
             )
             if gpu
             else "?",
-            f"{gpu.nvlink_gb_per_s}" if gpu and record.nvlink_domain != 1 else "-",
+            f"{gpu.nvlink_gb_per_s:,}" if gpu and record.nvlink_domain != 1 else "-",
             f"{record.vcpus}{' arm' if record.architecture == 'arm64' else ''}",
-            f"{record.memory_gib:g}",
+            f"{record.memory_gib:,g}",
             f"{record.nvme[0]}x{record.nvme[1] / 1000:g}",
-            f"{record.efa_gbps} / {record.max_efa}",
+            f"{record.efa_gbps:,} / {record.max_efa}",
         )
     return table
 
@@ -162,7 +162,7 @@ def _cpu_table(records: Iterable[InstanceType]) -> "Table":
             record.name,
             record.architecture,
             str(record.vcpus),
-            f"{record.memory_gib:g}",
+            f"{record.memory_gib:,g}",
             f"{sum(card.ena_gbps or 0 for card in record.cards):g}",
             str(record.max_interfaces),
             str(record.max_efa or "-"),

@@ -32,7 +32,7 @@ def type_table(record: InstanceType) -> "Table":
 
 
 def _rows(record: InstanceType) -> Iterator[tuple[str, str]]:
-    yield "CPU", f"{record.cpu}, {record.architecture}, {record.vcpus} vCPUs, {record.memory_gib:g} GiB"
+    yield "CPU", f"{record.cpu}, {record.architecture}, {record.vcpus} vCPUs, {record.memory_gib:,g} GiB"
     yield from _gpu_rows(record)
     disks, size = record.nvme
     yield "NVMe", f"{disks} of {size:,} GB" if disks else "none"
@@ -77,7 +77,7 @@ def _gpu_rows(record: InstanceType) -> Iterator[tuple[str, str]]:
         "one domain",
     )
     if gpu.c2c_gb_per_s:
-        yield "NVLink-C2C", f"{gpu.c2c_gb_per_s} GB/s to the CPU, so GPUs reach its {record.memory_gib:g} GiB too"
+        yield "NVLink-C2C", f"{gpu.c2c_gb_per_s} GB/s to the CPU, so GPUs reach its {record.memory_gib:,g} GiB too"
 
 
 def _fits(record: InstanceType, layout: str) -> bool:

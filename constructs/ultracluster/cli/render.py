@@ -103,7 +103,8 @@ def render(
         bool, typer.Option("--kubernetes", help="What stands on a Kubernetes cluster: charts, their values, objects.")
     ] = False,
     outputs: Annotated[
-        Path | None, typer.Option(help="What cdk deploy --outputs-file wrote: the ids that --kubernetes needs.")
+        Path | None,
+        typer.Option(metavar="FILE", help="What cdk deploy --outputs-file wrote: the ids that --kubernetes needs."),
     ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="Prometheus: recording rules and alerts.")] = False,
     dashboards: Annotated[bool, typer.Option("--dashboards", help="Grafana: the dashboards, as JSON.")] = False,

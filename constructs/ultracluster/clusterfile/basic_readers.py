@@ -1,6 +1,7 @@
 """Readers that others are made of: texts, words of a closed set, whole numbers."""
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 
 from ultracluster.clusterfile.problems import shown
@@ -13,6 +14,14 @@ def text(value: object, what: str) -> str:
     raise ValueError(
         f"must be {what}, got {shown(value)}" + ("; put it in quotes" if isinstance(value, int | float) else "")
     )
+
+
+def matching(value: object, pattern: re.Pattern[str], what: str) -> str:
+    """A text of a pattern, or an error that says what it was to be."""
+    found = text(value, what)
+    if pattern.fullmatch(found):
+        return found
+    raise ValueError(f"must be {what}, got {shown(found)}")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -4,7 +4,7 @@ import re
 from ipaddress import IPv4Network
 from typing import Literal
 
-from ultracluster.clusterfile.basic_readers import one_of, text
+from ultracluster.clusterfile.basic_readers import matching, one_of
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile.readers import cidr
 from ultracluster.hardware import eks
@@ -79,11 +79,7 @@ def write_endpoint(value: Endpoint) -> str | list[str]:
 
 def principal(value: object) -> str:
     """The ARN of a role or user."""
-    what = "the ARN of an IAM role or user, arn:aws:iam::ACCOUNT:role/NAME"
-    found = text(value, what)
-    if PRINCIPAL.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(value, PRINCIPAL, "the ARN of an IAM role or user, arn:aws:iam::ACCOUNT:role/NAME")
 
 
 def principals(value: object) -> tuple[str, ...]:
@@ -103,22 +99,22 @@ def principals(value: object) -> tuple[str, ...]:
 
 def cluster_name(value: object) -> str:
     """The name of a cluster that is there already."""
-    return _matching(value, CLUSTER_NAME, "the name of an EKS cluster")
+    return matching(value, CLUSTER_NAME, "the name of an EKS cluster")
 
 
 def api_server(value: object) -> str:
     """The address of an API server."""
-    return _matching(value, API_SERVER, "the address of the API server, https://...")
+    return matching(value, API_SERVER, "the address of the API server, https://...")
 
 
 def certificate_authority(value: object) -> str:
     """The certificate authority of a cluster, as EKS shows it."""
-    return _matching(value, BASE64, "the base64 text that aws eks describe-cluster shows")
+    return matching(value, BASE64, "the base64 text that aws eks describe-cluster shows")
 
 
 def team_name(value: object) -> str:
     """The name of a team, which is a namespace."""
-    return _matching(str(value), DNS_LABEL, "lower-case letters, digits and hyphens, as a namespace is called")
+    return matching(str(value), DNS_LABEL, "lower-case letters, digits and hyphens, as a namespace is called")
 
 
 def scaling_tier(value: object) -> str:
@@ -134,13 +130,6 @@ def add_ons(value: object) -> dict[str, str]:
 def charts(value: object) -> dict[str, str]:
     """Versions of charts by the name of their release."""
     return _versions(value, ADD_ON, CHART_VERSION, "{kueue: 0.19.2}", "0.19.2")
-
-
-def _matching(value: object, pattern: re.Pattern[str], what: str) -> str:
-    found = text(value, what)
-    if pattern.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
 
 
 def _versions(

@@ -2,7 +2,7 @@
 
 import re
 
-from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
+from ultracluster.clusterfile.basic_readers import did_you_mean, matching, one_of, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.hardware import INSTANCE_TYPES, LAYOUTS, Layout
 
@@ -82,11 +82,7 @@ def architecture(value: object) -> str:
 
 def gpu_name(value: object) -> str:
     """The model of a GPU, known or not."""
-    what = "the model of a GPU, such as GB200"
-    found = text(value, what)
-    if GPU.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(value, GPU, "the model of a GPU, such as GB200")
 
 
 def layout(value: object) -> Layout:
@@ -97,11 +93,7 @@ def layout(value: object) -> Layout:
 
 def placement_group_name(value: object) -> str:
     """The name of a placement group that is there already."""
-    what = "the name of a placement group"
-    found = text(value, what)
-    if PLACEMENT_GROUP.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(value, PLACEMENT_GROUP, "the name of a placement group")
 
 
 def taints(value: object) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import re
 
-from ultracluster.clusterfile.basic_readers import did_you_mean, text
+from ultracluster.clusterfile.basic_readers import did_you_mean, matching, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 
 #: Ids of all warnings of a cluster file; they never change.
@@ -79,11 +79,7 @@ def acknowledged(value: object) -> dict[str, str]:
 
 def topic_arn(value: object) -> str:
     """The ARN of a topic of SNS."""
-    what = "the ARN of an SNS topic, arn:aws:sns:REGION:ACCOUNT:NAME"
-    found = text(value, what)
-    if TOPIC_ARN.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(value, TOPIC_ARN, "the ARN of an SNS topic, arn:aws:sns:REGION:ACCOUNT:NAME")
 
 
 def email(value: object) -> str:

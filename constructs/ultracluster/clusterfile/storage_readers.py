@@ -2,7 +2,7 @@
 
 import re
 
-from ultracluster.clusterfile.basic_readers import did_you_mean, one_of, text
+from ultracluster.clusterfile.basic_readers import did_you_mean, matching, one_of, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile.quantities import Size
 from ultracluster.hardware import lustre, repositories
@@ -28,11 +28,9 @@ _MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}", re.ASCII)
 
 def maintenance(value: object) -> str:
     """When FSx may patch a file system."""
-    what = 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"'
-    found = text(value, what)
-    if _MAINTENANCE.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(
+        value, _MAINTENANCE, 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"'
+    )
 
 
 def read_cache(value: object) -> Size | str:
@@ -58,29 +56,24 @@ def lustre_version(value: object) -> str:
 
 def lustre_mount_name(value: object) -> str:
     """The name that clients of a Lustre file system mount."""
-    what = "the LustreMountName of a file system, 1 to 8 letters, digits, hyphens and underscores"
-    found = text(value, what)
-    if _MOUNT_NAME.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(
+        value, _MOUNT_NAME, "the LustreMountName of a file system, 1 to 8 letters, digits, hyphens and underscores"
+    )
 
 
 def bundle_url(value: object) -> str:
     """Where nodes fetch the tool that sets EFA up for Lustre."""
-    what = "an https:// or s3:// address of letters, digits and ./_~:@?=&+-, with a bucket and a key for s3://"
-    found = text(value, what)
-    if BUNDLE_URL.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(
+        value,
+        BUNDLE_URL,
+        "an https:// or s3:// address of letters, digits and ./_~:@?=&+-, with a bucket and a key for s3://",
+    )
 
 
 def sha256(value: object) -> str:
     """A checksum."""
     what = "a SHA-256 checksum, 64 hexadecimal digits in lower case, as sha256sum prints it"
-    found = text(value, what)
-    if SHA256.fullmatch(found):
-        return found
-    raise ValueError(f"must be {what}, got {shown(found)}")
+    return matching(value, SHA256, what)
 
 
 def link_path(value: object) -> str:

@@ -1,41 +1,23 @@
 """What CloudWatch knows of a file system of EFS."""
 
-import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.hardware.efs import CONNECTIONS
-from ultracluster.storage.home_alarms import AN_HOUR, PERIOD, HomeAlarm, home_alarms
+from ultracluster.storage.alarms import Alarm, make_alarms
+from ultracluster.storage.home_metrics import AN_HOUR, PERIOD, STORAGE_PERIOD, HomeMetrics
 
-# Its size is published every 15 minutes, everything else every minute.
-_STORAGE_PERIOD = cdk.Duration.minutes(15)
 _BUSY_PERCENT = 80
 
 
-class EfsMetrics(Construct):
+class EfsMetrics(HomeMetrics):
     """The metrics and alarms of one file system, for a subclass that knows its id.
 
     See: https://docs.aws.amazon.com/efs/latest/ug/efs-metrics.html (read 2026-11-21)
     """
 
-    #: Id of the file system, such as `fs-0123456789abcdef0`.
-    file_system_id: str
-
-    def metric(self, name: str, statistic: str) -> cloudwatch.Metric:
-        """A metric of the file system, every five minutes.
-
-        Args:
-            name: AWS's name, such as `DataReadIOBytes`.
-            statistic: One that AWS calls valid for it, such as `Sum`.
-        """
-        return cloudwatch.Metric(
-            namespace="AWS/EFS",
-            metric_name=name,
-            dimensions_map={"FileSystemId": self.file_system_id},
-            statistic=statistic,
-            period=PERIOD,
-        )
+    namespace = "AWS/EFS"
 
     def metric_used_storage(self) -> cloudwatch.Metric:
         """Bytes that are billed, in all storage classes."""
@@ -44,7 +26,7 @@ class EfsMetrics(Construct):
             metric_name="StorageBytes",
             dimensions_map={"FileSystemId": self.file_system_id, "StorageClass": "Total"},
             statistic="Average",
-            period=_STORAGE_PERIOD,
+            period=STORAGE_PERIOD,
         )
 
     def metric_throughput_utilization(self) -> cloudwatch.MathExpression:
@@ -68,24 +50,18 @@ class EfsMetrics(Construct):
 
     def metric_client_connections(self) -> cloudwatch.MathExpression:
         """Connections of clients, one of each node with the plain client; the mean of five minutes."""
-        return cloudwatch.MathExpression(
-            # Its only valid statistic is the sum, of one count a minute.
-            expression="connections / (PERIOD(connections) / 60)",
-            using_metrics={"connections": self.metric("ClientConnections", "Sum")},
-            label="Client connections",
-            period=PERIOD,
-        )
+        return self._connections()
 
     def alarms(self, topic: sns.ITopic, *, scope: Construct | None = None) -> list[cloudwatch.Alarm]:
         """Tell a topic when it nears its throughput, its operations or its connections. It never runs full.
 
         The topic's key, when it has one of its own, must let CloudWatch use it.
         """
-        return home_alarms(
-            scope or self,
+        return make_alarms(
+            Construct(scope or self, "Alarms"),
             topic,
             [
-                HomeAlarm(
+                Alarm(
                     id="Throughput",
                     metric=self.metric_throughput_utilization(),
                     above=_BUSY_PERCENT,
@@ -93,7 +69,7 @@ class EfsMetrics(Construct):
                     says="The home file system has been near its throughput for an hour, and elastic throughput is "
                     "billed by the byte: find the job that reads or writes data there",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Iops",
                     metric=self.metric_iops_utilization(),
                     above=_BUSY_PERCENT,
@@ -101,7 +77,7 @@ class EfsMetrics(Construct):
                     says="The home file system has been near its limit of operations for an hour: find the job that "
                     "opens many small files there",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Connections",
                     metric=self.metric_client_connections(),
                     above=CONNECTIONS * _BUSY_PERCENT // 100,

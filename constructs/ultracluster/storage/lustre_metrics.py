@@ -2,9 +2,10 @@
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
+
+from ultracluster.storage.alarms import Alarm, make_alarms
 
 _PERIOD = cdk.Duration.minutes(1)
 # A full OST fails writes while others have room. The first is when to act, the second when it hurts; choices of ours.
@@ -85,31 +86,31 @@ class LustreMetrics:
             topic: Who is told, of the alarm and of its end.
             exports: Whether an association exports to S3.
         """
-        made = [
-            self._alarm(scope, "Full", self.metric_capacity_utilization(), _FULL_PERCENT, minutes=5),
-            self._alarm(scope, "DiskBusy", self.metric_disk_throughput_utilization(), _BUSY_PERCENT, minutes=30),
-            self._alarm(scope, "MetadataBusy", self.metric_metadata_utilization(), _BUSY_PERCENT, minutes=30),
-        ]
+        watched = [
+            Alarm(
+                id="Full", metric=self.metric_capacity_utilization(), above=_FULL_PERCENT, periods=5,
+                says=f"A storage target of the Lustre file system is over {_FULL_PERCENT} % full. Once it is full, "
+                "writes fail although others have room: delete, release what is in S3, or raise the capacity",
+            ),
+            Alarm(
+                id="DiskBusy", metric=self.metric_disk_throughput_utilization(), above=_BUSY_PERCENT, periods=30,
+                says=f"The busiest server of the Lustre file system has been over {_BUSY_PERCENT} % of its disk "
+                "throughput for half an hour: find the job that reads or writes most, or raise the capacity",
+            ),
+            Alarm(
+                id="MetadataBusy", metric=self.metric_metadata_utilization(), above=_BUSY_PERCENT, periods=30,
+                says=f"The busiest metadata server of the Lustre file system has been over {_BUSY_PERCENT} % for half "
+                "an hour: find the job that opens or lists many small files, or provision metadata IOPS",
+            ),
+        ]  # fmt: skip
         if exports:
-            made.append(self._alarm(scope, "ExportLags", self.metric_export_queue_age(), _QUEUE_SECONDS, minutes=15))
-        for alarm in made:
-            alarm.add_alarm_action(actions.SnsAction(topic))
-            alarm.add_ok_action(actions.SnsAction(topic))
-        return made
-
-    def _alarm(
-        self, scope: Construct, id: str, metric: cloudwatch.IMetric, threshold: int, *, minutes: int
-    ) -> cloudwatch.Alarm:
-        return cloudwatch.Alarm(
-            scope,
-            id,
-            metric=metric,
-            threshold=threshold,
-            evaluation_periods=minutes,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            # Nobody reads or writes: nothing to be told of.
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-        )
+            late = Alarm(
+                id="ExportLags", metric=self.metric_export_queue_age(), above=_QUEUE_SECONDS, periods=15,
+                says="Changes have waited for over an hour to reach S3: delete neither link nor file system until they "
+                "have. Jobs write faster than FSx exports, or the bucket's policy or key keeps FSx out",
+            )  # fmt: skip
+            watched.append(late)
+        return make_alarms(scope, topic, watched)
 
     def _sum(self, name: str) -> cloudwatch.Metric:
         return cloudwatch.Metric(

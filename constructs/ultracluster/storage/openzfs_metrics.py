@@ -5,34 +5,19 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.hardware.openzfs import FULL_PERCENT
-from ultracluster.storage.home_alarms import AN_HOUR, PERIOD, HomeAlarm, home_alarms
+from ultracluster.storage.alarms import Alarm, make_alarms
+from ultracluster.storage.home_metrics import AN_HOUR, PERIOD, HomeMetrics
 
 _BUSY_PERCENT = 90
 
 
-class OpenZfsMetrics(Construct):
+class OpenZfsMetrics(HomeMetrics):
     """The metrics and alarms of one file system, for a subclass that knows its id.
 
     See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/fsx-openzfs-metrics.html (read 2026-11-21)
     """
 
-    #: Id of the file system, such as `fs-0123456789abcdef0`.
-    file_system_id: str
-
-    def metric(self, name: str, statistic: str) -> cloudwatch.Metric:
-        """A metric of the whole file system, every five minutes.
-
-        Args:
-            name: AWS's name, such as `CPUUtilization`.
-            statistic: One that AWS calls valid for it, such as `Average`.
-        """
-        return cloudwatch.Metric(
-            namespace="AWS/FSx",
-            metric_name=name,
-            dimensions_map={"FileSystemId": self.file_system_id},
-            statistic=statistic,
-            period=PERIOD,
-        )
+    namespace = "AWS/FSx"
 
     def metric_used_storage(self) -> cloudwatch.Metric:
         """Bytes of SSD storage in use, snapshots included."""
@@ -73,11 +58,11 @@ class OpenZfsMetrics(Construct):
 
         See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-insights-FSxZ.html (read 2026-11-21)
         """
-        return home_alarms(
-            scope or self,
+        return make_alarms(
+            Construct(scope or self, "Alarms"),
             topic,
             [
-                HomeAlarm(
+                Alarm(
                     id="Storage",
                     metric=self.metric_storage_utilization(),
                     above=FULL_PERCENT,
@@ -85,7 +70,7 @@ class OpenZfsMetrics(Construct):
                     says=f"The home file system is over {FULL_PERCENT} % full and becomes slow: clean up, or raise its "
                     "capacity by ten percent or more",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Throughput",
                     metric=self.metric_throughput_utilization(),
                     above=_BUSY_PERCENT,
@@ -93,7 +78,7 @@ class OpenZfsMetrics(Construct):
                     says="The home file system has been at its throughput for an hour: find the job that reads or "
                     "writes data there, or raise the throughput capacity",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="Iops",
                     metric=self.metric_iops_utilization(),
                     above=_BUSY_PERCENT,

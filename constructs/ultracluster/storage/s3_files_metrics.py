@@ -5,13 +5,13 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.storage.home_alarms import AN_HOUR, PERIOD, HomeAlarm, home_alarms
+from ultracluster.storage.alarms import Alarm, make_alarms
+from ultracluster.storage.home_metrics import AN_HOUR, STORAGE_PERIOD, HomeMetrics
 
-_STORAGE_PERIOD = cdk.Duration.minutes(15)
 _OLD = cdk.Duration.hours(1)
 
 
-class S3FilesMetrics(Construct):
+class S3FilesMetrics(HomeMetrics):
     """The metrics and alarms of one file system, for a subclass that knows its id.
 
     S3 Files publishes no utilisation: its throughput and its operations have no limit that a metric tells.
@@ -19,38 +19,15 @@ class S3FilesMetrics(Construct):
     See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-monitoring-cloudwatch.html (read 2026-11-21)
     """
 
-    #: Id of the file system, such as `fs-0123456789abcdef0`.
-    file_system_id: str
-
-    def metric(self, name: str, statistic: str, period: cdk.Duration = PERIOD) -> cloudwatch.Metric:
-        """A metric of the file system.
-
-        Args:
-            name: AWS's name, such as `DataReadBytes`.
-            statistic: One that AWS calls valid for it, such as `Sum`.
-            period: Default: five minutes.
-        """
-        return cloudwatch.Metric(
-            namespace="AWS/S3/Files",
-            metric_name=name,
-            dimensions_map={"FileSystemId": self.file_system_id},
-            statistic=statistic,
-            period=period,
-        )
+    namespace = "AWS/S3/Files"
 
     def metric_used_storage(self) -> cloudwatch.Metric:
         """Bytes in its fast storage; what nobody reads for a while is in the bucket only."""
-        return self.metric("StorageBytes", "Average", _STORAGE_PERIOD)
+        return self.metric("StorageBytes", "Average", STORAGE_PERIOD)
 
     def metric_client_connections(self) -> cloudwatch.MathExpression:
         """Connections of clients; the mean of five minutes."""
-        return cloudwatch.MathExpression(
-            # Its only valid statistic is the sum, of one count a minute.
-            expression="connections / (PERIOD(connections) / 60)",
-            using_metrics={"connections": self.metric("ClientConnections", "Sum")},
-            label="Client connections",
-            period=PERIOD,
-        )
+        return self._connections()
 
     def metric_export_age(self) -> cloudwatch.Metric:
         """Seconds that the oldest change waits to reach the bucket."""
@@ -69,11 +46,11 @@ class S3FilesMetrics(Construct):
 
         The topic's key, when it has one of its own, must let CloudWatch use it.
         """
-        return home_alarms(
-            scope or self,
+        return make_alarms(
+            Construct(scope or self, "Alarms"),
             topic,
             [
-                HomeAlarm(
+                Alarm(
                     id="ExportAge",
                     metric=self.metric_export_age(),
                     above=_OLD.to_seconds(),
@@ -81,7 +58,7 @@ class S3FilesMetrics(Construct):
                     says="Changes of home directories wait for over an hour to reach their bucket: a job writes more "
                     "files than S3 Files exports, 800 a second",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="ExportFailures",
                     metric=self.metric_export_failures(),
                     above=0,
@@ -89,7 +66,7 @@ class S3FilesMetrics(Construct):
                     says="Files of home directories cannot reach their bucket, and nothing tries again: look at the "
                     "role's permissions, at paths over 1,024 bytes and at the bucket's key",
                 ),
-                HomeAlarm(
+                Alarm(
                     id="LostAndFound",
                     metric=self.metric_lost_and_found(),
                     above=0,

@@ -86,16 +86,7 @@ def job_set(
 ) -> list[Object]:
     """The same gang as a JobSet, for what is no PyTorch or needs more than one kind of pod.
 
-    Args:
-        platform: The cluster.
-        group: Whose nodes it takes.
-        team: Whose job it is.
-        name: Its name.
-        nodes: How many nodes. Default: all that are not spare.
-        command: What every pod runs. Default: torchrun with `train.py` of the first file system.
-
-    Raises:
-        ValueError: When the group has too few nodes, or the name is none for a job.
+    Args and errors are those of `train_job`.
 
     See: https://jobset.sigs.k8s.io/docs (0.12, read 2026-11-21)
     """

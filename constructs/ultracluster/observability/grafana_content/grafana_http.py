@@ -64,7 +64,8 @@ class Grafana:
     def put_dashboards(self, folder: str, dashboards: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Make and change dashboards, and remove what else is in the folder. Gives what went wrong.
 
-        One that fails keeps no other from its turn; then nothing is removed either.
+        One that fails keeps no other from its turn; then nothing is removed either. A server that no longer answers
+        does: each request would wait for minutes, and the function's time is up before it has cleaned up.
         """
         problems = []
         for uid, dashboard in sorted(dashboards.items()):
@@ -72,6 +73,8 @@ class Grafana:
                 self._put_dashboard(folder, uid, dashboard)
             except GrafanaError as error:
                 problems.append(str(error))
+                if error.status == 0:
+                    break
         if not problems:
             for uid in sorted(self._dashboards(folder) - dashboards.keys()):
                 self._delete(f"/api/dashboards/uid/{_quoted(uid)}")

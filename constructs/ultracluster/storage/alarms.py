@@ -1,25 +1,20 @@
-"""The alarms of home directories."""
+"""The alarms of file systems."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-PERIOD = cdk.Duration.minutes(5)
-#: Periods of an hour: a burst that ends by itself wakes nobody.
-AN_HOUR = 12
-
 
 @dataclass(frozen=True, kw_only=True)
-class HomeAlarm:
+class Alarm:
     """One alarm.
 
     Args:
-        id: Id of the construct below `Alarms`.
+        id: Id of the construct.
         metric: What is watched.
         above: It rings above this.
         periods: For so many periods of the metric, one after the other.
@@ -33,13 +28,12 @@ class HomeAlarm:
     says: str
 
 
-def home_alarms(scope: Construct, topic: sns.ITopic, alarms: Sequence[HomeAlarm]) -> list[cloudwatch.Alarm]:
+def make_alarms(scope: Construct, topic: sns.ITopic, alarms: Sequence[Alarm]) -> list[cloudwatch.Alarm]:
     """Make alarms that tell a topic when they start and when they end; silence of a metric is none."""
-    group = Construct(scope, "Alarms")
     made = []
     for one in alarms:
         alarm = cloudwatch.Alarm(
-            group,
+            scope,
             one.id,
             metric=one.metric,
             threshold=one.above,
