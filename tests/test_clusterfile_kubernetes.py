@@ -190,11 +190,25 @@ def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
         ("{dedicated: Never}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'Never'"),
         ("{'a b': NoSchedule}", "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most"),
         ("{nvidia.com/gpu: NoSchedule}", "nvidia.com/gpu is on these nodes where it belongs; remove it"),
+        ("{node.kubernetes.io/not-ready: NoExecute}", "is set and taken away by its own controller; choose a key of"),
+        ("{karpenter.sh/disrupted: NoSchedule}", "is set and taken away by its own controller; choose a key of yours"),
+        (f"{{{'a' * 64}: NoSchedule}}", "63 at most, perhaps after a domain and a slash, 253 in all, got 'aaa"),
+        (f"{{{'a.' * 100}example.com/{'b' * 63}: NoSchedule}}", "253 in all, got 'a.a."),
+        ("{A.example.com/a: NoSchedule}", "perhaps after a domain and a slash"),
+        ("{a: NO_SCHEDULE}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'NO_SCHEDULE'"),
+        ("{a: [NoSchedule]}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got a list"),
+        (f"{{{', '.join(f'a{n}: NoSchedule' for n in range(49))}}}", "at most 48 taints beside those of this library"),
         ("[dedicated]", "must be a mapping of keys to effects, such as {dedicated: NoSchedule}"),
     ],
 )
 def test_rejects_taints_that_kubernetes_would_not_take(taints: str, message: str) -> None:
     assert message in problem("count: 64", f"count: 64, taints: {taints}", GOOD)
+
+
+@pytest.mark.parametrize("key", ["dedicated", "team/dedicated", "team.example.com/a_B.c", "a" * 63])
+def test_takes_the_keys_of_taints_that_kubernetes_takes(key: str) -> None:
+    (group,) = read("count: 64", f"count: 64, taints: {{{key}: NoExecute}}", GOOD).node_groups
+    assert [(one.key, one.effect) for one in group.kubernetes_taints][1:] == [(key, "NoExecute")]
 
 
 @pytest.mark.parametrize("key", ["os: bottlerocket", "pods: 30", "taints: {dedicated: NoSchedule}"])
