@@ -17,6 +17,7 @@ from ultracluster import compute, scripts
 from ultracluster.compute.image_pipeline import _versions
 from ultracluster.hardware import image_software as software
 from ultracluster.hardware import pcs
+from ultracluster.metrics import collectors
 
 # "data: Maximum length of 16000": https://docs.aws.amazon.com/imagebuilder/latest/APIReference/API_CreateComponent.html
 # (read 2026-11-21)
@@ -132,7 +133,8 @@ def image(tmp_path: Path) -> Path:
         "bin/dcgmi": "#!/bin/sh\n",
         **{f"opt/ultracluster/bin/{name}": "#!/bin/sh\n" for name in ("prometheus", "node_exporter", "dcgm-exporter")},
         "bin/mount.nfs4": "#!/bin/sh\n",
-        "bin/systemctl": "#!/bin/sh\necho enabled\n",
+        "bin/systemctl": "#!/bin/sh\ncase $2 in nvidia-imex.*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
+        "bin/dpkg-query": "#!/bin/sh\ncase $4 in *-exporter) echo 4.8.2-1 ;; *) echo 1:4.5.3-1 ;; esac\n",
         "bin/uname": "#!/bin/sh\necho aarch64\n",
         "check": scripts.text("image-check.sh"),
     }
@@ -163,7 +165,22 @@ def test_an_image_that_has_all_passes(image: Path) -> None:
         ("opt/aws/pcs/scheduler/slurm-25.11/version", "SLURM_VERSION='25.11.2'\n", "Slurm 25.11.8"),
         ("opt/aws/pcs/scheduler/slurm-25.11/lib/slurm/spank_pyxis.so", "", "Pyxis"),
         ("opt/amazon/efa_installed_packages", "# EFA installer version: 1.30.0\n", "EFA installer 1.49.0"),
-        ("bin/systemctl", "#!/bin/sh\nexit 1\n", "IMEX"),
+        ("bin/systemctl", '#!/bin/sh\n[ "$2" != nvidia-imex.service ] || exit 1\necho masked\n', "IMEX"),
+        (
+            "bin/dpkg-query",
+            "#!/bin/sh\ncase $4 in *-exporter) echo 4.9.0-1 ;; *) echo 1:4.5.3-1 ;; esac\n",
+            "dcgm-exporter 4.8.2",
+        ),
+        (
+            "bin/dpkg-query",
+            "#!/bin/sh\ncase $4 in *-exporter) echo 4.8.2-1 ;; *-proprietary) exit 1 ;; *) echo 1:4.5.3-1 ;; esac\n",
+            "DCGM 4.5.3, proprietary",
+        ),
+        (
+            "bin/systemctl",
+            "#!/bin/sh\ncase $2 in prometheus.*|*imex*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
+            "prometheus.service leaves the ports to the node's own units",
+        ),
     ],
 )
 def test_an_image_that_lacks_something_is_not_made(image: Path, path: str, text: str, missing: str) -> None:
@@ -171,9 +188,39 @@ def test_an_image_that_lacks_something_is_not_made(image: Path, path: str, text:
     assert check(image) == (1, f"FAILED: {missing}\n")
 
 
-def test_an_image_that_cannot_collect_metrics_is_not_made(image: Path) -> None:
-    (image / "opt/ultracluster/bin/dcgm-exporter").unlink()
-    assert check(image) == (1, "FAILED: dcgm-exporter\n")
+@pytest.mark.parametrize("program", ["prometheus", "node_exporter", "dcgm-exporter"])
+@pytest.mark.parametrize("broken", ["missing", "dangling", "of another architecture"])
+def test_an_image_that_cannot_collect_metrics_is_not_made(image: Path, program: str, broken: str) -> None:
+    path = image / "opt" / "ultracluster" / "bin" / program
+    if broken == "of another architecture":
+        # The head of an ELF file, and nothing behind it.
+        path.write_bytes(b"\x7fELF\x02\x01\x01\x00")
+    else:
+        path.unlink()
+    if broken == "dangling":
+        path.symlink_to(image / "usr" / "bin" / program)
+    assert check(image) == (1, f"FAILED: {program}\n")
+
+
+def test_images_have_the_exporter_that_nodes_of_kubernetes_run_and_the_dcgm_it_was_made_with() -> None:
+    assert f"{software.DCGM.removeprefix('1:')}-{software.DCGM_EXPORTER}" == collectors.DCGM_EXPORTER
+
+
+def test_every_package_of_dcgm_is_named_with_its_version_for_apt_takes_the_newest_of_the_others(tmp_path: Path) -> None:
+    text = scripts.text("image-build.sh")
+    part = text[text.index("dcgm=()") : text.index("systemctl enable nvidia-dcgm")]
+    command = f"apt() {{ printf '%s\\n' \"$@\"; }}\n{part}"
+    done = subprocess.run(
+        ["bash", "-euc", command], env=_versions("25.11"), capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    named = {one for one in done.stdout.split() if one.startswith("datacenter")}
+    assert named == {
+        "datacenter-gpu-manager-4-core=1:4.5.3*",
+        "datacenter-gpu-manager-4-cuda13=1:4.5.3*",
+        "datacenter-gpu-manager-4-proprietary=1:4.5.3*",
+        "datacenter-gpu-manager-4-proprietary-cuda13=1:4.5.3*",
+        "datacenter-gpu-manager-exporter=4.8.2*",
+    }
 
 
 @pytest.mark.slow

@@ -116,7 +116,9 @@ def taints(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         raise ValueError(f"must be a mapping of keys to effects, such as {{dedicated: NoSchedule}}, got {shown(value)}")
     if len(value) > _MOST_TAINTS:
-        raise ValueError(f"a node group has at most {_MOST_TAINTS} taints beside those of this library, got {len(value)}")
+        raise ValueError(
+            f"a node group has at most {_MOST_TAINTS} taints beside those of this library, got {len(value)}"
+        )
     wrong = []
     for key, effect in value.items():
         if not isinstance(key, str) or not TAINT_KEY.fullmatch(key):

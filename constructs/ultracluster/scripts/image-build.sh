@@ -66,12 +66,17 @@ echo "required $home/lib/slurm/spank_pyxis.so" >"$etc/plugstack.conf.d/pyxis.con
 # The hooks of Enroot call scontrol, and must not find one of another release.
 echo "PATH=$home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" >/etc/default/slurmd
 
-# The parent has NVIDIA's repository, and its key.
-apt install --no-install-recommends "datacenter-gpu-manager-4-cuda13=$DCGM_VERSION*"
+# The parent has NVIDIA's repository, and its key. Each package wants the others in its own version, and apt takes the
+# newest of what is not named. Without the proprietary ones DCGM skips diagnostics without a word, and has no profiling of
+# A100: https://github.com/NVIDIA/dcgm-exporter, README.md and docker/Dockerfile (commit d5e5f51 of 2026-05-12).
+dcgm=()
+for part in core cuda13 proprietary proprietary-cuda13; do dcgm+=("datacenter-gpu-manager-4-$part=$DCGM_VERSION*"); done
+# What collects metrics, from Ubuntu's and NVIDIA's repositories, which sign it.
+apt install --no-install-recommends --allow-downgrades "${dcgm[@]}" \
+    "datacenter-gpu-manager-exporter=$EXPORTER_VERSION*" prometheus prometheus-node-exporter
 systemctl enable nvidia-dcgm.service
-# What collects metrics, from Ubuntu's and NVIDIA's repositories, which sign it. Units of the node's own start it.
-apt install --no-install-recommends prometheus prometheus-node-exporter "datacenter-gpu-manager-exporter=$EXPORTER_VERSION*"
-systemctl disable --now prometheus.service prometheus-node-exporter.service nvidia-dcgm-exporter.service || true
+# Units of the node's own start these; those of the packages would take their ports.
+systemctl mask --now prometheus.service prometheus-node-exporter.service nvidia-dcgm-exporter.service
 install -d /opt/ultracluster/bin
 ln -sf /usr/bin/prometheus /usr/bin/dcgm-exporter /opt/ultracluster/bin/
 ln -sf /usr/bin/prometheus-node-exporter /opt/ultracluster/bin/node_exporter
