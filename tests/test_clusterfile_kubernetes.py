@@ -172,6 +172,32 @@ def test_rejects_add_ons_of_hyperpod() -> None:
     assert "kubernetes.add-ons.amazon-sagemaker-hyperpod-taskgovernance: is for clusters of SageMaker HyperPod" in found
 
 
+def test_rejects_add_ons_that_are_misspelt_and_warns_of_those_that_nobody_knows() -> None:
+    found = problem("admins:", "add-ons: {cordns: default}, admins:", GOOD)
+    assert "kubernetes.add-ons.cordns: EKS knows no such add-on; did you mean coredns?" in found
+    known = read("admins:", "add-ons: {datadog_operator: default, fluent-bit: default}, admins:", GOOD)
+    assert "ultracluster:kubernetes-add-on" not in {one.id for one in warnings(known)}
+    cluster = read("admins:", "add-ons: {of-tomorrow: default}, admins:", GOOD)
+    (said,) = [one for one in warnings(cluster) if one.id == "ultracluster:kubernetes-add-on"]
+    assert said.message.startswith("of-tomorrow: no page of AWS names such an add-on")
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        *(
+            "charts: {kueue: 00.19.2}",
+            "charts: {kueue: 0.19.2-}",
+            "charts: {kueue: 0.19.2-a..b}",
+            "charts: {kueue: 0.19}",
+        ),
+        *("add-ons: {coredns: v1.012.4-eksbuild.1}", "add-ons: {coredns: v1.12.4-eksbuild.0}"),
+    ],
+)
+def test_rejects_versions_that_are_none(wish: str) -> None:
+    assert "must be a version, such as" in problem("admins:", f"{wish}, admins:", GOOD)
+
+
 def test_rejects_a_team_with_nodes_of_no_group() -> None:
     found = problem("admins:", "teams: {research: {nodes: {tune: 3}}}, admins:", GOOD)
     assert "kubernetes.teams.research.nodes.tune: there is no node group tune; there are train" in found

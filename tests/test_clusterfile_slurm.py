@@ -174,6 +174,14 @@ def test_takes_settings_that_nobody_has_heard_of() -> None:
         ("{queues: {train: {settings: {PriorityTier: 4}}}}", "has a key of its own: write priority beside settings"),
         ("{queues: {train: {settings: {OverSubscribe: MAYBE}}}}", "must be EXCLUSIVE, NO, YES, FORCE"),
         ("{queues: {train: {settings: {AllowGroups: x}}}}", "write accounts, or qos"),
+        (
+            "{accounts: {ml: {}}, queues: {train: {accounts: [ml], settings: {DenyAccounts: guests}}}}",
+            "slurm.queues.train.settings.DenyAccounts: Slurm does not enforce it beside AllowAccounts; remove one",
+        ),
+        (
+            "{qos: {fast: {}}, queues: {train: {qos: [fast], settings: {DenyQos: slow}}}}",
+            "slurm.queues.train.settings.DenyQos: Slurm does not enforce it beside AllowQos; remove one of the two",
+        ),
         ("{queues: {train: {billing-weights: {GRES/gpu: -1}}}}", "must be a number, 0 or more"),
         ("{queues: {tr: {}}}", "3 to 25 lower-case letters"),
         ("{queues: {a-name-of-a-queue-that-is-too-long: {nodes: [train]}}}", "3 to 25 lower-case letters"),
