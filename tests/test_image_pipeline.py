@@ -131,6 +131,8 @@ def image(tmp_path: Path) -> Path:
         "bin/modinfo": '#!/bin/sh\n[ "$1" = --field ] && echo 580.95.05 || echo filename: x\n',
         "bin/enroot": "#!/bin/sh\necho 4.1.2\n",
         "bin/dcgmi": "#!/bin/sh\n",
+        "bin/chronyc": "#!/bin/sh\n",
+        "etc/chrony/sources.d/amazon-time-sync.sources": "server 169.254.169.123 prefer iburst\n",
         **{f"opt/ultracluster/bin/{name}": "#!/bin/sh\n" for name in ("prometheus", "node_exporter", "dcgm-exporter")},
         "bin/mount.nfs4": "#!/bin/sh\n",
         "bin/systemctl": "#!/bin/sh\ncase $2 in nvidia-imex.*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
@@ -160,6 +162,7 @@ def test_an_image_that_has_all_passes(image: Path) -> None:
     [
         ("bin/modinfo", "#!/bin/sh\necho 570.1\n", "NVIDIA driver 580 or newer"),
         ("bin/modinfo", "#!/bin/sh\n[ $1 != lustre ] && echo 580.1\n", "Lustre client"),
+        ("etc/chrony/sources.d/amazon-time-sync.sources", "", "chrony, with Amazon's time"),
         ("bin/enroot", "#!/bin/sh\necho 3.5.0\n", "Enroot 4.1.2"),
         ("opt/aws/pcs/version", "AGENT_VERSION='1.4.0'\n", "PCS agent 1.5.1"),
         ("opt/aws/pcs/scheduler/slurm-25.11/version", "SLURM_VERSION='25.11.2'\n", "Slurm 25.11.8"),

@@ -41,8 +41,12 @@ source_of() {
 apt-mark hold linux-aws linux-image-aws linux-headers-aws "linux-image-$(uname -r)" || true
 systemctl disable --now unattended-upgrades.service || true
 apt update
-apt install --no-install-recommends build-essential curl fuse-overlayfs gawk git jq libcap2-bin libmd-dev libtool \
+apt install --no-install-recommends build-essential chrony curl fuse-overlayfs gawk git jq libcap2-bin libmd-dev libtool \
     automake nfs-common parallel pigz squashfs-tools squashfuse zstd libnvidia-container-tools
+
+# The health check asks chrony for the time: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configure-ec2-ntp.html
+# (read 2026-11-21); sources.d is read by Ubuntu's chrony.conf.
+echo "server 169.254.169.123 prefer iburst minpoll 4 maxpoll 4" >/etc/chrony/sources.d/amazon-time-sync.sources
 
 fetch "https://efa-installer.amazonaws.com/aws-efa-installer-$EFA_VERSION.tar.gz" efa.tar.gz "$EFA_SHA256"
 (cd aws-efa-installer && ./efa_installer.sh --yes)

@@ -45,6 +45,8 @@ check "EFA installer $EFA_VERSION" held /opt/amazon/efa_installed_packages "$EFA
 check "Lustre client" modinfo lustre
 check "Lustre over EFA" modinfo kefalnd
 check "NFS client" command -v mount.nfs4
+check "chrony, with Amazon's time" held /etc/chrony/sources.d/amazon-time-sync.sources 169.254.169.123
+check "chronyc" command -v chronyc
 check "PCS agent ${AGENT_VERSION%-*}" held /opt/aws/pcs/version "AGENT_VERSION='${AGENT_VERSION%-*}'"
 check "Slurm ${SLURM_VERSION%-*}" held "/opt/aws/pcs/scheduler/slurm-$slurm/version" "SLURM_VERSION='${SLURM_VERSION%-*}'"
 check "Enroot $ENROOT_VERSION" test "$(enroot version 2>/dev/null)" = "$ENROOT_VERSION"
