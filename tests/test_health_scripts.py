@@ -261,6 +261,16 @@ def test_metrics_know_the_job_of_each_gpu_until_it_ends(node: GpuNode) -> None:
     assert list(jobs.iterdir()) == []
 
 
+def test_what_the_prolog_writes_is_what_the_collector_reads(node: GpuNode) -> None:
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_GPUS="0,1")
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002", SLURM_JOB_GPUS="2")
+    assert node.run("node-metrics", "--gpus", "8", "--efa", "16", "--counters", "").returncode == 0
+    written = node.read("/var/lib/node_exporter/textfile_collector/ultracluster_node.prom").splitlines()
+    assert [line for line in written if line.startswith("ultracluster_gpu_job{")] == [
+        f'ultracluster_gpu_job{{gpu="{gpu}",job_id="{job}"}} 1' for gpu, job in ((0, 77), (1, 77), (2, 78))
+    ]
+
+
 def test_a_job_with_the_node_to_itself_has_all_gpus_when_slurm_names_none(node: GpuNode) -> None:
     jobs = node.root / "run/ultracluster/hpc-jobs"
     node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001")
