@@ -273,7 +273,12 @@ def test_what_the_prolog_writes_is_what_the_collector_reads(node: GpuNode) -> No
 
 def test_a_job_with_the_node_to_itself_has_all_gpus_when_slurm_names_none(node: GpuNode) -> None:
     jobs = node.root / "run/ultracluster/hpc-jobs"
-    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001")
+    # Alone for now, with a few of the CPUs: the next job may have the GPUs.
+    for few in ({}, {"SLURM_JOB_CPUS_PER_NODE": "8(x2)"}, {"SLURM_JOB_CPUS_PER_NODE": "odd"}):
+        assert node.call("prolog", SLURM_JOB_ID="76", SLURM_JOB_UID="2001", **few).returncode == 0
+        assert list(jobs.iterdir()) == []
+    assert node.call("epilog", SLURM_JOB_ID="76", SLURM_JOB_UID="2001").returncode == 0
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_CPUS_PER_NODE="192(x63),96")
     assert {file.name: file.read_text() for file in jobs.iterdir()} == {str(n): "77\n" for n in range(8)}
     node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002")
     assert "78" not in "".join(file.read_text() for file in jobs.iterdir())

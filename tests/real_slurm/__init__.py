@@ -117,7 +117,8 @@ class RealSlurm(RealAccounting):
         (here / "slurm.conf").write_text(on_one_machine(self.pcs_lines, machine))
         most = max(group.instance_type.gpus for group in self.cluster.node_groups)
         for gpu in range(most):
-            (here / "gpus" / f"nvidia{gpu}").touch()
+            # Slurm hands out devices, and no plain files: with those no prolog would hear which GPUs a job has.
+            (here / "gpus" / f"nvidia{gpu}").symlink_to("/dev/null")
         (here / "gres.conf").write_text(
             "".join(
                 f"NodeName={g.name}-[1-{g.count}] Name=gpu File={here}/gpus/nvidia[0-{g.instance_type.gpus - 1}]\n"
