@@ -153,7 +153,9 @@ def check(image: Path) -> tuple[int, str]:
     return done.returncode, "".join(line for line in done.stdout.splitlines(True) if line.startswith("FAILED"))
 
 
-def test_an_image_that_has_all_passes(image: Path) -> None:
+@pytest.mark.parametrize("efa", ["1.49.0", "1.50.0", "2.0.0"])
+def test_an_image_that_has_all_passes(image: Path, efa: str) -> None:
+    (image / "opt/amazon/efa_installed_packages").write_text(f"# EFA installer version: {efa}\n# Debug packages: no\n")
     assert check(image) == (0, "")
 
 
@@ -167,7 +169,8 @@ def test_an_image_that_has_all_passes(image: Path) -> None:
         ("opt/aws/pcs/version", "AGENT_VERSION='1.4.0'\n", "PCS agent 1.5.1"),
         ("opt/aws/pcs/scheduler/slurm-25.11/version", "SLURM_VERSION='25.11.2'\n", "Slurm 25.11.8"),
         ("opt/aws/pcs/scheduler/slurm-25.11/lib/slurm/spank_pyxis.so", "", "Pyxis"),
-        ("opt/amazon/efa_installed_packages", "# EFA installer version: 1.30.0\n", "EFA installer 1.49.0"),
+        ("opt/amazon/efa_installed_packages", "# EFA installer version: 1.30.0\n", "EFA installer 1.49.0 or newer"),
+        ("opt/amazon/efa_installed_packages", "", "EFA installer 1.49.0 or newer"),
         ("bin/systemctl", '#!/bin/sh\n[ "$2" != nvidia-imex.service ] || exit 1\necho masked\n', "IMEX"),
         (
             "bin/dpkg-query",
@@ -209,21 +212,45 @@ def test_images_have_the_exporter_that_nodes_of_kubernetes_run_and_the_dcgm_it_w
     assert f"{software.DCGM.removeprefix('1:')}-{software.DCGM_EXPORTER}" == collectors.DCGM_EXPORTER
 
 
-def test_every_package_of_dcgm_is_named_with_its_version_for_apt_takes_the_newest_of_the_others(tmp_path: Path) -> None:
+def dcgm_of(parent: str, repository: str) -> subprocess.CompletedProcess[str]:
+    """What the build does about DCGM, on a parent that has these packages and a repository with these versions."""
     text = scripts.text("image-build.sh")
-    part = text[text.index("dcgm=()") : text.index("systemctl enable nvidia-dcgm")]
-    command = f"apt() {{ printf '%s\\n' \"$@\"; }}\n{part}"
-    done = subprocess.run(
-        ["bash", "-euc", command], env=_versions("25.11"), capture_output=True, text=True, check=True, cwd=tmp_path
-    )
-    named = {one for one in done.stdout.split() if one.startswith("datacenter")}
-    assert named == {
+    part = text[text.index("mapfile -t theirs") : text.index("systemctl enable nvidia-dcgm")]
+    stand_ins = f"""
+        apt() {{ echo "$*"; }}
+        dpkg-query() {{ printf '%b' '{parent}'; }}
+        apt-cache() {{ echo 'datacenter-gpu-manager-4-core | {repository} | https://example.com'; }}
+    """
+    return subprocess.run(["bash", "-euc", stand_ins + part], env=_versions("25.11"), capture_output=True, text=True)
+
+
+def test_every_package_of_dcgm_is_named_with_its_version_for_apt_takes_the_newest_of_the_others() -> None:
+    done = dcgm_of("", "1:4.7.0-1 1:4.5.3-1")
+    assert done.returncode == 0, done.stderr
+    (install,) = done.stdout.splitlines()
+    assert {one for one in install.split() if one.startswith("datacenter")} == {
         "datacenter-gpu-manager-4-core=1:4.5.3*",
         "datacenter-gpu-manager-4-cuda13=1:4.5.3*",
         "datacenter-gpu-manager-4-proprietary=1:4.5.3*",
         "datacenter-gpu-manager-4-proprietary-cuda13=1:4.5.3*",
         "datacenter-gpu-manager-exporter=4.8.2*",
     }
+
+
+def test_the_dcgm_of_the_parent_goes_first() -> None:
+    theirs = (
+        "datacenter-gpu-manager-4-core",
+        "datacenter-gpu-manager-4-cuda12",
+        "datacenter-gpu-manager-4-cuda13-cublas",
+    )
+    done = dcgm_of("".join(f"{one}\\n" for one in theirs), "1:4.5.3-1")
+    assert done.stdout.splitlines()[0] == f"purge --allow-change-held-packages {' '.join(theirs)}"
+
+
+def test_a_parent_without_the_repository_of_nvidia_is_told() -> None:
+    done = dcgm_of("", "1:4.7.0-1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "have no DCGM 1:4.5.3: it needs NVIDIA's own for Ubuntu" in done.stderr
 
 
 @pytest.mark.slow

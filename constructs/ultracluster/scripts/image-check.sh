@@ -31,6 +31,13 @@ driver() {
 }
 
 # shellcheck disable=SC2329
+efa() {
+    local there
+    there=$(sed -n 's/.*EFA installer version: *//p' "$root/opt/amazon/efa_installed_packages")
+    [ -n "$there" ] && [ "$(printf '%s\n' "$EFA_VERSION" "$there" | sort -V | tail -n 1)" = "$there" ]
+}
+
+# shellcheck disable=SC2329
 held() { grep -qF "$2" "$root$1"; }
 
 # shellcheck disable=SC2329
@@ -41,7 +48,7 @@ masked() { [ "$(systemctl is-enabled "$1")" = masked ]; }
 
 check "NVIDIA driver $DRIVER or newer" driver
 check "EFA driver" modinfo efa
-check "EFA installer $EFA_VERSION" held /opt/amazon/efa_installed_packages "$EFA_VERSION"
+check "EFA installer $EFA_VERSION or newer" efa
 check "Lustre client" modinfo lustre
 check "Lustre over EFA" modinfo kefalnd
 check "NFS client" command -v mount.nfs4
