@@ -85,6 +85,11 @@ def test_a_misspelt_key_is_told_once_with_the_one_that_was_meant(old: str, new: 
     assert problem(old, new).startswith(f"{place} unknown key; did you mean {meant}? allowed are ")
 
 
+def test_rejects_a_key_with_half_a_character() -> None:
+    (found,) = problems(bent("name: llama", 'name: llama\nslurm: {"\\ud800": 1}'))
+    assert found == "c.yaml:2:1 slurm: holds half a character, such as \\ud800; remove it"
+
+
 def test_rejects_a_key_that_is_like_no_other_and_the_one_that_is_missing() -> None:
     assert problems(bent("count: 64", "banana: 64")) == [
         "c.yaml:6:3 nodes.train.count: is missing; write for example count: 64",

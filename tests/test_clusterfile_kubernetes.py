@@ -172,6 +172,32 @@ def test_rejects_add_ons_of_hyperpod() -> None:
     assert "kubernetes.add-ons.amazon-sagemaker-hyperpod-taskgovernance: is for clusters of SageMaker HyperPod" in found
 
 
+def test_rejects_add_ons_that_are_misspelt_and_warns_of_those_that_nobody_knows() -> None:
+    found = problem("admins:", "add-ons: {cordns: default}, admins:", GOOD)
+    assert "kubernetes.add-ons.cordns: EKS knows no such add-on; did you mean coredns?" in found
+    known = read("admins:", "add-ons: {datadog_operator: default, fluent-bit: default}, admins:", GOOD)
+    assert "ultracluster:kubernetes-add-on" not in {one.id for one in warnings(known)}
+    cluster = read("admins:", "add-ons: {of-tomorrow: default}, admins:", GOOD)
+    (said,) = [one for one in warnings(cluster) if one.id == "ultracluster:kubernetes-add-on"]
+    assert said.message.startswith("of-tomorrow: no page of AWS names such an add-on")
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        *(
+            "charts: {kueue: 00.19.2}",
+            "charts: {kueue: 0.19.2-}",
+            "charts: {kueue: 0.19.2-a..b}",
+            "charts: {kueue: 0.19}",
+        ),
+        *("add-ons: {coredns: v1.012.4-eksbuild.1}", "add-ons: {coredns: v1.12.4-eksbuild.0}"),
+    ],
+)
+def test_rejects_versions_that_are_none(wish: str) -> None:
+    assert "must be a version, such as" in problem("admins:", f"{wish}, admins:", GOOD)
+
+
 def test_rejects_a_team_with_nodes_of_no_group() -> None:
     found = problem("admins:", "teams: {research: {nodes: {tune: 3}}}, admins:", GOOD)
     assert "kubernetes.teams.research.nodes.tune: there is no node group tune; there are train" in found
@@ -190,11 +216,25 @@ def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
         ("{dedicated: Never}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'Never'"),
         ("{'a b': NoSchedule}", "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most"),
         ("{nvidia.com/gpu: NoSchedule}", "nvidia.com/gpu is on these nodes where it belongs; remove it"),
+        ("{node.kubernetes.io/not-ready: NoExecute}", "is set and taken away by its own controller; choose a key of"),
+        ("{karpenter.sh/disrupted: NoSchedule}", "is set and taken away by its own controller; choose a key of yours"),
+        (f"{{{'a' * 64}: NoSchedule}}", "63 at most, perhaps after a domain and a slash, 253 in all, got 'aaa"),
+        (f"{{{'a.' * 100}example.com/{'b' * 63}: NoSchedule}}", "253 in all, got 'a.a."),
+        ("{A.example.com/a: NoSchedule}", "perhaps after a domain and a slash"),
+        ("{a: NO_SCHEDULE}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'NO_SCHEDULE'"),
+        ("{a: [NoSchedule]}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got a list"),
+        (f"{{{', '.join(f'a{n}: NoSchedule' for n in range(49))}}}", "at most 48 taints beside those of this library"),
         ("[dedicated]", "must be a mapping of keys to effects, such as {dedicated: NoSchedule}"),
     ],
 )
 def test_rejects_taints_that_kubernetes_would_not_take(taints: str, message: str) -> None:
     assert message in problem("count: 64", f"count: 64, taints: {taints}", GOOD)
+
+
+@pytest.mark.parametrize("key", ["dedicated", "team/dedicated", "team.example.com/a_B.c", "a" * 63])
+def test_takes_the_keys_of_taints_that_kubernetes_takes(key: str) -> None:
+    (group,) = read("count: 64", f"count: 64, taints: {{{key}: NoExecute}}", GOOD).node_groups
+    assert [(one.key, one.effect) for one in group.kubernetes_taints][1:] == [(key, "NoExecute")]
 
 
 @pytest.mark.parametrize("key", ["os: bottlerocket", "pods: 30", "taints: {dedicated: NoSchedule}"])

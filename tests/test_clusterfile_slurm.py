@@ -163,6 +163,9 @@ def test_takes_settings_that_nobody_has_heard_of() -> None:
         ("{accounts: {a: {qos: [fast]}}}", "fast is not under slurm.qos"),
         ("{accounts: {a: {settings: {GrpTRES: 'a b'}}}}", "must be of letters, digits"),
         ("{accounts: {a: {fairshare: 0}}}", "must be at least 1"),
+        ("{accounts: {a: {fairshare: 2147483647}}}", "must be at most 2,147,483,646, which Slurm has room for"),
+        ("{qos: {fast: {priority: 99999999999999999999}}}", "must be at most 2,147,483,646, which Slurm has room for"),
+        ("{qos: {fast: {priority: -1}}}", "must be 0 or more, got -1"),
         ("{queues: {other: {}}}", "slurm.queues.other: there is no node group other; there are train"),
         ("{queues: {all: {nodes: [trian]}}}", "there is no node group trian"),
         ("{queues: {train: {nodes: [train, train]}}}", "names 'train' twice"),
@@ -174,6 +177,14 @@ def test_takes_settings_that_nobody_has_heard_of() -> None:
         ("{queues: {train: {settings: {PriorityTier: 4}}}}", "has a key of its own: write priority beside settings"),
         ("{queues: {train: {settings: {OverSubscribe: MAYBE}}}}", "must be EXCLUSIVE, NO, YES, FORCE"),
         ("{queues: {train: {settings: {AllowGroups: x}}}}", "write accounts, or qos"),
+        (
+            "{accounts: {ml: {}}, queues: {train: {accounts: [ml], settings: {DenyAccounts: guests}}}}",
+            "slurm.queues.train.settings.DenyAccounts: Slurm does not enforce it beside AllowAccounts; remove one",
+        ),
+        (
+            "{qos: {fast: {}}, queues: {train: {qos: [fast], settings: {DenyQos: slow}}}}",
+            "slurm.queues.train.settings.DenyQos: Slurm does not enforce it beside AllowQos; remove one of the two",
+        ),
         ("{queues: {train: {billing-weights: {GRES/gpu: -1}}}}", "must be a number, 0 or more"),
         ("{queues: {tr: {}}}", "3 to 25 lower-case letters"),
         ("{queues: {a-name-of-a-queue-that-is-too-long: {nodes: [train]}}}", "3 to 25 lower-case letters"),
@@ -189,7 +200,7 @@ def test_rejects_with_the_place_and_the_way_out(text: str, said: str) -> None:
     ("node", "said"),
     [
         ("min: 65", "nodes.train.min: must be between 0 and the number of nodes, 64, got 65"),
-        ("min: -1", "must be at least 1"),
+        ("min: -1", "must be 0 or more, got -1"),
         ("slurm: {settings: {Wieght: 3}}", "did you mean Weight?"),
         ("slurm: {settings: {Features: a}}", "this library sets it, from labels; write labels"),
         ("slurm: {settings: {Gres: gpu:8}}", "Gres names 'gpu', and no record of gres declares it"),

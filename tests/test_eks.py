@@ -14,7 +14,7 @@ from template_lint import problems
 
 from conftest import ROOT
 from stacks.cluster_stacks import ClusterStacks
-from ultracluster import clusterfile, compute, kubernetes, orchestration
+from ultracluster import clusterfile, compute, kubernetes, orchestration, patterns
 from ultracluster.hardware import eks
 from ultracluster.hardware.instance_type import Architecture
 from ultracluster.planning import Capacity
@@ -342,6 +342,15 @@ def test_the_table_of_node_groups_is_what_synthesises(way: str) -> None:
     shown = [cell.strip() for cell in row.strip("|").split("|")][1:]
     made = [node_group(kind, way, os) for kind in ("managed", "self-managed") for os in eks.NODE_OSES]
     assert made == shown
+
+
+def test_rejects_a_platform_that_does_not_fit_together_in_an_app_that_asked_nobody() -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+    text = text.replace("{admins:", "{gpu: gpu-operator, charts: {kueue: 0.19.2, nope: 1.0.0}, admins:")
+    cluster = clusterfile.loads(text.replace("count: 2}", "count: 2, os: bottlerocket}"), "c.yaml")
+    with pytest.raises(ValueError, match=r"kubernetes.charts.nope: .*no release") as refusal:
+        patterns.UltraCluster(cdk.Stack(cdk.App(), "Own"), "Cluster", cluster=cluster)
+    assert "Own/Cluster: kubernetes.gpu: train: Bottlerocket brings a device plugin along" in str(refusal.value)
 
 
 def test_rejects_a_template_of_another_service_and_a_cluster_with_one_subnet() -> None:

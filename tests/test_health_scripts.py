@@ -109,6 +109,51 @@ def test_xids_that_somebody_has_dealt_with_are_forgotten(node: GpuNode) -> None:
     assert refusal(node) == "XID 79 on GPU 0000:b9:00"
 
 
+def chrony(node: GpuNode, said: str) -> None:
+    """Put chrony into the image: what `chronyc -n -c tracking` prints, chrony 4.3's own lines with another offset."""
+    program = node.bin / "chronyc"
+    program.write_text(f'#!/bin/bash\n[ "$*" = "-n -c tracking" ] || exit 9\n{said}\n')
+    program.chmod(0o755)
+
+
+def tracking(offset: str, leap: str = "Normal") -> str:
+    return (
+        f"echo A9FEA97B,169.254.169.123,4,1795285280.822030837,{offset},0.000002164,0.000082968,3.710,0.002,0.504,"
+        f"0.000362541,0.000225028,16.1,'{leap}'"
+    )
+
+
+@pytest.mark.parametrize(("offset", "seconds"), [("10.000000000", 10), ("-3600.250000000", 3600)])
+def test_a_clock_that_is_off_by_more_than_slurm_bears_drains(node: GpuNode, offset: str, seconds: int) -> None:
+    chrony(node, tracking(offset))
+    assert refusal(node) == f"the clock is {seconds} s off"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        tracking("9.999999999"),
+        tracking("-0.000002191"),
+        # A subnet without a time server must not drain a cluster whose clocks are right.
+        tracking("0.000000000", "Not synchronised"),
+        "echo 506 Cannot talk to daemon; exit 1",
+        "sleep 30",
+        "echo",
+        ":",
+    ],
+)
+def test_a_clock_that_is_right_or_of_which_nothing_is_known_takes_the_job(node: GpuNode, said: str) -> None:
+    chrony(node, said)
+    done = node.call("health-check", ULTRACLUSTER_CHECK_LIMIT="1")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_clock_of_a_node_without_gpus_is_checked_as_well(node: GpuNode) -> None:
+    node.file("/etc/ultracluster/health", "gpus 0\nnvlinks 0\nefa 16\nxids\n")
+    chrony(node, tracking("61.5"))
+    assert refusal(node) == "the clock is 61 s off"
+
+
 @pytest.mark.parametrize("efa", [0, 15])
 def test_an_efa_device_that_is_missing_drains(node: GpuNode, efa: int) -> None:
     for device in sorted((node.root / "sys/class/infiniband").iterdir())[efa:]:
@@ -216,9 +261,24 @@ def test_metrics_know_the_job_of_each_gpu_until_it_ends(node: GpuNode) -> None:
     assert list(jobs.iterdir()) == []
 
 
+def test_what_the_prolog_writes_is_what_the_collector_reads(node: GpuNode) -> None:
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_GPUS="0,1")
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002", SLURM_JOB_GPUS="2")
+    assert node.run("node-metrics", "--gpus", "8", "--efa", "16", "--counters", "").returncode == 0
+    written = node.read("/var/lib/node_exporter/textfile_collector/ultracluster_node.prom").splitlines()
+    assert [line for line in written if line.startswith("ultracluster_gpu_job{")] == [
+        f'ultracluster_gpu_job{{gpu="{gpu}",job_id="{job}"}} 1' for gpu, job in ((0, 77), (1, 77), (2, 78))
+    ]
+
+
 def test_a_job_with_the_node_to_itself_has_all_gpus_when_slurm_names_none(node: GpuNode) -> None:
     jobs = node.root / "run/ultracluster/hpc-jobs"
-    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001")
+    # Alone for now, with a few of the CPUs: the next job may have the GPUs.
+    for few in ({}, {"SLURM_JOB_CPUS_PER_NODE": "8(x2)"}, {"SLURM_JOB_CPUS_PER_NODE": "odd"}):
+        assert node.call("prolog", SLURM_JOB_ID="76", SLURM_JOB_UID="2001", **few).returncode == 0
+        assert list(jobs.iterdir()) == []
+    assert node.call("epilog", SLURM_JOB_ID="76", SLURM_JOB_UID="2001").returncode == 0
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_CPUS_PER_NODE="192(x63),96")
     assert {file.name: file.read_text() for file in jobs.iterdir()} == {str(n): "77\n" for n in range(8)}
     node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002")
     assert "78" not in "".join(file.read_text() for file in jobs.iterdir())

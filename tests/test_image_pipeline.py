@@ -17,6 +17,7 @@ from ultracluster import compute, scripts
 from ultracluster.compute.image_pipeline import _versions
 from ultracluster.hardware import image_software as software
 from ultracluster.hardware import pcs
+from ultracluster.metrics import collectors
 
 # "data: Maximum length of 16000": https://docs.aws.amazon.com/imagebuilder/latest/APIReference/API_CreateComponent.html
 # (read 2026-11-21)
@@ -130,9 +131,12 @@ def image(tmp_path: Path) -> Path:
         "bin/modinfo": '#!/bin/sh\n[ "$1" = --field ] && echo 580.95.05 || echo filename: x\n',
         "bin/enroot": "#!/bin/sh\necho 4.1.2\n",
         "bin/dcgmi": "#!/bin/sh\n",
+        "bin/chronyc": "#!/bin/sh\n",
+        "etc/chrony/sources.d/amazon-time-sync.sources": "server 169.254.169.123 prefer iburst\n",
         **{f"opt/ultracluster/bin/{name}": "#!/bin/sh\n" for name in ("prometheus", "node_exporter", "dcgm-exporter")},
         "bin/mount.nfs4": "#!/bin/sh\n",
-        "bin/systemctl": "#!/bin/sh\necho enabled\n",
+        "bin/systemctl": "#!/bin/sh\ncase $2 in nvidia-imex.*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
+        "bin/dpkg-query": "#!/bin/sh\ncase $4 in *-exporter) echo 4.8.2-1 ;; *) echo 1:4.5.3-1 ;; esac\n",
         "bin/uname": "#!/bin/sh\necho aarch64\n",
         "check": scripts.text("image-check.sh"),
     }
@@ -149,7 +153,9 @@ def check(image: Path) -> tuple[int, str]:
     return done.returncode, "".join(line for line in done.stdout.splitlines(True) if line.startswith("FAILED"))
 
 
-def test_an_image_that_has_all_passes(image: Path) -> None:
+@pytest.mark.parametrize("efa", ["1.49.0", "1.50.0", "2.0.0"])
+def test_an_image_that_has_all_passes(image: Path, efa: str) -> None:
+    (image / "opt/amazon/efa_installed_packages").write_text(f"# EFA installer version: {efa}\n# Debug packages: no\n")
     assert check(image) == (0, "")
 
 
@@ -158,12 +164,29 @@ def test_an_image_that_has_all_passes(image: Path) -> None:
     [
         ("bin/modinfo", "#!/bin/sh\necho 570.1\n", "NVIDIA driver 580 or newer"),
         ("bin/modinfo", "#!/bin/sh\n[ $1 != lustre ] && echo 580.1\n", "Lustre client"),
+        ("etc/chrony/sources.d/amazon-time-sync.sources", "", "chrony, with Amazon's time"),
         ("bin/enroot", "#!/bin/sh\necho 3.5.0\n", "Enroot 4.1.2"),
         ("opt/aws/pcs/version", "AGENT_VERSION='1.4.0'\n", "PCS agent 1.5.1"),
         ("opt/aws/pcs/scheduler/slurm-25.11/version", "SLURM_VERSION='25.11.2'\n", "Slurm 25.11.8"),
         ("opt/aws/pcs/scheduler/slurm-25.11/lib/slurm/spank_pyxis.so", "", "Pyxis"),
-        ("opt/amazon/efa_installed_packages", "# EFA installer version: 1.30.0\n", "EFA installer 1.49.0"),
-        ("bin/systemctl", "#!/bin/sh\nexit 1\n", "IMEX"),
+        ("opt/amazon/efa_installed_packages", "# EFA installer version: 1.30.0\n", "EFA installer 1.49.0 or newer"),
+        ("opt/amazon/efa_installed_packages", "", "EFA installer 1.49.0 or newer"),
+        ("bin/systemctl", '#!/bin/sh\n[ "$2" != nvidia-imex.service ] || exit 1\necho masked\n', "IMEX"),
+        (
+            "bin/dpkg-query",
+            "#!/bin/sh\ncase $4 in *-exporter) echo 4.9.0-1 ;; *) echo 1:4.5.3-1 ;; esac\n",
+            "dcgm-exporter 4.8.2",
+        ),
+        (
+            "bin/dpkg-query",
+            "#!/bin/sh\ncase $4 in *-exporter) echo 4.8.2-1 ;; *-proprietary) exit 1 ;; *) echo 1:4.5.3-1 ;; esac\n",
+            "DCGM 4.5.3, proprietary",
+        ),
+        (
+            "bin/systemctl",
+            "#!/bin/sh\ncase $2 in prometheus.*|*imex*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
+            "prometheus.service leaves the ports to the node's own units",
+        ),
     ],
 )
 def test_an_image_that_lacks_something_is_not_made(image: Path, path: str, text: str, missing: str) -> None:
@@ -171,9 +194,63 @@ def test_an_image_that_lacks_something_is_not_made(image: Path, path: str, text:
     assert check(image) == (1, f"FAILED: {missing}\n")
 
 
-def test_an_image_that_cannot_collect_metrics_is_not_made(image: Path) -> None:
-    (image / "opt/ultracluster/bin/dcgm-exporter").unlink()
-    assert check(image) == (1, "FAILED: dcgm-exporter\n")
+@pytest.mark.parametrize("program", ["prometheus", "node_exporter", "dcgm-exporter"])
+@pytest.mark.parametrize("broken", ["missing", "dangling", "of another architecture"])
+def test_an_image_that_cannot_collect_metrics_is_not_made(image: Path, program: str, broken: str) -> None:
+    path = image / "opt" / "ultracluster" / "bin" / program
+    if broken == "of another architecture":
+        # The head of an ELF file, and nothing behind it.
+        path.write_bytes(b"\x7fELF\x02\x01\x01\x00")
+    else:
+        path.unlink()
+    if broken == "dangling":
+        path.symlink_to(image / "usr" / "bin" / program)
+    assert check(image) == (1, f"FAILED: {program}\n")
+
+
+def test_images_have_the_exporter_that_nodes_of_kubernetes_run_and_the_dcgm_it_was_made_with() -> None:
+    assert f"{software.DCGM.removeprefix('1:')}-{software.DCGM_EXPORTER}" == collectors.DCGM_EXPORTER
+
+
+def dcgm_of(parent: str, repository: str) -> subprocess.CompletedProcess[str]:
+    """What the build does about DCGM, on a parent that has these packages and a repository with these versions."""
+    text = scripts.text("image-build.sh")
+    part = text[text.index("mapfile -t theirs") : text.index("systemctl enable nvidia-dcgm")]
+    stand_ins = f"""
+        apt() {{ echo "$*"; }}
+        dpkg-query() {{ printf '%b' '{parent}'; }}
+        apt-cache() {{ echo 'datacenter-gpu-manager-4-core | {repository} | https://example.com'; }}
+    """
+    return subprocess.run(["bash", "-euc", stand_ins + part], env=_versions("25.11"), capture_output=True, text=True)
+
+
+def test_every_package_of_dcgm_is_named_with_its_version_for_apt_takes_the_newest_of_the_others() -> None:
+    done = dcgm_of("", "1:4.7.0-1 1:4.5.3-1")
+    assert done.returncode == 0, done.stderr
+    (install,) = done.stdout.splitlines()
+    assert {one for one in install.split() if one.startswith("datacenter")} == {
+        "datacenter-gpu-manager-4-core=1:4.5.3*",
+        "datacenter-gpu-manager-4-cuda13=1:4.5.3*",
+        "datacenter-gpu-manager-4-proprietary=1:4.5.3*",
+        "datacenter-gpu-manager-4-proprietary-cuda13=1:4.5.3*",
+        "datacenter-gpu-manager-exporter=4.8.2*",
+    }
+
+
+def test_the_dcgm_of_the_parent_goes_first() -> None:
+    theirs = (
+        "datacenter-gpu-manager-4-core",
+        "datacenter-gpu-manager-4-cuda12",
+        "datacenter-gpu-manager-4-cuda13-cublas",
+    )
+    done = dcgm_of("".join(f"{one}\\n" for one in theirs), "1:4.5.3-1")
+    assert done.stdout.splitlines()[0] == f"purge --allow-change-held-packages {' '.join(theirs)}"
+
+
+def test_a_parent_without_the_repository_of_nvidia_is_told() -> None:
+    done = dcgm_of("", "1:4.7.0-1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "have no DCGM 1:4.5.3: it needs NVIDIA's own for Ubuntu" in done.stderr
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import kubernetes_validate
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 from conftest import EXAMPLES, ROOT
 from ultracluster import clusterfile, workloads
 from ultracluster.cli import app
-from ultracluster.kubernetes import platform, platform_of
+from ultracluster.kubernetes import file_problems, platform, platform_of
 
 KUBERNETES = [file for file in EXAMPLES if "orchestrator: kubernetes" in file.read_text()]
 FILE = ROOT / "examples" / "eks-512-gpus.yaml"
@@ -163,26 +164,54 @@ def test_rejects_a_file_whose_chart_is_known_to_be_bad(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "message"),
+    ("key", "place", "message"),
     [
-        ("charts: {nvidia-device-plugin: 0.19.1}", "gives every pod all RDMA devices"),
-        ("charts: {kueuee: 0.19.2}", "which is no release"),
+        ("charts: {nvidia-device-plugin: 0.19.1}", "charts.nvidia-device-plugin", "gives every pod all RDMA devices"),
+        ("charts: {kueuee: 0.19.2}", "charts.kueuee", "is no release of this library's; known are"),
         (
             "teams: {a: {nodes: {train: 2}}, b: {nodes: {train: 2}}}",
+            "teams",
             "promised 4 nodes of train, which has 2",
         ),
-        ("teams: {mount-s3: {}}", "is a namespace of Kubernetes or of the platform"),
+        ("teams: {mount-s3: {}}", "teams.mount-s3", "is a namespace of Kubernetes or of the platform"),
+        ("teams: {node-health: {}}", "teams.node-health", "is the platform's own: choose another name"),
+        ("efa: dranet, gpu: gpu-operator, charts: {gpu-operator: v26.3.1}", "charts.gpu-operator", "and EFA fails"),
     ],
 )
-def test_check_refuses_what_render_would(tmp_path: Path, key: str, message: str) -> None:
-    text = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+def test_check_and_render_and_deploy_refuse_the_same_in_the_same_words_and_at_its_line(
+    tmp_path: Path, key: str, place: str, message: str
+) -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace("kubernetes: {", f"kubernetes: {{{key}, ")
     file = tmp_path / "c.yaml"
-    file.write_text(text.replace("kubernetes: {", f"kubernetes: {{{key}, "))
-    done = CliRunner().invoke(app, ["check", str(file)])
-    assert done.exit_code == 1
-    assert message in done.output
+    file.write_text(text)
     done = CliRunner().invoke(app, ["check", str(file), "--json"])
-    assert message in json.loads(done.output)["problems"][0]["message"]
+    (problem,) = json.loads(done.output)["problems"]
+    assert (problem["field"], done.exit_code) == (f"kubernetes.{place}", 1)
+    assert message in problem["message"]
+    line = text.splitlines()[problem["line"] - 1]
+    assert line[problem["column"] - 1 :].startswith(place.rpartition(".")[2])
+    told = f"{file}:{problem['line']}:{problem['column']} {problem['field']}: {problem['message']}"
+    for arguments in (["check", str(file)], ["render", str(file), "--kubernetes", "--out", str(tmp_path / "out")]):
+        done = CliRunner().invoke(app, arguments)
+        assert (done.exit_code, told in done.output) == (1, True)
+    deploy = subprocess.run(
+        [sys.executable, ROOT / "app.py"],
+        env={**os.environ, "CDK_CONTEXT_JSON": json.dumps({"cluster": str(file)})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (deploy.returncode, deploy.stderr.strip()) == (1, told)
+
+
+def test_names_that_kubernetes_cannot_call_anything_are_told_at_their_key() -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace("  train:", "  train-:")
+    with pytest.raises(clusterfile.ClusterFileError, match=r"c\.yaml:\d+:3 nodes\.train-: its name has lower-case"):
+        clusterfile.loads(text, "c.yaml", further=file_problems)
+
+
+def test_a_cluster_of_slurm_has_no_platform_to_look_at() -> None:
+    assert file_problems(clusterfile.load(str(ROOT / "examples" / "slurm-minimal.yaml"))) == []
 
 
 def test_the_docs_count_what_the_examples_hold() -> None:

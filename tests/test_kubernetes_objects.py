@@ -379,7 +379,7 @@ REFUSED: dict[str, tuple[Platform, str]] = {
     "a DRA driver without domains": (cluster(gb200(), versions={"nvidia-dra-driver": "25.3.2"}), "take 25.8.0"),
     "no version of a chart": (cluster(versions={"kueue": ""}), "the exact version of the chart"),
     "a range of versions": (cluster(versions={"kueue": "^0.19"}), "the exact version of the chart"),
-    "a chart nobody knows": (cluster(versions={"kueu": "0.19.2"}), "which is no release"),
+    "a chart nobody knows": (cluster(versions={"kueu": "0.19.2"}), "is no release of this"),
     "DRANET on elastic nodes": (
         cluster(nodes(elastic=True), efa="dranet", karpenter=KARPENTER),
         "use device plugins",
@@ -416,7 +416,7 @@ def test_rejects(one: Platform, words: str) -> None:
 
 def test_all_problems_are_said_at_once() -> None:
     one = cluster(nodes(), nodes(), efa="dranet", kubernetes="1.30", versions={"x": "1"})
-    with pytest.raises(ValueError, match=r"train is there twice.*which is no release.*DRANET needs"):
+    with pytest.raises(ValueError, match=r"train is there twice.*is no release of this.*DRANET needs"):
         platform(one)
 
 

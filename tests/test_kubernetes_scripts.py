@@ -73,6 +73,21 @@ def test_diagnostics_that_end_badly_fail(pod: Pod) -> None:
     assert pod.said() == ("1", "dcgmi diag level 3: exit code 226")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error: Detected unsupported Cuda version",
+        "Error: Unable to complete diagnostic. Return: (-30) : DCGM GPU Diagnostic returned an error\n"
+        "Error: Cannot load plugins. Unable to change to the plugin dir '/usr/libexec/.../cuda13/'",
+    ],
+)
+def test_an_image_that_is_older_than_the_driver_says_nothing_about_the_gpus(pod: Pod, said: str) -> None:
+    pod.program("nv-hostengine", "true")
+    pod.program("dcgmi", f'echo "{said}"; exit 226')
+    assert pod.run("dcgm.sh", LEVEL="2").returncode == 2
+    assert pod.said()[1].startswith("dcgmi diag has no plugins for the CUDA version of the driver")
+
+
 def test_a_host_engine_that_does_not_start_says_nothing_about_the_gpus(pod: Pod) -> None:
     pod.program("nv-hostengine", "exit 1")
     assert pod.run("dcgm.sh", LEVEL="2").returncode == 2

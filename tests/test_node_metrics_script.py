@@ -103,14 +103,14 @@ def test_of_two_jobs_only_the_prolog_knows_which_has_which(node: Node) -> None:
     for job in ("1", "2"):
         (node.root / f"sys/fs/cgroup/system.slice/slurmstepd.scope/job_{job}").mkdir(parents=True)
     assert not [name for name in samples(node) if "gpu_job" in name]
-    node.file("/run/ultracluster/gpu-jobs/0", "1\n")
-    node.file("/run/ultracluster/gpu-jobs/1", "2")
+    node.file("/run/ultracluster/hpc-jobs/0", "1\n")
+    node.file("/run/ultracluster/hpc-jobs/1", "2")
     found = {name for name in samples(node) if "gpu_job" in name}
     assert found == {'ultracluster_gpu_job{gpu="0",job_id="1"}', 'ultracluster_gpu_job{gpu="1",job_id="2"}'}
 
 
 def test_a_label_holds_nothing_that_ends_it(node: Node) -> None:
-    node.file("/run/ultracluster/gpu-jobs/0", 'a"} 1\\\n')
+    node.file("/run/ultracluster/hpc-jobs/0", 'a"} 1\\\n')
     assert 'ultracluster_gpu_job{gpu="0",job_id="a___1_"}' in samples(node)
 
 

@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from slurmdbd_tools import slurmdbd
+from real_slurm.accounting import RealAccounting
 
 from ultracluster.planning.slurm_accounts import SlurmAccount, SlurmQos, SlurmUser, accounting_script, check_accounts
 
@@ -35,9 +35,9 @@ pytestmark = pytest.mark.daemons
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    with slurmdbd(tmp_path_factory.mktemp("slurmdbd")) as environment:
-        yield Database(environment)
+def database() -> Iterator[Database]:
+    with RealAccounting() as real:
+        yield Database(real.environment)
 
 
 def script(*accounts: SlurmAccount, users: tuple[SlurmUser, ...] = (), qos: tuple[SlurmQos, ...] = (LONG,)) -> str:

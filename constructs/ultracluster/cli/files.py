@@ -23,10 +23,10 @@ def check(
     json_: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
     """Check a cluster file without synthesising: all problems at once, or what it describes."""
-    from ultracluster import clusterfile
+    from ultracluster import clusterfile, kubernetes
 
     try:
-        cluster = clusterfile.load(file)
+        cluster = clusterfile.load(file, further=kubernetes.file_problems)
     except clusterfile.ClusterFileError as error:
         if json_:
             problems = [
@@ -36,12 +36,6 @@ def check(
             raise typer.Exit(1) from None
         number = len(error.problems)
         fail(f"{number} problem{'s' if number > 1 else ''} in the cluster file\n{error}")
-    if objects := _platform_problem(cluster):
-        if json_:
-            problem = {"line": None, "column": None, "field": "kubernetes", "message": objects}
-            typer.echo(json.dumps({"file": file, "ok": False, "problems": [problem]}, indent=2))
-            raise typer.Exit(1)
-        fail(f"what is to stand on the cluster does not fit together\n{file}: {objects}")
     warnings = clusterfile.warnings(cluster)
     if json_:
         summary = {"file": file, "ok": True, **_summary(cluster)}
@@ -67,19 +61,6 @@ def schema() -> None:
     from ultracluster import clusterfile
 
     typer.echo(json.dumps(clusterfile.schema(), indent=2))
-
-
-def _platform_problem(cluster: "ClusterFile") -> str | None:
-    """What `ultracluster render --kubernetes` would refuse: charts, teams, and who hands devices to pods."""
-    if cluster.orchestrator != "kubernetes":
-        return None
-    from ultracluster.kubernetes import platform, platform_of
-
-    try:
-        platform(platform_of(cluster))
-    except ValueError as error:
-        return str(error)
-    return None
 
 
 def _table(cluster: "ClusterFile") -> "Table":

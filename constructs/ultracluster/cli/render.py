@@ -113,6 +113,7 @@ def render(
 ) -> None:
     """Write the files of a kind that follow from a cluster file."""
     from ultracluster import clusterfile
+    from ultracluster.kubernetes import file_problems
 
     # The kinds by the names of their options. Each says all of its files; none: the cluster has nothing of that kind.
     kinds: Mapping[str, Callable[[ClusterFile], Sequence[RenderedFile]]] = {
@@ -128,7 +129,7 @@ def render(
     if outputs is not None and not kubernetes:
         misuse("--outputs is for --kubernetes")
     try:
-        cluster = clusterfile.load(file)
+        cluster = clusterfile.load(file, further=file_problems)
     except clusterfile.ClusterFileError as error:
         fail(f"the cluster file is not good\n{error}")
     files: list[RenderedFile] = []

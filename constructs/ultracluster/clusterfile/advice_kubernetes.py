@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.kubernetes_readers import OPEN
 from ultracluster.clusterfile.node_group import KUBERNETES
-from ultracluster.hardware import eks
+from ultracluster.hardware import eks, eks_add_ons
 
 
 def kubernetes_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
@@ -26,4 +26,11 @@ def kubernetes_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
         yield (
             "kubernetes-open",
             "the API server answers the whole world, and IAM alone keeps it out; name the ranges that you come from",
+        )
+    strange = [name for name in wish.add_ons if not eks_add_ons.is_known(name)]
+    if strange:
+        yield (
+            "kubernetes-add-on",
+            f"{', '.join(strange)}: no page of AWS names such an add-on (read 2026-11-21), and EKS refuses at the "
+            "deployment what it does not know; ask it: aws eks describe-addon-versions --addon-name NAME",
         )

@@ -80,7 +80,11 @@ def card_count(value: object) -> int:
 
 def spare(value: object) -> int:
     """A whole number, 0 or more."""
-    return 0 if value == 0 and isinstance(value, int) and not isinstance(value, bool) else count(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0:
+            raise ValueError(f"must be 0 or more, got {shown(value)}")
+        return int(value)
+    return count(value)
 
 
 def flag(value: object) -> bool:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from ultracluster.clusterfile.basic_readers import did_you_mean
 from ultracluster.clusterfile.draft import Draft
 from ultracluster.clusterfile.kubernetes_sections import Kubernetes
 from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
-from ultracluster.hardware import eks
+from ultracluster.hardware import eks, eks_add_ons
 from ultracluster.hardware.zones import is_local_zone
 from ultracluster.planning import CapacityBlock, OnDemand, Spot, TargetedReservation, UltraServerBlock
 
@@ -97,10 +98,12 @@ def _check_cluster(wish: Kubernetes, draft: Draft) -> Iterator[Problem]:
             message = "stands in a VPC of yours, and nodes have to be there too; name it in network.existing"
             yield Problem(path=(*_HERE, "existing"), message=message, at_key=True)
     for name in wish.add_ons:
-        # https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html (read 2026-11-21)
-        if name.startswith("amazon-sagemaker-hyperpod-"):
+        path: Path = (*_HERE, "add-ons", name)
+        if name.startswith(eks_add_ons.HYPERPOD):
             message = "is for clusters of SageMaker HyperPod, and task governance brings a Kueue of its own; remove it"
-            yield Problem(path=(*_HERE, "add-ons", name), message=message, at_key=True)
+            yield Problem(path=path, message=message, at_key=True)
+        elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
+            yield Problem(path=path, message=f"EKS knows no such add-on; {hint.strip()}", at_key=True)
     cidr = wish.service_cidr
     inside = any(cidr.subnet_of(range) for range in eks.PRIVATE_RANGES)
     if not inside or not _SHORTEST_SERVICE_PREFIX <= cidr.prefixlen <= _LONGEST_SERVICE_PREFIX:

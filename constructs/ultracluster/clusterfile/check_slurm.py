@@ -5,7 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.clusterfile.sections import NodeGroupSection, Slurm
-from ultracluster.clusterfile.slurm_plan import QUEUE_KEYS, accounting_script, accounts, cluster_settings
+from ultracluster.clusterfile.slurm_plan import (
+    QUEUE_KEYS,
+    accounting_script,
+    accounts,
+    cluster_settings,
+    preempting,
+    queue_settings,
+)
 from ultracluster.clusterfile.slurm_sections import Queue
 from ultracluster.hardware import pcs
 from ultracluster.hardware.slurm_settings import Place
@@ -117,7 +124,10 @@ def _check_queues(
         members = [_member(group) for group in groups if group.section in (queue.nodes or (name,))]
         for message in check_shared_queue(members):
             yield Problem(path=(*path, "nodes"), message=message)
-        yield from _settings("queue", (*path, "settings"), queue.settings, slurm.version)
+        told = queue_settings(queue, preempts=preempting(slurm))
+        for setting, message in check_settings("queue", told, version=slurm.version).items():
+            if setting in queue.settings:
+                yield Problem(path=(*path, "settings", setting), message=message)
         for setting, key in QUEUE_KEYS.items():
             if setting in queue.settings:
                 message = f"has a key of its own: write {key} beside settings"

@@ -23,10 +23,13 @@ BASE64 = re.compile(r"[A-Za-z0-9+/]{4,8000}={0,2}", re.ASCII)
 CLUSTER_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", re.ASCII)
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (read 2026-11-21)
 DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
-ADD_ON = re.compile(r"[a-z0-9][a-z0-9-]{1,98}", re.ASCII)
+ADD_ON = re.compile(r"[a-z0-9][a-z0-9_-]{1,98}", re.ASCII)
+# Numbers have no zeros before them, and Helm takes no version that has: https://semver.org (read 2026-11-21)
+_NUMBERS = r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}"
+_WORDS = r"[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*"
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-add-ons.html (read 2026-11-21)
-ADD_ON_VERSION = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+|default", re.ASCII)
-CHART_VERSION = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.-]+)?", re.ASCII)
+ADD_ON_VERSION = re.compile(rf"v{_NUMBERS}-eksbuild\.[1-9]\d{{0,8}}|default", re.ASCII)
+CHART_VERSION = re.compile(rf"v?{_NUMBERS}(-{_WORDS})?(\+{_WORDS})?", re.ASCII)
 
 
 def version(value: object) -> str:

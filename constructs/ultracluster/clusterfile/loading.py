@@ -1,6 +1,7 @@
 """Reading a cluster file: everything that is wrong with it at once, each thing with its place."""
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,12 +11,16 @@ from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.draft import Draft
 from ultracluster.clusterfile.problems import ClusterFileError, Located, Path, Problem, field_name
 
+#: What looks at a cluster file with more knowledge than a file has of itself.
+Further = Callable[[ClusterFile], Iterable[Problem]]
 
-def load(path: str | os.PathLike[str]) -> ClusterFile:
+
+def load(path: str | os.PathLike[str], *, further: Further | None = None) -> ClusterFile:
     """Read a cluster file from disk and check it whole.
 
     Args:
         path: The file.
+        further: What looks at a file in which nothing else is wrong, such as `kubernetes.file_problems`.
 
     Raises:
         ClusterFileError: When it can't be read, or describes no cluster that can be.
@@ -39,15 +44,16 @@ def load(path: str | os.PathLike[str]) -> ClusterFile:
         column = error.start - raw.rfind(b"\n", 0, error.start)
         message = f"the byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise ClusterFileError(name, [Located(line=line, column=column, field="", message=message)]) from None
-    return loads(text, name)
+    return loads(text, name, further=further)
 
 
-def loads(text: str, name: str) -> ClusterFile:
+def loads(text: str, name: str, *, further: Further | None = None) -> ClusterFile:
     """Read a cluster file from a text and check it whole.
 
     Args:
         text: YAML.
         name: What errors call it.
+        further: As for `load`.
 
     Raises:
         ClusterFileError: When it describes no cluster that can be.
@@ -67,6 +73,8 @@ def loads(text: str, name: str) -> ClusterFile:
         found = translate.problems(error.errors(include_url=False))
         problems += [problem for problem in found if problem.path not in empty]
     problems += checks.check(Draft.of(data))
+    if further is not None and cluster is not None and not (problems or located):
+        problems += further(cluster)
     for problem in problems:
         line, column = tree.place(problem.path, at_key=problem.at_key)
         located.append(Located(line=line, column=column, field=field_name(problem.path), message=problem.message))

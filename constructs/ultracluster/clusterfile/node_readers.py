@@ -20,15 +20,22 @@ PLACEMENT_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,254}", re.ASCII)
 LABEL_NAME = re.compile(r"(?!u$)[A-Za-z][A-Za-z0-9_.]{0,61}", re.ASCII)
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
-# https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ and the syntax of label keys, as above.
+# A name of 63 characters, or one behind a domain, 253 in all:
+# https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html (read 2026-11-21)
 TAINT_KEY = re.compile(
-    r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?){1,4}/)?"
+    r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*/)?"
     r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?",
     re.ASCII,
 )
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 # Those that this library and EKS set themselves.
 TAKEN_TAINTS = ("nvidia.com/gpu", "fsx.csi.aws.com/agent-not-ready")
+# Those whose controllers take them away again:
+# https://kubernetes.io/docs/reference/labels-annotations-taints/ and https://karpenter.sh/docs/concepts/disruption/
+# (read 2026-11-21)
+_CONTROLLED = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io", "karpenter.sh")
+# "A maximum of 50 taints are allowed per node group" (the first page above), and two are ours.
+_MOST_TAINTS = 50 - len(TAKEN_TAINTS)
 
 
 def node_group_name(value: object) -> str:
@@ -100,16 +107,23 @@ def taints(value: object) -> dict[str, str]:
     """Taints of nodes: the key of each, and what it does to pods that don't tolerate it."""
     if not isinstance(value, dict):
         raise ValueError(f"must be a mapping of keys to effects, such as {{dedicated: NoSchedule}}, got {shown(value)}")
+    if len(value) > _MOST_TAINTS:
+        raise ValueError(
+            f"a node group has at most {_MOST_TAINTS} taints beside those of this library, got {len(value)}"
+        )
     wrong = []
     for key, effect in value.items():
         if not isinstance(key, str) or not TAINT_KEY.fullmatch(key):
             message = (
                 "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most, perhaps after a domain "
-                f"and a slash, got {shown(key)}"
+                f"and a slash, 253 in all, got {shown(key)}"
             )
             wrong.append(Problem(path=(str(key),), at_key=True, message=message))
         elif key in TAKEN_TAINTS:
             message = f"{key} is on these nodes where it belongs; remove it"
+            wrong.append(Problem(path=(key,), at_key=True, message=message))
+        elif key.partition("/")[0] in _CONTROLLED:
+            message = f"{key} is set and taken away by its own controller; choose a key of yours, such as dedicated"
             wrong.append(Problem(path=(key,), at_key=True, message=message))
         if effect not in TAINT_EFFECTS:
             message = f"what a taint does is one of {', '.join(TAINT_EFFECTS)}, got {shown(effect)}"

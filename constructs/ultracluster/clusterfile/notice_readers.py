@@ -29,6 +29,7 @@ WARNINGS = tuple(
         "imex-prolog",
         "instances-in-capacity-blocks",
         "interface-quota",
+        "kubernetes-add-on",
         "kubernetes-no-admins",
         "kubernetes-open",
         "kubernetes-version",

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from typing import Literal
 
 from ultracluster.clusterfile import readers
-from ultracluster.clusterfile.basic_readers import count, one_of, text
+from ultracluster.clusterfile.basic_readers import count, one_of, spare, text
 from ultracluster.clusterfile.problems import FieldProblems, Problem, shown
 from ultracluster.planning.slurm_accounts import ACCOUNT, OPTION
 from ultracluster.planning.users import SSH_KEY, UIDS, check_user_name
@@ -25,6 +25,9 @@ _GRES_ATTRIBUTE = re.compile(r"[A-Za-z]{1,30}", re.ASCII)
 # slurm.conf keeps it in 16 bits, and the last is its "no value": https://slurm.schedmd.com/slurm.conf.html (read
 # 2026-11-21)
 _HIGHEST_PRIORITY = 65_533
+# 32 bits; one more share means the parent's: SLURMDB_FS_USE_PARENT in https://github.com/SchedMD/slurm,
+# slurm/slurmdb.h (read 2026-11-21)
+MOST_SHARES = 2**31 - 2
 
 
 def _listed(value: object, what: str, read: Callable[[object], str]) -> tuple[str, ...]:
@@ -72,6 +75,22 @@ def user_name(value: object) -> str:
     if problems := check_user_name(found[:60]):
         raise ValueError(problems[0])
     return found
+
+
+def shares(value: object) -> int:
+    """Shares of an account."""
+    return _at_most(count(value))
+
+
+def qos_priority(value: object) -> int:
+    """What a QoS adds to the priority of a job."""
+    return _at_most(spare(value))
+
+
+def _at_most(value: int) -> int:
+    if value > MOST_SHARES:
+        raise ValueError(f"must be at most {MOST_SHARES:,}, which Slurm has room for, got {shown(value)}")
+    return value
 
 
 def uid(value: object) -> int:

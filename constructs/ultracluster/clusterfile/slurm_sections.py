@@ -59,7 +59,7 @@ class Account(Section):
     parent: s.AccountName | None = Field(
         default=None, description="The account that it is a part of. Default: the whole cluster."
     )
-    fairshare: t.Count = Field(default=1, description="Its shares beside those of others with its parent.")
+    fairshare: s.Shares = Field(default=1, description="Its shares beside those of others with its parent.")
     qos: s.QosNames = Field(default=(), description="QoS of its jobs, the first by default. Default: its parent's.")
     settings: s.Options = Field(default={}, description="Options of sacctmgr by name, such as {GrpTRES: gres/gpu=256}.")
 
@@ -67,7 +67,7 @@ class Account(Section):
 class Qos(Section):
     """A quality of service of Slurm."""
 
-    priority: t.Spare = Field(default=0, description="What it adds to the priority of a job.")
+    priority: s.QosPriority = Field(default=0, description="What it adds to the priority of a job.")
     settings: s.Options = Field(
         default={}, description="Options of sacctmgr by name, such as {MaxTRESPerUser: gres/gpu=64}."
     )

@@ -25,6 +25,8 @@ Uid = Annotated[int, Reader(r.uid, type="integer", minimum=UIDS.start, maximum=U
 SshKeys = Annotated[tuple[str, ...], Reader(r.ssh_keys, **_list(type="string"))]
 KeyPair = Annotated[str, Reader(r.key_pair, type="string", pattern=f"^{r.KEY_PAIR.pattern}$")]
 Sources = Annotated[tuple[str, ...], Reader(r.sources, **_list(type="string", examples=["10.0.0.0/8", r.ANYWHERE]))]
+Shares = Annotated[int, Reader(r.shares, type="integer", minimum=1, maximum=r.MOST_SHARES)]
+QosPriority = Annotated[int, Reader(r.qos_priority, type="integer", minimum=0, maximum=r.MOST_SHARES)]
 Priority = Annotated[int, Reader(r.priority, type="integer", minimum=0, maximum=65_533)]
 Preempt = Annotated[r.Preemption, Reader(r.preemption, enum=list(r.PREEMPTIONS))]
 BillingWeights = Annotated[

@@ -131,6 +131,8 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
             what = "node group" if path == ("nodes",) else "entry"
             example = f"; write for example {_EXAMPLES[str(path[-1])]}" if path[-1] in _EXAMPLES else ""
             return [Problem(path=path, message=f"needs at least one {what}{example}")]
+        case "string_unicode":
+            return [Problem(path=path, message="holds half a character, such as \\ud800; remove it", at_key=True)]
         case "tuple_type" | "list_type":
             return [Problem(path=path, message=f"must be a list, as in [...], got {shown(error['input'])}")]
         case "model_type" | "dict_type" | "model_attributes_type":

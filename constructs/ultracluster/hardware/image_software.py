@@ -53,12 +53,11 @@ PYXIS = Source(
     repository="https://github.com/NVIDIA/pyxis",
     commit="107519944221822ea1dace4db8e7234b2eaa4cd5",
 )
-# The package of NVIDIA's own repository for Ubuntu, which signs it. 4.6.0 (2026-07-06) is the release that renamed the
-# metrics: https://github.com/NVIDIA/DCGM (commit 72fa3fe, read 2026-11-20).
-DCGM = "1:4.6.0"
-# The package datacenter-gpu-manager-exporter of the same repository. 4.8.2 is the last before labels were renamed:
-# https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of 2026-05-12, read 2026-11-20). Prometheus and node_exporter
-# are Ubuntu's own.
+# DCGM and dcgm-exporter, from NVIDIA's own repository for Ubuntu, which signs it; packages of both exist for x86_64 and
+# arm64. The pair that NVIDIA releases together, the last before labels were renamed, and the one of Kubernetes nodes:
+# https://github.com/NVIDIA/dcgm-exporter, hack/VERSION (commit d5e5f51 of 2026-05-12, read 2026-11-21). Prometheus and
+# node_exporter are Ubuntu's own.
+DCGM = "1:4.5.3"
 DCGM_EXPORTER = "4.8.2"
 # The driver of B300 and GB200: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read
 # 2026-11-20)

@@ -1,6 +1,6 @@
 """What stands on an EKS cluster beside the cluster itself: Helm releases, and objects as plain dictionaries."""
 
-from ultracluster.kubernetes.from_cluster_file import platform_of
+from ultracluster.kubernetes.from_cluster_file import file_problems, platform_of
 from ultracluster.kubernetes.monitoring import node_monitoring_values
 from ultracluster.kubernetes.nodes import EfaWay, Os, PlatformNodes
 from ultracluster.kubernetes.objects import Object
@@ -22,6 +22,7 @@ __all__ = [
     "Rendered",
     "Scheduler",
     "Team",
+    "file_problems",
     "node_monitoring_values",
     "platform",
     "platform_of",

@@ -18,17 +18,25 @@ _TAKEN_PATHS = ("/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/lib", "/tmp",
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+", re.ASCII)
 
 
+#: What is wrong: the attributes and names of a `Platform` down to it, and a sentence.
+Found = tuple[tuple[str, ...], str]
+
+
+def platform_problems(platform: Platform) -> list[Found]:
+    """What cannot stand together: everything, or nothing."""
+    found = [*_names(platform), *_shares(platform), *_efa(platform), *_gpus(platform), *_elastic(platform)]
+    for name, version in _versions(platform):
+        found += [(("versions", name), problem) for problem in bad_version(name, version, platform.nodes)]
+    return found
+
+
 def check_platform(platform: Platform) -> None:
     """Refuse a platform whose parts exclude each other.
 
     Raises:
         ValueError: With every problem.
     """
-    problems = [*_names(platform), *_shares(platform), *_efa(platform), *_gpus(platform), *_elastic(platform)]
-    problems += [
-        problem for name, version in _versions(platform) for problem in bad_version(name, version, platform.nodes)
-    ]
-    if problems:
+    if problems := [problem for _, problem in platform_problems(platform)]:
         raise ValueError(f"platform of {platform.cluster[:70]}: {'; '.join(problems)}")
 
 
@@ -37,102 +45,115 @@ def _versions(platform: Platform) -> Iterator[tuple[str, str]]:
         yield name, platform.versions.get(name, chart.version)
 
 
-def _names(platform: Platform) -> Iterator[str]:
+def _names(platform: Platform) -> Iterator[Found]:
     if not platform.nodes:
-        yield "there is no node group"
+        yield ("nodes",), "there is no node group"
     if not platform.teams:
-        yield "there is no team: leave teams out for one that has all nodes"
-    for what, names in (
-        ("node group", [group.name for group in platform.nodes]),
-        ("team", [team.name for team in platform.teams]),
-        ("volume", [volume.name for volume in platform.volumes.values()]),
+        yield ("teams",), "there is no team: leave teams out for one that has all nodes"
+    for where, what, names in (
+        ("nodes", "node group", [group.name for group in platform.nodes]),
+        ("teams", "team", [team.name for team in platform.teams]),
+        ("volumes", "volume", [volume.name for volume in platform.volumes.values()]),
     ):
         for name in dict.fromkeys(names):
             if names.count(name) > 1:
-                yield f"the {what} {name} is there twice"
+                yield (where, name), f"the {what} {name} is there twice"
     if any(team.name == HEALTH for team in platform.teams):
-        yield f"the team {HEALTH} is the platform's own: choose another name"
+        yield ("teams", HEALTH), f"the team {HEALTH} is the platform's own: choose another name"
     for path in platform.volumes:
         taken = path in _TAKEN_PATHS or path == platform.scratch or path.startswith(("/dev/", "/proc/", "/sys/"))
         if taken or not _PATH.fullmatch(path) or ".." in path.split("/"):
-            yield f"pods see a volume at a directory such as /fsx, got {path[:70]!r}"
+            yield ("volumes", path), f"pods see a volume at a directory such as /fsx, got {path[:70]!r}"
     known = [*CHARTS, "mpi-operator"]
     for name in platform.versions:
         if name not in known:
-            yield f"versions names {name!r}, which is no release; known are {', '.join(known)}"
+            message = f"{name[:70]!r} is no release of this library's; known are {', '.join(known)}"
+            yield ("versions", name), message
 
 
-def _shares(platform: Platform) -> Iterator[str]:
+def _shares(platform: Platform) -> Iterator[Found]:
     groups = {group.name for group in platform.nodes}
     for team in platform.teams:
         for name in team.nodes or {}:
             if name not in groups:
                 known = ", ".join(sorted(groups))
-                yield f"team {team.name} has nodes of {name!r}, which is no node group; there are {known}"
+                message = f"team {team.name} has nodes of {name!r}, which is no node group; there are {known}"
+                yield ("teams", team.name, "nodes", name), message
     for group in platform.nodes:
         try:
             shares(platform.teams, group)
         except ValueError as problem:
-            yield str(problem)
+            yield ("teams",), str(problem)
 
 
-def _efa(platform: Platform) -> Iterator[str]:
+def _efa(platform: Platform) -> Iterator[Found]:
     ways: dict[str, set[str]] = {}
     for group in platform.nodes:
         way = platform.efa_way(group)
         if way is not None:
             ways.setdefault(group.instance_type.name, set()).add(way)
         if way == "dranet" and platform.minor < _DRA_FROM:
-            yield f"DRANET needs Kubernetes 1.{_DRA_FROM} or newer, got {platform.kubernetes}: use device-plugin"
+            message = f"DRANET needs Kubernetes 1.{_DRA_FROM} or newer, got {platform.kubernetes}: use device-plugin"
+            yield ("efa",), message
     for name, found in ways.items():
         if len(found) > 1:
-            yield (
+            message = (
                 f"nodes of {name} would run the EFA device plugin and DRANET, which give the same device to two pods: "
                 "both choose nodes by their type, so all groups of one type use the same"
             )
+            yield ("efa",), message
 
 
-def _gpus(platform: Platform) -> Iterator[str]:
+def _gpus(platform: Platform) -> Iterator[Found]:
     domains = [group.name for group in platform.nodes if group.instance_type.ultraservers]
     if domains and platform.minor < _GB200_FROM:
-        yield f"{', '.join(domains)}: GB200 needs Kubernetes 1.{_GB200_FROM} or newer, got {platform.kubernetes}"
+        message = f"{', '.join(domains)}: GB200 needs Kubernetes 1.{_GB200_FROM} or newer, got {platform.kubernetes}"
+        yield ("kubernetes",), message
     if domains and platform.gpu == "dra-driver":
-        yield (
+        message = (
             f"{', '.join(domains)}: on GB200 the DRA driver has the ComputeDomains and a device plugin has the GPUs: "
             "use gpu device-plugin or gpu-operator"
         )
+        yield ("gpu",), message
     if platform.gpu == "dra-driver" and platform.minor < _DRA_FROM:
-        yield f"GPUs by the DRA driver need Kubernetes 1.{_DRA_FROM} or newer, got {platform.kubernetes}"
+        yield ("gpu",), f"GPUs by the DRA driver need Kubernetes 1.{_DRA_FROM} or newer, got {platform.kubernetes}"
     rocket = [group.name for group in platform.gpu_groups if group.os == "bottlerocket"]
     if rocket and platform.gpu != "device-plugin":
-        yield (
+        message = (
             f"{', '.join(rocket)}: Bottlerocket brings a device plugin along, so gpu is device-plugin, "
             f"got {platform.gpu}"
         )
+        yield ("gpu",), message
 
 
-def _elastic(platform: Platform) -> Iterator[str]:
+def _elastic(platform: Platform) -> Iterator[Found]:
     elastic = [group for group in platform.nodes if group.elastic]
     if elastic and platform.karpenter is None:
         names = ", ".join(group.name for group in elastic)
-        yield f"{names}: elastic groups need karpenter: role, subnets, security groups, image"
+        yield ("karpenter",), f"{names}: elastic groups need karpenter: role, subnets, security groups, image"
     if platform.karpenter is not None and not elastic:
-        yield "karpenter has no elastic group: mark one, or leave karpenter out"
+        yield ("karpenter",), "karpenter has no elastic group: mark one, or leave karpenter out"
     for group in elastic:
         if platform.efa_way(group) == "dranet" or platform.gpu == "dra-driver":
-            yield f"{group.name}: Karpenter counts resources that it knows, not DRA claims: use device plugins"
+            message = f"{group.name}: Karpenter counts resources that it knows, not DRA claims: use device plugins"
+            yield ("nodes", group.name, "elastic"), message
         if group.instance_type.ultraservers:
-            yield f"{group.name}: an UltraServer is one Capacity Block, which does not grow and shrink: not elastic"
+            message = f"{group.name}: an UltraServer is one Capacity Block, which does not grow and shrink: not elastic"
+            yield ("nodes", group.name, "elastic"), message
         if platform.karpenter is not None:
             yield from _image(group, group.image or platform.karpenter.image)
         if group.layout == "all-efa" and group.instance_type.supports_efa:
-            yield f"{group.name}: Karpenter takes the layouts one-ip and max-ip, got all-efa"
+            yield (
+                ("nodes", group.name, "layout"),
+                f"{group.name}: Karpenter takes the layouts one-ip and max-ip, got all-efa",
+            )
 
 
-def _image(group: PlatformNodes, image: str) -> Iterator[str]:
+def _image(group: PlatformNodes, image: str) -> Iterator[Found]:
     """Karpenter's rules for images, and ours: one that moves replaces nodes in the midst of a job."""
     if image.startswith("ami-"):
         return
     family, _, version = image.partition("@")
     if family != group.os or version in ("", "latest"):
-        yield f"{group.name}: the image is an ami- id, or {group.os}@ and an exact version, got {image[:70]!r}"
+        message = f"{group.name}: the image is an ami- id, or {group.os}@ and an exact version, got {image[:70]!r}"
+        yield ("nodes", group.name, "image"), message

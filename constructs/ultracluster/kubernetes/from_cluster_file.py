@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile.problems import Path, Problem
+from ultracluster.kubernetes.checks import platform_problems
+from ultracluster.kubernetes.names import check_label, check_namespace
 from ultracluster.kubernetes.nodes import PlatformNodes
 from ultracluster.kubernetes.platform import KarpenterNodes, Platform
 from ultracluster.kubernetes.teams import Team
@@ -61,6 +64,41 @@ def platform_of(
         versions=wish.charts,
         karpenter=_karpenter(cluster, deployed or {}),
     )
+
+
+def file_problems(cluster: ClusterFile) -> list[Problem]:
+    """What of a cluster file cannot stand together on its Kubernetes cluster: for `clusterfile.load(..., further=)`."""
+    if cluster.orchestrator != "kubernetes":
+        return []
+    groups = {group.name: group.section for group in cluster.node_groups}
+    names = [
+        Problem(path=path, message=problem, at_key=True)
+        for path, found in (
+            *((("nodes", section), check_label("its name", name)) for name, section in groups.items()),
+            *((("kubernetes", "teams", name), check_namespace("its name", name)) for name in cluster.kubernetes.teams),
+        )
+        for problem in found
+    ]
+    # What is called so has no platform to look at.
+    return names or [
+        Problem(path=_path(where, groups), message=problem, at_key=where[0] in ("teams", "versions"))
+        for where, problem in platform_problems(platform_of(cluster))
+    ]
+
+
+def _path(where: tuple[str, ...], sections: Mapping[str, str]) -> Path:
+    """Where the file says what an attribute of the platform is."""
+    match where:
+        case ("nodes", name, *rest):
+            return ("nodes", sections[name], *rest)
+        case ("volumes", *_):
+            return ("storage",)
+        case ("versions", name):
+            return ("kubernetes", "charts", name)
+        case ("kubernetes",):
+            return ("kubernetes", "version")
+        case _:
+            return ("kubernetes", *where)
 
 
 def _karpenter(cluster: ClusterFile, deployed: Mapping[str, str]) -> KarpenterNodes | None:

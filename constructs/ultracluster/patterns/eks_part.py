@@ -11,8 +11,10 @@ from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.clusterfile.kubernetes_readers import OPEN, Endpoint
+from ultracluster.clusterfile.problems import field_name
 from ultracluster.compute import Access, CapacityNotices, NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.hardware.images import ImageFamily
+from ultracluster.kubernetes import file_problems
 from ultracluster.orchestration import EksCluster, EksKarpenter, EksNodeGroup, EksNodeRole, EksSelfManagedNodeGroup
 from ultracluster.patterns.eks_add_ons import base_add_ons, further_add_ons
 from ultracluster.patterns.eks_boot_part import ROOT_DEVICES, kubernetes_boot, node_labels, node_taints
@@ -41,7 +43,13 @@ class Kubernetes:
 
 
 def kubernetes(scope: Construct, cluster: ClusterFile, network: Network) -> Kubernetes:
-    """The control plane, or the one that the file names, and the role of its nodes."""
+    """The control plane, or the one that the file names, and the role of its nodes.
+
+    Raises:
+        ValueError: When what is to stand on the cluster does not fit together, with every problem.
+    """
+    if problems := file_problems(cluster):
+        raise ValueError("\n".join(f"{scope.node.path}: {field_name(one.path)}: {one.message}" for one in problems))
     wish = cluster.kubernetes
     role = EksNodeRole(scope, "Nodes")
     if wish.existing is not None:

@@ -45,9 +45,9 @@ def check_settings(place: Place, settings: Mapping[str, str], *, version: str) -
         since = SETTINGS[place][name].since if name in SETTINGS[place] else ""
         if found[name] is None and since > version:
             found[name] = f"PCS takes it from Slurm {since} on, and the version is {version}"
-    if place == "cluster":
-        for name, problem in _cluster_problems(settings, version):
-            found[name] = found[name] or problem
+    together = {"cluster": _cluster_problems(settings, version), "queue": _queue_problems(settings)}
+    for name, problem in together.get(place, ()):
+        found[name] = found[name] or problem
     return {name: problem for name, problem in found.items() if problem is not None}
 
 
@@ -100,6 +100,13 @@ def _cluster_problems(settings: Mapping[str, str], version: str) -> Iterator[tup
             yield "MetricsType", "needs CommunicationParameters with enable_http; slurm: {metrics: true} sets both"
         if "PrivateData" in settings:
             yield "MetricsType", "PCS shows no metrics when PrivateData is set; remove one"
+
+
+def _queue_problems(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    # https://slurm.schedmd.com/slurm.conf.html#OPT_DenyAccounts and #OPT_DenyQos (read 2026-11-21)
+    for allowed, denied in (("AllowAccounts", "DenyAccounts"), ("AllowQos", "DenyQos")):
+        if allowed in settings and denied in settings:
+            yield denied, f"Slurm does not enforce it beside {allowed}; remove one of the two"
 
 
 def check_gres(settings: Mapping[str, str], records: Sequence[Mapping[str, str]], *, version: str) -> list[str]:

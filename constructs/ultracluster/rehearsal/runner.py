@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ultracluster import clusterfile, guard
+from ultracluster.kubernetes import file_problems
 from ultracluster.rehearsal import assembly
 from ultracluster.rehearsal.assembly import Place
 from ultracluster.rehearsal.cdk_cli import CdkCli, CliResult
@@ -89,7 +90,7 @@ def rehearse(
     home = Place(account=ACCOUNT, region=REGION)
     if cluster_file is not None:
         cluster_file = cluster_file.resolve()
-        cluster = clusterfile.load(str(cluster_file))
+        cluster = clusterfile.load(str(cluster_file), further=file_problems)
         home = Place(account=cluster.account or ACCOUNT, region=cluster.region)
     with tempfile.TemporaryDirectory(prefix="ultracluster-rehearsal-") as scratch, LocalCloud() as cloud:
         run = _Rehearsal(

@@ -7,6 +7,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from ultracluster import clusterfile
+from ultracluster.kubernetes import file_problems
 from ultracluster.rehearsal.errors import RehearsalError
 
 NAME = "extra"
@@ -39,7 +40,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
         yaml.dump(document, buffer)
         target.write_text(buffer.getvalue(), encoding="utf-8")
         try:
-            edited = clusterfile.load(str(target))
+            edited = clusterfile.load(str(target), further=file_problems)
         except clusterfile.ClusterFileError as error:
             problem = str(error)
             continue

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, clocks, EFA devices, mounts.
+# Checks in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, clocks, EFA devices, mounts, the time.
 #
 #   health-check.sh [--patience SECONDS] [--forget-xids]
 #
@@ -116,7 +116,13 @@ answered() {
 # All that takes long, at the same time.
 ask_all() {
     local since asked=() reasons
-    [ "$gpus" -gt 0 ] || return 0
+    # Who has no chrony says nothing of the time.
+    rm -f "$run/clock.code"
+    ! command -v chronyc >/dev/null || ask clock chronyc -n -c tracking
+    if [ "$gpus" -eq 0 ]; then
+        await
+        return
+    fi
     since=$(cat "$run/xids-since" 2>/dev/null || true)
     # Drivers before 535 have the second name only.
     for reasons in clocks_event_reasons clocks_throttle_reasons; do
@@ -176,6 +182,18 @@ check_xids() {
     done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): ([0-9]+).*/\2 \3/p' "$run/kernel.out" | sort -u)
 }
 
+# The fifth word is what the system's clock is ahead or behind, in seconds: 0 as well while chrony has no server, which
+# is no proof that the time is wrong. A credential of Slurm lives for 60 s (DEFAULT_TTL in
+# https://github.com/SchedMD/slurm, src/plugins/auth/slurm/auth_slurm.h, read 2026-11-21): on a node that is farther off
+# every step of a job would fail, long before the job says why.
+check_clock() {
+    local off
+    [ "$(cat "$run/clock.code" 2>/dev/null)" = 0 ] || return 0
+    IFS=, read -r _ _ _ _ off _ <"$run/clock.out" || true
+    [[ $off =~ ^-?([0-9]{1,12})\.[0-9]+$ ]] || return 0
+    [ "${BASH_REMATCH[1]}" -lt 10 ] || problem "the clock is ${BASH_REMATCH[1]} s off"
+}
+
 check_efa() {
     local device found=0 port
     for device in "$root"/sys/class/infiniband/*; do
@@ -214,6 +232,7 @@ check_all() {
         [ "$nvlinks" -eq 0 ] || check_nvlink
         check_xids
     fi
+    check_clock
     check_efa
     check_mounts
 }

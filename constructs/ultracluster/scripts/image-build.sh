@@ -41,11 +41,19 @@ source_of() {
 apt-mark hold linux-aws linux-image-aws linux-headers-aws "linux-image-$(uname -r)" || true
 systemctl disable --now unattended-upgrades.service || true
 apt update
-apt install --no-install-recommends build-essential curl fuse-overlayfs gawk git jq libcap2-bin libmd-dev libtool \
+apt install --no-install-recommends build-essential chrony curl fuse-overlayfs gawk git jq libcap2-bin libmd-dev libtool \
     automake nfs-common parallel pigz squashfs-tools squashfuse zstd libnvidia-container-tools
 
-fetch "https://efa-installer.amazonaws.com/aws-efa-installer-$EFA_VERSION.tar.gz" efa.tar.gz "$EFA_SHA256"
-(cd aws-efa-installer && ./efa_installer.sh --yes)
+# The health check asks chrony for the time: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configure-ec2-ntp.html
+# (read 2026-11-21); sources.d is read by Ubuntu's chrony.conf.
+echo "server 169.254.169.123 prefer iburst minpoll 4 maxpoll 4" >/etc/chrony/sources.d/amazon-time-sync.sources
+
+# The parent's may be newer, and stays.
+there=$(sed -n 's/.*EFA installer version: *//p' /opt/amazon/efa_installed_packages || true)
+if [ "$(printf '%s\n' "$EFA_VERSION" "${there:-0}" | sort -V | tail -n 1)" != "${there:-0}" ]; then
+    fetch "https://efa-installer.amazonaws.com/aws-efa-installer-$EFA_VERSION.tar.gz" efa.tar.gz "$EFA_SHA256"
+    (cd aws-efa-installer && ./efa_installer.sh --yes)
+fi
 
 repository=https://aws-pcs-repo-$region.s3.$region.amazonaws.com
 fetch "$repository/aws-pcs-agent/aws-pcs-agent-v$AGENT_VERSION.tar.gz" agent.tar.gz "$AGENT_SHA256"
@@ -66,12 +74,26 @@ echo "required $home/lib/slurm/spank_pyxis.so" >"$etc/plugstack.conf.d/pyxis.con
 # The hooks of Enroot call scontrol, and must not find one of another release.
 echo "PATH=$home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" >/etc/default/slurmd
 
-# The parent has NVIDIA's repository, and its key.
-apt install --no-install-recommends "datacenter-gpu-manager-4-cuda13=$DCGM_VERSION*"
+# The parent has a DCGM of its own, newer than the exporter: 4.7.0 on 2026-10-09, by
+# https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubaseossarm64-ul2404-2026-10-09.html (read
+# 2026-11-21). Whatever of it stayed would want its own version of the rest.
+mapfile -t theirs < <(dpkg-query --show --showformat '${Package}\n' 'datacenter-gpu-manager*' || true)
+if [ "${#theirs[@]}" -gt 0 ]; then apt purge --allow-change-held-packages "${theirs[@]}"; fi
+if [[ $(apt-cache madison datacenter-gpu-manager-4-core) != *"$DCGM_VERSION"* ]]; then
+    echo "the parent's repositories have no DCGM $DCGM_VERSION: it needs NVIDIA's own for Ubuntu" >&2
+    exit 1
+fi
+# Each package wants the others in its own version, and apt takes the
+# newest of what is not named. Without the proprietary ones DCGM skips diagnostics without a word, and has no profiling of
+# A100: https://github.com/NVIDIA/dcgm-exporter, README.md and docker/Dockerfile (commit d5e5f51 of 2026-05-12).
+dcgm=()
+for part in core cuda13 proprietary proprietary-cuda13; do dcgm+=("datacenter-gpu-manager-4-$part=$DCGM_VERSION*"); done
+# What collects metrics, from Ubuntu's and NVIDIA's repositories, which sign it.
+apt install --no-install-recommends "${dcgm[@]}" \
+    "datacenter-gpu-manager-exporter=$EXPORTER_VERSION*" prometheus prometheus-node-exporter
 systemctl enable nvidia-dcgm.service
-# What collects metrics, from Ubuntu's and NVIDIA's repositories, which sign it. Units of the node's own start it.
-apt install --no-install-recommends prometheus prometheus-node-exporter "datacenter-gpu-manager-exporter=$EXPORTER_VERSION*"
-systemctl disable --now prometheus.service prometheus-node-exporter.service nvidia-dcgm-exporter.service || true
+# Units of the node's own start these; those of the packages would take their ports.
+systemctl mask --now prometheus.service prometheus-node-exporter.service nvidia-dcgm-exporter.service
 install -d /opt/ultracluster/bin
 ln -sf /usr/bin/prometheus /usr/bin/dcgm-exporter /opt/ultracluster/bin/
 ln -sf /usr/bin/prometheus-node-exporter /opt/ultracluster/bin/node_exporter

@@ -114,8 +114,8 @@ cpu() {
 jobs() {
     local file job index found=()
     family ultracluster_gpu_job gauge "Which job has the GPU."
-    if [ -d "$root/run/ultracluster/gpu-jobs" ]; then
-        for file in "$root"/run/ultracluster/gpu-jobs/*; do
+    if [ -d "$root/run/ultracluster/hpc-jobs" ]; then
+        for file in "$root"/run/ultracluster/hpc-jobs/*; do
             while read -r job || [ -n "$job" ]; do
                 [ -z "$job" ] || gpu_job "${file##*/}" "$job"
             done <"$file"

@@ -28,10 +28,12 @@ refuse() {
 # For dcgm-exporter (--hpc-job-mapping-dir): a file for each GPU, a job on each line.
 # https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of 2026-05-12, README and internal/pkg/transformation/hpc.go)
 map_gpus() {
-    local gpu words=() gpus jobs=("$run"/jobs/*)
+    # `192(x63),96` is 192.
+    local gpu words=() gpus jobs=("$run"/jobs/*) cpus=${SLURM_JOB_CPUS_PER_NODE:-}
+    cpus=${cpus%%[^0-9]*}
     IFS=, read -r -a words <<<"${SLURM_JOB_GPUS:-}"
-    # Slurm does not say which: those of a node that the job has to itself are its own.
-    if [ "${#words[@]}" -eq 0 ] && [ "${#jobs[@]}" -eq 1 ]; then
+    # It asked for none, and yet those of a node that it has to itself, with all CPUs, are its own.
+    if [ "${#words[@]}" -eq 0 ] && [ "${#jobs[@]}" -eq 1 ] && [ "${cpus:-0}" -ge "$(nproc)" ]; then
         gpus=$(awk '$1 == "gpus" { print $2 }' "$root/etc/ultracluster/health")
         for ((gpu = 0; gpu < gpus; gpu++)); do words+=("$gpu"); done
     fi

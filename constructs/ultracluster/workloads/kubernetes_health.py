@@ -16,9 +16,10 @@ from ultracluster.kubernetes.platform import HEALTH
 from ultracluster.kubernetes.pods import near, node_pod
 from ultracluster.workloads.images import NCCL_TESTS
 
-#: https://github.com/GoogleCloudPlatform/cluster-health-scanner, deploy/slurm/dcgmi-diag.sh (commit 910bdb4, read
-#: 2026-11-21)
-DCGM_IMAGE = "docker.io/nvidia/dcgm:4.3.1-1-ubuntu22.04"
+#: The one of the GPU operator: https://github.com/NVIDIA/gpu-operator, deployments/gpu-operator/values.yaml (commit
+#: a22dbf6 of 2026-08-21, read 2026-11-21). EKS's nodes have driver 580, which is CUDA 13, and DCGM before 4.4 has no
+#: diagnostics for that: https://github.com/NVIDIA/DCGM/pull/249 (read 2026-11-21).
+DCGM_IMAGE = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubuntu24.04"
 #: Bash and curl, for both architectures.
 #: https://docs.aws.amazon.com/linux/al2023/ug/base-container.html (read 2026-11-21)
 CORDON_IMAGE = "public.ecr.aws/amazonlinux/amazonlinux:2023"

@@ -20,6 +20,10 @@ fi
 code=0
 dcgmi diag --run "$LEVEL" >"$log" 2>&1 || code=$?
 cat "$log"
+# Another driver than the image was made for is no fault of the GPUs: all nodes would be cordoned at once.
+if grep -qiE 'unsupported cuda version|cannot load plugins' "$log"; then
+  finish 2 "dcgmi diag has no plugins for the CUDA version of the driver: take a newer image"
+fi
 if [ "$code" -ne 0 ] || grep -q 'Fail' "$log"; then
   first="$(grep -m1 'Fail' "$log" | tr -s ' |' ' ' || true)"
   finish 1 "dcgmi diag level $LEVEL:${first:- exit code $code}"
