@@ -5,12 +5,27 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from alert_cases import CASES, gpu
+from alert_cases import CASES, cluster, gpu, up
+from ruamel.yaml import YAML
 from rule_tests import INVENTORY, WORD, all_rules, promtool, told, written
 
 from conftest import ROOT
-from ultracluster.metrics import ALERTS, FAMILIES, METRICS, OTHERS, Profile, rules, runbooks
+from ultracluster.metrics import (
+    ALERTS,
+    FAMILIES,
+    METRICS,
+    OTHERS,
+    Profile,
+    RemoteWrite,
+    agent_configuration,
+    cluster_objects,
+    kubernetes_scraping,
+    rules,
+    runbooks,
+    slurm_scraping,
+)
 from ultracluster.metrics.alert import MOST_NODES
+from ultracluster.metrics.fleet_names import SOURCES
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -29,6 +44,46 @@ def test_the_watchdog_always_fires(tmp_path: Path) -> None:
     # Its silence is its message, so it has nothing to be silent or to clear in.
     written(tmp_path, "Watchdog")
     promtool(tmp_path, [told("Watchdog", {}, [(0, True), (60, True)])])
+
+
+def test_a_silent_source_is_told_of_where_there_was_one_and_for_a_day_at_most(tmp_path: Path) -> None:
+    name, answers = "SourceSilent", up("1x1700", "node")
+    written(tmp_path, name)
+    # As the agent of a Kubernetes cluster labels what it asks: no node, and pods of Kueue's whose names change.
+    labels = {"job": "kube-state-metrics", "instance": "127.0.0.1:8080"}
+    state, queues = cluster("up", "1x29", **labels), cluster("up", "1x29", job="kueue", instance="10.0.0.1:8443")
+    moved = cluster("up", "_x31 1x1700", job="kueue", instance="10.0.0.2:8443")
+    gone = [(35, False), (45, True), (29 + 24 * 60 - 5, True), (1500, False)]
+    agent_gone = told(name, answers | state | queues, gone)
+    agent_gone["promql_expr_test"] += [
+        {"expr": f'count(ALERTS{{alertname="{name}", job="{job}"}})', "eval_time": "45m",
+         "exp_samples": [{"labels": "{}", "value": 1}]}
+        for job in ("kube-state-metrics", "kueue")
+    ]  # fmt: skip
+    tests = [
+        agent_gone,
+        told(name, answers | state | queues | moved | cluster("up", "_x29 1x1700", **labels | {"cluster": "other"}),
+             [(45, True), (1500, False)]),
+        told(name, answers, [(45, False), (1500, False)]),
+        # NoNodes says that nothing comes at all.
+        told(name, up("1x29", "node") | state, [(45, False)]),
+        # A node of another cluster makes this one's silence no fault.
+        told(name, up("1x29", "node") | state | {next(iter(answers)).replace("llama", "other"): "1x90"}, [(45, False)]),
+    ]  # fmt: skip
+    promtool(tmp_path, tests)
+
+
+def test_what_is_asked_once_for_a_cluster_has_the_names_by_which_its_silence_is_told() -> None:
+    texts = [
+        slurm_scraping("c", "10.0.0.1"),
+        kubernetes_scraping("c"),
+        agent_configuration(cluster="c", group="login", region="us-east-2", gpus=False, slurm=True),
+        *(text for made in cluster_objects(cluster="c", to=RemoteWrite(region="us-east-2", url="https://x"))
+          for text in made.get("data", {}).values()),
+    ]  # fmt: skip
+    asked = {job["job_name"] for text in texts for job in YAML(typ="safe").load(text)["scrape_configs"]}
+    # Pods come and go; the other pages are the same controller's.
+    assert asked - {"workloads", "node", "agent", "slurm-jobs", "slurm-partitions", "slurm-scheduler"} == set(SOURCES)
 
 
 def test_no_alert_is_without_its_three_stories() -> None:

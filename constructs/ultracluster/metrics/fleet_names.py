@@ -15,6 +15,8 @@ _BY = ", ".join(NODE)
 CLUSTER = ("cluster",)
 GROUP = ("cluster", "group")
 
+#: Who is asked once for a cluster, by the names of the jobs in `scraping` and `agent`.
+SOURCES = ("slurm-nodes", "kube-state-metrics", "kueue")
 SLURM_NODE_STATES = (
     "alloc",
     "idle",
@@ -84,6 +86,10 @@ _SCHEDULERS = (
 )  # fmt: skip
 
 _PIPELINE = (
+    _cluster("pipeline:source_up:bool", "bool", "Whether what is asked once for a cluster answers: Slurm's controller, "
+             "kube-state-metrics, Kueue; none when who asks is silent.",
+             f'max by (cluster, job) (last_over_time(up{{job=~"{"|".join(SOURCES)}"}}[2m]))',
+             labels=(*CLUSTER, "job")),
     _cluster("pipeline:exporter_up:bool", "bool", "Whether an exporter answers; none when the node is silent.",
              f'max by ({_BY}, job) (last_over_time(up{{instance_type!=""}}[2m]))', labels=(*NODE, "job")),
     _cluster("pipeline:samples:count", "count", "Samples of the last scrape that were sent on: the active series.",
