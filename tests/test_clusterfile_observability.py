@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_golden import templates
 
+from conftest import ROOT
 from ultracluster import clusterfile, metrics
 from ultracluster.cli.monitoring import observability_facts, observability_sentences
 from ultracluster.clusterfile.check_observability import check_series
@@ -254,6 +255,21 @@ def test_check_tells_how_much_is_collected_and_where_it_is_looked_at() -> None:
     (sentence,) = observability_sentences(cluster)
     assert sentence.endswith("dashboards on a server of your own")
     assert observability_sentences(clusterfile.loads(with_section("{profile: none}"), "c.yaml")) == []
+
+
+def test_check_counts_what_is_asked_once_for_the_cluster() -> None:
+    def series(text: str) -> int:
+        facts = observability_facts(clusterfile.loads(text, "c.yaml"))
+        assert facts is not None
+        found: int = facts["series"]
+        return found
+
+    # The controller's pages, asked by two login nodes, and what is recorded of them.
+    silent = series(f"{GOOD}slurm: {{metrics: false, login: {{count: 2}}}}\n")
+    assert series(f"{GOOD}slurm: {{login: {{count: 2}}}}\n") - silent > 100
+    eks = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+    teams = eks.replace("kubernetes: {", "kubernetes: {teams: {a: {}, b: {}, c: {}}, ")
+    assert series(eks) < series(teams)
 
 
 def test_standard_is_at_most_1600_series_a_node() -> None:

@@ -5,6 +5,7 @@ from ultracluster.metrics.alert import Alert, Severity
 from ultracluster.metrics.alertmanager import Receiver, alertmanager, amp_definition, pagerduty, sns
 from ultracluster.metrics.alerts import ALERTS
 from ultracluster.metrics.cluster_objects import cluster_objects
+from ultracluster.metrics.cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.metrics.collectors import RemoteWrite, node_collectors
 from ultracluster.metrics.counters import Dcgm, counters
 from ultracluster.metrics.fleet_names import EXPECTED_NODES, PROBLEM
@@ -28,11 +29,13 @@ __all__ = [
     "PROBLEM",
     "Alert",
     "Dcgm",
+    "KubernetesSource",
     "Metric",
     "Profile",
     "Receiver",
     "RemoteWrite",
     "Severity",
+    "SlurmSource",
     "Source",
     "Volume",
     "agent_configuration",

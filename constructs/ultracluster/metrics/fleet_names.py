@@ -17,6 +17,7 @@ GROUP = ("cluster", "group")
 
 #: Who is asked once for a cluster, by the names of the jobs in `scraping` and `agent`.
 SOURCES = ("slurm-nodes", "kube-state-metrics", "kueue")
+# Slurm up to 26.05.3 says under `powering_up` how many power down (openmetrics.c, read 2026-11-21).
 SLURM_NODE_STATES = (
     "alloc",
     "idle",
