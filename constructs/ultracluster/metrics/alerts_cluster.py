@@ -51,7 +51,7 @@ CLUSTER_ALERTS = (
         means="EKS's node monitoring agent has seen an error of a GPU that needs a restart or a new node.",
         look=("`kubectl describe node NODE`: the condition AcceleratedHardwareReady.", "GpuXidFatal, GpuXidReset."),
         act=("With node auto repair, wait; else drain and replace.",),
-        basis="The agent's own list (v1.7.0).",
+        basis="The agent's own list: https://github.com/aws/eks-node-monitoring-agent (v1.7.0, read 2026-11-20).",
     ),
     Alert(
         name="KueueWaiting",

@@ -20,11 +20,12 @@ _PATH = "/opt/ultracluster/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 
 _WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 
-#: The versions that this release was written for, each with its source.
-#: Prometheus and node_exporter: Debian sid carries the same (read 2026-11-20). dcgm-exporter: the README of
-#: https://github.com/NVIDIA/dcgm-exporter at commit d5e5f51 of 2026-05-12: the last release before fields and labels
-#: were renamed.
-PROMETHEUS = "3.5.3"
+#: The versions that this release was written for, each with its source, read 2026-11-21.
+#: Prometheus: https://github.com/prometheus/prometheus, CHANGELOG.md (tag v3.5.5 of 2026-07-08), the newest of the 3.5
+#: that is supported for long; the tests run what Debian has. node_exporter: https://github.com/prometheus/node_exporter
+#: (tag v1.11.1 of 2026-04-07). dcgm-exporter: the README of https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of
+#: 2026-05-12), the last release before fields and labels were renamed.
+PROMETHEUS = "3.5.5"
 NODE_EXPORTER = "1.11.1"
 DCGM_EXPORTER = "4.5.3-4.8.2"
 
