@@ -180,6 +180,30 @@ def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:
             "observability.alerts.topic: is in us-east-1, and must be in the cluster's region, us-east-2",
         ),
         (
+            "{alerts: {topic: arn:aws-cn:sns:us-east-2:123456789012:oncall}}",
+            "observability.alerts.topic: is in the partition aws-cn, and us-east-2 is in aws; write arn:aws:",
+        ),
+        (
+            f"{{workspace: {WORKSPACE.replace('arn:aws:', 'arn:aws-us-gov:')}}}",
+            "observability.workspace: is in the partition aws-us-gov, and us-east-2 is in aws",
+        ),
+        (
+            "{alerts: {pagerduty: arn:awsx:secretsmanager:us-east-2:123456789012:secret:a}}",
+            "observability.alerts.pagerduty: is in the partition awsx, and us-east-2 is in aws",
+        ),
+        ("{alerts: {email: 'a@example.com\\n'}}", "observability.alerts.email: must be a mail address"),
+        ("{alerts: {email: 'a\"@example.com'}}", "observability.alerts.email: must be a mail address"),
+        ("{alerts: {email: a@-.com}}", "observability.alerts.email: must be a mail address"),
+        (
+            "{grafana: {kind: managed, saml: {metadata: 'https://a:b@idp/x', admins: [sre]}}}",
+            "observability.grafana.saml.metadata: must be an address that begins with https:// and a host",
+        ),
+        ("{grafana: {kind: managed, saml: {metadata: 'https://?x', admins: [sre]}}}", "https:// and a host"),
+        (
+            "{grafana: {kind: managed, saml: {metadata: https://idp, admins: [a, b], editors: [b]}}}",
+            "observability.grafana.saml: names b twice",
+        ),
+        (
             "{alerts: {pagerduty: 0123456789abcdef0123456789abcdef}}",
             "observability.alerts.pagerduty: must be the ARN of a secret, arn:aws:secretsmanager:REGION:ACCOUNT",
         ),
@@ -270,6 +294,12 @@ def test_check_counts_what_is_asked_once_for_the_cluster() -> None:
     eks = (ROOT / "examples" / "eks-minimal.yaml").read_text()
     teams = eks.replace("kubernetes: {", "kubernetes: {teams: {a: {}, b: {}, c: {}}, ")
     assert series(eks) < series(teams)
+
+
+def test_an_admin_of_another_partition_is_refused() -> None:
+    eks = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace("arn:aws:iam", "arn:aws-cn:iam")
+    (said,) = problems(eks)
+    assert "kubernetes.admins[0]: is in the partition aws-cn, and us-east-2 is in aws" in said
 
 
 def test_standard_is_at_most_1600_series_a_node() -> None:

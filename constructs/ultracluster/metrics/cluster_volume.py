@@ -45,10 +45,17 @@ class SlurmSource:
     Args:
         queues: Its partitions.
         askers: Login nodes that ask it. Each sends all that it is told.
+
+    Raises:
+        ValueError: When one is below 0.
     """
 
     queues: int
     askers: int = 1
+
+    def __post_init__(self) -> None:
+        """Check that nothing is below 0."""
+        _check(queues=self.queues, askers=self.askers)
 
     @property
     def interval_s(self) -> int:
@@ -81,10 +88,17 @@ class KubernetesSource:
     Args:
         queues: Kueue's ClusterQueues; 0: another scheduler admits.
         pods: Pods of a node.
+
+    Raises:
+        ValueError: When one is below 0.
     """
 
     queues: int
     pods: int = _PODS
+
+    def __post_init__(self) -> None:
+        """Check that nothing is below 0."""
+        _check(queues=self.queues, pods=self.pods)
 
     @property
     def interval_s(self) -> int:
@@ -113,6 +127,11 @@ class KubernetesSource:
             "job": _EXPORTERS + sources,
         }
         return _recorded(profile, ("kube:", "kueue:"), times, groups)
+
+
+def _check(**numbers: int) -> None:
+    if problems := [f"{name} must be 0 or more, got {number}" for name, number in numbers.items() if number < 0]:
+        raise ValueError("; ".join(problems))
 
 
 def _recorded(profile: Profile, levels: str | tuple[str, ...], times: Mapping[str, int], groups: int) -> int:

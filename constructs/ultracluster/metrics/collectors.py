@@ -18,6 +18,7 @@ _BIN = "/usr/local/sbin/ultracluster-"
 # Where an image may have put the programs; a bundle is unpacked into the first.
 _PATH = "/opt/ultracluster/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d", re.ASCII)
 _WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 
 #: The versions that this release was written for, each with its source, read 2026-11-21.
@@ -42,7 +43,7 @@ class RemoteWrite:
 
     Raises:
         ValueError: When not exactly one of url and parameter is given, or one of all would be several words on a
-            command line.
+            command line, or no region, address or name.
     """
 
     region: str
@@ -57,6 +58,13 @@ class RemoteWrite:
             for value in (self.region, self.url, self.parameter)
             if value is not None and not _WORD.fullmatch(value)
         ]
+        if not problems and not _REGION.fullmatch(self.region):
+            problems.append(f"region must be one such as us-east-2, got {self.region!r}")
+        # A placeholder that is filled in later has no scheme.
+        if not problems and self.url and "://" in self.url and not self.url.startswith(("https://", "http://")):
+            problems.append(f"url must begin with https://, got {self.url!r}")
+        if not problems and self.parameter is not None and self.parameter.startswith("-"):
+            problems.append(f"parameter must be the name of one, got {self.parameter!r}")
         if problems:
             raise ValueError("; ".join(problems))
 

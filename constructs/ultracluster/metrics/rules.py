@@ -35,9 +35,9 @@ def rules(
     expected = inventory or {}
     problems = name_problems(*(name for key in expected for name in key))
     problems += [
-        f"{cluster}/{group}: {count} nodes expected; it must be 0 or more"
+        f"{cluster}/{group}: {count} nodes expected; it must be a whole number, 0 or more"
         for (cluster, group), count in expected.items()
-        if count < 0
+        if count < 0 or count != int(count)
     ]
     if problems:
         raise ValueError("; ".join(problems))

@@ -125,8 +125,19 @@ def volume(
         nodes: Type, EFA devices of a node, and number of nodes, for each node group.
         profile: How much is collected.
         source: What is asked once for the cluster, beside its nodes. Default: nothing is, and the nodes alone count.
+
+    Raises:
+        ValueError: When a number is below 0.
     """
     groups = list(nodes)
+    problems = [
+        f"{kind.name}: {what} must be 0 or more, got {number}"
+        for kind, efa, count in groups
+        for what, number in (("EFA devices", efa), ("nodes", count))
+        if number < 0
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
     scraped = sum(scraped_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     recorded = sum(recorded_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     samples = scraped / INTERVAL_S[profile]

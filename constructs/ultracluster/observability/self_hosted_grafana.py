@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 import shlex
 import tarfile
 import tempfile
@@ -18,6 +19,7 @@ from constructs import Construct
 from ultracluster import scripts
 from ultracluster.compute import image_id
 from ultracluster.hardware.grafana import SELF_HOSTED_VERSION
+from ultracluster.observability.checks import HTTPS_URL, REGION, text_problem
 from ultracluster.observability.dashboards import CORE_PLUGIN, fitted
 from ultracluster.planning import Image
 from ultracluster.planning.node_files import without_comments
@@ -61,6 +63,7 @@ providers:
     options:
       path: /etc/ultracluster/grafana/dashboards
 """
+_VERSION = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,3}", re.ASCII)
 
 
 class SelfHostedGrafana(Construct):
@@ -80,7 +83,7 @@ class SelfHostedGrafana(Construct):
         version: Version of Grafana OSS.
 
     Raises:
-        ValueError: When something is no dashboard.
+        ValueError: When something is no dashboard, or no version, address or region; all at once.
     """
 
     def __init__(
@@ -97,10 +100,17 @@ class SelfHostedGrafana(Construct):
         version: str = SELF_HOSTED_VERSION,
     ) -> None:
         super().__init__(scope, id)
+        problems = [
+            *text_problem("version", version, _VERSION, f"a version such as {SELF_HOSTED_VERSION}"),
+            *text_problem("query_url", query_url, HTTPS_URL, "an address that begins with https://"),
+            *text_problem("region", region, REGION, "a region such as us-east-2"),
+        ]
         try:
             files = fitted(dashboards, CORE_PLUGIN)
         except ValueError as error:
-            raise ValueError(f"{self.node.path}: {error}") from None
+            problems.append(str(error))
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         made = NodeRole(self, "NodeRole")
         #: Its role; grant it what dashboards query.
         self.role: iam.IRole = made.role
