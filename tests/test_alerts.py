@@ -26,6 +26,8 @@ from ultracluster.metrics import (
 )
 from ultracluster.metrics.alert import MOST_NODES
 from ultracluster.metrics.fleet_names import SOURCES
+from ultracluster.metrics.reading import reads
+from ultracluster.metrics.restricting import of_cluster
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -150,9 +152,65 @@ def test_no_rule_of_a_profile_reads_what_the_profile_lacks(tmp_path: Path, profi
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(("brought_by", "finds"), [("llama", True), ("other", False)])
+def test_the_rules_that_a_cluster_brings_read_no_other_cluster(tmp_path: Path, brought_by: str, finds: bool) -> None:
+    # Several clusters can be given one workspace: each brings its rules, perhaps of another release.
+    for name, text in rules(Profile.FULL, cluster=brought_by).items():
+        (tmp_path / name).write_text(text)
+    series = {key: values for case in CASES.values() for key, values in case.fires[0].items()}
+    made = 'count(count by (__name__) ({__name__=~"[a-z_]+:.+:.+"})) > bool 60'
+    fired = 'count(count by (alertname) (ALERTS{alertname!="Watchdog"})) > bool 20'
+    promtool(
+        tmp_path,
+        [
+            {
+                "interval": "1m",
+                "input_series": [{"series": key, "values": values} for key, values in series.items()],
+                "promql_expr_test": [
+                    {"expr": expression, "eval_time": "25m",
+                     "exp_samples": [{"labels": "{}", "value": 1}] if finds else []}
+                    for expression in (made, fired)
+                ],
+            }
+        ],
+        files=("recording.yaml", "alerts.yaml"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_no_selector_is_forgotten_and_nothing_else_is_changed(profile: Profile) -> None:
+    whole, narrow = rules(profile, inventory=INVENTORY), rules(profile, inventory=INVENTORY, cluster="llama")
+    for name, text in narrow.items():
+        groups = zip(*(YAML(typ="safe").load(one)["groups"] for one in (whole[name], text)), strict=True)
+        for before, after in groups:
+            for old, new in zip(before["rules"], after["rules"], strict=True):
+                bare = new["expr"].replace('{cluster="llama"}', "").replace('cluster="llama", ', "")
+                assert bare == old["expr"]
+                selected = re.sub(r'"[^"]*"|\b(?:by|on|group_left) \([^)]*\)', "", new["expr"])
+                for metric in reads(old["expr"]):
+                    assert set(re.findall(rf"(?<![\w:]){metric}(?![\w:])(.?)", selected)) == {"{"}, new
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("vector(1)", "vector(1)"),
+        ("{job=~'x'}", "{cluster=\"c\", job=~'x'}"),
+        ('sum by (a) (rate(x{y="}{"}[5m])) > 1.6e6', 'sum by (a) (rate(x{cluster="c", y="}{"}[5m])) > 1.6e6'),
+        ("up offset 10m unless on (a) up{}", 'up{cluster="c"} offset 10m unless on (a) up{cluster="c"}'),
+        ("a:b:c * on (d) group_left () vllm:e", 'a:b:c{cluster="c"} * on (d) group_left () vllm:e{cluster="c"}'),
+        ("quantile without (a) (0.5, b) == bool time()", 'quantile without (a) (0.5, b{cluster="c"}) == bool time()'),
+    ],
+)
+def test_a_selector_is_told_from_all_else(before: str, after: str) -> None:
+    assert of_cluster(before, "c") == after
+
+
 def test_rejects_an_inventory_that_is_no_inventory() -> None:
     with pytest.raises(ValueError, match=r"'a b' is no name .*; llama/train: -1 nodes expected"):
         rules(inventory={("a b", "train"): 1, ("llama", "train"): -1})
+    with pytest.raises(ValueError, match="is no name of a cluster"):
+        rules(cluster='a"} or {b="')
 
 
 @pytest.mark.parametrize("name", sorted(ALERTS))

@@ -79,7 +79,7 @@ def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
     }
     profile = metrics.profile_of(cluster)
     inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
-    found = {} if profile is None else metrics.rules(profile, inventory=inventory)
+    found = {} if profile is None else metrics.rules(profile, inventory=inventory, cluster=cluster.name)
     return [RenderedFile(path=f"rules/{name}", text=text, what=what[name]) for name, text in found.items()]
 
 

@@ -131,7 +131,8 @@ def _workspace(
     scope: Construct, cluster: ClusterFile, topic: sns.ITopic
 ) -> PrometheusWorkspace | ExistingPrometheusWorkspace:
     wish = cluster.observability
-    rules = metrics.rules(_profile(cluster), inventory=_inventory(cluster))
+    # Of this cluster alone, in a workspace of ours too: another cluster may be given that.
+    rules = metrics.rules(_profile(cluster), inventory=_inventory(cluster), cluster=cluster.name)
     if wish.workspace is not None:
         # Its namespaces are shared with other clusters, perhaps.
         named = {f"{cluster.name}-{name}": text for name, text in rules.items()}
