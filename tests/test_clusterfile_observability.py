@@ -1,6 +1,7 @@
 """Metrics, alerts and dashboards in the cluster file: what they become, and what is said of those that can't be."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -118,6 +119,26 @@ def test_critical_alerts_go_to_pagerduty_too_and_its_key_is_in_no_template() -> 
     assert "pagerduty" not in json.dumps(one(stack(GOOD), "AWS::APS::Workspace"))
 
 
+def test_alerts_carry_the_address_of_their_page_where_people_can_open_it() -> None:
+    def pages(text: str) -> set[str]:
+        rules = json.dumps([r for r in stack(text).values() if r["Type"] == "AWS::APS::RuleGroupsNamespace"])
+        return set(re.findall(r'runbook_url: \\"([^"\\]+)\\"', rules)) | set(
+            re.findall(r'runbook_url: \\\\\\"([^"\\]+)', rules)
+        )
+
+    assert "docs/runbooks/GpuXidFatal.md" in pages(GOOD)
+    found = pages(with_section("{alerts: {runbooks: https://wiki.example.com/gpu/runbooks}}"))
+    assert "https://wiki.example.com/gpu/runbooks/GpuXidFatal.md" in found
+    assert {page.rpartition("/")[0] for page in found} == {"https://wiki.example.com/gpu/runbooks"}
+    assert len(found) == len(metrics.ALERTS)
+
+
+def test_an_address_of_pages_is_nobody_who_hears() -> None:
+    only = with_section("{alerts: {runbooks: https://wiki.example.com/runbooks}}")
+    assert "alerts-unheard" in ids(only)
+    assert "alerts-unheard" not in ids(with_section("{alerts: {email: oncall@example.com}}"))
+
+
 def test_storage_tells_the_topic_of_the_alerts() -> None:
     found = stack(GOOD.replace("40 GB/s}", "40 GB/s}, home: {}"))
     alarms = [name for name, resource in found.items() if resource["Type"] == "AWS::CloudWatch::Alarm"]
@@ -170,7 +191,7 @@ def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:
 @pytest.mark.parametrize(
     ("section", "said"),
     [
-        ("{alerts: {}}", "observability.alerts: routes to nobody; name a topic, an email or pagerduty, or remove it"),
+        ("{alerts: {}}", "observability.alerts: says nothing; name a topic, an email, pagerduty or runbooks"),
         (
             "{alerts: {topic: arn:aws:sns:us-east-2:123456789012:oncall, email: a@example.com}}",
             "observability.alerts.email: subscribe the address to your topic yourself",
@@ -230,6 +251,11 @@ def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:
         (f"{{workspace: {WORKSPACE}, retention: 7 d}}", "observability.retention: a workspace of yours keeps its own"),
         ("{workspace: ws-0123}", "observability.workspace: must be the ARN of a workspace"),
         ("{label: {team: x}}", "unknown key"),
+        ("{alerts: {runbooks: 'http://wiki/runbooks'}}", "observability.alerts.runbooks: must be an address"),
+        ("{alerts: {runbooks: 'https://wiki/runbooks/'}}", "observability.alerts.runbooks: must be an address"),
+        ("{alerts: {runbooks: 'https://wiki/?page='}}", "observability.alerts.runbooks: must be an address"),
+        ("{alerts: {runbooks: 'javascript:alert(1)'}}", "observability.alerts.runbooks: must be an address"),
+        ("{alerts: {runbooks: docs/runbooks}}", "observability.alerts.runbooks: must be an address"),
     ],
 )  # fmt: skip
 def test_rejects_what_can_not_be(section: str, said: str) -> None:

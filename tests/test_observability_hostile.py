@@ -161,6 +161,9 @@ def test_what_is_right_is_taken(made: Callable[[], object]) -> None:
         (lambda: metrics.RemoteWrite(region="us-east-2", url="ftp://x"), "url must begin with https://"),
         (lambda: metrics.RemoteWrite(region="us-east-2", parameter="--url"), "parameter must be the name of one"),
         (lambda: metrics.rules(inventory={("a", "b"): 1.5}), "1.5 nodes expected"),  # type: ignore[dict-item]
+        (lambda: metrics.rules(runbooks="javascript:alert(1)"), "runbooks must be an address"),
+        (lambda: metrics.rules(runbooks="https://wiki/"), "runbooks must be an address"),
+        (lambda: metrics.rules(runbooks=""), "runbooks must be an address"),
         (lambda: metrics.SlurmSource(queues=-1, askers=-2), "queues must be 0 or more, got -1; askers must be"),
         (lambda: metrics.KubernetesSource(queues=1, pods=-1), "pods must be 0 or more, got -1"),
         (

@@ -74,7 +74,7 @@ def check_series(wish: Observability | None, nodes: int) -> Iterator[Problem]:
 def _check_alerts(wish: Observability) -> Iterator[Problem]:
     alerts = wish.alerts
     if "alerts" in wish.model_fields_set and not alerts.model_fields_set:
-        message = "routes to nobody; name a topic, an email or pagerduty, or remove it"
+        message = "says nothing; name a topic, an email, pagerduty or runbooks, or remove it"
         yield Problem(path=(*_PATH, "alerts"), at_key=True, message=message)
     if alerts.topic is not None and alerts.email is not None:
         message = "subscribe the address to your topic yourself; with a topic of yours none is made"

@@ -9,7 +9,7 @@ from ultracluster.metrics.cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.metrics.collectors import RemoteWrite, node_collectors
 from ultracluster.metrics.counters import Dcgm, counters
 from ultracluster.metrics.fleet_names import EXPECTED_NODES, PROBLEM
-from ultracluster.metrics.from_cluster_file import collector_objects, profile_of
+from ultracluster.metrics.from_cluster_file import cluster_rules, collector_objects, profile_of
 from ultracluster.metrics.metric import GPU, JOB, NODE, Metric, Profile, Source
 from ultracluster.metrics.names import FAMILIES, METRICS, OTHERS, metrics
 from ultracluster.metrics.objects import kube_state_metrics_arguments, node_objects, shared_objects
@@ -42,6 +42,7 @@ __all__ = [
     "alertmanager",
     "amp_definition",
     "cluster_objects",
+    "cluster_rules",
     "collector_objects",
     "counters",
     "kube_state_metrics_arguments",

@@ -1,5 +1,6 @@
 """The rule files: recording rules and alerts, as Prometheus and AMP read them."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +15,16 @@ from ultracluster.metrics.text import block_yaml, name_problems
 #: AMP evaluates no more often.
 #: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
 INTERVAL = "30s"
+#: Where the runbooks stand in the repository.
+RUNBOOKS = "docs/runbooks"
+_RUNBOOKS = re.compile(r"(https://)?[A-Za-z0-9._~@%+-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
 
 
 def rules(
     profile: Profile = Profile.STANDARD,
     *,
     inventory: Mapping[tuple[str, str], int] | None = None,
-    runbooks: str = "docs/runbooks",
+    runbooks: str = RUNBOOKS,
     cluster: str | None = None,
 ) -> dict[str, str]:
     """The rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
@@ -29,12 +33,13 @@ def rules(
         profile: How much is collected: without what a rule reads, there is no rule.
         inventory: Cluster and node group -> how many nodes there should be. A dead node sends nothing, not even that it
             is dead, so who should be there has to be written down. Default: nothing is expected.
-        runbooks: Where the runbooks stand, without the slash at the end.
+        runbooks: Where the runbooks stand, an address or a path, without the slash at the end.
         cluster: The one cluster that they read and tell of, so that several can bring theirs to one workspace and
             nothing is evaluated twice. Default: they serve every cluster of the workspace, and only one may bring them.
 
     Raises:
-        ValueError: When a name is not fit for a label, or fewer than 0 nodes are expected; all at once.
+        ValueError: When a name is not fit for a label, or fewer than 0 nodes are expected, or runbooks stand at no
+            address; all at once.
     """
     expected = inventory or {}
     names = [name for key in expected for name in key]
@@ -44,6 +49,8 @@ def rules(
         for (cluster, group), count in expected.items()
         if count < 0 or count != int(count)
     ]
+    if not _RUNBOOKS.fullmatch(runbooks):
+        problems.append(f"runbooks must be an address that begins with https://, or a path, got {runbooks[:120]!r}")
     if problems:
         raise ValueError("; ".join(problems))
     recording: dict[str, list[dict[str, Any]]] = {
