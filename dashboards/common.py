@@ -21,6 +21,7 @@ HEAT = ((None, "green"), (80, "orange"), (85, "red"))
 #: https://prometheus.io/blog/2021/02/18/introducing-the-@-modifier/ (read 2026-11-21)
 MOST = "{0} and topk(10, {0} @ end())"
 LEAST = "{0} and bottomk(10, {0} @ end())"
+ANSWERS = {1: ("answers", "green"), 0: ("silent", "red")}
 WELL = {1: ("well", "green"), 0: ("not well", "red")}
 
 

@@ -17,7 +17,8 @@ GROUP = ("cluster", "group")
 
 #: Who is asked once for a cluster, by the names of the jobs in `scraping` and `agent`.
 SOURCES = ("slurm-nodes", "kube-state-metrics", "kueue")
-# Slurm up to 26.05.3 says under `powering_up` how many power down (openmetrics.c, read 2026-11-21).
+# Slurm's page says under `powering_up` how many power down: https://github.com/SchedMD/slurm,
+# src/plugins/metrics/openmetrics/openmetrics.c (tags slurm-25-11-7-1 and slurm-26-05-3-1, read 2026-11-21).
 SLURM_NODE_STATES = (
     "alloc",
     "idle",
@@ -61,7 +62,8 @@ _FLEET = (
 )  # fmt: skip
 
 _SCHEDULERS = (
-    _cluster("slurm:nodes:count", "count", "Nodes by Slurm's state; drain is a flag beside the others.",
+    _cluster("slurm:nodes:count", "count", "Nodes by Slurm's state; drain is a flag beside the "
+             "others, and powering_up has those that power down, up to Slurm 26.05.3 at least.",
              _by_state("slurm_nodes", SLURM_NODE_STATES), labels=(*CLUSTER, "state")),
     _cluster("slurm:jobs:count", "count", "Jobs by Slurm's state.", _by_state("slurm_jobs", SLURM_JOB_STATES),
              labels=(*CLUSTER, "state")),
