@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ from clusterfile_data import GOOD, problem, problems
 from hypothesis import given
 from hypothesis import strategies as st
 from test_golden import templates
+from typer.testing import CliRunner
 
 from conftest import ROOT
 from ultracluster import clusterfile, metrics
+from ultracluster.cli import app
 from ultracluster.cli.monitoring import observability_facts, observability_sentences
 from ultracluster.clusterfile.check_observability import check_series
 from ultracluster.clusterfile.observability_section import Observability
@@ -297,12 +300,16 @@ def test_no_type_sends_more_than_its_profile_promises(name: str) -> None:
         assert sent <= SERIES_PER_NODE[profile.name.lower()]
 
 
-def test_check_tells_how_much_is_collected_and_where_it_is_looked_at() -> None:
+def test_check_tells_how_much_is_collected_and_where_it_is_looked_at(tmp_path: Path) -> None:
     cluster = clusterfile.loads(GOOD, "c.yaml")
     facts = observability_facts(cluster)
     assert facts is not None
     assert 0 < facts["series"] <= series_at_most("standard", 65) < facts["series_limit"]
     (sentence,) = observability_sentences(cluster)
+    file = tmp_path / "c.yaml"
+    file.write_text(GOOD)
+    said = CliRunner().invoke(app, ["check", str(file)])
+    assert sentence in " ".join(said.output.split())
     assert sentence.endswith("dashboards on a server of your own")
     assert observability_sentences(clusterfile.loads(with_section("{profile: none}"), "c.yaml")) == []
 

@@ -9,7 +9,7 @@ from ultracluster.cli.data_bucket import bucket_facts, bucket_sentences
 from ultracluster.cli.home import home_facts, home_sentences
 from ultracluster.cli.links import link_facts, link_sentences
 from ultracluster.cli.lustre import lustre_facts, lustre_sentences
-from ultracluster.cli.monitoring import observability_facts
+from ultracluster.cli.monitoring import observability_facts, observability_sentences
 from ultracluster.cli.output import console, fail
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
         *link_sentences(cluster),
         *bucket_sentences(cluster),
         *home_sentences(cluster),
+        *observability_sentences(cluster),
     ]
 
 
