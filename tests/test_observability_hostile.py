@@ -233,7 +233,10 @@ def test_what_only_a_deployment_knows_is_taken() -> None:
     parts.AnomalyDetector(here, "D", alias="a", workspace_arn=made.arn, query="x")
     to = parts.AlertTopic(here, "T", topic=sns.Topic(here, "Topic"), email=cdk.Fn.import_value("Mail"))
     parts.PrometheusAlarms(here, "A", workspace_id=made.workspace_id, topic=to.topic)
-    assert metrics.sns(to.topic.topic_arn, here.region)
+    anywhere = cdk.Stack(cdk.App(), "Anywhere")
+    for region in (here.region, anywhere.region):
+        assert metrics.sns(to.topic.topic_arn, region)
+        assert metrics.RemoteWrite(region=region, url=made.remote_write_url).region == region
 
 
 @pytest.mark.parametrize("region", sorted(set(REGIONS.values())))

@@ -58,7 +58,8 @@ class RemoteWrite:
             for value in (self.region, self.url, self.parameter)
             if value is not None and not _WORD.fullmatch(value)
         ]
-        if not problems and not _REGION.fullmatch(self.region):
+        # CDK's token of a region is one that a deployment fills in.
+        if not problems and not _REGION.fullmatch(self.region) and not self.region.startswith("${Token["):
             problems.append(f"region must be one such as us-east-2, got {self.region!r}")
         # A placeholder that is filled in later has no scheme.
         if not problems and self.url and "://" in self.url and not self.url.startswith(("https://", "http://")):
