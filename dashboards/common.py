@@ -37,6 +37,7 @@ OF_NODES = {
 OF_JOBS = {"running": "green", "completing": "light-green", "pending": "blue", "timeout": "orange", "failed": "red",
            "node_failed": "dark-red"}  # fmt: skip
 OF_PODS = {"Running": "green", "Succeeded": "light-green", "Pending": "blue", "Unknown": "orange", "Failed": "red"}
+ANSWERS = {1: ("answers", "green"), 0: ("silent", "red")}
 WELL = {1: ("well", "green"), 0: ("not well", "red")}
 
 

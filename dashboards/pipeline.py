@@ -1,6 +1,6 @@
 """Whether the other dashboards can be believed."""
 
-from dashboards.common import ANY_IS_BAD, CLUSTER, MOST, TO_NODE, of
+from dashboards.common import ANSWERS, ANY_IS_BAD, CLUSTER, MOST, TO_NODE, of
 from dashboards.spec import Dashboard, Panel, Query, Row
 
 PIPELINE = Dashboard(
@@ -28,6 +28,9 @@ PIPELINE = Dashboard(
                 Panel(kind="table", title="Exporters that do not answer", width=24, height=6, to=TO_NODE,
                       queries=(of("pipeline:exporter_up:bool", over="max by (instance, job, group) ({} == 0)"),),
                       columns={"instance": "Node", "job": "Exporter", "group": "Node group"}, why="Empty is good."),
+                Panel(kind="state-timeline", title="Asked once for the cluster", width=24, height=5, words=ANSWERS,
+                      queries=(of("pipeline:source_up:bool", "{{job}}"),),
+                      why="Slurm's controller, or kube-state-metrics and Kueue. A row that ends has nobody who asks."),
             ),
         ),
         Row(

@@ -178,6 +178,11 @@ def _nodes(*values: str) -> Series:
     return {key: value for number, one in enumerate(values) for key, value in up(one, "node", number).items()}
 
 
+def _asked(values: str, name: str, number: int) -> Series:
+    """Whether a source answers the agent of a node, while another node answers."""
+    return up("1x200", "node", 1) | up(values, name, number)
+
+
 CASES: dict[str, Case] = {
     "GpuXidFatal": xid(79, 48, 30),
     "GpuXidReset": xid(48, 79, 30),
@@ -350,6 +355,12 @@ CASES: dict[str, Case] = {
         ),
     ),
     "ExporterDown": threshold("dcgm", "0", "1", wait=5, make=lambda name, values: up(values, name)),
+    # All of Slurm's login nodes may be lost; of two that ask one is enough; it answers again.
+    "SourceSilent": Case(
+        fires=(_asked("1x29 _x90", "slurm-nodes", 8) | _asked("1x9 0x110", "slurm-nodes", 9), 45),
+        silent=(_asked("1x29 _x90", "slurm-nodes", 8) | _asked("1x120", "slurm-nodes", 9), 45),
+        clears=(_asked("1x29 0x30 1x60", "slurm-nodes", 8), 45, 65),
+    ),
     "TextfileStale": threshold(
         "node_textfile_mtime_seconds",
         "0",

@@ -1,15 +1,20 @@
 """Metrics, alerts and dashboards in the cluster file: what they become, and what is said of those that can't be."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from clusterfile_data import GOOD, problem, problems
+from clusterfile_data import GOOD, problem
 from hypothesis import given
 from hypothesis import strategies as st
 from test_golden import templates
+from typer.testing import CliRunner
 
+from conftest import ROOT
 from ultracluster import clusterfile, metrics
+from ultracluster.cli import app
 from ultracluster.cli.monitoring import observability_facts, observability_sentences
 from ultracluster.clusterfile.check_observability import check_series
 from ultracluster.clusterfile.observability_section import Observability
@@ -117,6 +122,26 @@ def test_critical_alerts_go_to_pagerduty_too_and_its_key_is_in_no_template() -> 
     assert "pagerduty" not in json.dumps(one(stack(GOOD), "AWS::APS::Workspace"))
 
 
+def test_alerts_carry_the_address_of_their_page_where_people_can_open_it() -> None:
+    def pages(text: str) -> set[str]:
+        rules = json.dumps([r for r in stack(text).values() if r["Type"] == "AWS::APS::RuleGroupsNamespace"])
+        return set(re.findall(r'runbook_url: \\"([^"\\]+)\\"', rules)) | set(
+            re.findall(r'runbook_url: \\\\\\"([^"\\]+)', rules)
+        )
+
+    assert "docs/runbooks/GpuXidFatal.md" in pages(GOOD)
+    found = pages(with_section("{alerts: {runbooks: https://wiki.example.com/gpu/runbooks}}"))
+    assert "https://wiki.example.com/gpu/runbooks/GpuXidFatal.md" in found
+    assert {page.rpartition("/")[0] for page in found} == {"https://wiki.example.com/gpu/runbooks"}
+    assert len(found) == len(metrics.ALERTS)
+
+
+def test_an_address_of_pages_is_nobody_who_hears() -> None:
+    only = with_section("{alerts: {runbooks: https://wiki.example.com/runbooks}}")
+    assert "alerts-unheard" in ids(only)
+    assert "alerts-unheard" not in ids(with_section("{alerts: {email: oncall@example.com}}"))
+
+
 def test_storage_tells_the_topic_of_the_alerts() -> None:
     found = stack(GOOD.replace("40 GB/s}", "40 GB/s}, home: {}"))
     alarms = [name for name, resource in found.items() if resource["Type"] == "AWS::CloudWatch::Alarm"]
@@ -167,61 +192,6 @@ def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:
     assert all("*" not in json.dumps(statement["Resource"]) for statement in statements)
 
 
-@pytest.mark.parametrize(
-    ("section", "said"),
-    [
-        ("{alerts: {}}", "observability.alerts: routes to nobody; name a topic, an email or pagerduty, or remove it"),
-        (
-            "{alerts: {topic: arn:aws:sns:us-east-2:123456789012:oncall, email: a@example.com}}",
-            "observability.alerts.email: subscribe the address to your topic yourself",
-        ),
-        (
-            "{alerts: {topic: arn:aws:sns:us-east-1:123456789012:oncall}}",
-            "observability.alerts.topic: is in us-east-1, and must be in the cluster's region, us-east-2",
-        ),
-        (
-            "{alerts: {pagerduty: 0123456789abcdef0123456789abcdef}}",
-            "observability.alerts.pagerduty: must be the ARN of a secret, arn:aws:secretsmanager:REGION:ACCOUNT",
-        ),
-        ("{retention: 12 h}", "observability.retention: metrics are kept for whole days, 1 d to 1095 d, got 12 h"),
-        ("{retention: 1096 d}", "observability.retention: metrics are kept for whole days, 1 d to 1095 d, got 1096 d"),
-        ("{profile: standart}", "observability.profile: a profile is one of basic, standard, full, none, got"),
-        ("{profile: none, retention: 7 d}", "observability.retention: there is nothing to say of it with"),
-        (
-            "{series-limit: 1000}",
-            "observability.series-limit: 65 nodes have up to 104,000 active series with profile: standard, so samples "
-            "would be discarded; allow 104,000 or more",
-        ),
-        ("{series-limit: 50000001}", "observability.series-limit: a workspace takes 50,000,000 series by default"),
-        (
-            "{grafana: {workspace: g-0123456789}}",
-            "observability.grafana.workspace: is for Amazon Managed Grafana, and kind is self-hosted; write",
-        ),
-        (
-            "{grafana: {kind: managed, workspace: g-0123456789, saml: {metadata: https://idp, admins: [sre]}}}",
-            "observability.grafana.saml: people sign in to a workspace of yours as it says",
-        ),
-        ("{grafana: {kind: managed, saml: {metadata: https://idp, admins: []}}}", "needs at least one entry"),
-        ("{grafana: {kind: oss}}", "observability.grafana.kind: a kind of Grafana is one of self-hosted, managed,"),
-        (f"{{workspace: {WORKSPACE}, retention: 7 d}}", "observability.retention: a workspace of yours keeps its own"),
-        ("{workspace: ws-0123}", "observability.workspace: must be the ARN of a workspace"),
-        ("{label: {team: x}}", "unknown key"),
-    ],
-)  # fmt: skip
-def test_rejects_what_can_not_be(section: str, said: str) -> None:
-    assert said in wrong(section)
-
-
-def test_rejects_a_grafana_of_yours_where_there_is_none() -> None:
-    said = wrong("{grafana: {kind: managed, workspace: g-0123456789}}", NORTH.replace("capacity: cr", "capacity: cr"))
-    assert "eu-north-1 has no Amazon Managed Grafana" in said
-
-
-def test_everything_that_is_wrong_comes_at_once() -> None:
-    section = "{retention: 12 h, alerts: {}, grafana: {workspace: g-0123456789}}"
-    assert len(problems(with_section(section))) == 3
-
-
 @given(profile=st.sampled_from(sorted(SERIES_PER_NODE)), nodes=st.integers(1, 200_000))
 def test_a_profile_that_breaks_the_quota_is_refused_and_the_way_out_named(profile: str, nodes: int) -> None:
     said = [one.message for one in check_series(Observability(profile=profile), nodes)]
@@ -247,14 +217,33 @@ def test_no_type_sends_more_than_its_profile_promises(name: str) -> None:
         assert sent <= SERIES_PER_NODE[profile.name.lower()]
 
 
-def test_check_tells_how_much_is_collected_and_where_it_is_looked_at() -> None:
+def test_check_tells_how_much_is_collected_and_where_it_is_looked_at(tmp_path: Path) -> None:
     cluster = clusterfile.loads(GOOD, "c.yaml")
     facts = observability_facts(cluster)
     assert facts is not None
     assert 0 < facts["series"] <= series_at_most("standard", 65) < facts["series_limit"]
     (sentence,) = observability_sentences(cluster)
+    file = tmp_path / "c.yaml"
+    file.write_text(GOOD)
+    said = CliRunner().invoke(app, ["check", str(file)])
+    assert sentence in " ".join(said.output.split())
     assert sentence.endswith("dashboards on a server of your own")
     assert observability_sentences(clusterfile.loads(with_section("{profile: none}"), "c.yaml")) == []
+
+
+def test_check_counts_what_is_asked_once_for_the_cluster() -> None:
+    def series(text: str) -> int:
+        facts = observability_facts(clusterfile.loads(text, "c.yaml"))
+        assert facts is not None
+        found: int = facts["series"]
+        return found
+
+    # The controller's pages, asked by two login nodes, and what is recorded of them.
+    silent = series(f"{GOOD}slurm: {{metrics: false, login: {{count: 2}}}}\n")
+    assert series(f"{GOOD}slurm: {{login: {{count: 2}}}}\n") - silent > 100
+    eks = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+    teams = eks.replace("kubernetes: {", "kubernetes: {teams: {a: {}, b: {}, c: {}}, ")
+    assert series(eks) < series(teams)
 
 
 def test_standard_is_at_most_1600_series_a_node() -> None:

@@ -32,7 +32,6 @@ from ultracluster.metrics.agent import kept, relabelling
 from ultracluster.metrics.collectors import node_exporter_flags
 from ultracluster.metrics.gpu_names import DCGM_METRICS
 from ultracluster.metrics.reading import read_from_exporters
-from ultracluster.metrics.volume import recorded_series, scraped_series, volume
 
 TO = RemoteWrite(region="us-east-2", parameter="/ultracluster/llama/remote-write-url")
 TOPIC = sns("arn:aws:sns:us-east-2:123456789012:alerts", "us-east-2")
@@ -274,23 +273,6 @@ def test_rejects_a_route_that_leads_nowhere() -> None:
         alertmanager(warning={})
     with pytest.raises(ValueError, match="the route for critical alerts has no target"):
         alertmanager(warning=TOPIC, critical={"sns_configs": []})
-
-
-def test_a_node_of_p5_sends_at_most_1600_series_with_the_standard_profile() -> None:
-    sizes = {
-        profile: scraped_series(P5, profile, efa_devices=32) + recorded_series(P5, profile, efa_devices=32)
-        for profile in Profile
-    }
-    assert sizes[Profile.BASIC] < sizes[Profile.STANDARD] <= 1600
-    assert sizes[Profile.STANDARD] < sizes[Profile.FULL]
-
-
-def test_a_warning_comes_before_a_quota_does() -> None:
-    assert volume([(P5, 32, 1000)]).warnings == ()
-    assert ["start the nodes in steps" in text for text in volume([(P5, 32, 2000)]).warnings] == [True]
-    large = volume([(P5, 32, 60_000)], Profile.FULL)
-    assert len(large.warnings) == 3
-    assert large.usd_per_month > volume([(P5, 32, 6_000)], Profile.FULL).usd_per_month > 0
 
 
 def test_names_follow_one_pattern() -> None:

@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 from conftest import EXAMPLES, ROOT
 from ultracluster import clusterfile, metrics
 from ultracluster.cli import app
+from ultracluster.hardware.eks import DEFAULT_VERSION
 from ultracluster.kubernetes import kueue, platform_of
 from ultracluster.metrics.metric import Profile
-from ultracluster.metrics.objects import NAMESPACE, SERVICE_ACCOUNT
+from ultracluster.metrics.objects import KUBE_STATE_METRICS_VERSION, NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.metrics.scraping import KUBE_STATE_METRICS
 
 MINIMAL = ROOT / "examples" / "eks-minimal.yaml"
@@ -147,6 +148,12 @@ def test_prometheus_takes_the_clusters_agent_but_for_the_discovery_that_debian_l
     command = ["promtool", "check", "config", "--agent", str(tmp_path / "agent.yaml")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_kube_state_metrics_is_built_for_the_version_of_kubernetes_that_a_cluster_gets() -> None:
+    # 2.19 for 1.35, 2.18 for 1.34: https://github.com/kubernetes/kube-state-metrics, README.md (read 2026-11-21)
+    built_for = int(KUBE_STATE_METRICS_VERSION.split(".")[1]) + 16
+    assert f"1.{built_for}" == DEFAULT_VERSION
 
 
 def test_a_parameter_is_no_destination_of_the_clusters_agent() -> None:

@@ -1,5 +1,6 @@
 """Prometheus, Grafana, alerts and alarms: what the constructs become, and what they refuse."""
 
+import base64
 import json
 import re
 import tarfile
@@ -395,7 +396,7 @@ def test_a_scraper_asks_a_vpc_or_an_eks_cluster() -> None:
     found = stack()
     subnets = [ec2.Subnet.from_subnet_id(found, f"S{one}", f"subnet-0123456789abcdef{one}") for one in (0, 1)]
     group = ec2.SecurityGroup.from_security_group_id(found, "G", "sg-0123456789abcdef0")
-    more: dict[str, Any] = {"workspace_arn": ARN, "configuration": "a: b\n", "security_groups": [group]}
+    more: dict[str, Any] = {"workspace_arn": ARN, "configuration": "scrape_configs: []\n", "security_groups": [group]}
     observability.PrometheusScraper(found, "Vpc", alias="slurm", subnets=subnets, **more)
     eks = "arn:aws:eks:us-east-2:123456789012:cluster/llama"
     observability.PrometheusScraper(found, "Eks", alias="eks", subnets=subnets, eks_cluster_arn=eks, **more)
@@ -404,7 +405,7 @@ def test_a_scraper_asks_a_vpc_or_an_eks_cluster() -> None:
     assert [set(one) for one in sources] == [{"VpcConfiguration"}, {"EksConfiguration"}]
     assert sources[1]["EksConfiguration"]["ClusterArn"] == eks
     (blob, _) = [one["ScrapeConfiguration"]["ConfigurationBlob"] for one in of_type(resources, "AWS::APS::Scraper")]
-    assert blob == "YTogYgo="
+    assert base64.b64decode(blob) == b"scrape_configs: []\n"
     with pytest.raises(ValueError, match=r"S/One: a scraper takes 2 subnets or more.*got 1 and 1"):
         observability.PrometheusScraper(found, "One", alias="one", subnets=subnets[:1], **more)
 

@@ -8,9 +8,11 @@ import pytest
 from dashboard_queries import EMPTY_WHEN_WELL, queries, silent
 from synthetic import SyntheticCluster
 from synthetic.scenarios import SCENARIOS, Scenario, inject, settle
+from synthetic.services import PODS, QUEUES
 
 from ultracluster.hardware import instance_type
-from ultracluster.metrics import METRICS, Profile, metrics
+from ultracluster.metrics import METRICS, KubernetesSource, Profile, SlurmSource, metrics
+from ultracluster.metrics.cluster_volume import PER_SCRAPE
 from ultracluster.metrics.reading import read_from_exporters
 from ultracluster.metrics.volume import recorded_series, scraped_series
 
@@ -72,6 +74,24 @@ def test_the_estimate_of_series_is_what_prometheus_counts(cluster: SyntheticClus
     made = number(cluster, 'count({__name__=~".+:.+:.+", instance!=""})') / NODES
     assert recorded_series(kind, Profile.STANDARD, **arguments) == pytest.approx(made, rel=0.05)
     assert sent + made <= 1600
+
+
+def test_so_is_that_of_what_is_asked_once_for_a_cluster(cluster: SyntheticCluster) -> None:
+    slurm, kubernetes = SlurmSource(queues=2), KubernetesSource(queues=len(QUEUES), pods=PODS)
+    for source, jobs in ((slurm, "slurm-.*"), (kubernetes, "kube-state-metrics|kueue")):
+        selector = f'{{job=~"{jobs}"}}'
+        kept = number(cluster, f"sum(scrape_samples_post_metric_relabeling{selector})")
+        sent = kept + PER_SCRAPE * number(cluster, f"count(up{selector})")
+        # Kueue has one replica here: another answers, and all that it says is dropped.
+        alone = PER_SCRAPE if source is kubernetes else 0
+        assert source.sent(NODES, Profile.STANDARD) == sent + alone
+        # Much more is said than is kept.
+        assert number(cluster, f"sum(scrape_samples_scraped{selector})") > 1.5 * kept
+        # This cluster has both at once.
+        own = "slurm" if source is slurm else "kube|kueue"
+        made = number(cluster, f'count({{__name__=~"(cluster|group|{own}):.+", instance=""}})')
+        made += number(cluster, f'count({{__name__=~"pipeline:.+", instance="", job=~"node|dcgm|agent|{jobs}"}})')
+        assert source.recorded(1, Profile.STANDARD) == made
 
 
 def test_every_fault_is_injected_and_exporters_of_another_version_change_nothing(cluster: SyntheticCluster) -> None:

@@ -21,13 +21,25 @@ from ruamel.yaml import YAML
 
 from synthetic.fleet import FakeNode, make_fleet
 from synthetic.shortened import EVALUATION_S, SCRAPE_S, shortened_routes, shortened_rules
-from ultracluster.metrics import Profile, agent_configuration, alertmanager, rules, slurm_scraping
+from ultracluster.metrics import (
+    Profile,
+    agent_configuration,
+    alertmanager,
+    kubernetes_scraping,
+    rules,
+    slurm_scraping,
+)
+from ultracluster.metrics.agent import SLURM_PAGES
 
 NAME, GROUP, TYPE, ZONE = "llama", "train", "p5.48xlarge", "use2-az1"
 _JOBS = ("node", "dcgm", "agent")
 #: Below those that the kernel gives to connections, of which the scrapes make hundreds: one may have the port by then.
 _PORTS = range(20_000, 32_000)
-_SERVICES = {"slurm-nodes": "slurm", "kube-state-metrics": "kube", "kueue": "kueue", "workloads": "vllm"}
+_SERVICES = {f"slurm-{page}": f"slurm-{page}" for page in SLURM_PAGES} | {
+    "kube-state-metrics": "kube",
+    "kueue": "kueue",
+    "workloads": "vllm",
+}
 
 
 def free_ports(count: int) -> list[int]:
@@ -205,7 +217,7 @@ class SyntheticCluster:
         log.close()
 
     def _write(self) -> None:
-        files = rules(self.profile, inventory={(NAME, GROUP): len(self.fleet)})
+        files = rules(self.profile, inventory={(NAME, GROUP): len(self.fleet)}, cluster=NAME)
         for name, text in files.items():
             (self.directory / name).write_text(json.dumps(shortened_rules(text)))
         for extra in self.extra_rules:
@@ -224,12 +236,11 @@ class SyntheticCluster:
         text = agent_configuration(cluster=NAME, group=GROUP, region="us-east-2", gpus=True, profile=self.profile)
         found: dict[str, Any] = YAML(typ="safe").load(text)
         del found["remote_write"]
-        controller: dict[str, Any] = YAML(typ="safe").load(slurm_scraping(NAME, "10.0.0.1", self.profile))
-        nodes_page = next(one for one in controller["scrape_configs"] if one["job_name"] == "slurm-nodes")
-        others = [{"job_name": job} for job in _SERVICES if job != "slurm-nodes"]
-        found["scrape_configs"] += [nodes_page, *others]
+        for text in (slurm_scraping(NAME, "10.0.0.1", self.profile), kubernetes_scraping(NAME, self.profile)):
+            found["scrape_configs"] += YAML(typ="safe").load(text)["scrape_configs"]
         for job in found["scrape_configs"]:
-            for key in ("static_configs", "metrics_path"):
+            for key in ("static_configs", "metrics_path", "kubernetes_sd_configs", "relabel_configs",
+                        "scheme", "authorization", "tls_config"):  # fmt: skip
                 job.pop(key, None)
             file = str(self.directory / f"{job['job_name']}.json")
             job["file_sd_configs"] = [{"files": [file], "refresh_interval": "2s"}]

@@ -2,7 +2,23 @@
 
 from synthetic.fleet import FakeNode
 
-SERVICES = ("slurm", "kube", "kueue", "vllm")
+SERVICES = ("slurm-jobs", "slurm-nodes", "slurm-partitions", "slurm-scheduler", "kube", "kueue", "vllm")
+#: Pods of a node, and Kueue's queues.
+PODS, QUEUES = 2, ("research", "health")
+_PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
+# The kubelet's conditions, and those of EKS's agent; what is well says True.
+_CONDITIONS = (
+    *("Ready", "KernelReady", "NetworkingReady", "StorageReady", "ContainerRuntimeReady", "AcceleratedHardwareReady"),
+    *("MemoryPressure", "DiskPressure", "PIDPressure"),
+)
+# What Slurm 25.11 says of each node, and no rule reads.
+_NODE_FIELDS = (
+    *("cpus", "cpus_alloc", "cpus_effective", "cpus_idle"),
+    *("memory_alloc_bytes", "memory_effective_bytes", "memory_free_bytes", "memory_bytes"),
+)
+_PRIORITIES = ("research", "production")
+# Kueue's own bounds: 1, then 2.5 doubled fourteen times.
+_BOUNDS = ("1", *(f"{2.5 * 2**power:g}" for power in range(15)), "+Inf")
 
 
 class Services:
@@ -13,42 +29,78 @@ class Services:
 
     def page(self, kind: str, t: float, now: float) -> str:
         """The page of a service."""
-        lines = {"slurm": self._slurm, "kube": self._kube, "kueue": self._kueue, "vllm": self._vllm}[kind](t)
-        return "\n".join(lines) + "\n"
+        of_slurm = {
+            "slurm-jobs": self._jobs,
+            "slurm-nodes": self._nodes,
+            "slurm-partitions": self._partitions,
+            "slurm-scheduler": self._scheduler,
+        }
+        others = {"kube": self._kube, "kueue": self._kueue, "vllm": self._vllm}
+        return "\n".join((of_slurm | others)[kind](t)) + "\n"
 
-    def _slurm(self, t: float) -> list[str]:
+    def _nodes(self, t: float) -> list[str]:
         lost = sum(node.lost for node in self.fleet.values())
         busy = sum(node.job is not None for node in self.fleet.values())
         states = {"alloc": busy - lost, "idle": len(self.fleet) - busy, "down": lost, "noresp": lost, "drain": 0}
-        states |= dict.fromkeys(("mixed", "fail", "maint", "powered_down", "powering_up"), 0)
-        jobs = {"pending": 4, "running": 3, "completing": 0, "failed": 1, "node_failed": 0, "timeout": 0}
+        states |= dict.fromkeys(("mixed", "fail", "maint", "powered_down", "powering_up", "cloud", "planned"), 0)
         return [
             f"slurm_nodes {len(self.fleet)}",
             *(f"slurm_nodes_{state} {count}" for state, count in states.items()),
-            *(f"slurm_jobs_{state} {count}" for state, count in jobs.items()),
+            *(
+                f'slurm_node_{field}{{node="{node.name}"}} 192'
+                for node in self.fleet.values()
+                for field in _NODE_FIELDS
+            ),
+        ]
+
+    def _jobs(self, t: float) -> list[str]:
+        jobs = {"pending": 4, "running": 3, "completing": 0, "failed": 1, "node_failed": 0, "timeout": 0}
+        jobs |= {"hold": 0, "outofmemory": 1, "preempted": 0}
+        return ["slurm_jobs 8", *(f"slurm_jobs_{state} {count}" for state, count in jobs.items())]
+
+    def _partitions(self, t: float) -> list[str]:
+        return [
+            "slurm_partitions 2",
             'slurm_partition_jobs{partition="train"} 7',
             'slurm_partition_jobs{partition="serve"} 1',
+            'slurm_partition_nodes{partition="train"} 80',
         ]
+
+    def _scheduler(self, t: float) -> list[str]:
+        return [f"slurm_schedule_cycle_cnt {t:.0f}", "slurm_server_thread_cnt 3"]
 
     def _kube(self, t: float) -> list[str]:
         lines = []
         for node in self.fleet.values():
-            for status, value in (("true", not node.lost), ("false", False), ("unknown", node.lost)):
-                labels = f'node="{node.name}",condition="Ready",status="{status}"'
-                lines.append(f"kube_node_status_condition{{{labels}}} {int(value)}")
-        for phase, count in (("Running", 140), ("Pending", 3), ("Failed", 1)):
-            lines.append(f'kube_pod_status_phase{{namespace="train",pod="sum",phase="{phase}"}} {count}')
+            for condition in _CONDITIONS:
+                well = "false" if condition.endswith("Pressure") else "true"
+                now = "unknown" if node.lost else well
+                for status in ("true", "false", "unknown"):
+                    labels = f'node="{node.name}",condition="{condition}",status="{status}"'
+                    lines.append(f"kube_node_status_condition{{{labels}}} {int(status == now)}")
+            for pod in range(PODS):
+                odd = {(0, 1): "Pending", (1, 1): "Failed"}.get((node.number, pod), "Running")
+                for phase in _PHASES:
+                    labels = f'namespace="train",pod="{node.name}-{pod}",uid="{node.number}-{pod}",phase="{phase}"'
+                    lines.append(f"kube_pod_status_phase{{{labels}}} {int(phase == odd)}")
         return lines
 
     def _kueue(self, t: float) -> list[str]:
-        lines = [
-            'kueue_pending_workloads{cluster_queue="research",status="active"} 2',
-            'kueue_admitted_active_workloads{cluster_queue="research"} 3',
-        ]
+        lines = []
         total = 10 + t / 5
-        for bound, share in (("10", 0.2), ("60", 0.6), ("300", 0.9), ("+Inf", 1)):
-            labels = f'cluster_queue="research",le="{bound}"'
-            lines.append(f"kueue_admission_wait_time_seconds_bucket{{{labels}}} {total * share:.3f}")
+        for queue in QUEUES:
+            of_queue = f'cluster_queue="{queue}",replica_role="leader"'
+            lines += [
+                f'kueue_pending_workloads{{{of_queue},status="active"}} 2',
+                f'kueue_pending_workloads{{{of_queue},status="inadmissible"}} 0',
+                f"kueue_admitted_active_workloads{{{of_queue}}} 3",
+                f'kueue_cluster_queue_status{{{of_queue},status="active"}} 1',
+            ]
+            for priority in _PRIORITIES:
+                for index, bound in enumerate(_BOUNDS):
+                    labels = f'{of_queue},priority_class="{priority}",le="{bound}"'
+                    share = min(1, index / 9)
+                    lines.append(f"kueue_admission_wait_time_seconds_bucket{{{labels}}} {total * share:.3f}")
         return lines
 
     def _vllm(self, t: float) -> list[str]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
+    from ultracluster.metrics import KubernetesSource, SlurmSource
 
 
 def observability_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
@@ -19,7 +20,7 @@ def observability_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
         for group in cluster.node_groups
     ]
     login = (cluster.service_type, 0, cluster.service_count)
-    made = volume([*groups, login], Profile[wish.profile.upper()])
+    made = volume([*groups, login], Profile[wish.profile.upper()], source=_source(cluster))
     return {
         "profile": wish.profile,
         "grafana": cluster.grafana,
@@ -28,6 +29,19 @@ def observability_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
         "samples_per_s": round(made.samples_per_s),
         "usd_per_month": round(made.usd_per_month),
     }
+
+
+def _source(cluster: "ClusterFile") -> "SlurmSource | KubernetesSource | None":
+    """What is asked once for the cluster."""
+    from ultracluster.metrics import KubernetesSource, SlurmSource
+
+    if cluster.orchestrator == "kubernetes":
+        # A queue for each team, and one for the checks of the nodes.
+        teams = len(cluster.kubernetes.teams) or 1
+        return KubernetesSource(queues=teams + 1 if cluster.kubernetes.scheduler == "kueue" else 0)
+    if not cluster.slurm_metrics or not cluster.service_count:
+        return None
+    return SlurmSource(queues=len(cluster.queues), askers=cluster.service_count)
 
 
 def observability_sentences(cluster: "ClusterFile") -> list[str]:

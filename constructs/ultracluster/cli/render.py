@@ -77,10 +77,10 @@ def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
         "recording.yaml": "Recording rules: exporters' metrics under names of ours.",
         "alerts.yaml": "Alerting rules.",
     }
-    profile = metrics.profile_of(cluster)
-    inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
-    found = {} if profile is None else metrics.rules(profile, inventory=inventory)
-    return [RenderedFile(path=f"rules/{name}", text=text, what=what[name]) for name, text in found.items()]
+    return [
+        RenderedFile(path=f"rules/{name}", text=text, what=what[name])
+        for name, text in metrics.cluster_rules(cluster).items()
+    ]
 
 
 def _dashboards(cluster: "ClusterFile") -> list[RenderedFile]:

@@ -33,7 +33,8 @@ def observability_advice(cluster: ClusterFile) -> Iterator[tuple[str, str]]:
             f"{cluster.region} has no Amazon Managed Grafana, so a small server of your own shows the dashboards; "
             "write grafana: {kind: self-hosted} if that is right",
         )
-    if wish.workspace is None and "alerts" not in wish.model_fields_set:
+    alerts = wish.alerts
+    if wish.workspace is None and alerts.topic is None and alerts.email is None and alerts.pagerduty is None:
         yield (
             "alerts-unheard",
             "nobody is subscribed to the topic of the alerts; write observability: {alerts: {email: ...}}, or name a "

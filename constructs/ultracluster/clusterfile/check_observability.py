@@ -74,7 +74,7 @@ def check_series(wish: Observability | None, nodes: int) -> Iterator[Problem]:
 def _check_alerts(wish: Observability) -> Iterator[Problem]:
     alerts = wish.alerts
     if "alerts" in wish.model_fields_set and not alerts.model_fields_set:
-        message = "routes to nobody; name a topic, an email or pagerduty, or remove it"
+        message = "says nothing; name a topic, an email, pagerduty or runbooks, or remove it"
         yield Problem(path=(*_PATH, "alerts"), at_key=True, message=message)
     if alerts.topic is not None and alerts.email is not None:
         message = "subscribe the address to your topic yourself; with a topic of yours none is made"
@@ -90,6 +90,11 @@ def _check_grafana(wish: Observability, region: str | None) -> Iterator[Problem]
     if grafana.workspace is not None and grafana.saml is not None:
         message = "people sign in to a workspace of yours as it says; remove one of the two"
         yield Problem(path=(*_PATH, "grafana", "saml"), at_key=True, message=message)
+    if grafana.saml is not None:
+        roles = [*grafana.saml.admins, *grafana.saml.editors]
+        for role in sorted({role for role in roles if roles.count(role) > 1}):
+            message = f"names {role} twice; a role administers or edits, and is named once"
+            yield Problem(path=(*_PATH, "grafana", "saml"), at_key=True, message=message)
     if grafana.workspace is not None and region is not None and region not in MANAGED_GRAFANA_REGIONS:
         message = f"{region} has no Amazon Managed Grafana, so no workspace of yours is there; take kind: self-hosted"
         yield Problem(path=(*_PATH, "grafana", "workspace"), message=message)

@@ -26,6 +26,7 @@ from ultracluster.clusterfile.needs import second_zone
 from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile.problems import Path, Problem
 from ultracluster.hardware import pcs
+from ultracluster.hardware.partitions import partition_problem
 from ultracluster.hardware.zones import REGIONS, region_of_zone
 from ultracluster.planning import CapacityBlock, ReservationGroup, UltraServerBlock
 
@@ -164,10 +165,15 @@ def _check_arns(draft: Draft) -> Iterator[Problem]:
     for name, section in draft.sections.items():
         if isinstance(section.capacity, ReservationGroup):
             arns["nodes", name, "capacity", "group"] = section.capacity.arn
+    if draft.kubernetes is not None and draft.orchestrator == KUBERNETES:
+        for index, admin in enumerate(draft.kubernetes.admins):
+            arns["kubernetes", "admins", index] = admin
     for path, arn in arns.items():
         region = arn.split(":")[3] if arn else None
         if draft.region and region and region != draft.region:
             yield Problem(path=path, message=f"is in {region}, and must be in the cluster's region, {draft.region}")
+        elif arn and (message := partition_problem(arn, draft.region)):
+            yield Problem(path=path, message=message)
 
 
 def _check_notifications(draft: Draft) -> Iterator[Problem]:

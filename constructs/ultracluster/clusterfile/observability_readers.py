@@ -18,7 +18,11 @@ SECRET_ARN = re.compile(
     re.ASCII,
 )
 GRAFANA_ID = re.compile(r"g-[0-9a-f]{10}", re.ASCII)
-HTTPS = re.compile(r"https://[A-Za-z0-9./_~:@?=&%+-]{1,2000}", re.ASCII)
+_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+# A host, perhaps a port and a path; no name and password, which would stand in the template.
+HTTPS = re.compile(rf"https://{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?([/?][A-Za-z0-9./_~:@?=&%+-]{{0,1500}})?", re.ASCII)
+# The name of a page is put behind it: so no slash at the end, and nothing that only stands there.
+RUNBOOKS = re.compile(rf"https://{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?(/[A-Za-z0-9._~@%+-]{{1,200}}){{0,20}}", re.ASCII)
 SAML_TEXT = re.compile(r"[^\s\"'\\<>]([^\"'\\<>\r\n\t]{0,254}[^\s\"'\\<>])?")
 
 
@@ -43,7 +47,13 @@ def grafana_id(value: object) -> str:
 
 def https_url(value: object) -> str:
     """An address."""
-    return _matching(value, HTTPS, "an address that begins with https://")
+    return _matching(value, HTTPS, "an address that begins with https:// and a host")
+
+
+def runbooks_url(value: object) -> str:
+    """Where runbooks stand."""
+    what = "an address that begins with https:// and has no slash, question mark or hash at the end: pages follow it"
+    return _matching(value, RUNBOOKS, what)
 
 
 def saml_text(value: object) -> str:

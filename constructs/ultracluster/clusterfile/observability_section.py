@@ -50,6 +50,11 @@ class Alerts(Section):
         description="Secret with a routing key of PagerDuty under `routing_key`, which lets aps.amazonaws.com read it. "
         "Default: PagerDuty hears of nothing.",
     )
+    runbooks: o.RunbooksUrl | None = Field(
+        default=None,
+        description="Where you publish docs/runbooks: each alert carries this address, a slash, its name and `.md`. "
+        "Default: the path in the repository.",
+    )
 
 
 class Observability(Section):

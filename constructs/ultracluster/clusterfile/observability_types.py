@@ -35,4 +35,5 @@ SecretArn = Annotated[
     ),
 ]
 HttpsUrl = Annotated[str, text_of(readers.https_url, readers.HTTPS, "https://idp.example.com/metadata")]
+RunbooksUrl = Annotated[str, text_of(readers.runbooks_url, readers.RUNBOOKS, "https://wiki.example.com/runbooks")]
 SamlText = Annotated[str, text_of(readers.saml_text, readers.SAML_TEXT, "admin")]

@@ -241,7 +241,7 @@ TopicArn = Annotated[
     str,
     text_of(notice_readers.topic_arn, notice_readers.TOPIC_ARN, "arn:aws:sns:us-east-2:123456789012:oncall"),
 ]
-Email = Annotated[str, text_of(notice_readers.email, r"^[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+$", "oncall@example.com")]
+Email = Annotated[str, text_of(notice_readers.email, notice_readers.EMAIL, "oncall@example.com")]
 ControllerSize = Annotated[str, Reader(readers.controller_size, enum=list(pcs.SIZES))]
 SlurmVersion = Annotated[
     str,

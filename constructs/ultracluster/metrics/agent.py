@@ -21,6 +21,11 @@ SLURM_TARGET = "/run/ultracluster/metrics/slurm.json"
 #: Pages of the controller. Not jobs-users-accts: a series for each user and account has no bound.
 SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
 
+# Those of the kubelet, and those of EKS's agent beside the one for accelerators.
+UNREAD_CONDITIONS = (
+    "kube_node_status_condition;(?:(?:Memory|Disk|PID)Pressure|(?:Kernel|Networking|Storage|ContainerRuntime)Ready)"
+)
+
 _PREFIXES: Mapping[str, tuple[str, ...]] = {
     "node": ("node_", "ultracluster_", "train_", "nccl_"),
     "dcgm": ("DCGM_",),
@@ -63,6 +68,9 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
         )
     if job == "node":
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
+    if job == "kube-state-metrics" and profile < Profile.FULL:
+        # Each condition is three series of a node, and no rule reads these.
+        rules.append({"action": "drop", "source_labels": ["__name__", "condition"], "regex": UNREAD_CONDITIONS})
     if job == "kueue":
         # Its second replica counts the same workloads.
         rules.append({"action": "drop", "source_labels": ["replica_role"], "regex": "follower"})

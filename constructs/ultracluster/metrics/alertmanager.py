@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster.hardware.partitions import partition_problem
 from ultracluster.metrics.text import block_yaml
 
 #: A receiver's settings, as Alertmanager names them: `{"sns_configs": [...]}`.
 Receiver = Mapping[str, Any]
 
+# So CDK writes what only a deployment knows.
+_TOKEN = "${Token["
 _SUBJECT = (
     "{{ .Status | toUpper }} {{ .CommonLabels.alertname }} {{ .CommonLabels.cluster }}"
     "{{ if gt (len .Alerts) 1 }} ({{ len .Alerts }}){{ end }}"
@@ -36,8 +39,18 @@ _INHIBITIONS = (
 def sns(topic_arn: str, region: str) -> Receiver:
     """A topic of SNS. Its policy has to let `aps.amazonaws.com` publish.
 
+    Args:
+        topic_arn: Its ARN, or CDK's token of one.
+        region: Region of the topic.
+
+    Raises:
+        ValueError: When it is no ARN of a topic, or one of elsewhere.
+
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html (read 2026-11-21)
     """
+    _check(topic_arn, "sns", "a topic")
+    if topic_arn.startswith("arn:") and _TOKEN not in topic_arn + region and topic_arn.split(":")[3] != region:
+        raise ValueError(f"the topic {topic_arn} is not in {region}")
     return {
         "sns_configs": [
             {
@@ -54,11 +67,31 @@ def sns(topic_arn: str, region: str) -> Receiver:
 def pagerduty(secret_arn: str, secret_key: str = "routing_key") -> Receiver:
     """PagerDuty, whose routing key AMP reads from a secret. The form is AMP's: Alertmanager itself does not know it.
 
+    Args:
+        secret_arn: ARN of the secret, or CDK's token of one.
+        secret_key: The key in it.
+
+    Raises:
+        ValueError: When it is no ARN of a secret, or the key is empty.
+
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-pagerduty-configure-alertmanager.html
     (read 2026-11-21)
     """
+    _check(secret_arn, "secretsmanager", "a secret")
+    if not secret_key.strip():
+        raise ValueError("secret_key must name the key under which the secret has the routing key")
     key = {"aws_secrets_manager": {"secret_arn": secret_arn, "secret_key": secret_key}}
     return {"pagerduty_configs": [{"routing_key": key, "description": _SUBJECT, "send_resolved": True}]}
+
+
+def _check(arn: str, service: str, what: str) -> None:
+    if _TOKEN in arn:
+        return
+    parts = arn.split(":")
+    if len(parts) < 6 or parts[0] != "arn" or parts[2] != service or not all(parts[3:6]):
+        raise ValueError(f"must be the ARN of {what}, arn:aws:{service}:REGION:ACCOUNT:..., got {arn[:120]!r}")
+    if problem := partition_problem(arn):
+        raise ValueError(f"{arn} {problem}")
 
 
 def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdog: Receiver | None = None) -> str:

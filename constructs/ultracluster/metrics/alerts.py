@@ -13,3 +13,6 @@ from ultracluster.metrics.alerts_node import NODE_ALERTS
 ALERTS: Mapping[str, Alert] = MappingProxyType(
     {alert.name: alert for alert in (*GPU_ALERTS, *NODE_ALERTS, *JOB_ALERTS, *CLUSTER_ALERTS)}
 )
+
+#: The one that always fires, and reads nothing.
+WATCHDOG = "Watchdog"

@@ -51,7 +51,7 @@ CLUSTER_ALERTS = (
         means="EKS's node monitoring agent has seen an error of a GPU that needs a restart or a new node.",
         look=("`kubectl describe node NODE`: the condition AcceleratedHardwareReady.", "GpuXidFatal, GpuXidReset."),
         act=("With node auto repair, wait; else drain and replace.",),
-        basis="The agent's own list (v1.7.0).",
+        basis="The agent's own list: https://github.com/aws/eks-node-monitoring-agent (v1.7.0, read 2026-11-20).",
     ),
     Alert(
         name="KueueWaiting",
@@ -76,6 +76,31 @@ CLUSTER_ALERTS = (
         look=("`systemctl status ultracluster-metrics-*`, or the pod's containers.", "GpuMissing, GpuXidFatal."),
         act=("Restart the exporter; when it hangs again, drain the node.",),
         basis="5 minutes: a restart takes less.",
+    ),
+    Alert(
+        name="SourceSilent",
+        severity=Severity.WARNING,
+        wait="10m",
+        of_a_node=False,
+        # `up` and not what they tell: a cluster whose last queue is deleted has an empty page of Kueue's.
+        expression="max_over_time(pipeline:source_up:bool[1d]) == 1 unless on (cluster, job) "
+        "pipeline:source_up:bool == 1 and on (cluster) cluster:nodes:count > 0",
+        summary="{{ $labels.job }} of {{ $labels.cluster }} has fallen silent",
+        means="It has answered within a day and no longer does, while nodes send. What reads it is blind: for "
+        "slurm-nodes SlurmNodesDown and SlurmNodesDrained, for kube-state-metrics KubernetesNodeNotReady and "
+        "AcceleratorUnhealthy, for kueue KueueWaiting.",
+        look=(
+            "slurm-nodes: on a login node `systemctl status ultracluster-metrics-slurm-target.timer`, "
+            "`cat /run/ultracluster/metrics/slurm.json`, and `curl` of its address with `/metrics/nodes`.",
+            "kube-state-metrics and kueue at once: `kubectl -n ultracluster-metrics describe pod -l "
+            "app.kubernetes.io/name=cluster-metrics`, the agent that asks both.",
+            "kueue alone: `kubectl -n kueue-system get pods`.",
+        ),
+        act=(
+            "Start what stands still: the login nodes' agents, the pod, the controller.",
+            "If you have taken it away for good, silence it: it clears a day after the last answer.",
+        ),
+        basis="10 minutes: a controller that is updated and a pod that moves take less. " + _OURS,
     ),
     Alert(
         name="TextfileStale",

@@ -18,13 +18,15 @@ _BIN = "/usr/local/sbin/ultracluster-"
 # Where an image may have put the programs; a bundle is unpacked into the first.
 _PATH = "/opt/ultracluster/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d", re.ASCII)
 _WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 
-#: The versions that this release was written for, each with its source.
-#: Prometheus and node_exporter: Debian sid carries the same (read 2026-11-20). dcgm-exporter: the README of
-#: https://github.com/NVIDIA/dcgm-exporter at commit d5e5f51 of 2026-05-12: the last release before fields and labels
-#: were renamed.
-PROMETHEUS = "3.5.3"
+#: The versions that this release was written for, each with its source, read 2026-11-21.
+#: Prometheus: https://github.com/prometheus/prometheus, CHANGELOG.md (tag v3.5.5 of 2026-07-08), the newest of the 3.5
+#: that is supported for long; the tests run what Debian has. node_exporter: https://github.com/prometheus/node_exporter
+#: (tag v1.11.1 of 2026-04-07). dcgm-exporter: the README of https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of
+#: 2026-05-12), the last release before fields and labels were renamed.
+PROMETHEUS = "3.5.5"
 NODE_EXPORTER = "1.11.1"
 DCGM_EXPORTER = "4.5.3-4.8.2"
 
@@ -41,7 +43,7 @@ class RemoteWrite:
 
     Raises:
         ValueError: When not exactly one of url and parameter is given, or one of all would be several words on a
-            command line.
+            command line, or no region, address or name.
     """
 
     region: str
@@ -56,6 +58,14 @@ class RemoteWrite:
             for value in (self.region, self.url, self.parameter)
             if value is not None and not _WORD.fullmatch(value)
         ]
+        # CDK's token of a region is one that a deployment fills in.
+        if not problems and not _REGION.fullmatch(self.region) and not self.region.startswith("${Token["):
+            problems.append(f"region must be one such as us-east-2, got {self.region!r}")
+        # A placeholder that is filled in later has no scheme.
+        if not problems and self.url and "://" in self.url and not self.url.startswith(("https://", "http://")):
+            problems.append(f"url must begin with https://, got {self.url!r}")
+        if not problems and self.parameter is not None and self.parameter.startswith("-"):
+            problems.append(f"parameter must be the name of one, got {self.parameter!r}")
         if problems:
             raise ValueError("; ".join(problems))
 

@@ -15,6 +15,10 @@ _BY = ", ".join(NODE)
 CLUSTER = ("cluster",)
 GROUP = ("cluster", "group")
 
+#: Who is asked once for a cluster, by the names of the jobs in `scraping` and `agent`.
+SOURCES = ("slurm-nodes", "kube-state-metrics", "kueue")
+# Slurm's page says under `powering_up` how many power down: https://github.com/SchedMD/slurm,
+# src/plugins/metrics/openmetrics/openmetrics.c (tags slurm-25-11-7-1 and slurm-26-05-3-1, read 2026-11-21).
 SLURM_NODE_STATES = (
     "alloc",
     "idle",
@@ -58,7 +62,8 @@ _FLEET = (
 )  # fmt: skip
 
 _SCHEDULERS = (
-    _cluster("slurm:nodes:count", "count", "Nodes by Slurm's state; drain is a flag beside the others.",
+    _cluster("slurm:nodes:count", "count", "Nodes by Slurm's state; drain is a flag beside the "
+             "others, and powering_up has those that power down, up to Slurm 26.05.3 at least.",
              _by_state("slurm_nodes", SLURM_NODE_STATES), labels=(*CLUSTER, "state")),
     _cluster("slurm:jobs:count", "count", "Jobs by Slurm's state.", _by_state("slurm_jobs", SLURM_JOB_STATES),
              labels=(*CLUSTER, "state")),
@@ -84,6 +89,10 @@ _SCHEDULERS = (
 )  # fmt: skip
 
 _PIPELINE = (
+    _cluster("pipeline:source_up:bool", "bool", "Whether what is asked once for a cluster answers: Slurm's controller, "
+             "kube-state-metrics, Kueue; none when who asks is silent.",
+             f'max by (cluster, job) (last_over_time(up{{job=~"{"|".join(SOURCES)}"}}[2m]))',
+             labels=(*CLUSTER, "job")),
     _cluster("pipeline:exporter_up:bool", "bool", "Whether an exporter answers; none when the node is silent.",
              f'max by ({_BY}, job) (last_over_time(up{{instance_type!=""}}[2m]))', labels=(*NODE, "job")),
     _cluster("pipeline:samples:count", "count", "Samples of the last scrape that were sent on: the active series.",

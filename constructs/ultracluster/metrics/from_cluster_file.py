@@ -1,4 +1,4 @@
-"""What collects on a Kubernetes cluster, from a cluster file."""
+"""What a cluster file asks for: rules, and what collects on a Kubernetes cluster."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +9,7 @@ from ultracluster.metrics.cluster_objects import cluster_objects
 from ultracluster.metrics.collectors import RemoteWrite
 from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.objects import node_objects, shared_objects
+from ultracluster.metrics.rules import RUNBOOKS, rules
 
 # EKS's own label of a managed group: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html (read
 # 2026-11-21)
@@ -20,6 +21,21 @@ def profile_of(cluster: ClusterFile) -> Profile | None:
     """How much is collected; None: nothing is."""
     wish = cluster.observability
     return Profile[wish.profile.upper()] if wish.on else None
+
+
+def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
+    """The rule files of the cluster, by name; none when the file asks for no metrics."""
+    profile = profile_of(cluster)
+    if profile is None:
+        return {}
+    inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
+    return rules(
+        profile,
+        inventory=inventory,
+        runbooks=cluster.observability.alerts.runbooks or RUNBOOKS,
+        # In a workspace of ours too: another cluster may be given that.
+        cluster=cluster.name,
+    )
 
 
 def collector_objects(

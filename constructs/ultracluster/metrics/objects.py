@@ -26,13 +26,18 @@ from ultracluster.metrics.scraping import KUBE_STATE_METRICS, KUBE_STATE_RESOURC
 NAMESPACE = "ultracluster-metrics"
 #: Whom the agents run as, and who may write to the workspace.
 SERVICE_ACCOUNT = "agent"
+#: For Kubernetes 1.35, the default here: the table of https://github.com/kubernetes/kube-state-metrics, README.md (tag
+#: v2.19.1 of 2026-06-10, whose examples/standard/deployment.yaml names the image; read 2026-11-21).
+KUBE_STATE_METRICS_VERSION = "2.19.1"
+#: Any version 2 does: it runs scripts. https://github.com/aws/aws-cli (tag 2.31.0 of 2025-09-23, read 2026-11-21)
+_AWS_CLI = "2.31.0"
 #: Tags, not digests: no registry was asked for them. Mirror them into your own, and pin what you mirrored.
 IMAGES: Mapping[str, str] = {
     "agent": f"quay.io/prometheus/prometheus:v{PROMETHEUS}",
     "node": f"quay.io/prometheus/node-exporter:v{NODE_EXPORTER}",
     "dcgm": f"nvcr.io/nvidia/k8s/dcgm-exporter:{DCGM_EXPORTER}-distroless",
-    "scripts": "public.ecr.aws/aws-cli/aws-cli:2.31.0",
-    "kube-state-metrics": "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.17.0",
+    "scripts": f"public.ecr.aws/aws-cli/aws-cli:{_AWS_CLI}",
+    "kube-state-metrics": f"registry.k8s.io/kube-state-metrics/kube-state-metrics:v{KUBE_STATE_METRICS_VERSION}",
 }
 
 _Object = dict[str, Any]

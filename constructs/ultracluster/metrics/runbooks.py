@@ -5,12 +5,17 @@ from pathlib import Path
 
 from ultracluster.hardware import instance_type
 from ultracluster.metrics.alerts import ALERTS
+from ultracluster.metrics.cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.metrics.metric import Profile
 from ultracluster.metrics.names import METRICS
 from ultracluster.metrics.volume import recorded_series, scraped_series, volume
 
 _TYPES = ("p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge")
 _NODES = (64, 1_000, 10_000)
+_ONCE = (
+    ("Slurm's controller: 2 queues, asked by 2 login nodes", SlurmSource(queues=2, askers=2)),
+    ("kube-state-metrics and Kueue: 12 pods a node, 3 queues", KubernetesSource(queues=3)),
+)
 
 
 def index() -> str:
@@ -51,6 +56,13 @@ def volumes() -> str:
             for one in found
         ]
         lines.append(f"| {count:,} nodes | {' | '.join(cells)} |")
+    lines += ["", "| once for 1,000 nodes | basic | standard | full |", "|---|---|---|---|"]
+    for title, source in _ONCE:
+        cells = []
+        for profile in Profile:
+            sent, made = source.sent(1_000, profile), source.recorded(1, profile)
+            cells.append(f"{sent:,} + {made} = {sent + made:,}")
+        lines.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

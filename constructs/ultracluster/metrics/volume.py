@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ultracluster.hardware import InstanceType
 from ultracluster.metrics.agent import INTERVAL_S
+from ultracluster.metrics.cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource
 from ultracluster.metrics.counters import fields
 from ultracluster.metrics.gpu_names import DCGM_METRICS
 from ultracluster.metrics.metric import Profile
@@ -36,8 +37,6 @@ _RULE_INTERVAL_S = 30
 # Most rules read the last sample; a quarter of them reads five minutes of them.
 _SAMPLES_READ_PER_SERIES = 4
 
-# What every scrape adds: up, its duration, samples before and after, new series.
-_PER_SCRAPE = 5
 # A healthy node has none of these.
 _QUIET = ("gpu:xid:", "gpu:clock_event:", "efa:rx_drops:", "efa:retransmits:", "node:xid_", "kube:", "slurm:", "kueue:")
 # What node_exporter's further collectors of the profile `full` give beside: an estimate, not measured on such a node.
@@ -89,7 +88,7 @@ def scraped_series(
         of_node += 1 + 2 * min(8, instance_type.max_interfaces) + 2 * max(1, instance_type.nvme[0]) + 2
     if profile >= Profile.FULL:
         of_node += _FULL_EXTRAS
-    return of_gpus + of_node + _AGENT + _PER_SCRAPE * (3 if gpus else 2)
+    return of_gpus + of_node + _AGENT + PER_SCRAPE * (3 if gpus else 2)
 
 
 def recorded_series(
@@ -114,19 +113,42 @@ def recorded_series(
     return total
 
 
-def volume(nodes: Iterable[tuple[InstanceType, int, int]], profile: Profile = Profile.STANDARD) -> Volume:
+def volume(
+    nodes: Iterable[tuple[InstanceType, int, int]],
+    profile: Profile = Profile.STANDARD,
+    *,
+    source: SlurmSource | KubernetesSource | None = None,
+) -> Volume:
     """What a cluster makes.
 
     Args:
         nodes: Type, EFA devices of a node, and number of nodes, for each node group.
         profile: How much is collected.
+        source: What is asked once for the cluster, beside its nodes. Default: nothing is, and the nodes alone count.
+
+    Raises:
+        ValueError: When a number is below 0.
     """
     groups = list(nodes)
+    problems = [
+        f"{kind.name}: {what} must be 0 or more, got {number}"
+        for kind, efa, count in groups
+        for what, number in (("EFA devices", efa), ("nodes", count))
+        if number < 0
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
     scraped = sum(scraped_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     recorded = sum(recorded_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
-    samples = scraped / INTERVAL_S[profile] + recorded / _RULE_INTERVAL_S
+    samples = scraped / INTERVAL_S[profile]
     # Three exporters, each in a request of its own at the most.
     writes = sum(3 * count for _, _, count in groups) / INTERVAL_S[profile]
+    if source is not None:
+        once = source.sent(sum(count for _, _, count in groups), profile)
+        scraped += once
+        samples += once / source.interval_s
+        recorded += source.recorded(sum(count > 0 for _, _, count in groups), profile)
+    samples += recorded / _RULE_INTERVAL_S
     return Volume(
         series=scraped + recorded,
         samples_per_s=samples,

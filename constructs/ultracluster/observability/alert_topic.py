@@ -1,5 +1,8 @@
 """The topic that alerts and alarms are sent to."""
 
+import re
+from collections.abc import Iterator
+
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -7,6 +10,9 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from ultracluster.observability.checks import arn_problem, known
+
+_EMAIL = re.compile(r"[^\s@<>\"\\,;]+@[^\s@<>\"\\,;]+\.[A-Za-z0-9-]+")
 _PROMETHEUS, _CLOUDWATCH = "aps.amazonaws.com", "cloudwatch.amazonaws.com"
 
 
@@ -18,12 +24,18 @@ class AlertTopic(Construct):
             `cloudwatch.amazonaws.com` publish. Default: one is made, with a key.
         email: An address that is subscribed, and has to confirm it. Default: nobody is subscribed.
 
+    Raises:
+        ValueError: When the topic can't be published to, or the address is none; all at once.
+
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver.html and
     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (read 2026-11-21)
     """
 
     def __init__(self, scope: Construct, id: str, *, topic: sns.ITopic | None = None, email: str | None = None) -> None:
         super().__init__(scope, id)
+        problems = list(_problems(topic, email, cdk.Stack.of(self).region))
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         self._made = topic is None
         #: The topic.
         self.topic: sns.ITopic = topic or sns.Topic(
@@ -56,6 +68,16 @@ class AlertTopic(Construct):
     def _own(self, service: str, resource: str, separator: str) -> str:
         format = cdk.ArnFormat.COLON_RESOURCE_NAME if separator == ":" else cdk.ArnFormat.SLASH_RESOURCE_NAME
         return cdk.Stack.of(self).format_arn(service=service, resource=resource, resource_name="*", arn_format=format)
+
+
+def _problems(topic: sns.ITopic | None, email: str | None, region: str) -> Iterator[str]:
+    if topic is not None:
+        arn = topic.topic_arn
+        yield from arn_problem("topic", arn, "arn:aws:sns:REGION:ACCOUNT:NAME", region=region)
+        if known(arn) and arn.endswith(".fifo"):
+            yield "topic is of the type FIFO, to which neither service publishes; take one of the type Standard"
+    if email is not None and known(email) and not _EMAIL.fullmatch(email):
+        yield f"email must be a mail address, as in oncall@example.com, got {email[:120]!r}"
 
 
 def _key(scope: Construct) -> kms.Key:

@@ -1,6 +1,7 @@
 """What is in a workspace of Amazon Managed Grafana: data sources and dashboards."""
 
 import hashlib
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from ultracluster.hardware.grafana import AMAZON_PROMETHEUS_PLUGIN
+from ultracluster.observability.checks import GRAFANA_ID, HTTPS_URL, REGION, text_problem
 from ultracluster.observability.cloudwatch_access import cloudwatch_source
 from ultracluster.observability.dashboards import fitted
 
@@ -31,6 +33,7 @@ _ACTIONS = (
     "grafana:DescribeWorkspace",
     "grafana:ListWorkspaceServiceAccounts",
 )
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
 class GrafanaContent(Construct):
@@ -50,7 +53,7 @@ class GrafanaContent(Construct):
             `grant_cloudwatch` to the workspace's role. Default: there is none.
 
     Raises:
-        ValueError: When something is no dashboard.
+        ValueError: When something is no dashboard, or no name, id, address or region; all at once.
     """
 
     def __init__(
@@ -66,10 +69,20 @@ class GrafanaContent(Construct):
         cloudwatch_region: str | None = None,
     ) -> None:
         super().__init__(scope, id)
+        problems = [
+            *text_problem("name", name, _NAME, "1 to 100 letters, digits, dots, hyphens and underscores"),
+            *text_problem("workspace_id", workspace_id, GRAFANA_ID, "the id of a workspace, such as g-0123456789"),
+            *text_problem("query_url", query_url, HTTPS_URL, "an address that begins with https://"),
+            *text_problem("region", region, REGION, "a region such as us-east-2"),
+        ]
+        if cloudwatch_region is not None:
+            problems += text_problem("cloudwatch_region", cloudwatch_region, REGION, "a region such as us-east-2")
         try:
             files = fitted(dashboards, AMAZON_PROMETHEUS_PLUGIN)
         except ValueError as error:
-            raise ValueError(f"{self.node.path}: {error}") from None
+            problems.append(str(error))
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         stack = cdk.Stack.of(self)
         short = name if len(name) <= 27 else _checksum(name)[:27]
         #: Uid of the folder and of the data source: 40 characters at most.

@@ -1,6 +1,7 @@
 """A workspace of Amazon Managed Grafana."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import aws_cdk as cdk
@@ -15,6 +16,9 @@ from ultracluster.hardware.grafana import (
     MANAGED_GRAFANA_VERSION,
     MOST_SUBNETS,
 )
+from ultracluster.observability.checks import GRAFANA_NAME, HTTPS_URL, text_problem
+
+_VERSION = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +51,8 @@ class GrafanaWorkspace(Construct):
         security_groups: Groups of its interfaces there. Must be said with `subnets`.
 
     Raises:
-        ValueError: When the region has no Amazon Managed Grafana, or subnets and groups don't fit; all at once.
+        ValueError: When the region has no Amazon Managed Grafana, subnets and groups don't fit, or something is not
+            what the service takes; all at once.
 
     See: https://docs.aws.amazon.com/grafana/latest/userguide/AMG-configure-vpc.html and
     https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html (read 2026-11-21)
@@ -66,7 +71,12 @@ class GrafanaWorkspace(Construct):
     ) -> None:
         super().__init__(scope, id)
         stack = cdk.Stack.of(self)
-        problems = list(_problems(stack.region, len(subnets), len(security_groups)))
+        problems = [
+            *text_problem("name", name, GRAFANA_NAME, "1 to 255 letters, digits and . - _ ~"),
+            *text_problem("version", version, _VERSION, f"a version such as {MANAGED_GRAFANA_VERSION}"),
+            *_problems(stack.region, len(subnets), len(security_groups)),
+            *(() if saml is None else _saml_problems(saml)),
+        ]
         if problems:
             raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         workspaces = stack.format_arn(service="grafana", resource="/workspaces", resource_name="*")
@@ -119,6 +129,14 @@ def _problems(region: str, subnets: int, groups: int) -> list[str]:
     if bool(subnets) != bool(groups):
         problems.append("subnets and security_groups go together")
     return problems
+
+
+def _saml_problems(saml: Saml) -> Iterator[str]:
+    yield from text_problem("saml.metadata_url", saml.metadata_url, HTTPS_URL, "an address that begins with https://")
+    if not saml.admin_roles:
+        yield "saml.admin_roles must name a role: without one nobody administers Grafana"
+    if not all((saml.role_attribute, *saml.admin_roles, *saml.editor_roles)):
+        yield "saml: an attribute or a role has no name"
 
 
 def _saml(saml: Saml) -> l1.CfnWorkspace.SamlConfigurationProperty:

@@ -7,6 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.hardware.prometheus import ACTIVE_ALERTS, ACTIVE_SERIES
+from ultracluster.observability.checks import WORKSPACE_ID, text_problem
 
 _PERIOD = cdk.Duration.minutes(5)
 # A quota that is nearly used up: time to have it raised. A choice of ours.
@@ -21,6 +22,9 @@ class PrometheusAlarms(Construct):
         topic: Who is told, of an alarm and of its end; in the workspace's region.
         series_quota: Active series that the workspace may have. Default: the quota of a new account.
         alerts_quota: Active alerts that it may have. Default: the quota of a new account.
+
+    Raises:
+        ValueError: When the id is none, or a quota below 1; all at once.
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-CW-usage-metrics.html (read 2026-11-21). That page
     names metrics, not all dimensions: `Workspace` is what published alarms use.
@@ -37,6 +41,16 @@ class PrometheusAlarms(Construct):
         alerts_quota: int = ACTIVE_ALERTS,
     ) -> None:
         super().__init__(scope, id)
+        problems = [
+            *text_problem("workspace_id", workspace_id, WORKSPACE_ID, "the id of a workspace, ws-..."),
+            *(
+                f"{name} must be at least 1, got {quota}"
+                for name, quota in (("series_quota", series_quota), ("alerts_quota", alerts_quota))
+                if quota < 1
+            ),
+        ]
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         self._workspace_id = workspace_id
         self._topic = topic
         self._alarm(

@@ -17,6 +17,9 @@ class PrometheusEndpoint(Construct):
         subnet: Subnet of its interface.
         clients: Groups of those who may reach it: nodes that write, servers that query.
 
+    Raises:
+        ValueError: When there are no clients.
+
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-interface-VPC.html (read 2026-11-21)
     """
 
@@ -24,6 +27,8 @@ class PrometheusEndpoint(Construct):
         self, scope: Construct, id: str, *, vpc: ec2.IVpc, subnet: ec2.ISubnet, clients: Sequence[ec2.ISecurityGroup]
     ) -> None:
         super().__init__(scope, id)
+        if not clients:
+            raise ValueError(f"{self.node.path}: clients must name a group: without one nobody reaches the endpoint")
         group = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="Endpoint of Prometheus", allow_all_outbound=False
         )

@@ -9,7 +9,9 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.hardware.partitions import domain_of, partition_problem
 from ultracluster.hardware.prometheus import DEFINITION_BYTES, MOST_RETENTION_DAYS, RETENTION_DAYS
+from ultracluster.observability.checks import known
 from ultracluster.observability.prometheus_access import PrometheusGrants
 from ultracluster.observability.rule_groups import RuleGroups
 
@@ -19,6 +21,7 @@ WORKSPACE_ARN = re.compile(
     r"workspace/(?P<id>ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     re.ASCII,
 )
+_ALIAS_CHARACTERS = 100
 
 
 class PrometheusWorkspace(Construct):
@@ -60,7 +63,7 @@ class PrometheusWorkspace(Construct):
     ) -> None:
         super().__init__(scope, id)
         limits = series_limits or {}
-        problems = list(_problems(alert_manager, retention_days, limits))
+        problems = list(_problems(alias, alert_manager, retention_days, limits))
         if problems:
             raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         # A log group below /aws/vendedlogs/ keeps the account's resource policy of CloudWatch Logs from growing over
@@ -118,15 +121,19 @@ class ExistingPrometheusWorkspace(Construct):
                 f"got {arn[:120]!r}"
             )
         stack = cdk.Stack.of(self)
-        for what, here, there in (
-            ("region", stack.region, match["region"]),
-            ("account", stack.account, match["account"]),
-        ):
-            if rules and here != there and not cdk.Token.is_unresolved(here):
-                raise ValueError(
-                    f"{self.node.path}: the workspace is in the {what} {there}, and rules are written in the stack's, "
-                    f"{here}; make this one in a stack there, or give no rules"
-                )
+        wrong = partition_problem(arn)
+        problems = [] if wrong is None else [f"arn {wrong}"]
+        problems += [
+            f"the workspace is in the {what} {there}, and rules are written in the stack's, {here}; make this one in a "
+            "stack there, or give no rules"
+            for what, here, there in (
+                ("region", stack.region, match["region"]),
+                ("account", stack.account, match["account"]),
+            )
+            if rules and here != there and known(here)
+        ]
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         #: ARN of the workspace.
         self.arn = arn
         #: Its id, `ws-...`.
@@ -147,9 +154,8 @@ def query_url(arn: str) -> str:
 
     See: https://docs.aws.amazon.com/general/latest/gr/prometheus-service.html (read 2026-11-21)
     """
-    _, partition, _, region, _, resource = arn.split(":")
-    suffix = "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com"
-    return f"https://aps-workspaces.{region}.{suffix}/workspaces/{resource.removeprefix('workspace/')}"
+    _, _, _, region, _, resource = arn.split(":")
+    return f"https://aps-workspaces.{region}.{domain_of(region)}/workspaces/{resource.removeprefix('workspace/')}"
 
 
 def _limit(cluster: str, most: int) -> l1.CfnWorkspace.LimitsPerLabelSetProperty:
@@ -164,12 +170,18 @@ def _without_slash(endpoint: str) -> str:
     return cdk.Fn.select(0, cdk.Fn.split("/api/v1/", f"{endpoint}api/v1/"))
 
 
-def _problems(alert_manager: str | None, retention_days: int, limits: Mapping[str, int]) -> list[str]:
+def _problems(alias: str, alert_manager: str | None, retention_days: int, limits: Mapping[str, int]) -> list[str]:
     problems = []
+    if known(alias) and not 1 <= len(alias.strip()) <= _ALIAS_CHARACTERS:
+        problems.append(f"alias must be 1 to {_ALIAS_CHARACTERS} characters, got {alias[:120]!r}")
+    if alert_manager is not None and known(alert_manager) and "alertmanager_config:" not in alert_manager:
+        problems.append("alert_manager must be AMP's wrapper around the configuration; amp_definition makes it")
     if not 1 <= retention_days <= MOST_RETENTION_DAYS:
         problems.append(f"retention_days must be 1 to {MOST_RETENTION_DAYS:,}, got {retention_days}")
     if len((alert_manager or "").encode()) > DEFINITION_BYTES:
         problems.append(f"alert_manager must be at most {DEFINITION_BYTES:,} bytes, got {len(alert_manager or ''):,}")
+    if any(not cluster for cluster in limits):
+        problems.append("series_limits: a cluster has no name")
     problems += [
         f"series_limits: {cluster} must be allowed at least 1 series, got {most}"
         for cluster, most in limits.items()

@@ -26,7 +26,9 @@ class RuleGroups(Construct):
     def __init__(self, scope: Construct, id: str, *, workspace_arn: str, rules: Mapping[str, str]) -> None:
         super().__init__(scope, id)
         named = {file.removesuffix(".yaml"): text for file, text in rules.items()}
-        if problems := list(rule_problems(named)):
+        problems = list(rule_problems(named))
+        problems += [f"{name} and {name}.yaml are the same namespace" for name in rules if f"{name}.yaml" in rules]
+        if problems:
             raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         for name, text in sorted(named.items()):
             l1.CfnRuleGroupsNamespace(self, name, name=name, workspace=workspace_arn, data=text)

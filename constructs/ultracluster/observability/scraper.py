@@ -1,7 +1,8 @@
 """A collector that AWS runs: it scrapes what an EKS cluster or a VPC holds."""
 
 import base64
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_aps as l1
@@ -10,6 +11,10 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.hardware.prometheus import SCRAPER_SUBNETS
+from ultracluster.observability.checks import arn_problem, known, text_problem
+
+# https://docs.aws.amazon.com/prometheus/latest/APIReference/API_CreateScraper.html (read 2026-11-21)
+_ALIAS = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,99}", re.ASCII)
 
 
 class PrometheusScraper(Construct):
@@ -27,7 +32,8 @@ class PrometheusScraper(Construct):
         eks_cluster_arn: The EKS cluster that it scrapes, which must let it in by an access entry. Default: the VPC.
 
     Raises:
-        ValueError: When there are fewer than two subnets, or no group.
+        ValueError: When there are fewer than two subnets, no group, or something is not what the service takes; all at
+            once.
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector.html (read 2026-11-21)
     """
@@ -45,11 +51,13 @@ class PrometheusScraper(Construct):
         eks_cluster_arn: str | None = None,
     ) -> None:
         super().__init__(scope, id)
-        if len(subnets) < SCRAPER_SUBNETS or not security_groups:
-            raise ValueError(
-                f"{self.node.path}: a scraper takes {SCRAPER_SUBNETS} subnets or more, in zones of their own, and a "
-                f"security group, got {len(subnets)} and {len(security_groups)}"
-            )
+        problems = [
+            *text_problem("alias", alias, _ALIAS, "1 to 100 letters, digits, dots, hyphens and underscores"),
+            *arn_problem("workspace_arn", workspace_arn, "arn:aws:aps:REGION:ACCOUNT:workspace/ws-..."),
+            *_problems(configuration, eks_cluster_arn, [subnet.subnet_id for subnet in subnets], len(security_groups)),
+        ]
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         place = {
             "subnet_ids": [subnet.subnet_id for subnet in subnets],
             "security_group_ids": [group.security_group_id for group in security_groups],
@@ -85,6 +93,20 @@ class PrometheusScraper(Construct):
         )
         #: The role that it takes; an access entry of EKS names it.
         self.role_arn: str = self.resource.attr_role_arn
+
+
+def _problems(configuration: str, eks_cluster_arn: str | None, subnets: Sequence[str], groups: int) -> Iterator[str]:
+    if len(subnets) < SCRAPER_SUBNETS or not groups:
+        yield (
+            f"a scraper takes {SCRAPER_SUBNETS} subnets or more, in zones of their own, and a security group, got "
+            f"{len(subnets)} and {groups}"
+        )
+    elif len(set(subnets)) < len(subnets):
+        yield "a subnet is named twice; each must be in a zone of its own"
+    if known(configuration) and "scrape_configs:" not in configuration:
+        yield "configuration must be one of Prometheus, with scrape_configs, in YAML"
+    if eks_cluster_arn is not None:
+        yield from arn_problem("eks_cluster_arn", eks_cluster_arn, "arn:aws:eks:REGION:ACCOUNT:cluster/NAME")
 
 
 def _encoded(configuration: str) -> str:

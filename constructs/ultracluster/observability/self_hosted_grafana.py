@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 import shlex
 import tarfile
 import tempfile
@@ -19,6 +20,7 @@ from constructs import Construct
 from ultracluster import scripts
 from ultracluster.compute import image_id
 from ultracluster.hardware.grafana import SELF_HOSTED_VERSION
+from ultracluster.observability.checks import HTTPS_URL, REGION, text_problem
 from ultracluster.observability.cloudwatch_access import cloudwatch_source
 from ultracluster.observability.dashboards import CORE_PLUGIN, fitted
 from ultracluster.planning import Image
@@ -63,6 +65,7 @@ providers:
     options:
       path: /etc/ultracluster/grafana/dashboards
 """
+_VERSION = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,3}", re.ASCII)
 
 
 class SelfHostedGrafana(Construct):
@@ -84,7 +87,7 @@ class SelfHostedGrafana(Construct):
         version: Version of Grafana OSS.
 
     Raises:
-        ValueError: When something is no dashboard, or the region of CloudWatch is not known yet.
+        ValueError: When something is no dashboard, or no version, address or region; all at once.
     """
 
     def __init__(
@@ -102,15 +105,24 @@ class SelfHostedGrafana(Construct):
         version: str = SELF_HOSTED_VERSION,
     ) -> None:
         super().__init__(scope, id)
+        problems = [
+            *text_problem("version", version, _VERSION, f"a version such as {SELF_HOSTED_VERSION}"),
+            *text_problem("query_url", query_url, HTTPS_URL, "an address that begins with https://"),
+            *text_problem("region", region, REGION, "a region such as us-east-2"),
+        ]
+        if cloudwatch_region is not None:
+            problems += text_problem("cloudwatch_region", cloudwatch_region, REGION, "a region such as us-east-2")
+            if cdk.Token.is_unresolved(cloudwatch_region):
+                problems.append("cloudwatch_region stands in a file: give its name, such as us-east-2")
         try:
             files = fitted(dashboards, CORE_PLUGIN)
         except ValueError as error:
-            raise ValueError(f"{self.node.path}: {error}") from None
+            problems.append(str(error))
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
         made = NodeRole(self, "NodeRole")
         #: Its role; grant it what dashboards query.
         self.role: iam.IRole = made.role
-        if cdk.Token.is_unresolved(cloudwatch_region):
-            raise ValueError(f"{self.node.path}: cloudwatch_region stands in a file: give its name, such as us-east-2")
         bundle = _bundle(files, cloudwatch_region)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "grafana.tar"

@@ -132,7 +132,7 @@ def _workspace(
     scope: Construct, cluster: ClusterFile, topic: sns.ITopic
 ) -> PrometheusWorkspace | ExistingPrometheusWorkspace:
     wish = cluster.observability
-    rules = metrics.rules(_profile(cluster), inventory=_inventory(cluster))
+    rules = metrics.cluster_rules(cluster)
     if wish.workspace is not None:
         # Its namespaces are shared with other clusters, perhaps.
         named = {f"{cluster.name}-{name}": text for name, text in rules.items()}
@@ -148,10 +148,6 @@ def _workspace(
         retention_days=wish.retention.seconds // _DAY,
         series_limits={cluster.name: cluster.series_limit},
     )
-
-
-def _inventory(cluster: ClusterFile) -> dict[tuple[str, str], int]:
-    return {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
 
 
 def _remote_write_url(
