@@ -99,7 +99,9 @@ def existing(arn: str = ARN) -> object:
 
 
 @pytest.mark.parametrize(
-    "made", [detector, topic, content, managed, own_server, scraper, alarms, workspace, existing], ids=str
+    "made",
+    [detector, topic, content, managed, own_server, scraper, alarms, workspace, existing],
+    ids=lambda made: made.__name__,
 )
 def test_what_is_right_is_taken(made: Callable[[], object]) -> None:
     made()
