@@ -135,7 +135,7 @@ def test_the_new_group_takes_a_free_name(tmp_path: Path) -> None:
 
 
 def test_rejects_an_update_that_no_cluster_file_could_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: str) -> clusterfile.ClusterFile:
+    def refuse(path: str, **_: Any) -> clusterfile.ClusterFile:
         if path == str(EXAMPLES[0]):
             return before
         raise clusterfile.ClusterFileError(path, [])
