@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from ultracluster import compute, orchestration
 from ultracluster.clusterfile import ClusterFile, ClusterFileError, loads, yaml_tree
-from ultracluster.clusterfile.capacity import Blocks, read_capacity, write_capacity
-from ultracluster.clusterfile.image import read_image, write_image
-from ultracluster.clusterfile.placement import read_placement, write_placement
+from ultracluster.clusterfile.readers.capacity import Blocks, read_capacity, write_capacity
+from ultracluster.clusterfile.readers.image import read_image, write_image
+from ultracluster.clusterfile.readers.placement import read_placement, write_placement
 from ultracluster.hardware import (
     INSTANCE_TYPES,
     LAYOUTS,

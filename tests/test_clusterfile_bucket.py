@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.clusterfile import ClusterFile, loads
-from ultracluster.clusterfile.data_bucket import ExistingBucket as Wish
-from ultracluster.clusterfile.data_bucket import read_data_bucket, write_data_bucket
+from ultracluster.clusterfile.readers.data_bucket import ExistingBucket as Wish
+from ultracluster.clusterfile.readers.data_bucket import read_data_bucket, write_data_bucket
 from ultracluster.planning.existing_bucket import existing_bucket_problems
 from ultracluster.storage import EXISTING_BUCKET, ExistingBucket
 

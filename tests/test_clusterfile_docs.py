@@ -7,9 +7,10 @@ import pytest
 from clusterfile_data import problems
 
 from conftest import ROOT
-from ultracluster.clusterfile import advice, schema
-from ultracluster.clusterfile.notice_readers import WARNINGS
+from ultracluster.clusterfile import schema
+from ultracluster.clusterfile.advice import file as advice
 from ultracluster.clusterfile.quantities import Duration, Size, Throughput
+from ultracluster.clusterfile.readers.notices import WARNINGS
 from ultracluster.hardware import pcs
 
 PAGE = (ROOT / "docs" / "cluster-file.md").read_text()
@@ -23,7 +24,7 @@ def test_every_key_is_in_a_table() -> None:
 
 
 def test_every_warning_is_in_a_table_and_no_other() -> None:
-    source = "".join(path.read_text() for path in Path(advice.__file__).parent.glob("advice*.py"))
+    source = "".join(path.read_text() for path in Path(advice.__file__).parent.glob("*.py"))
     made = set(re.findall(r'yield \(?\s*"([a-z-]+)"', source))
     assert len(made) >= 6
     assert set(re.findall(r"`ultracluster:([a-z-]+)`", TABLES)) == made

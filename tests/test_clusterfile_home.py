@@ -14,7 +14,7 @@ from test_golden import templates
 
 from ultracluster import clusterfile, patterns
 from ultracluster.cli.home import home_facts, home_sentences
-from ultracluster.clusterfile.storage_sections import Home
+from ultracluster.clusterfile.sections.storage import Home
 from ultracluster.planning import NFS_CLIENT_UNIT
 
 LUSTRE = "lustre: {throughput: 40 GB/s}"

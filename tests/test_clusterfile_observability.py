@@ -16,8 +16,8 @@ from conftest import ROOT
 from ultracluster import clusterfile, metrics
 from ultracluster.cli import app
 from ultracluster.cli.monitoring import observability_facts, observability_sentences
-from ultracluster.clusterfile.check_observability import check_series
-from ultracluster.clusterfile.observability_section import Observability
+from ultracluster.clusterfile.checks.observability import check_series
+from ultracluster.clusterfile.sections.observability import Observability
 from ultracluster.hardware import INSTANCE_TYPES
 from ultracluster.hardware.grafana import MANAGED_GRAFANA_REGIONS
 from ultracluster.hardware.prometheus import ACTIVE_SERIES

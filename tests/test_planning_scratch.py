@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracluster import scripts
-from ultracluster.clusterfile import readers
+from ultracluster.clusterfile.readers import values as readers
 from ultracluster.hardware import INSTANCE_TYPES, InstanceType
 from ultracluster.planning import SCRATCH_STATE, LocalScratch, NodeSetup
 

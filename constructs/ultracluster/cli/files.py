@@ -101,7 +101,7 @@ def _table(cluster: "ClusterFile") -> "Table":
 
 def _bought(group: "NodeGroup") -> str:
     """How a group is bought, short enough for a table."""
-    from ultracluster.clusterfile.capacity import write_capacity
+    from ultracluster.clusterfile.readers.capacity import write_capacity
 
     written = write_capacity(group.capacity)
     if isinstance(written, str):
@@ -217,8 +217,8 @@ def _subnet_capacity(cluster: "ClusterFile") -> int | None:
 
 
 def _summary(cluster: "ClusterFile") -> dict[str, Any]:
-    from ultracluster.clusterfile.capacity import write_capacity
-    from ultracluster.clusterfile.placement import write_placement
+    from ultracluster.clusterfile.readers.capacity import write_capacity
+    from ultracluster.clusterfile.readers.placement import write_placement
 
     return {
         "name": cluster.name,

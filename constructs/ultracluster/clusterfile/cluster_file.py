@@ -7,18 +7,18 @@ from typing import Annotated
 from pydantic import Field
 
 from ultracluster.clusterfile import slurm_plan
-from ultracluster.clusterfile import types as t
 from ultracluster.clusterfile.catalogue import Catalogue
-from ultracluster.clusterfile.declared import DeclaredType
-from ultracluster.clusterfile.kubernetes_sections import Kubernetes, SystemNodes
 from ultracluster.clusterfile.lustre_client import lustre_client, lustre_zone
 from ultracluster.clusterfile.needs import home_size, lustre_plan, second_zone, training_addresses
 from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup, node_groups
-from ultracluster.clusterfile.observability_section import Observability
-from ultracluster.clusterfile.section import Section
-from ultracluster.clusterfile.sections import Login, Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.sections.declared import DeclaredType
+from ultracluster.clusterfile.sections.file import Login, Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.sections.kubernetes import Kubernetes, SystemNodes
+from ultracluster.clusterfile.sections.observability import Observability
+from ultracluster.clusterfile.sections.section import Section
+from ultracluster.clusterfile.sections.storage import Storage
 from ultracluster.clusterfile.slurm_plan import QueuePlan
-from ultracluster.clusterfile.storage_sections import Storage
+from ultracluster.clusterfile.types import values as t
 from ultracluster.hardware import InstanceType, pcs
 from ultracluster.hardware.grafana import MANAGED_GRAFANA_REGIONS
 from ultracluster.planning import (

@@ -6,14 +6,15 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ultracluster.clusterfile import node_readers, readers
 from ultracluster.clusterfile.catalogue import Catalogue
-from ultracluster.clusterfile.declared import DeclaredType
-from ultracluster.clusterfile.kubernetes_sections import Kubernetes, SystemNodes
 from ultracluster.clusterfile.node_group import KUBERNETES, NodeGroup, node_groups
-from ultracluster.clusterfile.observability_section import Observability
-from ultracluster.clusterfile.sections import Login, Network, NodeGroupSection, Notifications, Slurm
-from ultracluster.clusterfile.storage_sections import Storage
+from ultracluster.clusterfile.readers import nodes as node_readers
+from ultracluster.clusterfile.readers import values as readers
+from ultracluster.clusterfile.sections.declared import DeclaredType
+from ultracluster.clusterfile.sections.file import Login, Network, NodeGroupSection, Notifications, Slurm
+from ultracluster.clusterfile.sections.kubernetes import Kubernetes, SystemNodes
+from ultracluster.clusterfile.sections.observability import Observability
+from ultracluster.clusterfile.sections.storage import Storage
 from ultracluster.hardware import InstanceType
 
 _S = TypeVar("_S", bound=BaseModel)

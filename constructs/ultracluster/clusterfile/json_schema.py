@@ -6,8 +6,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.clusterfile.node_readers import RESERVED_NODE_GROUPS
-from ultracluster.clusterfile.types import write
+from ultracluster.clusterfile.readers.nodes import RESERVED_NODE_GROUPS
+from ultracluster.clusterfile.types.reader import write
 
 
 def schema() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Links between a file system and S3, as the file asks for them."""
 
-from ultracluster.clusterfile.storage_sections import Link, Lustre, Storage
+from ultracluster.clusterfile.sections.storage import Link, Lustre, Storage
 from ultracluster.planning import Association
 
 #: Stands for the name of a data bucket that is made, which only a deployment knows.

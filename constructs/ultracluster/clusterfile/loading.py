@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ultracluster.clusterfile import checks, translate, yaml_tree
+from ultracluster.clusterfile import translate, yaml_tree
+from ultracluster.clusterfile.checks import file as checks
 from ultracluster.clusterfile.cluster_file import ClusterFile
 from ultracluster.clusterfile.draft import Draft
 from ultracluster.clusterfile.problems import ClusterFileError, Located, Path, Problem, field_name

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.storage_sections import Lustre
+from ultracluster.clusterfile.sections.storage import Lustre
 from ultracluster.hardware import InstanceType
 from ultracluster.hardware.quotas import LUSTRE_EFA_CONNECTIONS
 from ultracluster.planning import EfaBundle, LustreClient, LustreClients

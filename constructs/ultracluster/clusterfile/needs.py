@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.clusterfile.node_group import NodeGroup
 from ultracluster.clusterfile.quantities import Size
-from ultracluster.clusterfile.storage_sections import Home, Lustre
+from ultracluster.clusterfile.sections.storage import Home, Lustre
 from ultracluster.hardware import InstanceType, addresses, eks, interfaces, repositories
 from ultracluster.planning import (
     Checkpoint,

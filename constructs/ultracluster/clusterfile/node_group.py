@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from ultracluster.clusterfile.capacity import Blocks
 from ultracluster.clusterfile.catalogue import Catalogue
 from ultracluster.clusterfile.quantities import Size
-from ultracluster.clusterfile.sections import NodeGroupSection
-from ultracluster.clusterfile.slurm_sections import NodeSlurm
+from ultracluster.clusterfile.readers.capacity import Blocks
+from ultracluster.clusterfile.sections.file import NodeGroupSection
+from ultracluster.clusterfile.sections.slurm import NodeSlurm
 from ultracluster.hardware import InstanceType, Interface, Layout, UltraServer, addresses, eks, interfaces, pcs
 from ultracluster.planning import (
     GPU_TAINT,

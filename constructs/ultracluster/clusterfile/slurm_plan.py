@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ultracluster.clusterfile.quantities import Duration
-from ultracluster.clusterfile.sections import Slurm
-from ultracluster.clusterfile.slurm_sections import Queue
+from ultracluster.clusterfile.sections.file import Slurm
+from ultracluster.clusterfile.sections.slurm import Queue
 from ultracluster.planning.slurm_accounts import SlurmAccount, SlurmQos, SlurmUser
 from ultracluster.planning.slurm_accounts import accounting_script as render
 from ultracluster.planning.slurm_settings import METRICS_SETTINGS, METRICS_SINCE

@@ -4,15 +4,22 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ultracluster.clusterfile.basic_readers import nearest
 from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.clusterfile.declared import Cards, DeclaredType, Nvme
-from ultracluster.clusterfile.kubernetes_sections import ExistingCluster, Kubernetes, SystemNodes, Team
-from ultracluster.clusterfile.observability_section import Alerts, Grafana, Observability, Saml
 from ultracluster.clusterfile.problems import FieldProblems, Path, Problem, shown
-from ultracluster.clusterfile.sections import ExistingNetwork, Login, Network, NodeGroupSection, Notifications, Slurm
-from ultracluster.clusterfile.slurm_sections import Account, NodeSlurm, Qos, Queue, Ssh, User
-from ultracluster.clusterfile.storage_sections import (
+from ultracluster.clusterfile.readers.basic import nearest
+from ultracluster.clusterfile.sections.declared import Cards, DeclaredType, Nvme
+from ultracluster.clusterfile.sections.file import (
+    ExistingNetwork,
+    Login,
+    Network,
+    NodeGroupSection,
+    Notifications,
+    Slurm,
+)
+from ultracluster.clusterfile.sections.kubernetes import ExistingCluster, Kubernetes, SystemNodes, Team
+from ultracluster.clusterfile.sections.observability import Alerts, Grafana, Observability, Saml
+from ultracluster.clusterfile.sections.slurm import Account, NodeSlurm, Qos, Queue, Ssh, User
+from ultracluster.clusterfile.sections.storage import (
     CheckpointGoal,
     ExistingLustre,
     Home,

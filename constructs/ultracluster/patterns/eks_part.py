@@ -10,8 +10,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup
-from ultracluster.clusterfile.kubernetes_readers import OPEN, Endpoint
 from ultracluster.clusterfile.problems import field_name
+from ultracluster.clusterfile.readers.kubernetes import OPEN, Endpoint
 from ultracluster.compute import Access, CapacityNotices, NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.hardware.images import ImageFamily
 from ultracluster.kubernetes import file_problems

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from ultracluster import metrics
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.clusterfile.observability_section import Grafana
+from ultracluster.clusterfile.sections.observability import Grafana
 from ultracluster.hardware import InstanceType, Layout, interfaces
 from ultracluster.metrics.dashboard_files import dashboards, lustre_dashboards
 from ultracluster.observability import (

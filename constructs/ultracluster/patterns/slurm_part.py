@@ -8,7 +8,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup, warnings
-from ultracluster.clusterfile.slurm_readers import source_range
+from ultracluster.clusterfile.readers.slurm import source_range
 from ultracluster.compute import (
     DECLARED_TYPE,
     UNPINNED_IMAGE,

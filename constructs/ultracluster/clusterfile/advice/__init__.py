@@ -1,0 +1,1 @@
+"""What is allowed in a cluster file and yet deserves a word."""

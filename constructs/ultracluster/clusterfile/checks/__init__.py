@@ -1,0 +1,1 @@
+"""What the parts of a cluster file must be to each other."""

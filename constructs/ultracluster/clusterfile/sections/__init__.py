@@ -1,0 +1,1 @@
+"""The sections of a cluster file, as their keys stand in it."""
