@@ -56,7 +56,8 @@ class RealSlurm(RealAccounting):
         # The parent of a task, or of a job's script, is the process by which slurmd watches it.
         watchers = {pid for pid in map(_parent, tasks) if _name(pid) == "slurmstepd"}
         assert watchers, f"{node} runs no job"
-        for pid in watchers | tasks:
+        # The watchers first: one that outlives its task tells the controller that the job has failed.
+        for pid in (*watchers, *tasks):
             kill(pid)
         self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=instance lost")
 

@@ -79,7 +79,7 @@ class LustreMetrics:
         )
 
     def alarms(self, scope: Construct, topic: sns.ITopic, *, exports: bool) -> list[cloudwatch.Alarm]:
-        """Alarms: a full storage target, servers that are the bottleneck, exports that lag behind.
+        """Alarms: a full storage target, servers and targets that are the bottleneck, exports that lag behind.
 
         Args:
             scope: Where they belong.
@@ -96,6 +96,18 @@ class LustreMetrics:
                 id="DiskBusy", metric=self.metric_disk_throughput_utilization(), above=_BUSY_PERCENT, periods=30,
                 says=f"The busiest server of the Lustre file system has been over {_BUSY_PERCENT} % of its disk "
                 "throughput for half an hour: find the job that reads or writes most, or raise the capacity",
+            ),
+            Alarm(
+                id="NetworkBusy", metric=self.metric_network_throughput_utilization(), above=_BUSY_PERCENT, periods=30,
+                says=f"The busiest server of the Lustre file system has been over {_BUSY_PERCENT} % of its network "
+                "throughput for half an hour: it gives all that was bought. Find the job that reads or writes most, or "
+                "raise the throughput",
+            ),
+            Alarm(
+                id="IopsBusy", metric=self.metric_iops_utilization(), above=_BUSY_PERCENT, periods=30,
+                says=f"The busiest storage target of the Lustre file system has been over {_BUSY_PERCENT} % of its "
+                "IOPS for half an hour: find the file that all nodes read and stripe it, or the job that reads in "
+                "small pieces",
             ),
             Alarm(
                 id="MetadataBusy", metric=self.metric_metadata_utilization(), above=_BUSY_PERCENT, periods=30,
