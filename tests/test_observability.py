@@ -81,24 +81,19 @@ def test_nodes_may_write_to_their_workspace_and_nothing_else(parts: tuple[Any, d
     assert (parts[1][workspace]["Type"], attribute) == ("AWS::APS::Workspace", "Arn")
 
 
-def test_dashboards_may_query_and_not_write(parts: tuple[Any, dict[str, Any]]) -> None:
+@pytest.mark.parametrize(
+    ("service", "reads"),
+    [
+        ("aps", {"aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics"}),
+        ("cloudwatch", {"cloudwatch:GetMetricData", "cloudwatch:ListMetrics"}),
+    ],
+)
+def test_dashboards_may_read_metrics_and_no_more(
+    parts: tuple[Any, dict[str, Any]], service: str, reads: set[str]
+) -> None:
     for role in ("GrafanaRole", "SelfHostedNodeRole"):
         granted = {action for one in policies_of(parts[1], role) for action in actions(one)}
-        assert {one for one in granted if one.startswith("aps:")} == {
-            "aps:GetLabels",
-            "aps:GetMetricMetadata",
-            "aps:GetSeries",
-            "aps:QueryMetrics",
-        }
-
-
-def test_dashboards_may_read_metrics_of_cloudwatch_and_no_more(parts: tuple[Any, dict[str, Any]]) -> None:
-    for role in ("GrafanaRole", "SelfHostedNodeRole"):
-        granted = {action for one in policies_of(parts[1], role) for action in actions(one)}
-        assert {one for one in granted if one.startswith("cloudwatch:")} == {
-            "cloudwatch:GetMetricData",
-            "cloudwatch:ListMetrics",
-        }
+        assert {one for one in granted if one.startswith(f"{service}:")} == reads
 
 
 def test_the_topic_takes_alerts_of_its_workspace_and_alarms_of_its_account_alone(

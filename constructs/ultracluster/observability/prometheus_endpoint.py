@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-_HTTPS = 443
+from ultracluster.network import ServiceEndpoints
 
 
 class PrometheusEndpoint(Construct):
@@ -29,28 +28,4 @@ class PrometheusEndpoint(Construct):
         super().__init__(scope, id)
         if not clients:
             raise ValueError(f"{self.node.path}: clients must name a group: without one nobody reaches the endpoint")
-        group = ec2.SecurityGroup(
-            self, "Group", vpc=vpc, description="Endpoint of Prometheus", allow_all_outbound=False
-        )
-        for number, client in enumerate(clients):
-            ec2.CfnSecurityGroupIngress(
-                self,
-                f"Https{number}",
-                group_id=group.security_group_id,
-                source_security_group_id=client.security_group_id,
-                ip_protocol="tcp",
-                from_port=_HTTPS,
-                to_port=_HTTPS,
-                description="Samples and queries",
-            )
-        # L1, because the L2 asks for the zones of a VPC, which is not known of one that is brought.
-        self.resource = ec2.CfnVPCEndpoint(
-            self,
-            "Resource",
-            vpc_id=vpc.vpc_id,
-            vpc_endpoint_type="Interface",
-            service_name=f"com.amazonaws.{cdk.Stack.of(self).region}.aps-workspaces",
-            private_dns_enabled=True,
-            subnet_ids=[subnet.subnet_id],
-            security_group_ids=[group.security_group_id],
-        )
+        ServiceEndpoints(self, "Endpoints", vpc=vpc, subnet=subnet, clients=clients, services=["aps-workspaces"])

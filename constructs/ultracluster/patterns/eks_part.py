@@ -16,6 +16,7 @@ from ultracluster.compute import Access, CapacityNotices, NodeGroupTemplate, Roo
 from ultracluster.hardware.images import ImageFamily
 from ultracluster.kubernetes import file_problems
 from ultracluster.orchestration import EksCluster, EksKarpenter, EksNodeGroup, EksNodeRole, EksSelfManagedNodeGroup
+from ultracluster.orchestration.eks_node_group import waits
 from ultracluster.patterns.eks_add_ons import base_add_ons, further_add_ons
 from ultracluster.patterns.eks_boot_part import ROOT_DEVICES, kubernetes_boot, node_labels, node_taints
 from ultracluster.patterns.network_part import Network
@@ -255,13 +256,7 @@ def commands(cluster: ClusterFile, name: str) -> dict[str, tuple[str, str]]:
             f"aws eks update-kubeconfig --region {cluster.region} --name {name}",
         )
     }
-    blocks = [
-        group
-        for group in cluster.node_groups
-        if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
-        and not group.capacity.active
-        and not group.elastic
-    ]
+    blocks = [group for group in cluster.node_groups if waits(group.capacity) and not group.elastic]
     if blocks:
         found["ScaleUpCommands"] = (
             "Once a Capacity Block is active: deploy with active: true in its capacity, or raise its group from zero",
