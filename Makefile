@@ -1,4 +1,3 @@
-# The two commands of the README are `make rehearse` and `make test`; the rest is for developers.
 PYTHON ?= python3
 CLUSTER ?= examples/slurm-512-gpus.yaml
 
@@ -9,18 +8,22 @@ export PATH := $(BIN):$(PATH)
 export JSII_NODE := $(BIN)/node
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup rehearse test test-packages lint unit golden runbooks demo-observability lock clean
+.PHONY: help setup rehearse test test-packages lint unit golden docs docs-reference demo-observability wheel release-files lowest newest lock clean
 
 help:
-	@echo "make rehearse [CLUSTER=my.yaml]  deploy, update and destroy a cluster against a local stand-in for AWS"
 	@echo "make test                        everything that must be green"
-	@echo "make setup                       only what the two above set up: $(VENV) and the CDK CLI"
-	@echo "make test-packages               what the tests run for real: Slurm, Prometheus; from Debian's packages"
-	@echo "make unit                        the quick tests"
-	@echo "make golden                      write the golden templates anew, after a change that means to change them"
-	@echo "make runbooks                    write what the docs say of metrics and alerts anew, after a change of one"
+	@echo "make unit                        the quick tests, in less than a minute"
+	@echo "make lint                        formatting, lint and types"
+	@echo "make rehearse [CLUSTER=my.yaml]  deploy, update and destroy a cluster on a local stand-in for AWS"
+	@echo "make golden                      update golden templates and lists, after an intended change of them"
+	@echo "make docs-reference              update the generated reference pages and runbooks"
+	@echo "make docs                        build the documentation site, with search, into build/site"
+	@echo "make wheel                       build the wheel into dist/"
+	@echo "make release-files               write the catalogue and the JSON schemas of a release into dist/"
+	@echo "make lowest, make newest         synthesise the examples with the lowest, or newest, allowed dependencies"
 	@echo "make demo-observability          a synthetic cluster with real Prometheus and Alertmanager, to look at"
-	@echo "make lock                        write requirements.txt anew from pyproject.toml"
+	@echo "make lock                        update requirements.txt from pyproject.toml"
+	@echo "make setup, make test-packages   only what the others set up: .venv and the CDK CLI; Slurm, Prometheus"
 
 setup: $(READY)
 
@@ -48,16 +51,29 @@ lint: $(READY)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
 
 unit: $(READY)
-	@"$(BIN)/pytest" -q -n 2 -m "not slow and not daemons"
+	@"$(BIN)/pytest" -q -n 2 --dist worksteal -m "not slow and not daemons"
 
 golden: $(READY)
-	@"$(BIN)/pytest" -q tests/test_golden.py examples --update-snapshots
+	@"$(BIN)/pytest" -q tests/stacks/test_golden.py tests/compute/test_purchase_options.py tests/examples tests/house --update-snapshots
 
 demo-observability: $(READY) test-packages
-	@PYTHONPATH=tests "$(BIN)/python" -m synthetic.demo
+	@PYTHONPATH=tests "$(BIN)/python" -m support.synthetic.demo
 
-runbooks: $(READY)
-	@"$(BIN)/python" -m ultracluster.metrics.runbooks docs
+docs-reference: $(READY)
+	@PYTHONPATH=scripts:tests "$(BIN)/python" -m docs_reference docs
+
+docs: docs-reference
+	@PYTHONPATH=scripts:tests NO_MKDOCS_2_WARNING=1 "$(BIN)/mkdocs" build --strict --quiet
+	@echo "build/site; to search: $(PYTHON) -m http.server -d build/site"
+
+wheel: $(READY)
+	@"$(BIN)/pip" wheel -qq --no-deps --wheel-dir dist .
+
+release-files: $(READY) wheel
+	@"$(BIN)/python" scripts/release_files.py dist
+
+lowest newest: $(READY)
+	@PYTHON="$(BIN)/python" scripts/synth-with $(subst newest,highest,$@)
 
 lock: $(READY)
 	@"$(BIN)/pip" install -qq uv

@@ -19,7 +19,7 @@ EMPTY = "import aws_cdk as cdk; app = cdk.App(); cdk.Stack(app, 'Empty'); app.sy
 CLUSTER = """
 import sys
 import aws_cdk as cdk
-from stacks.cluster_stacks import ClusterStacks
+from ultracluster.stacks import ClusterStacks
 from ultracluster import clusterfile
 app = cdk.App()
 cluster = clusterfile.loads(sys.stdin.read(), "benchmark.yaml")

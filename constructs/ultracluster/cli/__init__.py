@@ -1,8 +1,18 @@
 """The command `ultracluster`. Exit codes: 0 good, 1 a problem in the input, 2 wrong usage."""
 
+from typing import Annotated
+
 import typer
 
-from ultracluster.cli import catalogue, files, guard, rehearse, render
+from ultracluster import __version__
+from ultracluster.cli import _catalogue as catalogue
+from ultracluster.cli import _diagram as diagram
+from ultracluster.cli import _facts as facts
+from ultracluster.cli import _files as files
+from ultracluster.cli import _guard as guard
+from ultracluster.cli import _init as init
+from ultracluster.cli import _rehearse as rehearse
+from ultracluster.cli import _render as render
 
 app = typer.Typer(
     name="ultracluster",
@@ -12,13 +22,32 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("types", short_help="Show the catalogue of types, or all that is known of one.")(catalogue.types)
+app.command("init", short_help="Write a CDK app with a cluster file, tests and CI.")(init.init)
+app.command("types", short_help="Show the catalogue of instance types, or all facts on one type.")(catalogue.types)
 app.command("layout")(catalogue.layout)
-app.command("check", short_help="Check a cluster file, and say what it describes.")(files.check)
+app.command("facts", short_help="Print the catalogue as JSON, or its JSON schema.")(facts.facts)
+app.command("check", short_help="Validate a cluster file and describe the cluster.")(files.check)
+app.command("rules", short_help="Print the rules of a cluster file, with their ids.")(files.rules)
 app.command("schema")(files.schema)
-app.command("guard", short_help="Refuse an update that would lose what holds data.")(guard.guard)
+app.command("guard", short_help="Refuse an update that would lose data.")(guard.guard)
 app.command("rehearse", short_help="Deploy, update and destroy on a local stand-in for AWS.")(rehearse.rehearse)
 app.command("render")(render.render)
+app.command("diagram", short_help="Draw the stacks of a cluster file as SVG.")(diagram.diagram)
+
+
+def _print_version(requested: bool) -> None:
+    if requested:
+        typer.echo(f"ultracluster {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    """Accept the options that belong to no sub-command."""
 
 
 def main() -> None:

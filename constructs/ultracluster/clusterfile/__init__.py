@@ -1,20 +1,57 @@
 """The cluster file: ten lines of YAML that describe a GPU cluster, read and checked. Pure Python: no CDK, no Node."""
 
-from ultracluster.clusterfile.advice.file import Warning, warnings
-from ultracluster.clusterfile.cluster_file import ClusterFile
-from ultracluster.clusterfile.json_schema import schema
-from ultracluster.clusterfile.loading import load, loads
-from ultracluster.clusterfile.node_group import NodeGroup
-from ultracluster.clusterfile.problems import ClusterFileError, Located
+from ultracluster.clusterfile._associations import associations, data_bucket, prefix, readable, shows_data_bucket
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._facts import facts_as_of
+from ultracluster.clusterfile._json_schema import schema
+from ultracluster.clusterfile._loading import build, load, loads, variant
+from ultracluster.clusterfile._lustre_client import writers
+from ultracluster.clusterfile._needs import checkpoint
+from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
+from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
+from ultracluster.clusterfile.rules._listing import Warning, rules, warnings
+from ultracluster.clusterfile.rules._rule import Rule
+from ultracluster.clusterfile.sections._capacity import write_capacity
+from ultracluster.clusterfile.sections._kubernetes import PublicAccess
+from ultracluster.clusterfile.sections._nodes import NodeGroupSection
+from ultracluster.clusterfile.sections._observability import Grafana
+from ultracluster.clusterfile.sections._placement import write_placement
+from ultracluster.clusterfile.sections._slurm_words import ANYWHERE, source_range
 
 __all__ = [
+    "ANYWHERE",
+    "KUBERNETES_CHART",
+    "KUBERNETES_NAME",
+    "KUBERNETES_PLATFORM",
     "ClusterFile",
     "ClusterFileError",
+    "Grafana",
     "Located",
     "NodeGroup",
+    "NodeGroupSection",
+    "Path",
+    "Problem",
+    "PublicAccess",
+    "Rule",
     "Warning",
+    "associations",
+    "build",
+    "checkpoint",
+    "data_bucket",
+    "facts_as_of",
+    "field_name",
     "load",
     "loads",
+    "prefix",
+    "readable",
+    "rules",
     "schema",
+    "shows_data_bucket",
+    "source_range",
+    "variant",
     "warnings",
+    "write_capacity",
+    "write_placement",
+    "writers",
 ]

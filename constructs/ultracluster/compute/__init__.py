@@ -1,19 +1,26 @@
-"""Node groups: how they are bought, placed, booted, and wired to the network."""
+"""Node groups: capacity, placement, images, boot and network interfaces."""
 
-from ultracluster.compute.boot import user_data
-from ultracluster.compute.capacity_notices import CapacityNotices
-from ultracluster.compute.capacity_reservation import CapacityReservation
-from ultracluster.compute.image_pipeline import ImagePipeline
-from ultracluster.compute.images import UNPINNED_IMAGE, image_id, newest_image
-from ultracluster.compute.node_group_template import DECLARED_TYPE, Access, NodeGroupTemplate, RootVolume
-from ultracluster.compute.scale_in import ScaleInBeforeEnd
-from ultracluster.compute.script_asset import ScriptAsset
-from ultracluster.planning import (
+from ultracluster.boot import Mount
+from ultracluster.compute._auto_scaling_node_group import (
+    ROOT_VOLUME_KEY,
+    AutoScalingNodeGroup,
+    IAutoScalingNodeGroup,
+    MountableFileSystem,
+)
+from ultracluster.compute._boot import user_data
+from ultracluster.compute._capacity_notices import CapacityNotices
+from ultracluster.compute._capacity_reservation import CapacityReservation, ICapacityReservation
+from ultracluster.compute._image_pipeline import IImagePipeline, ImagePipeline
+from ultracluster.compute._images import UNPINNED_IMAGE, image_id, newest_image
+from ultracluster.compute._instance_settings import Access, RootVolume
+from ultracluster.compute._node_group_template import DECLARED_TYPE, NodeGroupTemplate
+from ultracluster.compute._scale_in import ScaleInBeforeEnd
+from ultracluster.compute._script_asset import ScriptAsset
+from ultracluster.planning.capacity import (
     Capacity,
     CapacityBlock,
     Image,
     InterruptibleReservation,
-    Mount,
     NamedGroup,
     OnDemand,
     OpenReservation,
@@ -27,16 +34,22 @@ from ultracluster.planning import (
 
 __all__ = [
     "DECLARED_TYPE",
+    "ROOT_VOLUME_KEY",
     "UNPINNED_IMAGE",
     "Access",
+    "AutoScalingNodeGroup",
     "Capacity",
     "CapacityBlock",
     "CapacityNotices",
     "CapacityReservation",
+    "IAutoScalingNodeGroup",
+    "ICapacityReservation",
+    "IImagePipeline",
     "Image",
     "ImagePipeline",
     "InterruptibleReservation",
     "Mount",
+    "MountableFileSystem",
     "NamedGroup",
     "NodeGroupTemplate",
     "OnDemand",

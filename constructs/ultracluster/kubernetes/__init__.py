@@ -1,29 +1,50 @@
-"""What stands on an EKS cluster beside the cluster itself: Helm releases, and objects as plain dictionaries."""
+"""Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
 
-from ultracluster.kubernetes.from_cluster_file import file_problems, platform_of
-from ultracluster.kubernetes.monitoring import node_monitoring_values
-from ultracluster.kubernetes.nodes import EfaWay, Os, PlatformNodes
-from ultracluster.kubernetes.objects import Object
-from ultracluster.kubernetes.platform import GpuWay, KarpenterNodes, Platform, Scheduler
-from ultracluster.kubernetes.release import HelmRelease, Manifest
-from ultracluster.kubernetes.rendering import Rendered, platform
-from ultracluster.kubernetes.teams import Team
+from ultracluster.kubernetes import _kueue as kueue
+from ultracluster.kubernetes._files import platform_files
+from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED, file_problems, platform_of
+from ultracluster.kubernetes._health_access import ACCOUNT
+from ultracluster.kubernetes._kueue import QUEUE
+from ultracluster.kubernetes._monitoring import node_monitoring_values
+from ultracluster.kubernetes._names import check_job
+from ultracluster.kubernetes._network_policies import job_policy
+from ultracluster.kubernetes._nodes import EfaWay, PlatformNodes
+from ultracluster.kubernetes._objects import Object, make
+from ultracluster.kubernetes._platform import HEALTH, GpuWay, KarpenterNodes, Platform, Scheduler
+from ultracluster.kubernetes._pods import near, node_pod, pod_resources
+from ultracluster.kubernetes._release import HelmRelease
+from ultracluster.kubernetes._rendering import platform
+from ultracluster.kubernetes._runtimes import runtime_name
+from ultracluster.kubernetes._teams import Team, shares
+from ultracluster.kubernetes._yaml_text import to_yaml
 
 __all__ = [
+    "ACCOUNT",
+    "HEALTH",
+    "NOT_DEPLOYED",
+    "QUEUE",
     "EfaWay",
     "GpuWay",
     "HelmRelease",
     "KarpenterNodes",
-    "Manifest",
     "Object",
-    "Os",
     "Platform",
     "PlatformNodes",
-    "Rendered",
     "Scheduler",
     "Team",
+    "check_job",
     "file_problems",
+    "job_policy",
+    "kueue",
+    "make",
+    "near",
     "node_monitoring_values",
+    "node_pod",
     "platform",
+    "platform_files",
     "platform_of",
+    "pod_resources",
+    "runtime_name",
+    "shares",
+    "to_yaml",
 ]

@@ -1,27 +1,42 @@
 """Amazon Managed Service for Prometheus, Grafana with its content, alerts and alarms."""
 
-from ultracluster.observability.alert_topic import AlertTopic
-from ultracluster.observability.anomaly_detector import AnomalyDetector
-from ultracluster.observability.cloudwatch_access import grant_cloudwatch
-from ultracluster.observability.grafana_provisioning import GrafanaContent
-from ultracluster.observability.grafana_workspace import GrafanaWorkspace, Saml
-from ultracluster.observability.prometheus_alarms import PrometheusAlarms
-from ultracluster.observability.prometheus_endpoint import PrometheusEndpoint
-from ultracluster.observability.prometheus_workspace import ExistingPrometheusWorkspace, PrometheusWorkspace
-from ultracluster.observability.scraper import PrometheusScraper
-from ultracluster.observability.self_hosted_grafana import SelfHostedGrafana
+from ultracluster.observability import _self_hosted_grafana as self_hosted_grafana
+from ultracluster.observability._alert_topic import AlertTopic, AlertTopicGrants
+from ultracluster.observability._anomaly_detector import AnomalyDetector
+from ultracluster.observability._cloudwatch_access import CloudWatchGrants
+from ultracluster.observability._grafana_provisioning import GrafanaContent
+from ultracluster.observability._grafana_workspace import GrafanaWorkspace, IGrafanaWorkspace, Saml
+from ultracluster.observability._observability import Observability
+from ultracluster.observability._prometheus_endpoint import PrometheusEndpoint
+from ultracluster.observability._prometheus_grants import PrometheusGrants
+from ultracluster.observability._prometheus_metrics import PrometheusMetrics
+from ultracluster.observability._prometheus_rules import PrometheusRules
+from ultracluster.observability._prometheus_workspace import (
+    IPrometheusWorkspace,
+    PrometheusWorkspace,
+    query_url,
+)
+from ultracluster.observability._scraper import PrometheusScraper
+from ultracluster.observability._self_hosted_grafana import SelfHostedGrafana
 
 __all__ = [
     "AlertTopic",
+    "AlertTopicGrants",
     "AnomalyDetector",
-    "ExistingPrometheusWorkspace",
+    "CloudWatchGrants",
     "GrafanaContent",
     "GrafanaWorkspace",
-    "PrometheusAlarms",
+    "IGrafanaWorkspace",
+    "IPrometheusWorkspace",
+    "Observability",
     "PrometheusEndpoint",
+    "PrometheusGrants",
+    "PrometheusMetrics",
+    "PrometheusRules",
     "PrometheusScraper",
     "PrometheusWorkspace",
     "Saml",
     "SelfHostedGrafana",
-    "grant_cloudwatch",
+    "query_url",
+    "self_hosted_grafana",
 ]

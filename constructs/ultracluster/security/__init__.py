@@ -1,5 +1,14 @@
-"""Roles of nodes."""
+"""Roles of nodes, and checks of keys and policies."""
 
-from ultracluster.security.node_role import NodeRole
+from ultracluster.security._managed_policies import add_managed_policy
+from ultracluster.security._node_role import NodeRole
+from ultracluster.security._same_region import check_same_region
+from ultracluster.security._shown import shown, wildcard_finding
 
-__all__ = ["NodeRole"]
+__all__ = [
+    "NodeRole",
+    "add_managed_policy",
+    "check_same_region",
+    "shown",
+    "wildcard_finding",
+]

@@ -1,38 +1,45 @@
-"""Where data lives: FSx for Lustre and S3."""
+"""FSx for Lustre, S3 and home file systems."""
 
-from ultracluster.planning.linked_bucket import Tier
-from ultracluster.storage.cold_data_release import ColdDataRelease
-from ultracluster.storage.data_bucket import DataBucket
-from ultracluster.storage.data_repository_association import DataRepositoryAssociation
-from ultracluster.storage.efs_home import EfsHome
-from ultracluster.storage.existing_bucket import EXISTING_BUCKET, ExistingBucket
-from ultracluster.storage.existing_home import ExistingHome
-from ultracluster.storage.existing_lustre import EXISTING_LUSTRE, ExistingLustre
-from ultracluster.storage.express_bucket import ExpressBucket, express_endpoint
-from ultracluster.storage.home_directory import HomeDirectory
-from ultracluster.storage.log_bucket import LogBucket
-from ultracluster.storage.lustre_file_system import LustreFileSystem
-from ultracluster.storage.lustre_metrics import LustreMetrics
-from ultracluster.storage.openzfs_home import OpenZfsHome
-from ultracluster.storage.s3_files_home import S3FilesHome
+from ultracluster.planning.s3 import Tier
+from ultracluster.storage._alarms import AlarmDefinition, Alarms
+from ultracluster.storage._data_repositories import LINK_WARNINGS
+from ultracluster.storage._interfaces import IBucketGrants, IDataBucket, ILustreFileSystem, ISharedFileSystem
+from ultracluster.storage._storage import Storage
+from ultracluster.storage.home._efs_home import EfsHome
+from ultracluster.storage.home._openzfs_home import OpenZfsHome
+from ultracluster.storage.home._s3_files_home import S3FilesHome
+from ultracluster.storage.lustre._cold_data_release import ColdDataRelease
+from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
+from ultracluster.storage.lustre._file_system import LustreFileSystem
+from ultracluster.storage.lustre._imported import EXISTING_LUSTRE
+from ultracluster.storage.lustre._metrics import LustreMetrics
+from ultracluster.storage.lustre._mount import access_times
+from ultracluster.storage.s3._data_bucket import EXISTING_BUCKET, DataBucket
+from ultracluster.storage.s3._express_bucket import ExpressBucket, express_endpoint
+from ultracluster.storage.s3._log_bucket import LogBucket
 
 __all__ = [
     "EXISTING_BUCKET",
     "EXISTING_LUSTRE",
+    "LINK_WARNINGS",
+    "AlarmDefinition",
+    "Alarms",
     "ColdDataRelease",
     "DataBucket",
     "DataRepositoryAssociation",
     "EfsHome",
-    "ExistingBucket",
-    "ExistingHome",
-    "ExistingLustre",
     "ExpressBucket",
-    "HomeDirectory",
+    "IBucketGrants",
+    "IDataBucket",
+    "ILustreFileSystem",
+    "ISharedFileSystem",
     "LogBucket",
     "LustreFileSystem",
     "LustreMetrics",
     "OpenZfsHome",
     "S3FilesHome",
+    "Storage",
     "Tier",
+    "access_times",
     "express_endpoint",
 ]

@@ -1,9 +1,22 @@
-"""Helpers for the tests of whoever composes these constructs: offline, no AWS account.
+"""Assertions for the tests of CDK apps: offline, without an AWS account.
 
 Installed with the library, they add `--update-snapshots` to pytest.
 """
 
-from ultracluster.testing.lost_state import assert_nothing_stateful_is_lost
-from ultracluster.testing.snapshot import assert_matches_snapshot, normalise
+from cdk_rehearsal.snapshots import normalise, write_app_snapshots
+from ultracluster.testing._lost_state import assert_nothing_stateful_is_lost
+from ultracluster.testing._nodes import assert_efa_wired, assert_no_public_nodes, assert_reserved
+from ultracluster.testing._snapshot import assert_app_matches_snapshot, assert_matches_snapshot
+from ultracluster.testing._update_rules import UPDATE_RULES
 
-__all__ = ["assert_matches_snapshot", "assert_nothing_stateful_is_lost", "normalise"]
+__all__ = [
+    "UPDATE_RULES",
+    "assert_app_matches_snapshot",
+    "assert_efa_wired",
+    "assert_matches_snapshot",
+    "assert_no_public_nodes",
+    "assert_nothing_stateful_is_lost",
+    "assert_reserved",
+    "normalise",
+    "write_app_snapshots",
+]

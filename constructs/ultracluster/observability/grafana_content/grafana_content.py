@@ -95,7 +95,7 @@ def apply(
 
 
 def _data_sources(properties: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    return {one["uid"]: one for one in json.loads(properties["DataSources"])}
+    return {source["uid"]: source for source in json.loads(properties["DataSources"])}
 
 
 @contextmanager
@@ -105,27 +105,27 @@ def _token(api: Any, workspace: str, name: str) -> Iterator[str]:
         _delete_account(api, workspace, left)
     account = api.create_workspace_service_account(workspaceId=workspace, name=name, grafanaRole="ADMIN")["id"]
     try:
-        made = api.create_workspace_service_account_token(
+        created = api.create_workspace_service_account_token(
             workspaceId=workspace, serviceAccountId=account, name=name, secondsToLive=_TOKEN_SECONDS
         )["serviceAccountToken"]
         try:
-            yield made["key"]
+            yield created["key"]
         finally:
             api.delete_workspace_service_account_token(
-                workspaceId=workspace, serviceAccountId=account, tokenId=made["id"]
+                workspaceId=workspace, serviceAccountId=account, tokenId=created["id"]
             )
     finally:
         _delete_account(api, workspace, account)
 
 
 def _accounts(api: Any, workspace: str, name: str) -> list[str]:
-    found, token = [], None
+    accounts, token = [], None
     while True:
         page = api.list_workspace_service_accounts(workspaceId=workspace, **({"nextToken": token} if token else {}))
-        found += [one["id"] for one in page["serviceAccounts"] if one["name"] == name]
+        accounts += [account["id"] for account in page["serviceAccounts"] if account["name"] == name]
         token = page.get("nextToken")
         if not token:
-            return found
+            return accounts
 
 
 def _delete_account(api: Any, workspace: str, account: str) -> None:
@@ -135,8 +135,8 @@ def _delete_account(api: Any, workspace: str, account: str) -> None:
         return
 
 
-def _answer(event: Mapping[str, Any], said: Mapping[str, str]) -> None:
-    body = {**said, **{key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}}
+def _answer(event: Mapping[str, Any], result: Mapping[str, str]) -> None:
+    body = {**result, **{key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}}
     request = urllib.request.Request(event["ResponseURL"], json.dumps(body).encode(), method="PUT")
     with urllib.request.urlopen(request, timeout=30):
         return

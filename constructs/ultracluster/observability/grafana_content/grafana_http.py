@@ -1,4 +1,4 @@
-"""What is put into a Grafana over its HTTP API: data sources, one folder, the dashboards in it.
+"""Content of a Grafana, written over its HTTP API: data sources, one folder, the dashboards in it.
 
 Standard library alone: this file runs in a Lambda function.
 
@@ -107,14 +107,14 @@ class Grafana:
         self._request("POST", "/api/dashboards/db", {"dashboard": body, "folderUid": folder, "overwrite": True})
 
     def _dashboards(self, folder: str) -> set[str]:
-        found: set[str] = set()
+        uids: set[str] = set()
         page = 1
         while True:
             query = urllib.parse.urlencode({"type": "dash-db", "folderUIDs": folder, "limit": _PAGE, "page": page})
             hits = self._request("GET", f"/api/search?{query}")
-            found |= {hit["uid"] for hit in hits}
+            uids |= {hit["uid"] for hit in hits}
             if len(hits) < _PAGE:
-                return found
+                return uids
             page += 1
 
     def _exists(self, path: str) -> bool:
@@ -155,11 +155,11 @@ class Grafana:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:
-            said = error.read()[:300].decode(errors="replace").replace(self._token, "...")
-            raise GrafanaError(error.code, f"{what}: {error.code} {said}") from None
+            reason = error.read()[:300].decode(errors="replace").replace(self._token, "...")
+            raise GrafanaError(error.code, f"{what}: {error.code} {reason}") from None
         except (urllib.error.URLError, TimeoutError, ConnectionError, ValueError) as error:
-            said = str(error).replace(self._token, "...")
-            raise GrafanaError(0, f"{what}: {said}") from None
+            reason = str(error).replace(self._token, "...")
+            raise GrafanaError(0, f"{what}: {reason}") from None
 
 
 def _quoted(uid: str) -> str:

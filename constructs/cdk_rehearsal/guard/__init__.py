@@ -1,0 +1,22 @@
+"""The guard: report what an update would do to resources that hold data, before it is made.
+
+Needs cfn-lint, which carries the registry schemas: `pip install "cdk-ultracluster[guard]"`.
+"""
+
+from cdk_rehearsal.guard._compare import causes, compare
+from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
+from cdk_rehearsal.guard._sources import Source
+from cdk_rehearsal.guard._stateful import STATEFUL
+from cdk_rehearsal.guard._template import GuardError
+
+__all__ = [
+    "STATEFUL",
+    "Cause",
+    "Fate",
+    "Finding",
+    "GuardError",
+    "Report",
+    "Source",
+    "causes",
+    "compare",
+]

@@ -1,0 +1,157 @@
+"""The comparison: what becomes of every stateful resource, all references followed."""
+
+import difflib
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from cdk_rehearsal.guard._judge import Judge
+from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
+from cdk_rehearsal.guard._sources import Source, Stacks, load
+from cdk_rehearsal.guard._stateful import stateful
+from cdk_rehearsal.guard._template import GuardError, Template
+from cdk_rehearsal.guard._world import Place, World
+from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, UpdateRules
+
+_NO_DATA = "no data: its nodes are replaced"
+_NAME_TAKEN = (
+    "changes, which makes a new group, and CloudFormation refuses that under the same name: give the node group "
+    "another one"
+)
+
+
+def compare(old: Source, new: Source, *, allow: Iterable[str] = (), update_rules: UpdateRules = NO_RULES) -> Report:
+    """Report what an update from one template to another does to stateful resources.
+
+    Args:
+        old: The template that is deployed: a file, its content as a mapping, or a directory of them. In a directory,
+            `*.template.json` are the stacks (a cloud assembly, its stages included), or `*.json` where there are none.
+        new: The template that is to be deployed, of the same kind.
+        allow: Logical ids whose loss is meant; STACK/LOGICAL_ID where the id alone fits several.
+        update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+
+    Raises:
+        GuardError: when something cannot be read or is no template, with what is wrong.
+    """
+    before, after = load(old), load(new)
+    if before.many != after.many:
+        raise GuardError("one is a directory and the other is not: compare two templates, or two directories of them")
+    fates = _fates(before, after, update_rules)
+    findings, count = [], 0
+    for stack, template in before.templates.items():
+        for logical_id, holds in stateful(template).items():
+            count += 1
+            if why := fates[stack, logical_id]:
+                findings.append(
+                    Finding(
+                        stack=stack,
+                        logical_id=logical_id,
+                        type=template.resources[logical_id]["Type"],
+                        holds=holds,
+                        causes=why,
+                    )
+                )
+    findings += _same_names(before, fates)
+    allowed, unused = _allowed(findings, allow, before.templates)
+    return Report(
+        stateful=count,
+        findings=tuple(replace(finding, allowed=finding.name in allowed) for finding in findings),
+        unused=unused,
+        skipped=tuple(dict.fromkeys((*before.skipped, *after.skipped))),
+    )
+
+
+def causes(
+    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], *, update_rules: UpdateRules = NO_RULES
+) -> dict[Place, tuple[Cause, ...]]:
+    """Return what an update does to each resource of the old templates, stateful or not, references followed.
+
+    Args:
+        old: Templates by stack name.
+        new: Templates by stack name.
+        update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+
+    Raises:
+        GuardError: If one of them is not a template.
+    """
+    return {place: why for place, why in _fates(_stacks(old), _stacks(new), update_rules).items() if why}
+
+
+def _stacks(templates: Mapping[str, Mapping[str, Any]]) -> Stacks:
+    return Stacks(
+        templates={name: Template.of(body) for name, body in templates.items()}, names={}, skipped=(), many=True
+    )
+
+
+def _same_names(before: Stacks, causes: Mapping[Place, tuple[Cause, ...]]) -> list[Finding]:
+    """Findings for resources without data that cannot be replaced while their name is taken."""
+    findings = []
+    for (stack, logical_id), why in causes.items():
+        kind = before.templates[stack].resources[logical_id]["Type"]
+        if kind not in NEEDS_A_NEW_NAME or any(cause.property == "Name" for cause in why):
+            continue
+        refusals = tuple(
+            Cause(fate=Fate.REFUSED, property=cause.property, reason=_NAME_TAKEN)
+            for cause in why
+            if cause.fate is Fate.REPLACED and cause.property.startswith(NEEDS_A_NEW_NAME[kind])
+        )
+        if refusals:
+            findings.append(Finding(stack=stack, logical_id=logical_id, type=kind, holds=_NO_DATA, causes=refusals[:1]))
+    return findings
+
+
+def _fates(before: Stacks, after: Stacks, update_rules: UpdateRules) -> dict[Place, tuple[Cause, ...]]:
+    """Judge every resource, and again whenever one that it refers to turns out to change, until nothing new comes out.
+
+    It ends: what becomes of a resource only ever gets worse, in three degrees.
+    """
+    old = World(before.templates, names=before.names)
+    new = World(after.templates, names=after.names, before=old)
+    judge = Judge(old, new, update_rules)
+    places = [(stack, logical_id) for stack, template in before.templates.items() for logical_id in template.resources]
+    causes: dict[Place, tuple[Cause, ...]] = {}
+    users: dict[Place, dict[Place, None]] = {}
+    waiting = deque(places)
+    queued = set(places)
+    while waiting:
+        place = waiting.popleft()
+        queued.discard(place)
+        new.touched.clear()
+        causes[place] = judge.judge(place)
+        for used in new.touched:
+            users.setdefault(used, {})[place] = None
+        change, known = judge.change(place, causes[place]), new.changes.get(place)
+        if change is None or (known is not None and known.degree >= change.degree):
+            continue
+        new.change(place, change)
+        for user in users.get(place, {}):
+            if user not in queued:
+                queued.add(user)
+                waiting.append(user)
+    return causes
+
+
+def _allowed(
+    findings: list[Finding], allow: Iterable[str], templates: Mapping[str, Template]
+) -> tuple[set[str], dict[str, str]]:
+    allowed: set[str] = set()
+    unused: dict[str, str] = {}
+    harmful = [finding for finding in findings if finding.harmful]
+    for name in dict.fromkeys(allow):
+        fitting = [finding.name for finding in harmful if name in (finding.name, finding.logical_id)]
+        if len(fitting) == 1:
+            allowed.update(fitting)
+        elif fitting:
+            unused[name] = f"it fits {' and '.join(fitting)}: name the one that is meant"
+        else:
+            unused[name] = _in_vain(name, harmful, templates)
+    return allowed, unused
+
+
+def _in_vain(name: str, harmful: list[Finding], templates: Mapping[str, Template]) -> str:
+    if any(name in (id, f"{stack}/{id}") for stack, template in templates.items() for id in template.resources):
+        return "nothing about it is refused"
+    names = [word for finding in harmful for word in (finding.name, finding.logical_id)]
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"the old template has no such resource{f'; did you mean {near[0]}?' if near else ''}"

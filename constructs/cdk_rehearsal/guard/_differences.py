@@ -1,0 +1,77 @@
+"""Differences between the values of one property, described, and whether they are certain."""
+
+from typing import Any, NamedTuple
+
+from cdk_rehearsal.guard._tokens import Token, leaves, shown
+
+
+class Difference(NamedTuple):
+    """Difference between two values of a property.
+
+    Args:
+        reason: In words.
+        sure: Whether the two are different in every deployment; False when nobody can tell.
+    """
+
+    reason: str
+    sure: bool
+
+
+def difference(before: list[Any], after: list[Any]) -> Difference:
+    """Describe how the values of a property differ; an empty list stands for a property that is not set."""
+    parts = list(leaves(after))
+    for leaf in parts:
+        if leaf.moved:
+            return Difference(f"refers to {leaf.says}, which {leaf.moved}", True)
+    for leaf in parts:
+        if leaf.unsure:
+            return Difference(leaf.unsure, False)
+    if not before or not after:
+        return Difference(f"is set to {shown(after)}" if after else f"is no longer set; it was {shown(before)}", True)
+    changes = f"changes from {shown(before)} to {shown(after)}"
+    if _surely(before, after):
+        return Difference(changes, True)
+    return Difference(f"{changes}; the templates do not tell whether that is the same value", False)
+
+
+def narrowed(path: str, before: Any, after: Any) -> tuple[str, Any, Any]:
+    """Follow two mappings down to the one key in which they differ; None stands for one that is not set."""
+    while isinstance(before, dict) and isinstance(after, dict):
+        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        if len(keys) != 1:
+            break
+        path, before, after = f"{path}.{keys[0]}", before.get(keys[0]), after.get(keys[0])
+    return path, before, after
+
+
+def _surely(before: Any, after: Any) -> bool:
+    """Check that two values surely differ: without tokens, of resources alone, or lists of two lengths."""
+    lengths = [_length(before), _length(after)]
+    if None not in lengths and lengths[0] != lengths[1]:
+        return True
+    sides = [_resources(before), _resources(after)]
+    if sides == [set(), set()]:
+        return True
+    return None not in sides and sides[0] != sides[1] and set() not in sides
+
+
+def _length(values: list[Any]) -> int | None:
+    """Length of the single list that is the value; None for another value, or when a function made an item."""
+    items = values[0] if len(values) == 1 else None
+    if not isinstance(items, list) or any(isinstance(item, Token) and item.leaves for item in items):
+        return None
+    return len(items)
+
+
+def _resources(node: Any) -> set[tuple[str, str]] | None:
+    """Resources that a value consists of, or None when it has tokens of another kind."""
+    if isinstance(node, Token):
+        return {node.resource} if node.resource else None
+    places: set[tuple[str, str]] = set()
+    if isinstance(node, dict | list):
+        for child in node.values() if isinstance(node, dict) else node:
+            below = _resources(child)
+            if below is None:
+                return None
+            places |= below
+    return places

@@ -1,0 +1,108 @@
+"""Stateful resources: those whose data an empty replacement does not restore, and why."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from cdk_rehearsal.guard._template import Template
+
+_FILES = "it holds the files"
+_ROWS = "it holds the tables"
+
+#: Resource type -> what would be lost with it. A selection; what a template retains counts as well.
+STATEFUL: Mapping[str, str] = MappingProxyType(
+    {
+        "AWS::FSx::FileSystem": _FILES,
+        "AWS::FSx::Volume": _FILES,
+        "AWS::FSx::StorageVirtualMachine": "its volumes hold the files",
+        "AWS::FSx::Snapshot": "it is a copy of the files",
+        "AWS::FSx::DataRepositoryAssociation": "changes that are not exported to S3 yet are lost with the link",
+        "AWS::S3::Bucket": "it holds the objects",
+        "AWS::S3Express::DirectoryBucket": "it holds the objects",
+        "AWS::S3Tables::TableBucket": _ROWS,
+        "AWS::S3Tables::Table": "it holds the rows",
+        "AWS::S3Vectors::VectorBucket": "it holds the vectors",
+        "AWS::S3Vectors::Index": "it holds the vectors",
+        "AWS::S3Files::FileSystem": "writes that have not reached its bucket yet are lost with it",
+        "AWS::EFS::FileSystem": _FILES,
+        "AWS::EC2::Volume": "it holds the blocks",
+        "AWS::KMS::Key": "what it encrypted cannot be read without it",
+        "AWS::KMS::ReplicaKey": "what it encrypted cannot be read without it",
+        "AWS::SecretsManager::Secret": "a generated secret exists nowhere else",
+        "AWS::Backup::BackupVault": "it holds the recovery points",
+        "AWS::Backup::LogicallyAirGappedBackupVault": "it holds the recovery points",
+        "AWS::ECR::Repository": "it holds the images",
+        "AWS::APS::Workspace": "it holds the metrics' history",
+        "AWS::Grafana::Workspace": "it holds dashboards made by hand, and users",
+        "AWS::PCS::Cluster": "its queues hold the waiting jobs, and its accounting database the history",
+        "AWS::EKS::Cluster": "it holds every Kubernetes object",
+        "AWS::SageMaker::Cluster": "its nodes hold Slurm's state and local volumes",
+        "AWS::SageMaker::Domain": "its home file system holds the users' files",
+        "AWS::SageMaker::MlflowTrackingServer": "it holds the record of the experiments",
+        "AWS::DynamoDB::Table": "it holds the items",
+        "AWS::DynamoDB::GlobalTable": "it holds the items",
+        "AWS::RDS::DBInstance": _ROWS,
+        "AWS::RDS::DBCluster": _ROWS,
+        "AWS::RDS::GlobalCluster": _ROWS,
+        "AWS::DocDB::DBCluster": "it holds the documents",
+        "AWS::Neptune::DBCluster": "it holds the graph",
+        "AWS::Redshift::Cluster": _ROWS,
+        "AWS::Timestream::Table": "it holds the series",
+        "AWS::OpenSearchService::Domain": "it holds the indices",
+        "AWS::Cognito::UserPool": "it holds the users",
+        "AWS::CloudFormation::Stack": "its own template may hold any of these",
+    }
+)
+
+_AUDIT = "it holds audit data: {} writes to it"
+# The properties in which they name their log group.
+_AUDIT_WRITERS = {
+    "AWS::EC2::FlowLog": ("LogGroupName", "LogDestination"),
+    "AWS::CloudTrail::Trail": ("CloudWatchLogsLogGroupArn",),
+}
+KEPT = ("Retain", "RetainExceptOnCreate")
+_POLICIES = ("DeletionPolicy", "UpdateReplacePolicy")
+
+
+def stateful(template: Template) -> dict[str, str]:
+    """Return the stateful resources of a template by logical id, each with what would be lost.
+
+    A security group, a rule, a bucket policy or a log group counts when its template retains it: whoever wrote that
+    says that it matters.
+    """
+    audit = _audit_logs(template)
+    result = {}
+    for logical_id, resource in template.resources.items():
+        kind = resource["Type"]
+        kept = [f"{policy} {resource[policy]}" for policy in _POLICIES if resource.get(policy) in KEPT]
+        if kind in STATEFUL:
+            result[logical_id] = STATEFUL[kind]
+        elif kind.endswith("::MODULE"):
+            result[logical_id] = "only AWS knows what the module makes"
+        elif logical_id in audit:
+            result[logical_id] = _AUDIT.format(audit[logical_id])
+        elif kept:
+            result[logical_id] = f"its template keeps it ({kept[0]})"
+    return result
+
+
+def _audit_logs(template: Template) -> dict[str, str]:
+    result = {}
+    for writer, resource in template.resources.items():
+        for name in _AUDIT_WRITERS.get(resource["Type"], ()):
+            for target in _names((resource.get("Properties") or {}).get(name)):
+                if template.resources.get(target, {}).get("Type") == "AWS::Logs::LogGroup":
+                    result[target] = writer
+    return result
+
+
+def _names(node: Any) -> Iterator[str]:
+    """Go through every text of an expression that may be a logical id, wherever an intrinsic holds it."""
+    if isinstance(node, dict | list):
+        for child in node.values() if isinstance(node, dict) else node:
+            yield from _names(child)
+    elif isinstance(node, str):
+        yield node
+        yield node.partition(".")[0]
+        for piece in node.split("${")[1:]:
+            yield piece.partition("}")[0].partition(".")[0]

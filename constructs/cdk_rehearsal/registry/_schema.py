@@ -1,0 +1,275 @@
+"""Registry schemas: the definition of each CloudFormation resource type, from cfn-lint.
+
+Properties are checked against them, `Fn::GetAtt` and `Ref` read them, and they say which changes replace a resource.
+"""
+
+import difflib
+import json
+import re
+import warnings
+from collections.abc import Collection, Iterator
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import cfnlint  # no py.typed
+from cfnlint.jsonschema import StandardValidator, ValidationError
+from cfnlint.schema import Schema
+
+from cdk_rehearsal.registry._normal import normal, values
+from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
+from cdk_rehearsal.registry._replacement import REPLACES, REPLACES_NODES
+
+SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
+
+
+class UnknownRegionError(ValueError):
+    """cfn-lint has no schemas for that region."""
+
+
+class ResourceType:
+    """One resource type as its registry schema describes it.
+
+    Args:
+        schema: The schema as cfn-lint gives it.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.name: str = schema.type_name
+        self._schema = schema
+        #: The schema itself, as JSON.
+        self.body: dict[str, Any] = schema.schema
+
+    @cached_property
+    def _validator(self) -> Any:
+        # CloudFormation turns "true" and "5" into the type of the schema, and so does this check of types.
+        return StandardValidator(self.body).extend(validators={"type": _type})(self.body)
+
+    def problems(self, properties: dict[str, Any], made_up: Collection[str] = ()) -> list[str]:
+        """Return what the schema rejects in `properties`, empty when nothing.
+
+        Args:
+            properties: Properties of a resource, resolved.
+            made_up: ARNs that the rehearsal made up. What stands after the account in them is a guess, so a pattern
+                for ARNs of the same service does not reject them.
+        """
+        with warnings.catch_warnings():
+            # Some patterns of the schemas are dubious to Python's regex engines; that is not the template's fault.
+            warnings.simplefilter("ignore", FutureWarning)
+            errors = [
+                error
+                for error in self._validator.iter_errors(properties)
+                if not _is_guess(error, made_up) and not _is_impossible(error)
+            ]
+        messages = [_describe(error) for error in errors]
+        for path in self.read_only if not self.body.get("patternProperties") else []:
+            if "*" not in path and list(values(properties, path)):
+                messages.append(f"#/{'/'.join(path)}: is read-only: CloudFormation sets it, a template cannot")
+        return sorted(set(messages))
+
+    @property
+    def identifiers(self) -> list[list[str]]:
+        """Paths of the properties that `Ref` gives, joined with "|"."""
+        return [pointer.split("/")[2:] for pointer in self.body["primaryIdentifier"]]
+
+    @property
+    def fixed_attributes(self) -> list[list[str]]:
+        """Paths of what identifies the resource: it stays for as long as the resource is not replaced."""
+        more = [pointers for pointers in self.body.get("additionalIdentifiers") or []]
+        return [pointer.split("/")[2:] for pointers in (self.body["primaryIdentifier"], *more) for pointer in pointers]
+
+    @property
+    def read_only(self) -> list[list[str]]:
+        """Paths of the properties that CloudFormation sets."""
+        return [pointer.split("/")[2:] for pointer in self.body.get("readOnlyProperties", [])]
+
+    @property
+    def property_names(self) -> list[str]:
+        """Names of the top-level properties, read-only ones included."""
+        return list(self.body.get("properties", {}))
+
+    def attribute(self, name: str) -> dict[str, Any] | None:
+        """Schema of the result of `Fn::GetAtt` of `name`, or None when the type has no such attribute."""
+        attributes = self._schema.get_atts
+        if (pointer := attributes.get(name)) is not None:
+            return self.subschema(pointer.split("/")[2:]) or {"type": "string"}
+        head, _, rest = name.rpartition(".")
+        # An attribute that is an object gives its members too: Endpoint.Address for Endpoint in the schema.
+        return self.subschema(name.split(".")) if rest and attributes.get(head) is not None else None
+
+    @property
+    def attributes(self) -> list[str]:
+        """Names that `Fn::GetAtt` takes."""
+        return sorted(str(name) for name in self._schema.get_atts.data)
+
+    def subschema(self, path: list[str]) -> dict[str, Any] | None:
+        """Schema of the property at `path`, references followed, or None."""
+        node: dict[str, Any] = self.body
+        for part in path:
+            node = self.follow(node)
+            below = node.get("items") if part == "*" else (node.get("properties") or {}).get(part)
+            if not isinstance(below, dict):
+                return None
+            node = below
+        return self.follow(node)
+
+    def follow(self, node: dict[str, Any]) -> dict[str, Any]:
+        """Follow the `$ref` of a schema; a schema without one is returned as it is."""
+        while "$ref" in node:
+            target: dict[str, Any] = self.body
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                target = target[part]
+            node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
+        return node
+
+    @cached_property
+    def replacing(self) -> list[list[str]]:
+        """Paths of the properties whose change replaces the resource: by the schema, and by AWS's documentation."""
+        pointers = [*self.body.get("createOnlyProperties", [])]
+        handlers = self.body.get("handlers", {})
+        if handlers and "update" not in handlers:
+            pointers += [f"/properties/{name}" for name in self.property_names]
+        documented = [fact.path.split(".") for fact in REPLACES.get(self.name, ())]
+        return [pointer.split("/")[2:] for pointer in pointers] + documented
+
+    def normal(self, properties: Any) -> Any:
+        """Return properties in the form in which they are compared: see `normal`."""
+        return normal(properties, self.body, self.follow)
+
+    def replaced_by(self, old: Any, new: Any) -> list[str]:
+        """Return the changed properties that make CloudFormation replace the resource, empty for a plain update."""
+        return self._changed(self.replacing, old, new)
+
+    def rejected(self, old: Any, new: Any, update_rules: UpdateRules = NO_RULES) -> dict[str, str]:
+        """Return the changed properties that the service cannot update, with the reason: the update fails."""
+        return rejections(self.name, self.normal(old), self.normal(new), update_rules)
+
+    def replaces_nodes(self, path: str) -> str:
+        """Return how a change of the property at a dotted path replaces nodes, or an empty string."""
+        facts = REPLACES_NODES.get(self.name, ())
+        return next((fact.reason for fact in facts if f"{path}.".startswith(f"{fact.path}.")), "")
+
+    def maybe_replaced_by(self, old: Any, new: Any) -> list[str]:
+        """Return the changed properties that replace the resource under conditions which the schema does not state."""
+        pointers = self.body.get("conditionalCreateOnlyProperties", [])
+        return self._changed([pointer.split("/")[2:] for pointer in pointers], old, new)
+
+    def _changed(self, paths: list[list[str]], old: Any, new: Any) -> list[str]:
+        before, after = self.normal(old), self.normal(new)
+        return [".".join(path) for path in paths if list(values(before, path)) != list(values(after, path))]
+
+
+class Registry:
+    """The resource types that CloudFormation has in one region.
+
+    Args:
+        region: Name of the region.
+
+    Raises:
+        UnknownRegionError: when cfn-lint has no schemas for the region.
+    """
+
+    def __init__(self, region: str) -> None:
+        index = SCHEMAS / "providers" / f"{region}.json"
+        if not index.exists():
+            known = ", ".join(sorted(path.stem for path in index.parent.glob("*-*.json")))
+            raise UnknownRegionError(f"no registry schemas for the region {region}; cfn-lint has them for {known}")
+        self.region = region
+        self._files: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))
+
+    @property
+    def types(self) -> list[str]:
+        """Names of all types."""
+        return sorted(self._files)
+
+    def find(self, name: str) -> ResourceType | None:
+        """Return the type of that name, or None where the region has no such type."""
+        if name.startswith("Custom::"):
+            name = "AWS::CloudFormation::CustomResource"
+        file = self._files.get(name)
+        return _load(file) if file else None
+
+    def suggest(self, name: str) -> str:
+        """Return "; did you mean X?" for a misspelt type, empty when nothing is near."""
+        near = difflib.get_close_matches(name, self._files, n=1, cutoff=0.8)
+        return f"; did you mean {near[0]}?" if near else ""
+
+
+@cache
+def anywhere(name: str) -> ResourceType | None:
+    """Return the type of that name as some region has it, us-east-1 first, or None."""
+    others = sorted(path.stem for path in (SCHEMAS / "providers").glob("*-*.json"))
+    return next((kind for region in ("us-east-1", *others) if (kind := registry(region).find(name))), None)
+
+
+@lru_cache
+def registry(region: str) -> Registry:
+    """Return the registry of a region, read once."""
+    return Registry(region)
+
+
+@cache
+def _load(file: str) -> ResourceType:
+    return ResourceType(Schema(json.loads((SCHEMAS / "resources" / f"{file}.json").read_text(encoding="utf-8"))))
+
+
+def _is(instance: Any, wanted: str) -> bool:
+    match wanted:
+        case "boolean":
+            return isinstance(instance, bool) or instance in ("true", "false", "True", "False")
+        case "integer":
+            return _number(instance) and float(instance).is_integer()
+        case "number":
+            return _number(instance)
+        case "string":
+            return isinstance(instance, str | int | float | bool)
+        case "array":
+            return isinstance(instance, list)
+        case "object":
+            return isinstance(instance, dict)
+        case "null":
+            return instance is None
+    return False
+
+
+def _number(instance: Any) -> bool:
+    if isinstance(instance, bool) or not isinstance(instance, int | float | str):
+        return False
+    try:
+        float(instance)
+    except ValueError:
+        return False
+    return True
+
+
+def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    wanted = [types] if isinstance(types, str) else types
+    if not any(_is(instance, kind) for kind in wanted):
+        yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")
+
+
+# The beginning of the text, asked for after something: PlacementGroupArn of AWS::EC2::CapacityReservation has
+# `placement-group/^.{1,255}$` (read 2026-11-21), which no text matches.
+_CARET_INSIDE = re.compile(r"[^\\(|\[^]\^")
+
+
+def _is_impossible(error: ValidationError) -> bool:
+    """Check for requirements that nothing can meet: a mistake of the schema, not of the template."""
+    return error.validator == "pattern" and bool(_CARET_INSIDE.search(error.validator_value))
+
+
+def _is_guess(error: Any, made_up: Collection[str]) -> bool:
+    if error.validator not in ("pattern", "anyOf", "oneOf") or error.instance not in made_up:
+        return False
+    service = error.instance.split(":")[2]
+    return f":{service}:" in json.dumps(error.schema)
+
+
+def _describe(error: Any) -> str:
+    where = "#/" + "/".join(str(part) for part in error.path)
+    message = error.message
+    if error.validator == "additionalProperties" and error.path:
+        known = list((error.schema or {}).get("properties", {}))
+        near = difflib.get_close_matches(str(error.path[-1]), known, n=1)
+        message = f"no such property{f'; did you mean {near[0]}?' if near else ''}"
+    return f"{where}: {message}"

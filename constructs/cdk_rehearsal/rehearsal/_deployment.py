@@ -1,0 +1,274 @@
+"""One deployment of one template to one stack: resources in order, all of them or none."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cdk_rehearsal.registry import NO_RULES, Registry, UpdateRules
+from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._intrinsics import Resolver, text_of
+from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, Maker
+from cdk_rehearsal.rehearsal._lifecycle import custom_name, differences, record, refuse_in_use, relabelled, remove
+from cdk_rehearsal.rehearsal._resources import Resources
+from cdk_rehearsal.rehearsal._scope import StackScope
+from cdk_rehearsal.rehearsal._state import Blueprint, Resource, Stack, Stacks
+from cdk_rehearsal.rehearsal._template import Template
+
+
+class Deployment:
+    """Deploys the resources of a template to a stack.
+
+    Args:
+        stack: The stack; its `resources` and `outputs` change only when everything went well.
+        template: What is wanted.
+        values: The template's parameters, resolved.
+        stacks: All stacks.
+        resources: What makes resources.
+        registry: The resource types of the region.
+        journal: Records every change.
+        update_rules: Updates that services reject, beyond the facts of the registry.
+    """
+
+    def __init__(
+        self,
+        *,
+        stack: Stack,
+        template: Template,
+        values: dict[str, Any],
+        stacks: Stacks,
+        resources: Resources,
+        registry: Registry,
+        journal: Journal,
+        update_rules: UpdateRules = NO_RULES,
+    ) -> None:
+        self._stack = stack
+        self._update_rules = update_rules
+        self._template = template
+        self._stacks = stacks
+        self._resources = resources
+        self._registry = registry
+        self._journal = journal
+        self._old = dict(stack.resources)
+        self._new: dict[str, Resource] = {}
+        self._undo: list[tuple[str, Callable[[], None]]] = []
+        self._superseded: list[Resource] = []
+        self.scope = StackScope(
+            stack=stack,
+            template=template,
+            values=values,
+            created=self._new,
+            stacks=stacks,
+            resources=resources,
+            journal=journal,
+        )
+        self.resolver = Resolver(template, self.scope)
+
+    @property
+    def made(self) -> dict[str, Resource]:
+        """The resources that exist so far."""
+        return self._new
+
+    def run(self) -> None:
+        """Make and change resources in the order of their dependencies, then resolve the outputs.
+
+        Raises:
+            ResourceError: for the first resource that failed; the caller rolls back.
+            TemplateError: for what cannot be resolved.
+        """
+        self._stack.making = self._new
+        self.resolver.check_rules()
+        for logical_id in self._wanted():
+            with self._failing(logical_id):
+                self._apply(self._blueprint(logical_id))
+        outputs, exports = self._outputs()
+        self._verify()
+        self._stack.resources, self._stack.making = self._new, {}
+        self._stack.outputs, self._stack.exports, self._stack.imports = outputs, exports, self.scope.imports
+
+    def clean_up(self) -> None:
+        """Delete what was replaced or is no longer wanted, unless its policy keeps it."""
+        gone = [(old, old.blueprint.replace_policy) for old in reversed(self._superseded)]
+        gone += [
+            (old, old.blueprint.deletion_policy)
+            for logical_id, old in reversed(self._old.items())
+            if logical_id not in self._new
+        ]
+        for old, policy in gone:
+            # CloudFormation leaves behind what it cannot clean up, and the update is complete.
+            with contextlib.suppress(ResourceError):
+                self._remove(old, policy)
+
+    def roll_back(self) -> list[str]:
+        """Undo everything that `run` did, the last first; give what could not be undone."""
+        failed: list[str] = []
+        for logical_id, undo in reversed(self._undo):
+            try:
+                undo()
+            except (ResourceError, TemplateError) as error:
+                failed.append(f"{logical_id}: {error}")
+        self._undo.clear()
+        self._stack.resources, self._stack.making = self._old, {}
+        return failed
+
+    def _wanted(self) -> Iterator[str]:
+        for logical_id in self._template.order:
+            condition = self._template.resources[logical_id].get("Condition")
+            if condition is None or self.resolver.condition(condition):
+                yield logical_id
+
+    def _blueprint(self, logical_id: str) -> Blueprint:
+        wanted = self._template.resources[logical_id]
+        name = wanted["Type"]
+        kind = self._registry.find(name)
+        if kind is None:
+            raise ResourceError(f"Unrecognized resource type {name} in {self._registry.region}")
+        deletion = self.resolver.resolve(wanted.get("DeletionPolicy", "Delete"))
+        return Blueprint(
+            stack_name=self._stack.name,
+            stack_id=self._stack.id,
+            logical_id=logical_id,
+            type=kind,
+            type_name=name,
+            properties=self.resolver.resolve(wanted.get("Properties", {})),
+            environment=self._stack.environment,
+            deletion_policy=deletion,
+            replace_policy=self.resolver.resolve(wanted.get("UpdateReplacePolicy", "Delete")),
+        )
+
+    def _apply(self, blueprint: Blueprint) -> None:
+        old = self._old.get(blueprint.logical_id)
+        if old is None:
+            self._create(blueprint, None, [])
+            return
+        if old.blueprint.type_name != blueprint.type_name:
+            raise ResourceError(
+                f"Update of resource type is not permitted: {blueprint.logical_id} was {old.blueprint.type_name}, "
+                f"is to be {blueprint.type_name}"
+            )
+        before, after = old.blueprint.properties, blueprint.properties
+        if before == after:
+            self._new[blueprint.logical_id] = relabelled(old, blueprint)
+        elif why := blueprint.type.replaced_by(before, after):
+            self._create(blueprint, old, why)
+        else:
+            self._update(blueprint, old)
+
+    def _create(self, blueprint: Blueprint, old: Resource | None, why: list[str]) -> None:
+        verb = "UPDATE" if old else "CREATE"
+        reason = (
+            f"Requested update requires the creation of a new physical resource ({', '.join(why)})" if old else None
+        )
+        if old and (named := custom_name(blueprint, old)):
+            raise ResourceError(
+                f"CloudFormation cannot update a stack when a custom-named resource requires replacing. "
+                f"Rename {named} and update the stack again."
+            )
+        self._event(blueprint, "", f"{verb}_IN_PROGRESS", reason)
+        resource = self._resources.create(blueprint, old.generation + 1 if old else 0)
+        self._undo.append((blueprint.logical_id, lambda: self._unmake(resource, new=old is None)))
+        self._new[blueprint.logical_id] = resource
+        if old:
+            self._superseded.append(old)
+        self._event(blueprint, resource.physical_id, f"{verb}_COMPLETE")
+        self._record(Action.REPLACE if old else Action.CREATE, resource, ", ".join(why))
+
+    def _update(self, blueprint: Blueprint, old: Resource) -> None:
+        if refused := blueprint.type.rejected(old.blueprint.properties, blueprint.properties, self._update_rules):
+            why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
+            raise ResourceError(f"{blueprint.type_name} refuses the update: {why}")
+        changed = differences(old.blueprint.properties, blueprint.properties)
+        if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
+            self._journal.note(
+                f"{self._stack.name}/{blueprint.logical_id}: a change of {', '.join(maybe)} may replace the "
+                f"{blueprint.type_name} on AWS; the rehearsal changed it in place"
+            )
+        self._event(blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
+        resource = self._resources.update(old, blueprint)
+        moved = resource.physical_id != old.physical_id
+
+        def undo() -> None:
+            self._event(old.blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
+            self._old[blueprint.logical_id] = self._resources.update(resource, old.blueprint)
+            self._event(old.blueprint, old.physical_id, "UPDATE_COMPLETE")
+
+        self._undo.append((blueprint.logical_id, undo))
+        self._new[blueprint.logical_id] = resource
+        if moved:
+            self._superseded.append(old)
+        self._event(blueprint, resource.physical_id, "UPDATE_COMPLETE")
+        self._record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
+
+    def _unmake(self, resource: Resource, *, new: bool) -> None:
+        self._remove(resource, "Retain" if new and resource.blueprint.deletion_policy == "Retain" else "Delete")
+
+    def _remove(self, resource: Resource, policy: str) -> None:
+        remove(self._stack, resource, policy, self._resources, self._journal)
+
+    def _outputs(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+        outputs: dict[str, dict[str, Any]] = {}
+        exports: dict[str, str] = {}
+        for name, output in self._template.outputs.items():
+            if (condition := output.get("Condition")) and not self.resolver.condition(condition):
+                continue
+            value = self.resolver.resolve(output["Value"])
+            export = (output.get("Export") or {}).get("Name")
+            try:
+                entry = {"OutputKey": name, "OutputValue": text_of(value), "Description": output.get("Description")}
+                if export:
+                    entry["ExportName"] = text_of(self.resolver.resolve(export))
+            except TypeError as error:
+                raise TemplateError(f"Template format error: output {name}: {error}") from None
+            if export:
+                if entry["ExportName"] in exports:
+                    raise TemplateError(f"Template format error: two outputs export {entry['ExportName']}")
+                exports[str(entry["ExportName"])] = str(entry["OutputValue"])
+            outputs[name] = entry
+        self._check_exports(exports)
+        return outputs, exports
+
+    def _check_exports(self, exports: dict[str, str]) -> None:
+        here = self._stack.environment
+        for name, value in exports.items():
+            owner = self._stacks.exporter(name, here)
+            if owner is not None and owner is not self._stack:
+                raise TemplateError(f"Export with name {name} is already exported by stack {owner.name}")
+            if name in self._stack.exports and self._stack.exports[name] != value:
+                refuse_in_use(self._stacks, self._stack, name, "updated")
+        for name in set(self._stack.exports) - set(exports):
+            refuse_in_use(self._stacks, self._stack, name, "deleted")
+
+    def _verify(self) -> None:
+        """Compare the resources that exist with those of the template: nothing is green by accident."""
+        missing = [id for id in self._wanted() if id not in self._new or not self._new[id].physical_id]
+        if missing:
+            raise ResourceError(f"These resources were not made: {', '.join(missing)}")
+
+    @contextlib.contextmanager
+    def _failing(self, logical_id: str) -> Iterator[None]:
+        """Add the reason of any failure to the events of the resource that it belongs to."""
+        try:
+            yield
+        except Exception as error:
+            known = isinstance(error, ResourceError | TemplateError)
+            reason = str(error) if known else f"{type(error).__name__}: {error}"
+            kind = self._template.resources[logical_id]["Type"]
+            verb = "UPDATE" if logical_id in self._old else "CREATE"
+            self._stack.event(logical_id, "", kind, f"{verb}_FAILED", reason)
+            self._journal.add(
+                Entry(
+                    action=Action.FAIL,
+                    stack=self._stack.name,
+                    logical_id=logical_id,
+                    type=kind,
+                    physical_id="",
+                    maker=Maker.SCHEMA,
+                    detail=reason,
+                )
+            )
+            raise ResourceError(f"{logical_id}: {reason}") from error
+
+    def _event(self, blueprint: Blueprint, physical_id: str, status: str, reason: str | None = None) -> None:
+        self._stack.event(blueprint.logical_id, physical_id, blueprint.type_name, status, reason)
+
+    def _record(self, action: Action, resource: Resource, detail: str = "") -> None:
+        record(self._journal, action, resource, detail)

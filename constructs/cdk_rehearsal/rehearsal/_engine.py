@@ -1,0 +1,219 @@
+"""The engine: creates, updates and deletes stacks as CloudFormation does, strictly, and rolls back what fails."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from threading import RLock
+from typing import Any
+from uuid import uuid4
+
+from cdk_rehearsal.registry import NO_RULES, UpdateRules, registry
+from cdk_rehearsal.rehearsal import _parameters as parameters
+from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
+from cdk_rehearsal.rehearsal._deployment import Deployment
+from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._journal import Journal
+from cdk_rehearsal.rehearsal._lifecycle import refuse_in_use, remove
+from cdk_rehearsal.rehearsal._preview import preview
+from cdk_rehearsal.rehearsal._resources import Resources
+from cdk_rehearsal.rehearsal._scope import StackScope
+from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Stack, Stacks
+from cdk_rehearsal.rehearsal._template import Template
+
+NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
+_DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE")
+
+
+class Engine:
+    """All stacks of one local cloud. One change at a time; reading needs no lock.
+
+    Args:
+        stacks: All stacks.
+        custom: What runs the handlers of custom resources.
+        journal: Records every change.
+        update_rules: Updates that services reject, beyond the facts of the registry.
+    """
+
+    def __init__(
+        self,
+        *,
+        stacks: Stacks,
+        custom: CustomResourceDriver,
+        journal: Journal,
+        update_rules: UpdateRules = NO_RULES,
+    ) -> None:
+        self._update_rules = update_rules
+        self.stacks = stacks
+        self._resources = Resources(custom=custom, engine=self, journal=journal)
+        self._journal = journal
+        self._lock = RLock()
+
+    def prepare(
+        self,
+        *,
+        name: str,
+        stack_name: str,
+        kind: str,
+        text: str,
+        given: dict[str, str | None],
+        tags: dict[str, str],
+        environment: Environment,
+    ) -> tuple[Stack, ChangeSet]:
+        """Make a change set.
+
+        Args:
+            name: Its name.
+            stack_name: Name or id of the stack.
+            kind: CREATE or UPDATE.
+            text: The template.
+            given: Parameters; None keeps the value that the stack has.
+            tags: Tags of the stack.
+            environment: Account and region.
+
+        Raises:
+            TemplateError: for what CloudFormation refuses at once.
+        """
+        with self._lock:
+            template = Template.parse(text)
+            template.check(registry(environment.region))
+            stack = self._target(stack_name, kind, environment)
+            chosen = {key: str(value["Default"]) for key, value in template.parameters.items() if "Default" in value}
+            chosen |= {key: stack.given.get(key, "") if value is None else value for key, value in given.items()}
+            values = self._parameters(stack, template, chosen)
+            changes = preview(
+                stack=stack,
+                template=template,
+                values=values,
+                stacks=self.stacks,
+                resources=self._resources,
+                registry=registry(environment.region),
+            )
+            change_set = ChangeSet(
+                id=stack.id.replace(f":stack/{stack.name}/", f":changeSet/{name}/").rsplit("/", 1)[0] + f"/{uuid4()}",
+                name=name,
+                kind=kind,
+                template=template,
+                text=text,
+                parameters=values,
+                given=chosen,
+                tags=tags,
+                changes=changes,
+            )
+            if kind == "UPDATE" and not changes and _same(stack, template, tags):
+                change_set.status, change_set.execution, change_set.reason = "FAILED", "UNAVAILABLE", NO_CHANGES
+            stack.change_sets[name] = change_set
+            return stack, change_set
+
+    def execute(self, stack: Stack, change_set: ChangeSet, *, roll_back: bool = True) -> None:
+        """Deploy what a change set prepared. The status and events of the stack show failures."""
+        with self._lock:
+            change_set.execution = "EXECUTE_IN_PROGRESS"
+            update = change_set.kind == "UPDATE"
+            verb = "UPDATE" if update else "CREATE"
+            stack.move(f"{verb}_IN_PROGRESS", "User Initiated")
+            if update:
+                stack.updated = datetime.now(UTC)
+            deployment = Deployment(
+                stack=stack,
+                template=change_set.template,
+                values=change_set.parameters,
+                stacks=self.stacks,
+                resources=self._resources,
+                registry=registry(stack.environment.region),
+                journal=self._journal,
+                update_rules=self._update_rules,
+            )
+            try:
+                deployment.run()
+            except Exception as error:  # whatever it is, the stack must not look well
+                change_set.execution = "EXECUTE_FAILED"
+                self._fail(stack, deployment, error, update=update, roll_back=roll_back)
+                return
+            stack.template, stack.text = change_set.template, change_set.text
+            stack.given, stack.parameters, stack.tags = change_set.given, change_set.parameters, change_set.tags
+            if update:
+                stack.move("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+                deployment.clean_up()
+            stack.change_sets.clear()
+            change_set.execution = "EXECUTE_COMPLETE"
+            stack.move(f"{verb}_COMPLETE")
+
+    def delete(self, stack: Stack) -> None:
+        """Delete a stack.
+
+        Raises:
+            TemplateError: when it is protected, or another stack uses what it exports.
+        """
+        with self._lock:
+            if stack.protected:
+                raise TemplateError(f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
+            if stack.deleted:
+                return
+            for export in stack.exports:
+                refuse_in_use(self.stacks, stack, export, "deleted")
+            stack.move("DELETE_IN_PROGRESS", "User Initiated")
+            failed = []
+            for logical_id in list(reversed(stack.resources)):
+                resource = stack.resources[logical_id]
+                policy = resource.blueprint.deletion_policy
+                try:
+                    remove(stack, resource, policy, self._resources, self._journal)
+                except ResourceError as error:
+                    failed.append(logical_id)
+                    stack.reason = str(error)
+                else:
+                    del stack.resources[logical_id]
+            if failed:
+                stack.move("DELETE_FAILED", f"The following resource(s) failed to delete: [{', '.join(failed)}]. ")
+                return
+            stack.exports, stack.imports = {}, set()
+            stack.move("DELETE_COMPLETE")
+            stack.deleted = datetime.now(UTC)
+
+    def _fail(self, stack: Stack, deployment: Deployment, error: Exception, *, update: bool, roll_back: bool) -> None:
+        known = isinstance(error, ResourceError | TemplateError)
+        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        self._journal.note(f"{stack.name} failed: {reason}")
+        if not roll_back:
+            stack.resources, stack.making = {**stack.resources, **deployment.made}, {}
+            stack.move("UPDATE_FAILED" if update else "CREATE_FAILED", reason)
+            return
+        begin, end = ("UPDATE_ROLLBACK", "UPDATE_ROLLBACK") if update else ("ROLLBACK", "ROLLBACK")
+        stack.move(f"{begin}_IN_PROGRESS", reason)
+        failed = deployment.roll_back()
+        stack.move(f"{end}_FAILED" if failed else f"{end}_COMPLETE", "; ".join(failed) or None)
+
+    def _target(self, name: str, kind: str, environment: Environment) -> Stack:
+        stack = self.stacks.find(name, environment)
+        if kind == "CREATE":
+            if stack is not None and not stack.status.startswith("REVIEW"):
+                raise TemplateError(f"Stack {name} already exists", code="AlreadyExistsException")
+            if stack is None:
+                stack = self.stacks.add(name, environment)
+                stack.move("REVIEW_IN_PROGRESS", "User Initiated")
+            return stack
+        if kind != "UPDATE":
+            raise TemplateError(f"a change set of type {kind} is not rehearsed")
+        stack = self.stacks.get(name, environment)
+        if stack.status not in (*_DEPLOYED, "UPDATE_FAILED", "CREATE_FAILED"):
+            raise TemplateError(f"Stack:{stack.id} is in {stack.status} state and can not be updated.")
+        return stack
+
+    def _parameters(self, stack: Stack, template: Template, given: dict[str, str]) -> dict[str, Any]:
+        scope = StackScope(
+            stack=stack,
+            template=template,
+            values={},
+            created={},
+            stacks=self.stacks,
+            resources=self._resources,
+            journal=self._journal,
+        )
+        look_up: Callable[[str], str] = scope.parameter
+        return parameters.resolve(template, given, look_up, self._journal)
+
+
+def _same(stack: Stack, template: Template, tags: dict[str, str]) -> bool:
+    """Check that a template without changes of properties leaves everything else of a stack as it is."""
+    before = stack.template
+    same_body = before is not None and (before.resources, before.outputs) == (template.resources, template.outputs)
+    return same_body and stack.tags == tags

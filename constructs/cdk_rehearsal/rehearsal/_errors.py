@@ -1,0 +1,27 @@
+"""Errors of a rehearsal.
+
+- `RehearsalError`: the rehearsal cannot run at all (no CDK CLI, no cdk.json). For the person who started it.
+- `TemplateError`: CloudFormation refuses the request (HTTP 400, `ValidationError`), nothing is made.
+- `ResourceError`: one resource cannot be made, changed or deleted. The stack fails and rolls back.
+"""
+
+
+class RehearsalError(ValueError):
+    """The rehearsal cannot start or go on; the message has the remedy."""
+
+
+class TemplateError(ValueError):
+    """A request that CloudFormation refuses before it makes anything.
+
+    Args:
+        message: What is wrong, in CloudFormation's words where it has any.
+        code: The error code that clients see.
+    """
+
+    def __init__(self, message: str, *, code: str = "ValidationError") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class ResourceError(ValueError):
+    """A resource that could not be made, changed or deleted; the message becomes its ResourceStatusReason."""

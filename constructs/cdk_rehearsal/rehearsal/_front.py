@@ -1,0 +1,125 @@
+"""The front door: CloudFormation's requests go to the engine, all others to moto."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import parse_qsl
+from xml.sax.saxutils import escape
+
+from moto.core.parse import QueryParser
+from moto.core.serialize import QuerySerializer
+from moto.core.utils import get_service_model
+from moto.iam.models import get_account_id_from
+from moto.utilities.utils import get_partition
+from werkzeug.datastructures import Headers, MultiDict
+
+from cdk_rehearsal.rehearsal import _grafana_stand_in as grafana_stand_in
+from cdk_rehearsal.rehearsal._answers import PATH, Answers
+from cdk_rehearsal.rehearsal._api import CloudFormationApi
+from cdk_rehearsal.rehearsal._errors import TemplateError
+from cdk_rehearsal.rehearsal._state import Environment
+
+# The access key of a rehearsal names the account that it is for; moto makes others when a role is assumed.
+KEY_PREFIX = "REHEARSAL"
+_CREDENTIAL = re.compile(r"Credential=([^/]+)/\d+/([^/]+)/([^/]+)/aws4_request")
+_SERVICE = get_service_model("cloudformation")
+
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+Application = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
+
+
+class Front:
+    """A WSGI application.
+
+    Args:
+        api: Answers CloudFormation's requests.
+        answers: Takes the answers of custom resources.
+        grafana: Stands in for workspaces of Amazon Managed Grafana.
+        moto: Answers everything else.
+    """
+
+    def __init__(
+        self,
+        *,
+        api: CloudFormationApi,
+        answers: Answers,
+        grafana: grafana_stand_in.GrafanaStandIn,
+        moto: Application,
+    ) -> None:
+        self._api = api
+        self._answers = answers
+        self._grafana = grafana
+        self._moto = moto
+
+    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(PATH):
+            taken = self._answers.put(path.removeprefix(PATH), _body(environ))
+            start_response("200 OK" if taken else "404 Not Found", [("Content-Length", "0")])
+            return [b""]
+        match = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
+        if path.startswith(grafana_stand_in.PATH) or (match and match[3] == "grafana"):
+            return self._stand_in(environ, start_response)
+        account = _account(match[1]) if match else None
+        if account and match and match[3] == "cloudformation":
+            return self._cloudformation(environ, start_response, account, match[2])
+        if account:
+            environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
+        return self._moto(environ, start_response)
+
+    def _stand_in(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        answer = grafana_stand_in.answer(self._grafana, environ, _body(environ))
+        status, content = answer or ("404 Not Found", b'{"message": "the stand-in for Grafana does not know this"}')
+        start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
+        return [content]
+
+    def _cloudformation(
+        self, environ: dict[str, Any], start_response: StartResponse, account: str, region: str
+    ) -> Iterable[bytes]:
+        form = dict(parse_qsl(_body(environ).decode(), keep_blank_values=True))
+        operation = form.get("Action", "")
+        try:
+            status, body = "200 OK", self._answer(operation, form, account, region)
+        except TemplateError as error:
+            status, body = "400 Bad Request", _error(error.code, str(error))
+        except Exception as error:  # a defect of the rehearsal must not look like success, nor be retried for minutes
+            status, body = "400 Bad Request", _error("InternalFailure", f"rehearsal: {type(error).__name__}: {error}")
+        content = body.encode()
+        start_response(status, [("Content-Type", "text/xml"), ("Content-Length", str(len(content)))])
+        return [content]
+
+    def _answer(self, operation: str, form: dict[str, str], account: str, region: str) -> str:
+        model = _SERVICE.operation_model(operation)
+        request = QueryParser(model).parse(
+            {
+                "body": "",
+                "headers": Headers(),
+                "method": "POST",
+                "url_params": {},
+                "url_path": "/",
+                "values": MultiDict(form),
+            }
+        )
+        environment = Environment(account=account, region=region, partition=get_partition(region))
+        answer = self._api.call(operation, request, environment)
+        return str(QuerySerializer(model).serialize(answer)["body"])
+
+
+def _account(access_key: str) -> str:
+    if access_key.startswith(KEY_PREFIX):
+        return access_key.removeprefix(KEY_PREFIX)
+    return get_account_id_from(access_key)
+
+
+def _body(environ: dict[str, Any]) -> bytes:
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    return bytes(environ["wsgi.input"].read(length)) if length else b""
+
+
+def _error(code: str, message: str) -> str:
+    return (
+        '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>'
+        f"<Code>{escape(code)}</Code><Message>{escape(message)}</Message></Error>"
+        "<RequestId>rehearsal</RequestId></ErrorResponse>"
+    )

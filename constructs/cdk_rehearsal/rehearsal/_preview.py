@@ -1,0 +1,125 @@
+"""Changes of a deployment before it is made: the changes of a change set."""
+
+from typing import Any
+
+from cdk_rehearsal.registry import Registry
+from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._intrinsics import Resolver
+from cdk_rehearsal.rehearsal._journal import Journal
+from cdk_rehearsal.rehearsal._lifecycle import differences
+from cdk_rehearsal.rehearsal._resources import Resources
+from cdk_rehearsal.rehearsal._scope import StackScope
+from cdk_rehearsal.rehearsal._state import Resource, Stack, Stacks
+from cdk_rehearsal.rehearsal._template import Template
+
+UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
+
+
+class _PreviewScope(StackScope):
+    """A scope in which resources that are still to be made have unknown ids and attributes."""
+
+    def reference(self, name: str) -> Any:
+        """Value of `Ref`, UNKNOWN for a resource that is still to be made."""
+        return UNKNOWN if self._unmade(name) else super().reference(name)
+
+    def attribute(self, name: str, attribute: str) -> Any:
+        """Attribute of a resource, UNKNOWN for a resource that is still to be made."""
+        return UNKNOWN if self._unmade(name) else super().attribute(name, attribute)
+
+    def _unmade(self, name: str) -> bool:
+        return name in self._template.resources and name not in self._created
+
+
+def preview(
+    *,
+    stack: Stack,
+    template: Template,
+    values: dict[str, Any],
+    stacks: Stacks,
+    resources: Resources,
+    registry: Registry,
+) -> list[dict[str, Any]]:
+    """Return the changes that deploying a template would make, in CloudFormation's form."""
+    created: dict[str, Resource] = {}
+    scope = _PreviewScope(
+        stack=stack,
+        template=template,
+        values=values,
+        created=created,
+        stacks=stacks,
+        resources=resources,
+        journal=Journal(),
+    )
+    resolver = Resolver(template, scope)
+    old = stack.resources
+    changes: list[dict[str, Any]] = []
+    wanted = set()
+    for logical_id in template.order:
+        part = template.resources[logical_id]
+        if part.get("Condition") and not resolver.condition(part["Condition"]):
+            continue
+        wanted.add(logical_id)
+        if logical_id not in old:
+            changes.append(_change("Add", logical_id, part["Type"]))
+            continue
+        resource = old[logical_id]
+        if resource.blueprint.type_name != part["Type"]:
+            raise TemplateError(
+                f"Update of resource type is not permitted. The new template modifies resource type of the "
+                f"following resources: [{logical_id}]"
+            )
+        before = resource.blueprint.properties
+        try:
+            after = resolver.resolve(part.get("Properties", {}))
+        except (ResourceError, TemplateError):
+            # Known only when the deployment has made what this one refers to.
+            after = {**before, "": UNKNOWN}
+        if before == after:
+            created[logical_id] = resource
+            continue
+        replaced = resource.blueprint.type.replaced_by(before, after)
+        if not replaced:
+            created[logical_id] = resource
+        changes.append(_modification(resource, after, replaced))
+    for logical_id in reversed(old):
+        if logical_id not in wanted:
+            resource = old[logical_id]
+            changes.append(_change("Remove", logical_id, resource.blueprint.type_name, resource.physical_id))
+    return changes
+
+
+def _modification(resource: Resource, after: dict[str, Any], replaced: list[str]) -> dict[str, Any]:
+    before = resource.blueprint.properties
+    changed = [name for name in differences(before, after) if name]
+    tops = {path.split(".")[0] for path in replaced}
+    unsure = {name for name in changed if UNKNOWN in str(after.get(name))}
+    replacement = "False" if not replaced else "Conditional" if tops <= unsure else "True"
+    details = [
+        {
+            "Target": {
+                "Attribute": "Properties",
+                "Name": name,
+                "RequiresRecreation": "Always" if name in tops else "Never",
+            },
+            "Evaluation": "Dynamic" if name in unsure else "Static",
+            "ChangeSource": "ResourceReference" if name in unsure else "DirectModification",
+        }
+        for name in changed
+    ]
+    change = _change("Modify", resource.blueprint.logical_id, resource.blueprint.type_name, resource.physical_id)
+    change["ResourceChange"] |= {"Replacement": replacement, "Scope": ["Properties"], "Details": details}
+    return change
+
+
+def _change(action: str, logical_id: str, kind: str, physical_id: str | None = None) -> dict[str, Any]:
+    return {
+        "Type": "Resource",
+        "ResourceChange": {
+            "Action": action,
+            "LogicalResourceId": logical_id,
+            "PhysicalResourceId": physical_id,
+            "ResourceType": kind,
+            "Scope": [],
+            "Details": [],
+        },
+    }

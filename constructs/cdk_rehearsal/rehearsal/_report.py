@@ -1,0 +1,206 @@
+"""Report of a rehearsal: the final table, as data and for people."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, Maker, StandIn
+from cdk_rehearsal.rehearsal._state import Stacks
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+LIMITS = (
+    "capacity: whether AWS has the instances, or your reservation holds them",
+    "service quotas of the account",
+    "IAM: every action is allowed, so a missing permission does not show",
+    "what services check beyond the registry schema (an FSx size that is not sold, an AMI that does not exist)",
+    "time: hours of creation pass in milliseconds, and nothing times out",
+    "nodes: nothing boots, mounts, joins a scheduler or sends a packet over EFA",
+    "AWS's own choices: zone names, addresses, versions and ids are made up",
+)
+_ENI_HOLDERS = ("AWS::EC2::Subnet", "AWS::EC2::SecurityGroup")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One step of the rehearsal.
+
+    Args:
+        name: What was done.
+        seconds: How long it took.
+        ok: Whether it did what it should.
+        changes: Resources by what happened to them in this step.
+        reasons: Why it failed.
+    """
+
+    name: str
+    seconds: float
+    ok: bool
+    changes: dict[str, int] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """Result of a rehearsal.
+
+    Args:
+        steps: The steps, in order.
+        stacks: Resources made per stack.
+        types: Resources made per type, and by whom.
+        stand_ins: Values that were made up.
+        retained: Resources that are left over because a policy keeps them.
+        notes: What a person should know.
+        limits: What a rehearsal cannot show.
+    """
+
+    steps: tuple[Step, ...]
+    stacks: dict[str, int]
+    types: dict[str, dict[str, int]]
+    stand_ins: tuple[StandIn, ...]
+    retained: tuple[Entry, ...]
+    notes: tuple[str, ...]
+    limits: tuple[str, ...] = LIMITS
+
+    @property
+    def ok(self) -> bool:
+        """True if every step did what it should."""
+        return bool(self.steps) and all(step.ok for step in self.steps)
+
+    @property
+    def resources(self) -> int:
+        """Number of resources that were made."""
+        return sum(self.stacks.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        makers = Counter[str]()
+        for counts in self.types.values():
+            makers.update(counts)
+        return {"ok": self.ok, "resources": self.resources, "made_by": dict(makers), **asdict(self)}
+
+    def print(self, console: "Console") -> None:
+        """Print the report as tables."""
+        console.print(self._steps_table())
+        console.print(self._stacks_table())
+        console.print(self._types_table())
+        if self.stand_ins:
+            console.print("[bold]Stand-ins[/bold]: only AWS, or somebody else's code, has the real value")
+            for stand_in in self.stand_ins:
+                console.print(f"  {stand_in.kind} {stand_in.name} -> {stand_in.value}", markup=False, soft_wrap=True)
+        if self.retained:
+            console.print("[bold]Retained[/bold]: left over on purpose, you delete them by hand")
+            for entry in self.retained:
+                line = f"  {entry.stack}/{entry.logical_id} {entry.type} {entry.physical_id}"
+                console.print(line, markup=False, soft_wrap=True)
+        if self.notes:
+            console.print("[bold]Notes[/bold]")
+            for note in self.notes:
+                console.print(f"  {note}", markup=False)
+        console.print("[bold]What a rehearsal cannot show[/bold]")
+        for limit in self.limits:
+            console.print(f"  {limit}", markup=False)
+
+    def _steps_table(self) -> "Table":
+        table = _table("Step", ">Seconds", "Resources", "Result")
+        for step in self.steps:
+            changes = ", ".join(f"{count} {action}" for action, count in step.changes.items())
+            table.add_row(step.name, f"{step.seconds:.1f}", changes, "ok" if step.ok else "FAILED")
+        return table
+
+    def _stacks_table(self) -> "Table":
+        table = _table("Stack", ">Resources made")
+        for name, count in self.stacks.items():
+            table.add_row(name, str(count))
+        return table
+
+    def _types_table(self) -> "Table":
+        table = _table("Resource type", ">Made", "By")
+        for name, makers in self.types.items():
+            by = ", ".join(
+                _MAKERS[maker] if len(makers) == 1 else f"{n} {_MAKERS[maker]}" for maker, n in makers.items()
+            )
+            table.add_row(name, str(sum(makers.values())), by)
+        totals = Counter[str]()
+        for makers in self.types.values():
+            totals.update(makers)
+        table.add_section()
+        by = ", ".join(f"{count} {_MAKERS[maker]}" for maker, count in totals.items())
+        table.add_row("all", str(self.resources), by)
+        return table
+
+
+_MAKERS: dict[str, str] = {
+    Maker.MOTO: "moto's model",
+    Maker.SCHEMA: "registry schema",
+    Maker.HANDLER: "its handler, run for real",
+    Maker.STAND_IN: "stand-in",
+    Maker.STACK: "nested stack",
+}
+
+
+def report(*, steps: list[Step], journal: Journal, stacks: Stacks, leave_out: frozenset[str]) -> Report:
+    """Sum up a rehearsal.
+
+    Args:
+        steps: The steps that were made.
+        journal: What happened.
+        stacks: All stacks.
+        leave_out: Names of stacks that are not the app's own (the CDK's bootstrap stack).
+    """
+    created = [entry for entry in journal.entries(Action.CREATE, Action.REPLACE) if entry.stack not in leave_out]
+    types: dict[str, Counter[str]] = {}
+    for entry in sorted(created, key=lambda entry: entry.type):
+        types.setdefault(entry.type, Counter())[entry.maker.value] += 1
+    return Report(
+        steps=tuple(steps),
+        stacks=dict(Counter(entry.stack for entry in created)),
+        types={name: dict(counts) for name, counts in types.items()},
+        stand_ins=tuple(journal.stand_ins),
+        retained=tuple(entry for entry in journal.entries(Action.RETAIN) if entry.stack not in leave_out),
+        notes=(*journal.notes, *_held(journal, stacks)),
+    )
+
+
+def changes(entries: list[Entry]) -> dict[str, int]:
+    """Count entries by what happened, in the past tense."""
+    words = {
+        Action.CREATE: "created",
+        Action.UPDATE: "updated",
+        Action.REPLACE: "replaced",
+        Action.DELETE: "deleted",
+        Action.RETAIN: "retained",
+        Action.FAIL: "failed",
+    }
+    counts = Counter(entry.action for entry in entries)
+    return {word: counts[action] for action, word in words.items() if counts[action]}
+
+
+def _held(journal: Journal, stacks: Stacks) -> list[str]:
+    """Notes on deletions that AWS would refuse, because a retained resource keeps an interface there."""
+    deleted = {entry.physical_id: entry for entry in journal.entries(Action.DELETE) if entry.type in _ENI_HOLDERS}
+    notes = []
+    for stack in stacks.everything():
+        for kept in stack.retained:
+            used = [entry for physical_id, entry in deleted.items() if physical_id in str(kept.blueprint.properties)]
+            if used:
+                names = ", ".join(f"{entry.stack}/{entry.logical_id}" for entry in used)
+                notes.append(
+                    f"{stack.name}/{kept.blueprint.logical_id} was retained, and uses {names}: for as long as "
+                    f"{kept.physical_id} exists, AWS refuses to delete {'those' if len(used) > 1 else 'that'}, "
+                    "and the stacks stay"
+                )
+    return notes
+
+
+def _table(*columns: str) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        right = column.startswith(">")
+        table.add_column(column.removeprefix(">"), justify="right" if right else "left", overflow="fold")
+    return table

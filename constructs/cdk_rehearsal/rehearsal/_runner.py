@@ -1,0 +1,282 @@
+"""Bootstrap, deploy, update and destroy an app with the real CDK CLI on the local cloud."""
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from cdk_rehearsal import guard
+from cdk_rehearsal.registry import NO_RULES, UpdateRules
+from cdk_rehearsal.rehearsal import _assembly as assembly
+from cdk_rehearsal.rehearsal._assembly import Place
+from cdk_rehearsal.rehearsal._cdk_cli import CdkCli, CliResult
+from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
+from cdk_rehearsal.rehearsal._errors import RehearsalError
+from cdk_rehearsal.rehearsal._journal import Action
+from cdk_rehearsal.rehearsal._mirror import mirror
+from cdk_rehearsal.rehearsal._report import Report, Step, changes, report
+from cdk_rehearsal.rehearsal._state import Stack
+from cdk_rehearsal.rehearsal._update import Update
+
+REGION = "us-east-1"
+_TOOLKIT = frozenset({"CDKToolkit"})
+# With the stacks of stages; "--all" means those of the main assembly.
+_EVERY_STACK = "**"
+_DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+
+Keep = Callable[[dict[str, str]], None]
+
+
+class Listener(Protocol):
+    """Receiver of the progress of a rehearsal."""
+
+    def begin(self, name: str) -> None:
+        """Handle the start of a step."""
+
+    def line(self, text: str) -> None:
+        """Handle a line that the CLI printed."""
+
+    def end(self, step: Step) -> None:
+        """Handle the end of a step."""
+
+
+class NullListener:
+    """Listener that does nothing."""
+
+    def begin(self, name: str) -> None:
+        """Do nothing."""
+
+    def line(self, text: str) -> None:
+        """Do nothing."""
+
+    def end(self, step: Step) -> None:
+        """Do nothing."""
+
+
+def rehearse(
+    *,
+    app: Path = Path(),
+    context: Mapping[str, str] = MappingProxyType({}),
+    update: Update | None = None,
+    account: str = ACCOUNT,
+    region: str = REGION,
+    listener: Listener | None = None,
+    keep: Keep | None = None,
+    allow: Iterable[str] = (),
+    update_rules: UpdateRules = NO_RULES,
+) -> Report:
+    """Deploy, update and destroy an app.
+
+    Args:
+        app: Directory of the app, with its cdk.json. Nothing is written there.
+        context: CDK context of the app.
+        update: Edit that the update step deploys. By default, the step is a second deployment, which must change
+            nothing.
+        account: Account of stacks that name none.
+        region: Region of stacks that name none.
+        listener: Receiver of the progress.
+        keep: Called after the deployment, instead of update and destroy, with the environment variables that reach
+            the local cloud. The cloud exists until the call returns.
+        allow: Resources that the update may replace, delete or orphan although they hold data; see `guard.compare`.
+        update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+
+    Returns:
+        The report. It has the reasons of a step that failed; the steps after it are not run.
+
+    Raises:
+        RehearsalError: If the rehearsal cannot start.
+    """
+    if not (app / "cdk.json").is_file():
+        raise RehearsalError(
+            f"{app.resolve()} holds no CDK app: there is no cdk.json in it; "
+            "go to the directory of the app, or name it: --app DIR"
+        )
+    with (
+        tempfile.TemporaryDirectory(prefix="cdk-rehearsal-") as scratch,
+        LocalCloud(update_rules=update_rules) as cloud,
+    ):
+        run = _Rehearsal(
+            cloud=cloud,
+            app=mirror(app, Path(scratch)),
+            scratch=Path(scratch),
+            default_place=Place(account=account, region=region),
+            context=context,
+            update=update,
+            listener=listener or NullListener(),
+            compare=partial(guard.compare, allow=tuple(allow), update_rules=update_rules),
+        )
+        run.run(keep)
+        return report(steps=run.steps, journal=cloud.journal, stacks=cloud.stacks, leave_out=_TOOLKIT)
+
+
+class _FailedStep(Exception):
+    """A step failed; the steps after it are not run."""
+
+
+class _Rehearsal:
+    """Steps of one rehearsal."""
+
+    def __init__(
+        self,
+        *,
+        cloud: LocalCloud,
+        app: Path,
+        scratch: Path,
+        default_place: Place,
+        context: Mapping[str, str],
+        update: Update | None,
+        listener: Listener,
+        compare: Callable[[Path, Path], guard.Report],
+    ) -> None:
+        self.steps: list[Step] = []
+        self._cloud = cloud
+        self._app = app
+        self._scratch = scratch
+        self._assembly = scratch / "cdk.out"
+        self._place = default_place
+        self._context = context
+        self._update = update
+        self._listener = listener
+        self._compare = compare
+        self._cli = self._cli_at(default_place)
+
+    def run(self, keep: Keep | None) -> None:
+        """Run every step, up to the first that fails."""
+        with contextlib.suppress(_FailedStep):
+            self._run_steps(keep)
+
+    def _run_steps(self, keep: Keep | None) -> None:
+        self._step("synth", self._synth)
+        for place in self._places():
+            self._step(f"bootstrap {place.account}/{place.region}", partial(self._bootstrap, place))
+        self._step("deploy", self._deploy)
+        if keep is not None:
+            everything = self._cloud.environment(self._place.region, self._place.account)
+            keep({key: value for key, value in everything.items() if key.startswith("AWS_")})
+            return
+        if self._update is None:
+            self._step("deploy again: no changes", self._deploy_again)
+        else:
+            self._step(f"update: {self._update.name}", partial(self._deploy_update, self._update))
+        for stack in self._cloud.stacks.everywhere():
+            if stack.protected:
+                self._step(f"lift the termination protection of {stack.name}", partial(_lift, stack))
+        self._step("destroy", self._destroy)
+
+    def _step(self, name: str, action: Callable[[], list[str]]) -> None:
+        """Run a step. `action` returns the problems, an empty list if there are none."""
+        before = len(self._cloud.journal.entries())
+        begun = time.monotonic()
+        self._listener.begin(name)
+        try:
+            problems = action()
+        except RehearsalError as error:
+            problems = [str(error)]
+        entries = self._cloud.journal.entries()[before:]
+        failed = [entry for entry in entries if entry.action is Action.FAIL]
+        text = "\n".join(problems)
+        problems += [
+            f"{entry.stack}/{entry.logical_id}: {entry.detail}" for entry in failed if entry.detail not in text
+        ]
+        step = Step(
+            name=name,
+            seconds=round(time.monotonic() - begun, 2),
+            ok=not problems,
+            changes=changes(entries),
+            reasons=tuple(problems),
+        )
+        self.steps.append(step)
+        self._listener.end(step)
+        if problems:
+            raise _FailedStep
+
+    def _cli_at(self, place: Place) -> CdkCli:
+        environment = self._cloud.environment(place.region, place.account)
+        environment |= {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
+        return CdkCli(app=self._app, environment=environment, scratch=self._scratch)
+
+    def _run(self, *arguments: str) -> CliResult:
+        context = [word for key, value in self._context.items() for word in ("--context", f"{key}={value}")]
+        return self._cli.run(*arguments, *context, each_line=self._listener.line)
+
+    def _synth(self) -> list[str]:
+        result = self._run("synth", "--quiet", "--output", str(self._assembly))
+        return _problems(result) or ([] if self._stacks() else ["the app has no stacks"])
+
+    def _stacks(self) -> list[assembly.AssembledStack]:
+        return assembly.stacks(self._assembly, self._place)
+
+    def _places(self) -> list[Place]:
+        """Return the accounts and regions of the app's stacks. The CLI uses the credentials of the first."""
+        places = sorted({stack.place for stack in self._stacks()})
+        self._place = places[0]
+        self._cli = self._cli_at(self._place)
+        return places
+
+    def _bootstrap(self, place: Place) -> list[str]:
+        return _problems(self._cli_at(place).bootstrap(place.account, place.region, self._listener.line))
+
+    def _deploy(self) -> list[str]:
+        result = self._run("deploy", _EVERY_STACK, "--require-approval", "never", "--app", str(self._assembly))
+        return _problems(result) or self._missing()
+
+    def _missing(self) -> list[str]:
+        """Compare the stacks of the assembly with those that exist."""
+        statuses = {
+            (stack.name, stack.environment.account, stack.environment.region): stack.status
+            for stack in self._cloud.stacks.everywhere()
+        }
+        problems = []
+        for stack in self._stacks():
+            status = statuses.get((stack.name, stack.place.account, stack.place.region), "missing")
+            if status not in _DEPLOYED:
+                problems.append(f"the CLI reports success, but the stack {stack.name} is {status}")
+        return problems
+
+    def _deploy_update(self, update: Update) -> list[str]:
+        before = len(self._cloud.journal.entries(Action.CREATE))
+        edit = update.edit(self._scratch)
+        self._context = {**self._context, **edit.context}
+        deployed, self._assembly = self._assembly, self._scratch / "cdk.out-update"
+        problems = self._synth() or self._lost(deployed) or self._deploy()
+        if not problems and len(self._cloud.journal.entries(Action.CREATE)) == before:
+            keys = ", ".join(f"`{key}`" for key in edit.context)
+            problems = [
+                f"{edit.description}, but the deployment created nothing: does the app read the context {keys}?"
+            ]
+        return problems
+
+    def _lost(self, deployed: Path) -> list[str]:
+        """Compare the deployed assembly with the update, before it is deployed."""
+        try:
+            return self._compare(deployed, self._assembly).lines()
+        except guard.GuardError as error:
+            return [str(error)]
+
+    def _deploy_again(self) -> list[str]:
+        before = len(self._cloud.journal.entries())
+        problems = self._synth() or self._deploy()
+        return problems or [
+            f"deployed again, the same app should change nothing: {entry.action} {entry.stack}/{entry.logical_id}"
+            for entry in self._cloud.journal.entries()[before:]
+        ]
+
+    def _destroy(self) -> list[str]:
+        result = self._cli.run(
+            "destroy", _EVERY_STACK, "--force", "--app", str(self._assembly), each_line=self._listener.line
+        )
+        left = [stack.name for stack in self._cloud.stacks.everywhere() if stack.name not in _TOOLKIT]
+        return _problems(result) or [f"the CLI reports success, but the stack {name} is still there" for name in left]
+
+
+def _problems(result: CliResult) -> list[str]:
+    return [] if result.code == 0 else (result.reasons or [f"cdk {result.arguments[0]} ended with code {result.code}"])
+
+
+def _lift(stack: Stack) -> list[str]:
+    stack.protected = False
+    return []

@@ -1,0 +1,208 @@
+"""State of the local cloud: stacks, their resources, change sets and events."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from cdk_rehearsal.registry import ResourceType
+from cdk_rehearsal.rehearsal._errors import TemplateError
+from cdk_rehearsal.rehearsal._journal import Maker
+from cdk_rehearsal.rehearsal._template import Template
+from cdk_rehearsal.rehearsal._values import Values
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Environment:
+    """Account, region and partition of a stack."""
+
+    account: str
+    region: str
+    partition: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Blueprint:
+    """Description of one resource in a template, with every intrinsic resolved."""
+
+    stack_name: str
+    stack_id: str
+    logical_id: str
+    type: ResourceType
+    type_name: str
+    properties: dict[str, Any]
+    environment: Environment
+    deletion_policy: str = "Delete"
+    replace_policy: str = "Delete"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resource:
+    """A resource that exists.
+
+    Args:
+        blueprint: What it was made from.
+        physical_id: What `Ref` gives.
+        maker: Who made it.
+        generation: 0, and one more with each replacement.
+        model: moto's own object, where moto made it.
+        data: Attributes that its handler answered, for a custom resource; outputs, for a nested stack.
+    """
+
+    blueprint: Blueprint
+    physical_id: str
+    maker: Maker
+    generation: int = 0
+    model: Any = None
+    data: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def values(self) -> Values:
+        """The made-up values that belong to this resource."""
+        return values_of(self.blueprint, self.generation, self.physical_id)
+
+
+def values_of(blueprint: Blueprint, generation: int, known_id: str = "") -> Values:
+    """Return the made-up values of the resource that a blueprint describes."""
+    return Values(
+        type=blueprint.type,
+        type_name=blueprint.type_name,
+        stack=blueprint.stack_name,
+        logical_id=blueprint.logical_id,
+        generation=generation,
+        account=blueprint.environment.account,
+        region=blueprint.environment.region,
+        partition=blueprint.environment.partition,
+        properties=blueprint.properties,
+        known_id=known_id,
+    )
+
+
+@dataclass(kw_only=True)
+class ChangeSet:
+    """A change set: a deployment that is prepared, and not yet made."""
+
+    id: str
+    name: str
+    kind: str
+    template: Template
+    text: str
+    parameters: dict[str, Any]
+    given: dict[str, str]
+    tags: dict[str, str]
+    changes: list[dict[str, Any]]
+    status: str = "CREATE_COMPLETE"
+    execution: str = "AVAILABLE"
+    reason: str | None = None
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+    request: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Stack:
+    """A stack."""
+
+    name: str
+    id: str
+    environment: Environment
+    status: str = "REVIEW_IN_PROGRESS"
+    reason: str | None = None
+    template: Template | None = None
+    text: str = "{}"
+    given: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    resources: dict[str, Resource] = field(default_factory=dict)
+    #: The resources of a deployment that is under way; `resources` are those of the last one that went well.
+    making: dict[str, Resource] = field(default_factory=dict)
+    retained: list[Resource] = field(default_factory=list)
+    outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    exports: dict[str, str] = field(default_factory=dict)
+    imports: set[str] = field(default_factory=set)
+    change_sets: dict[str, ChangeSet] = field(default_factory=dict)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    protected: bool = False
+    request: dict[str, Any] = field(default_factory=dict)
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+    updated: datetime | None = None
+    deleted: datetime | None = None
+
+    def move(self, status: str, reason: str | None = None) -> None:
+        """Set a status, and add it to the events."""
+        self.status, self.reason = status, reason
+        self.event(self.name, self.id, "AWS::CloudFormation::Stack", status, reason)
+
+    def event(self, logical_id: str, physical_id: str, kind: str, status: str, reason: str | None = None) -> None:
+        """Add an event; the newest is the last."""
+        self.events.append(
+            {
+                "StackId": self.id,
+                "EventId": str(uuid4()),
+                "StackName": self.name,
+                "LogicalResourceId": logical_id,
+                "PhysicalResourceId": physical_id,
+                "ResourceType": kind,
+                "Timestamp": datetime.now(UTC),
+                "ResourceStatus": status,
+                "ResourceStatusReason": reason,
+            }
+        )
+
+
+class Stacks:
+    """Every stack of the local cloud, deleted ones included."""
+
+    def __init__(self) -> None:
+        self._stacks: list[Stack] = []
+
+    def add(self, name: str, environment: Environment) -> Stack:
+        """Make an empty stack."""
+        e = environment
+        stack = Stack(
+            name=name,
+            id=f"arn:{e.partition}:cloudformation:{e.region}:{e.account}:stack/{name}/{uuid4()}",
+            environment=environment,
+        )
+        self._stacks.append(stack)
+        return stack
+
+    def everything(self) -> list[Stack]:
+        """Every stack of all accounts and regions, deleted ones included, in the order of creation."""
+        return list(self._stacks)
+
+    def all(self, environment: Environment) -> list[Stack]:
+        """Stacks of one account and region, the newest first, deleted ones included."""
+        return [stack for stack in reversed(self._stacks) if stack.environment == environment]
+
+    def everywhere(self) -> list[Stack]:
+        """Every stack that is not deleted, of all accounts and regions."""
+        return [stack for stack in self._stacks if stack.deleted is None]
+
+    def living(self, environment: Environment) -> list[Stack]:
+        """Stacks of one account and region that are not deleted, the newest first."""
+        return [stack for stack in self.all(environment) if stack.deleted is None]
+
+    def find(self, name: str, environment: Environment) -> Stack | None:
+        """Return a stack by its name (living ones only) or its id (deleted ones too), or None."""
+        for stack in self.all(environment):
+            if stack.id == name or (stack.name == name and stack.deleted is None):
+                return stack
+        return None
+
+    def get(self, name: str, environment: Environment) -> Stack:
+        """Return a stack by name or id.
+
+        Raises:
+            TemplateError: where there is none.
+        """
+        if (stack := self.find(name, environment)) is None:
+            raise TemplateError(f"Stack with id {name} does not exist")
+        return stack
+
+    def exporter(self, export: str, environment: Environment) -> Stack | None:
+        """Return the stack that exports a name."""
+        return next((stack for stack in self.living(environment) if export in stack.exports), None)
+
+    def importers(self, export: str, environment: Environment) -> list[str]:
+        """Return the names of the stacks that import a name."""
+        return sorted(stack.name for stack in self.living(environment) if export in stack.imports)

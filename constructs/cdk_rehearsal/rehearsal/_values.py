@@ -1,0 +1,285 @@
+"""Plausible values for what AWS would have made up: physical ids, ARNs, host names and other read-only properties.
+
+The same stack, logical id and generation always give the same values.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cdk_rehearsal.registry import ResourceType
+from cdk_rehearsal.rehearsal import _patterns as patterns
+
+HEX = "0123456789abcdef"
+LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+# Beginnings of ids, by the last word of a type or property. From the examples in the CloudFormation resource
+# reference, read 2026-11-21. Ids of EC2 and FSx end in 17 hexadecimal digits.
+_PREFIXES = {
+    "vpc": "vpc-",
+    "subnet": "subnet-",
+    "securitygroup": "sg-",
+    "networkinterface": "eni-",
+    "instance": "i-",
+    "image": "ami-",
+    "volume": "vol-",
+    "snapshot": "snap-",
+    "routetable": "rtb-",
+    "subnetroutetableassociation": "rtbassoc-",
+    "internetgateway": "igw-",
+    "natgateway": "nat-",
+    "vpcendpoint": "vpce-",
+    "flowlog": "fl-",
+    "launchtemplate": "lt-",
+    "placementgroup": "pg-",
+    "capacityreservation": "cr-",
+    "filesystem": "fs-",
+    "datarepositoryassociation": "dra-",
+    "accesspoint": "fsap-",
+    "mounttarget": "fsmt-",
+    "rootvolume": "fsvol-",
+    "networkacl": "acl-",
+    "dhcpoptions": "dopt-",
+    "transitgateway": "tgw-",
+    "securitygrouprule": "sgr-",
+    "prefixlist": "pl-",
+}
+_SERVICES = {
+    "CertificateManager": "acm",
+    "Cognito": "cognito-idp",
+    "ElasticLoadBalancingV2": "elasticloadbalancing",
+    "KinesisFirehose": "firehose",
+    "OpenSearchService": "es",
+    "StepFunctions": "states",
+}
+# What stands before the name in an ARN, where it is not "kind/":
+# https://docs.aws.amazon.com/service-authorization/latest/reference/, the pages of each service, read 2026-11-21.
+_ARN_NOUNS = {
+    "AWS::Events::Rule": "rule/",
+    "AWS::Lambda::Function": "function:",
+    "AWS::Lambda::LayerVersion": "layer:",
+    "AWS::Logs::LogGroup": "log-group:",
+    "AWS::S3::Bucket": "",
+    "AWS::SNS::Topic": "",
+    "AWS::SQS::Queue": "",
+    "AWS::SecretsManager::Secret": "secret:",
+    "AWS::StepFunctions::StateMachine": "stateMachine:",
+}
+_GLOBAL = {"iam", "s3", "route53", "cloudfront", "organizations"}
+_GOOD_STATES = (
+    "ACTIVE",
+    "AVAILABLE",
+    "CREATED",
+    "ENABLED",
+    "READY",
+    "COMPLETED",
+    "SUCCEEDED",
+    "Active",
+    "Available",
+)
+# Mount names of PERSISTENT file systems are eight characters:
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html, read 2026-11-21.
+_LENGTHS = {"LustreMountName": 8}
+_TIME = "2026-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values:
+    """The made-up values of one resource.
+
+    Args:
+        type: Its type.
+        type_name: Name of the type as the template has it (`Custom::X` keeps its own).
+        stack: Name of its stack.
+        logical_id: Its logical id.
+        generation: 0 for the first resource under that id, one more with each replacement.
+        account: Account id.
+        region: Region.
+        partition: `aws`, `aws-cn`, ...
+        properties: Its resolved properties.
+        known_id: Its physical id where something else (a model of moto) has given it one already.
+    """
+
+    type: ResourceType
+    type_name: str
+    stack: str
+    logical_id: str
+    generation: int
+    account: str
+    region: str
+    partition: str
+    properties: dict[str, Any]
+    known_id: str = ""
+
+    def token(self, length: int, alphabet: str = HEX, label: str = "") -> str:
+        """Return `length` characters that belong to this resource and `label` alone."""
+        seed = f"{self.account}/{self.region}/{self.stack}/{self.logical_id}/{self.generation}/{label}".encode()
+        number = int.from_bytes(hashlib.shake_256(seed).digest(length * 2), "big")
+        characters = []
+        for _ in range(length):
+            number, index = divmod(number, len(alphabet))
+            characters.append(alphabet[index])
+        return "".join(characters)
+
+    @cached_property
+    def physical_id(self) -> str:
+        """Value of `Ref`: the primary identifier's parts, joined with "|"."""
+        if self.known_id:
+            return self.known_id
+        return "|".join(str(self.at(path)) for path in self.type.identifiers)
+
+    def at(self, path: list[str]) -> Any:
+        """Return the property at `path`: the template's own where it sets one, a made-up one otherwise."""
+        node: Any = self.properties
+        for part in path:
+            node = node.get(part) if isinstance(node, dict) else None
+        if node is None and self.known_id and [path] == self.type.identifiers:
+            return self.known_id
+        return node if node is not None else self.make(path, self.type.subschema(path) or {"type": "string"})
+
+    def make(self, path: list[str], schema: dict[str, Any], depth: int = 0) -> Any:
+        """Make up a value that fits `schema`."""
+        schema = self.type.follow(schema)
+        for choice in ("oneOf", "anyOf"):
+            if choice in schema and "type" not in schema:
+                return self.make(path, schema[choice][0], depth)
+        kind = schema.get("type", "object" if "properties" in schema else "string")
+        kinds = kind if isinstance(kind, list) else [kind]
+        if "string" in kinds:
+            return self._string(path, schema)
+        if schema.get("default") is not None:
+            return schema["default"]
+        match kinds[0]:
+            case "integer" | "number":
+                return schema["enum"][0] if "enum" in schema else max(schema.get("minimum", 1), 1)
+            case "boolean":
+                return False
+            case "array":
+                count = max(schema.get("minItems", 1), 1)
+                items = schema.get("items", {"type": "string"})
+                return [self.make([*path, str(index)], items, depth + 1) for index in range(count)] if depth < 4 else []
+        members = self.type.follow(schema).get("properties", {})
+        wanted = members if depth < 3 else schema.get("required", [])
+        return {name: self.make([*path, name], members[name], depth + 1) for name in wanted if name in members}
+
+    @cached_property
+    def own_id(self) -> str:
+        """The id that AWS would give this resource, in its usual form."""
+        service, kind = self._words
+        if self.known_id:
+            return re.split("[/:|]", self.known_id)[-1]
+        if service == "PCS":
+            return f"pcs_{self.token(10, LOWER)}"
+        if service in ("EC2", "EFS", "FSx") and (prefix := _PREFIXES.get(kind.lower())):
+            return prefix + self.token(17)
+        if service == "EC2":
+            return f"{''.join(re.findall('[A-Z]', kind)).lower()}-{self.token(17)}"
+        return self.token(16, LOWER)
+
+    @cached_property
+    def name(self) -> str:
+        """The name that CloudFormation would generate: stack, logical id, random characters."""
+        return self.name_of(255)
+
+    def name_of(self, limit: int) -> str:
+        """Return the generated name with at most `limit` characters."""
+        head = f"{self.stack}-{self.logical_id}"[: limit - 13].rstrip("-")
+        return f"{head}-{self.token(12, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')}"
+
+    def arn(self) -> str:
+        """Return the resource's ARN in the commonest form: its name or id after what kind it is."""
+        service, kind = self._words
+        noun = _ARN_NOUNS.get(self.type_name, f"{re.sub(r'(?<=[a-z])(?=[A-Z])', '-', kind).lower()}/")
+        service = _SERVICES.get(service, service.lower())
+        region = "" if service in _GLOBAL else self.region
+        account = "" if service == "s3" else self.account
+        return f"arn:{self.partition}:{service}:{region}:{account}:{noun}{self._arn_name or self.own_id}"
+
+    @property
+    def _arn_name(self) -> str | None:
+        """The name that stands in the ARN, for types that are called by a name; others stand there with their id."""
+        identifiers = self.type.identifiers
+        path = identifiers[0] if len(identifiers) == 1 else [""]
+        if path[-1].lower().endswith("name"):
+            return self.physical_id
+        key = next((key for key in (f"{self._words[1]}Name", "Name") if key in self.type.property_names), None)
+        return str(self.properties.get(key, self.name_of(64))) if self.type_name in _ARN_NOUNS and key else None
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        parts = self.type_name.split("::")
+        return parts[1], parts[-1]
+
+    def _string(self, path: list[str], schema: dict[str, Any]) -> str:
+        if "const" in schema:
+            return str(schema["const"])
+        if enum := [str(value) for value in schema.get("enum", [])]:
+            return next((state for state in _GOOD_STATES if state in enum), enum[0])
+        for candidate in self._candidates(path, schema):
+            if patterns.fits(candidate, schema):
+                return candidate
+        for attempt in range(3 if "pattern" in schema else 0):
+            generated = patterns.generate(schema["pattern"], self._picker(f"{'/'.join(path)}/{attempt}"))
+            if generated is not None and patterns.fits(generated, schema):
+                return generated
+        short = self.token(max(schema.get("minLength", 1), min(16, schema.get("maxLength", 16))), LOWER, "/".join(path))
+        return short if patterns.fits(short, schema) else self._candidates(path, schema)[0]
+
+    def _picker(self, label: str) -> Any:
+        state = iter(range(1_000_000))
+        return lambda allowed: self.token(1, allowed, f"{label}/{next(state)}")
+
+    def _candidates(self, path: list[str], schema: dict[str, Any]) -> list[str]:
+        last = next((part for part in reversed(path) if not part.isdigit() and part != "*"), "")
+        word = last.lower()
+        wanted = str(schema.get("format", ""))
+        service = _SERVICES.get(self._words[0], self._words[0].lower())
+        host = f"{self.own_id}.{service}.{self.region}.amazonaws.com".replace("_", "-")
+        is_identifier = path in self.type.identifiers or word in ("id", "arn")
+        if wanted in ("date-time", "timestamp") or word.endswith(("time", "date", "at")) or "timestamp" in word:
+            return [_TIME, "2026-01-01", self.name]
+        if last in _LENGTHS:
+            return [self.token(_LENGTHS[last], LOWER, last)]
+        if word.endswith("arn") or wanted.endswith(".Arn"):
+            arn = self.arn()
+            shorter = [arn.replace(self.own_id, self.token(length, LOWER)) for length in (12, 10)]
+            return [arn if is_identifier else f"{arn}/{word.removesuffix('arn')}".rstrip("/"), arn, *shorter, self.name]
+        if word.endswith(("url", "uri")):
+            return [f"https://{host}/", f"https://{host}", host]
+        if word.endswith(("endpoint", "dnsname", "domainname", "hostname", "address")):
+            return [*(["10.0.0.10"] if "ip" in word else []), host, f"https://{host}", "10.0.0.10"]
+        if word.endswith(("ids", "id")) or wanted.endswith((".Id", ".Ids")):
+            return self._ids(word, wanted, is_identifier)
+        if word in ("region", "awsregion"):
+            return [self.region]
+        if word in ("availabilityzone", "zone"):
+            return [f"{self.region}a"]
+        if "cidr" in word:
+            return ["10.0.0.0/16"]
+        if "version" in word or "port" in word:
+            return ["1", "1.0.0", "1.0"]
+        names = [
+            self.name,
+            self.name.lower(),
+            self.name_of(64),
+            self.name_of(32),
+            self.name_of(32).lower(),
+            self.own_id,
+        ]
+        # The ARN holds the name, so it is no candidate for a name that is still to be found.
+        return names if word.endswith("name") else [*names, self.arn()]
+
+    def _ids(self, word: str, wanted: str, is_identifier: bool) -> list[str]:
+        noun = word.removesuffix("s").removesuffix("id") or self._words[1].lower()
+        if wanted.count("::") == 2:
+            noun = wanted.split("::")[2].split(".")[0].lower()
+        if noun in ("account", "awsaccount", "owner"):
+            return [self.account]
+        prefix = _PREFIXES.get(noun)
+        ids = [self.own_id] if is_identifier else []
+        ids += [prefix + self.token(17, label=word)] if prefix else []
+        uuid = self.token(32, label=word)
+        uuid = f"{uuid[:8]}-{uuid[8:12]}-4{uuid[13:16]}-a{uuid[17:20]}-{uuid[20:]}"
+        return [*ids, self.token(16, LOWER, word), uuid, self.name, self.token(10, LOWER, word).upper()]

@@ -1,0 +1,56 @@
+"""Snapshots that a run of pytest compares: the option that writes them, and files that no test uses."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+UPDATE = "--update-snapshots"
+
+
+class Session:
+    """State of one run. A plain function such as `assert_matches_snapshot` has no fixtures.
+
+    Args:
+        update: Whether to write snapshots instead of comparing them.
+    """
+
+    def __init__(self, *, update: bool = False) -> None:
+        self.update = update
+        self.used: set[Path] = set()
+        #: False after a test that failed, or was skipped or deselected: it may use snapshots.
+        self.complete = True
+
+    def stale(self, roots: Iterable[Path]) -> list[Path]:
+        """Return the snapshots in directories of used ones that no test uses.
+
+        Args:
+            roots: Directories whose tests have all run.
+        """
+        if not self.complete:
+            return []
+        resolved = [root.resolve() for root in roots]
+        folders = {file.parent for file in self.used if any(file.is_relative_to(root) for root in resolved)}
+        return sorted(file for folder in folders for file in unused(folder, self.used))
+
+
+current = Session()
+
+
+def unused(folder: Path, used: Iterable[Path]) -> list[Path]:
+    """Return the snapshots of a directory that are not among the used ones."""
+    return sorted(file for file in folder.glob("*.json") if file not in set(used) and is_snapshot(file))
+
+
+def is_snapshot(file: Path) -> bool:
+    """Return whether a file is a template as `assert_matches_snapshot` writes it."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        body = json.loads(text)
+    except (OSError, ValueError):
+        return False
+    return isinstance(body, dict) and isinstance(body.get("Resources"), dict) and text == serialise(body)
+
+
+def serialise(body: object) -> str:
+    """Return the text of a snapshot."""
+    return json.dumps(body, indent=1, sort_keys=True) + "\n"

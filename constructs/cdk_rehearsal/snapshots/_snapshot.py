@@ -1,0 +1,138 @@
+"""Assertions that compare templates with snapshots."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cdk_rehearsal.snapshots import _session as session
+from cdk_rehearsal.snapshots._changes import changes
+from cdk_rehearsal.snapshots._normalise import normalise
+from cdk_rehearsal.snapshots._report import describe
+from cdk_rehearsal.snapshots._subject import paths_of, template_of
+
+if TYPE_CHECKING:
+    import aws_cdk as cdk
+
+    from cdk_rehearsal.registry import UpdateRules
+    from cdk_rehearsal.snapshots._subject import Subject
+
+_INTENDED = f"If the change is intended: pytest {session.UPDATE}, and review the difference before you commit it."
+
+
+def assert_matches_snapshot(subject: "Subject", path: str | Path, *, update_rules: "UpdateRules | None" = None) -> None:
+    """Compare a stack, or a template, with the snapshot in a file.
+
+    `pytest --update-snapshots` writes the file.
+
+    Args:
+        subject: A stack, or its template.
+        path: The snapshot, a JSON file, such as `Path(__file__).parent / "snapshots" / "network.json"`.
+        update_rules: Resource type -> rules for updates that its service rejects; see `guard.compare`.
+
+    Raises:
+        AssertionError: If the template differs, with the difference, or if the file is missing.
+    """
+    __tracebackhide__ = True
+    file = Path(path).resolve()
+    if problem := _compare({file: template_of(subject)}, {file: paths_of(subject)}, path, update_rules):
+        raise AssertionError(problem)
+
+
+def assert_app_matches_snapshot(
+    app: "cdk.App | cdk.Stage", directory: str | Path, *, update_rules: "UpdateRules | None" = None
+) -> None:
+    """Compare each stack of an app, those of its stages included, with the snapshots of a directory.
+
+    `pytest --update-snapshots` writes one file for each stack, and deletes those of stacks that are gone.
+
+    Args:
+        app: The app, or a stage. It is synthesised.
+        directory: Directory of the snapshots of this app alone.
+        update_rules: Resource type -> rules for updates that its service rejects; see `guard.compare`.
+
+    Raises:
+        AssertionError: If a stack differs, with the difference, or if a snapshot is missing or has no stack.
+    """
+    __tracebackhide__ = True
+    folder = Path(directory).resolve()
+    templates, paths = _stacks(app, folder)
+    stale = session.unused(folder, templates)
+    if session.current.update:
+        for file in stale:
+            file.unlink()
+        stale = []
+    problems = [
+        f"the app has no stack for the snapshot {file.name}; delete it: pytest {session.UPDATE}" for file in stale
+    ]
+    if problem := _compare(templates, paths, directory, update_rules):
+        problems.append(problem)
+    if problems:
+        raise AssertionError("\n".join(problems))
+
+
+def write_app_snapshots(app: "cdk.App | cdk.Stage", directory: str | Path) -> None:
+    """Write the snapshots that `assert_app_matches_snapshot` compares with.
+
+    Args:
+        app: The app, or a stage. It is synthesised.
+        directory: Directory of the snapshots of this app alone.
+    """
+    templates, _ = _stacks(app, Path(directory).resolve())
+    _write({file: normalise(template) for file, template in templates.items()})
+
+
+def _stacks(app: Any, folder: Path) -> tuple[dict[Path, dict[str, Any]], dict[Path, dict[str, str]]]:
+    import aws_cdk as cdk
+
+    templates: dict[Path, dict[str, Any]] = {}
+    paths: dict[Path, dict[str, str]] = {}
+    constructs = {child.artifact_id: child for child in app.node.find_all() if cdk.Stack.is_stack(child)}
+    for artifact in app.synth().stacks_recursively:
+        file = folder / f"{artifact.hierarchical_id.replace('/', '-')}.json"
+        if file in templates:
+            raise ValueError(f"two stacks have the snapshot {file.name}: rename {artifact.hierarchical_id}")
+        templates[file] = dict(artifact.template)
+        paths[file] = paths_of(constructs[artifact.id]) if artifact.id in constructs else {}
+    return templates, paths
+
+
+def _compare(
+    templates: Mapping[Path, dict[str, Any]],
+    paths: Mapping[Path, Mapping[str, str]],
+    place: str | Path,
+    update_rules: "UpdateRules | None",
+) -> str:
+    """Return the problem, or an empty string."""
+    session.current.used.update(templates)
+    bodies = {file: normalise(template) for file, template in templates.items()}
+    if session.current.update:
+        _write(bodies)
+        return ""
+    missing = [file for file in bodies if not file.exists()]
+    if missing:
+        names = ", ".join(str(file) for file in missing)
+        return f"there is no snapshot {names} yet; write it with: pytest {session.UPDATE}"
+    texts = {file: file.read_text(encoding="utf-8") for file in bodies}
+    if all(texts[file] == session.serialise(body) for file, body in bodies.items()):
+        return ""
+    known = {file: json.loads(text) for file, text in texts.items()}
+    single = len(bodies) == 1
+    result = changes(
+        {_name(file, single): body for file, body in known.items()},
+        {_name(file, single): body for file, body in bodies.items()},
+        paths={_name(file, single): ids for file, ids in paths.items()},
+        update_rules=update_rules,
+    )
+    lines = describe(result) or ["  the file is not as pytest writes it, but has the same content"]
+    return "\n".join([f"the template differs from {place}", *lines, _INTENDED])
+
+
+def _write(bodies: Mapping[Path, Mapping[str, Any]]) -> None:
+    for file, body in bodies.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(session.serialise(body), encoding="utf-8")
+
+
+def _name(file: Path, single: bool) -> str:
+    return "" if single else file.stem

@@ -1,0 +1,117 @@
+"""Everything a node runs at boot: shell scripts and the Python that packs them."""
+
+from ultracluster.boot import _paths as paths
+from ultracluster.boot._boot_script import BootScript, boot_script
+from ultracluster.boot._deep_check import deep_check
+from ultracluster.boot._eks_boot import (
+    GPU_TAINT,
+    ClusterAccess,
+    Effect,
+    EksBoot,
+    NodeSettings,
+    Taint,
+    bottlerocket_settings,
+    eks_boot,
+)
+from ultracluster.boot._fstab import automount_unit, fstab_options
+from ultracluster.boot._health import health_boot, health_settings
+from ultracluster.boot._home_mounts import (
+    efs_mount,
+    efs_volume,
+    openzfs_mount,
+    openzfs_volume,
+    s3_files_mount,
+    s3_files_volume,
+)
+from ultracluster.boot._mountpoint import Mountpoint
+from ultracluster.boot._mounts import Mount, Mountable, Volume
+from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comments
+from ultracluster.boot._node_repair import WAIT_MINUTES, RepairOverride, repair_overrides
+from ultracluster.boot._paths import check_mount_path
+from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch, NodeSetup
+from ultracluster.boot._slurm_accounts import (
+    ACCOUNT,
+    LONGEST_SCRIPT_BYTES,
+    OPTION,
+    SlurmAccount,
+    SlurmQos,
+    SlurmUser,
+    accounting_script,
+    check_accounts,
+)
+from ultracluster.boot._slurm_boot import (
+    BUNDLE_URL,
+    LUSTRE_EFA_UNIT,
+    MOST_EFA_INTERFACES,
+    SHA256,
+    EfaBundle,
+    LustreClient,
+    mount_boot,
+    slurm_boot,
+)
+from ultracluster.boot._system_boot import system_boot
+from ultracluster.boot._users import SSH_KEY, UIDS, USER_NAME, User, check_user_name, users_boot, users_path
+
+__all__ = [
+    "ACCOUNT",
+    "BUNDLE_URL",
+    "GPU_TAINT",
+    "LONGEST_SCRIPT_BYTES",
+    "LUSTRE_EFA_UNIT",
+    "MOST_EFA_INTERFACES",
+    "OPTION",
+    "SCRATCH_UNIT",
+    "SHA256",
+    "SSH_KEY",
+    "UIDS",
+    "USER_NAME",
+    "WAIT_MINUTES",
+    "BootScript",
+    "ClusterAccess",
+    "EfaBundle",
+    "Effect",
+    "EksBoot",
+    "LocalScratch",
+    "LustreClient",
+    "Mount",
+    "Mountable",
+    "Mountpoint",
+    "NodeBoot",
+    "NodeFile",
+    "NodeSettings",
+    "NodeSetup",
+    "RepairOverride",
+    "SlurmAccount",
+    "SlurmQos",
+    "SlurmUser",
+    "Taint",
+    "User",
+    "Volume",
+    "accounting_script",
+    "automount_unit",
+    "boot_script",
+    "bottlerocket_settings",
+    "check_accounts",
+    "check_mount_path",
+    "check_user_name",
+    "deep_check",
+    "efs_mount",
+    "efs_volume",
+    "eks_boot",
+    "fstab_options",
+    "health_boot",
+    "health_settings",
+    "mount_boot",
+    "openzfs_mount",
+    "openzfs_volume",
+    "paths",
+    "repair_overrides",
+    "s3_files_mount",
+    "s3_files_volume",
+    "slurm_boot",
+    "system_boot",
+    "tar",
+    "users_boot",
+    "users_path",
+    "without_comments",
+]

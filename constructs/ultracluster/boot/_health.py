@@ -1,0 +1,100 @@
+"""Health checks of a Slurm node before each job, and cleanup after it."""
+
+from collections.abc import Mapping
+
+from ultracluster.boot import scripts
+from ultracluster.boot._node_files import NodeBoot, NodeFile, slurmd_drop_in
+from ultracluster.catalogue.ec2 import InstanceType, nvlinks
+from ultracluster.catalogue.monitoring import XidPolicy, xids
+
+#: Where a node says how its devices are: `ok`, or `failed: REASON`.
+DEVICES_STATE = "/run/ultracluster/health/devices"
+#: The unit that checks them at boot, before slurmd starts. It also makes `HPC_JOBS`.
+HEALTH_UNIT = "ultracluster-health-check.service"
+#: A file for each GPU that a job has, with the job's id: what dcgm-exporter takes as `--hpc-job-mapping-dir`.
+HPC_JOBS = "/run/ultracluster/hpc-jobs"
+
+_BIN = "/usr/local/sbin/ultracluster-"
+# A job that comes back to a bad node is held for good, unless the scheduler is configured otherwise:
+# https://slurm.schedmd.com/slurm.conf.html#OPT_Prolog and #OPT_nohold_on_prolog_fail. Alloc runs the prolog on all
+# nodes of a job before its first step, as AWS has it: https://docs.aws.amazon.com/pcs/latest/userguide/
+# capacity-blocks-nvidia-imex.html (all read 2026-11-21)
+_REQUEUE = "nohold_on_prolog_fail"
+_SETTINGS = {
+    "Prolog": f"{_BIN}prolog",
+    "Epilog": f"{_BIN}epilog",
+    "PrologFlags": "Alloc,NoHold",
+    # Steps report through a tree of nodes, and those above a lost one wait for it. After Slurm's minute they were
+    # drained themselves, in each of two runs of a real slurmctld with 64 nodes; after three minutes none was.
+    "UnkillableStepTimeout": "180",
+}
+
+# GPUs and their fabric take a minute to come up on a large node. KillMode: what hangs in the driver cannot be killed.
+_UNIT = f"""\
+[Unit]
+Description=Check of GPUs, EFA devices and mounts
+After=ultracluster-mount-check.service nvidia-persistenced.service nvidia-fabricmanager.service
+Before=slurmd.service
+
+[Service]
+Type=oneshot
+ExecStart=-{_BIN}health-check --patience 180
+KillMode=process
+TimeoutStartSec=5min
+
+[Install]
+WantedBy=multi-user.target
+"""
+_SLURMD = f"""\
+[Unit]
+Wants={HEALTH_UNIT}
+After={HEALTH_UNIT}
+
+[Service]
+ExecStartPost=-{_BIN}drain-on-failure --now devices
+"""
+
+
+def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
+    """Return the checks of a node, as Slurm prolog and epilog, and once at boot.
+
+    They use what `slurm_boot` gives: the state of the mounts, and the program that drains.
+
+    Args:
+        instance_type: Type of the node. Facts that are not known are not checked.
+        efa_devices: EFA devices of its launch template.
+    """
+    lines = {
+        "gpus": str(instance_type.gpus),
+        "nvlinks": str(nvlinks(instance_type)),
+        "efa": str(efa_devices),
+        "xids": " ".join(map(str, xids(XidPolicy.FATAL, XidPolicy.RESET))),
+    }
+    files = [_script(name) for name in ("health-check", "prolog", "epilog")]
+    if instance_type.ultraservers:
+        files.append(_script("imex"))
+    files += [
+        NodeFile(
+            path="/etc/ultracluster/health",
+            text="".join(f"{name} {value}\n" for name, value in lines.items()),
+            mode="0644",
+        ),
+        NodeFile(path=f"/etc/systemd/system/{HEALTH_UNIT}", text=_UNIT, mode="0644"),
+        *slurmd_drop_in("ultracluster-health", _SLURMD),
+    ]
+    return NodeBoot(files=tuple(files), units=(HEALTH_UNIT,))
+
+
+def health_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the slurm.conf settings that run the checks, merged with a cluster's, which take precedence.
+
+    `SchedulerParameters` is a list, and keeps the cluster's entries.
+    """
+    entries = [word for word in settings.get("SchedulerParameters", "").split(",") if word]
+    if _REQUEUE not in entries:
+        entries.append(_REQUEUE)
+    return {**_SETTINGS, **settings, "SchedulerParameters": ",".join(entries)}
+
+
+def _script(name: str) -> NodeFile:
+    return NodeFile(path=_BIN + name, text=scripts.text(f"{name}.sh"), mode="0755")

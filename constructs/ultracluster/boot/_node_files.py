@@ -1,0 +1,85 @@
+"""Files and systemd units of a node."""
+
+import io
+import tarfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeFile:
+    """A file of a node.
+
+    Args:
+        path: Absolute path.
+        text: Content.
+        mode: Permissions, in octal.
+    """
+
+    path: str
+    text: str
+    mode: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeBoot:
+    """Files and units of a node; see `boot_script`, or `compute.user_data`.
+
+    Args:
+        files: Files, written first.
+        units: systemd units, then enabled and started in this order.
+    """
+
+    files: tuple[NodeFile, ...]
+    units: tuple[str, ...]
+
+
+def tar(files: Sequence[NodeFile]) -> bytes:
+    """Return files as a tar archive, with the same bytes on every machine: no clock, no owner."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for file in files:
+            member = tarfile.TarInfo(file.path.lstrip("/"))
+            member.mode = int(file.mode, 8)
+            member.size = len(file.text.encode())
+            archive.addfile(member, io.BytesIO(file.text.encode()))
+    return packed.getvalue()
+
+
+def slurmd_drop_in(name: str, text: str) -> tuple[NodeFile, NodeFile]:
+    """Return the drop-in files for slurmd under any unit name.
+
+    The installer of AWS PCS makes a unit for each release, `slurmd-25.11.service`; systemd reads the drop-ins of
+    `slurmd-.service.d` for all of these, and of two files with one name it takes one.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html and
+    https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html (read 2026-11-21)
+    """
+    shared, versioned = (
+        NodeFile(path=f"/etc/systemd/system/{unit}.service.d/{name}.conf", text=text, mode="0644")
+        for unit in ("slurmd", "slurmd-")
+    )
+    return shared, versioned
+
+
+def without_comments(script: str) -> str:
+    """Return a script without comment lines, a quarter of its length: user data is limited."""
+    first, *rest = script.splitlines(keepends=True)
+    return first + "".join(line for line in rest if line.strip() and not line.lstrip().startswith("#"))
+
+
+def mount_unit(path: str) -> str:
+    """Return the systemd unit of a mount, such as `fsx.mount` for `/fsx`.
+
+    See: https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html, "String Escaping" (read 2026-11-21)
+    """
+    plain = path.strip("/")
+    escaped = "".join(
+        "-" if letter == "/" else letter if letter.isascii() and (letter.isalnum() or letter in ":_.") else _hex(letter)
+        for letter in plain
+    )
+    return (_hex(".") + escaped[1:] if escaped.startswith(".") else escaped or "-") + ".mount"
+
+
+def _hex(letter: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in letter.encode())

@@ -1,0 +1,35 @@
+"""Paths of mounts."""
+
+import re
+
+#: Shape of a mount path: one to four directories of 32 plain characters at most, none of them hidden. The bounds
+#: are ours: a path stands several times in user data, which holds 16 KiB.
+MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]{0,31}){1,4}", re.ASCII)
+# Directories of the system: a file system mounted over one breaks the node.
+_SYSTEM_DIRECTORIES = frozenset(
+    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"]
+)
+# What images, and the scripts of this library, keep there.
+_OURS = ("/opt/aws", "/opt/dlami", "/opt/slurm", "/opt/ultracluster", "/tmp/")
+
+
+def check_mount_path(path: str, *, example: str, home: bool = False) -> list[str]:
+    """Return the errors of a mount point; empty if it is valid.
+
+    Args:
+        path: Directory to mount at.
+        example: Valid path for the message, such as `/fsx`.
+        home: It is for home directories, which may hide the image's `/home`.
+    """
+    shown = repr(path) if len(repr(path)) <= 60 else f"{repr(path)[:57]}..."
+    if not isinstance(path, str) or not MOUNT.fullmatch(path):
+        return [
+            f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores, at most "
+            f"four deep and 32 characters each, got {shown}"
+        ]
+    top = path.split("/")[1]
+    if home and path == "/home":
+        return []
+    if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith(_OURS):
+        return [f"{shown} is a directory of the system, which a mount would hide; take one like {example}"]
+    return []

@@ -1,0 +1,151 @@
+"""Slurm accounts, QoS and users as data, and the script that applies them to a cluster."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ultracluster.boot import scripts
+from ultracluster.boot._node_files import without_comments
+
+#: A name of an account or a QoS: Slurm keeps them in lower case.
+ACCOUNT = re.compile(r"[a-z][a-z0-9_-]{0,39}", re.ASCII)
+#: A value of an option of sacctmgr that needs no quotes in a shell.
+OPTION = re.compile(r"[\w.,:/=+-]{1,200}", re.ASCII)
+#: A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter is for
+#: quotes and commas.
+LONGEST_SCRIPT_BYTES = 48 * 1024
+_ROOT = "root"
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlurmQos:
+    """A quality of service.
+
+    Args:
+        name: Its name.
+        priority: Priority that it adds to a job. By default, 0.
+        options: Further options of sacctmgr, such as `{"MaxTRESPerUser": "gres/gpu=64"}`.
+    """
+
+    name: str
+    priority: int = 0
+    options: Mapping[str, str] = field(default_factory=lambda: _NONE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlurmAccount:
+    """A Slurm account, with a share of the cluster.
+
+    Args:
+        name: Its name.
+        parent: Parent account. By default, the root account.
+        fairshare: Shares relative to accounts with the same parent. By default, 1.
+        qos: QoS of its jobs; the first is the default. By default, those of its parent.
+        options: Further options of sacctmgr, such as `{"GrpTRES": "gres/gpu=256"}`.
+    """
+
+    name: str
+    parent: str = _ROOT
+    fairshare: int = 1
+    qos: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=lambda: _NONE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlurmUser:
+    """A user of Slurm.
+
+    Args:
+        name: The name on the nodes.
+        accounts: Accounts of the user's jobs; the first is the default.
+        admin: The user is a Slurm administrator.
+    """
+
+    name: str
+    accounts: Sequence[str]
+    admin: bool = False
+
+
+def check_accounts(accounts: Sequence[SlurmAccount]) -> dict[str, str]:
+    """Return the errors of the account tree, by account name; empty if it is valid."""
+    parents = {account.name: account.parent for account in accounts}
+    problems = {}
+    for account in accounts:
+        seen = [account.name]
+        while (above := parents.get(seen[-1], _ROOT)) != _ROOT:
+            if above not in parents:
+                problems[seen[-1]] = f"is a part of {above}, which is no account here"
+                break
+            if above in seen:
+                problems[account.name] = f"is a part of itself: {' in '.join([*seen, above])}"
+                break
+            seen.append(above)
+    if _ROOT in parents:
+        problems[_ROOT] = "root is the whole cluster, which is there already"
+    return problems
+
+
+def accounting_script(
+    *,
+    version: str,
+    accounts: Sequence[SlurmAccount] = (),
+    qos: Sequence[SlurmQos] = (),
+    users: Sequence[SlurmUser] = (),
+) -> str:
+    """Return the bash script for root on a login node. It is idempotent and leaves other records alone.
+
+    Args:
+        version: Version of Slurm, in the path of PCS's `sacctmgr`.
+        accounts: The accounts.
+        qos: The QoS.
+        users: The users.
+
+    Raises:
+        ValueError: If the accounts are not a tree, or a name or an option would need quotes.
+    """
+    problems = [f"{name} {problem}" for name, problem in check_accounts(accounts).items()]
+    lines = [f"qos {service.name} Priority={service.priority} {_options(service.options)}" for service in qos]
+    for account in _from_the_root(accounts) if not problems else []:
+        lines.append(
+            f"account {account.name} Fairshare={account.fairshare} {_qos(account.qos)}{_options(account.options)}"
+        )
+        lines.append(f"parent {account.name} {account.parent}")
+    for user in users:
+        lines += [f"member {account} {user.name}" for account in user.accounts]
+        level = "Administrator" if user.admin else "None"
+        lines.append(f"user {user.name} DefaultAccount={user.accounts[0]} AdminLevel={level}")
+    lines = [line.rstrip() for line in lines]
+    problems += [
+        f"{line!r} holds what a shell would read" for line in lines if not re.fullmatch(r"[\w .,:/=+-]+", line)
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
+    text = without_comments(scripts.text("slurm-accounts.sh"))
+    table = "".join(f"{line}\n" for line in lines)
+    return f"bash -c {_quoted(text)} slurm-accounts {version} <<'TABLE'\n{table}TABLE\n"
+
+
+def _from_the_root(accounts: Sequence[SlurmAccount]) -> list[SlurmAccount]:
+    """Return the accounts with parents first, otherwise in their order."""
+    ordered: list[SlurmAccount] = []
+    left = list(accounts)
+    while left:
+        names = {account.name for account in left}
+        ready = [account for account in left if account.parent not in names]
+        ordered += ready
+        left = [account for account in left if account not in ready]
+    return ordered
+
+
+def _qos(names: Sequence[str]) -> str:
+    return f"QOS={','.join(names)} DefaultQOS={names[0]} " if names else ""
+
+
+def _options(options: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in options.items())
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,292 @@
+"""Mounts of a Slurm node: setup at boot, checks, and a drain if a mount is broken."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ultracluster.boot import scripts
+from ultracluster.boot._mounts import Mount
+from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
+from ultracluster.boot._node_files import NodeBoot, NodeFile, mount_unit, slurmd_drop_in, without_comments
+from ultracluster.boot._paths import MOUNT
+from ultracluster.boot._scratch import SCRATCH_UNIT
+from ultracluster.catalogue.ec2 import InstanceType, interfaces
+from ultracluster.planning import check_fields
+
+#: The unit that sets EFA up for Lustre: what `Mount.after` names for an EFA-enabled file system.
+LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
+#: Where a node says how its mounts are: `ok`, or `failed: REASON`. No file: nothing was checked since the boot.
+MOUNTS_STATE = "/run/ultracluster/health/mounts"
+#: Metrics of the mounts, in the directory that node_exporter's textfile collector reads.
+MOUNTS_METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_mounts.prom"
+
+_BIN = "/usr/local/sbin/ultracluster-"
+_UNITS = "/etc/systemd/system"
+_CHECK = "ultracluster-mount-check"
+#: Where a bundle may be: no character that systemd or a shell would read as its own.
+BUNDLE_URL = re.compile(
+    r"https://[A-Za-z0-9./_~:@?=&+-]{4,400}|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[A-Za-z0-9_+=-][A-Za-z0-9._/+=-]{0,400}",
+    re.ASCII,
+)
+SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+# "For client instance types with more than 64 vCPU cores":
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21)
+_MANY_VCPUS = 64
+#: More than any type has; two digits, as the script takes them.
+MOST_EFA_INTERFACES = 99
+_MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EfaBundle:
+    """AWS's `configure-efa-fsx-lustre-client.zip`, at an immutable location.
+
+    Args:
+        url: URL: `https://` or `s3://`. The node reads an `s3://` one with its own role and the AWS CLI.
+        sha256: Its checksum, 64 hexadecimal digits. A zip with another one is never run.
+
+    Raises:
+        ValueError: If the URL or the checksum is not valid.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html (read 2026-11-21)
+    """
+
+    url: str
+    sha256: str
+
+    def __post_init__(self) -> None:
+        """Validate both."""
+        check_fields(self)
+        problems = []
+        if not BUNDLE_URL.fullmatch(self.url):
+            problems.append(f"url must be an https:// or s3:// address of plain characters, got {self.url!r}")
+        if not SHA256.fullmatch(self.sha256):
+            problems.append(f"sha256 must be 64 hexadecimal digits in lower case, got {self.sha256!r}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustreClient:
+    """Client settings of nodes for EFA-enabled Lustre file systems.
+
+    Args:
+        efa_interfaces: Maximum EFA interfaces of a node; each is one of the 1,024 connections of a file system.
+            Default: as many as AWS's tool takes for the type.
+        gpudirect_storage: Set up GPUDirect Storage on nodes whose type supports it. The image must
+            include the driver nvidia-fs, and the node then uses all EFA interfaces. By default, off.
+        bundle: Source of AWS's tool for nodes whose image lacks it. By default, the image has it, in
+            `/opt/ultracluster/configure-efa-fsx-lustre-client`, or where EKS's images have it, or as its own unit.
+
+    Raises:
+        ValueError: If `efa_interfaces` is not from 1 to 99.
+    """
+
+    efa_interfaces: int | None = None
+    gpudirect_storage: bool = False
+    bundle: EfaBundle | None = None
+
+    def __post_init__(self) -> None:
+        """Validate the number."""
+        check_fields(self)
+        most = MOST_EFA_INTERFACES
+        if self.efa_interfaces is not None and not 1 <= self.efa_interfaces <= most:
+            raise ValueError(
+                f"efa_interfaces must be 1 to {most}, got {self.efa_interfaces}; AWS's number: leave it out"
+            )
+
+    def connections(self, instance_type: InstanceType) -> int:
+        """Return the share of a file system's 1,024 EFA connections that a node takes, or 0 over TCP.
+
+        See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html#add-efa-interfaces; that
+        GPUDirect Storage takes all interfaces says the tool itself (`filter_efa_gds`; both read 2026-11-21)
+        """
+        most = self._most(instance_type)
+        return most if self.efa_interfaces is None else min(most, self.efa_interfaces)
+
+    def _most(self, instance_type: InstanceType) -> int:
+        """Return the EFA interfaces that AWS's tool uses."""
+        wanted = instance_type.lustre_efa_interfaces or 0
+        if wanted and self._gpudirect_storage(instance_type):
+            wanted = instance_type.max_efa
+        return (
+            min(wanted, sum(interface.kind in ("efa", "efa-only") for interface in interfaces(instance_type)))
+            if wanted
+            else 0
+        )
+
+    def _gpudirect_storage(self, instance_type: InstanceType) -> bool:
+        return self.gpudirect_storage and instance_type.gpudirect_storage is True
+
+    def boot(self, instance_type: InstanceType) -> NodeBoot:
+        """Return the files and the unit that set up EFA for the Lustre client, for nodes that mount later."""
+        return NodeBoot(files=tuple(self._files(instance_type)), units=(LUSTRE_EFA_UNIT,))
+
+    def _files(self, instance_type: InstanceType) -> list[NodeFile]:
+        command = [f"{_BIN}lustre-efa", "--gds", "yes" if self._gpudirect_storage(instance_type) else "no"]
+        if self.connections(instance_type) < self._most(instance_type):
+            command += ["--interfaces", str(self.connections(instance_type))]
+        if self.bundle is not None:
+            command += ["--bundle", self.bundle.url, "--sha256", self.bundle.sha256]
+        # The unit of AWS's own is there in images that brought it.
+        unit = f"""\
+[Unit]
+Description=EFA for the Lustre client
+Wants=network-online.target
+After=network-online.target configure-efa-fsx-lustre-client.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart={" ".join(command)}
+TimeoutStartSec=15min
+
+[Install]
+WantedBy=multi-user.target
+"""
+        return [_script("lustre-efa"), _unit(LUSTRE_EFA_UNIT, unit)]
+
+
+def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: LustreClient | None = None) -> NodeBoot:
+    """Return the files and units that mount, tune and check a Slurm node, and drain it if a mount is broken.
+
+    Whether EFA is set up follows from the mounts: those of EFA-enabled file systems come after `LUSTRE_EFA_UNIT`. On a
+    type that Lustre cannot use EFA on (a login node) the same mounts run over TCP, and that is no failure. In the same
+    way those over NFS come after `NFS_CLIENT_UNIT`.
+
+    Args:
+        instance_type: Type of the node.
+        mounts: Mounts, as for `boot_script`.
+        lustre: Client settings for EFA-enabled file systems. By default, AWS's tool is in the image, no GPUDirect
+            Storage.
+
+    Raises:
+        ValueError: If a mount's path or type has special characters: the check reads them from a list.
+    """
+    problems = [
+        f"mount path {mount.path!r} must be directories of letters, digits, dots, hyphens and underscores"
+        for mount in mounts
+        if not MOUNT.fullmatch(mount.path)
+    ]
+    problems += [
+        f"mount type {mount.type!r} must be of letters, digits, dots, hyphens and underscores"
+        for mount in mounts
+        if not re.fullmatch(r"[\w.-]+", mount.type, re.ASCII)
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
+    client = lustre or LustreClient()
+    clients = mount_boot(instance_type, mounts, lustre=client)
+    files, units = [*clients.files], [*clients.units]
+    files += _check_files(mounts, efa=client.connections(instance_type) > 0)
+    units += [f"{_CHECK}.service", f"{_CHECK}.timer"]
+    if on_lustre := [mount_unit(mount.path) for mount in mounts if mount.type == "lustre"]:
+        files += [_script("lustre-tuning"), _unit("ultracluster-lustre-tuning@.service", _TUNING)]
+        units += [f"ultracluster-lustre-tuning@{name.removesuffix('.mount')}.service" for name in on_lustre]
+        if instance_type.vcpus > _MANY_VCPUS:
+            files.append(_plain("/etc/modprobe.d/ultracluster-lustre.conf", _MODULE_OPTIONS))
+    return NodeBoot(files=tuple(files), units=tuple(units))
+
+
+def mount_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: LustreClient) -> NodeBoot:
+    """Return the files and units of the clients that mounts need: EFA for Lustre, and NFS.
+
+    Args:
+        instance_type: Type of the node.
+        mounts: Mounts of the node.
+        lustre: Client settings for Lustre file systems with EFA.
+    """
+    boots: list[NodeBoot] = []
+    if any(LUSTRE_EFA_UNIT in mount.after for mount in mounts):
+        boots.append(lustre.boot(instance_type))
+    if any(NFS_CLIENT_UNIT in mount.after for mount in mounts):
+        boots.append(nfs_client_boot())
+    return NodeBoot(
+        files=tuple(file for boot in boots for file in boot.files),
+        units=tuple(unit for boot in boots for unit in boot.units),
+    )
+
+
+def _check_files(mounts: Sequence[Mount], *, efa: bool) -> list[NodeFile]:
+    lines = [
+        f"{mount.path} {mount.type} {'yes' if efa and LUSTRE_EFA_UNIT in mount.after else 'no'}\n" for mount in mounts
+    ]
+    return [
+        _script("mount-check"),
+        _script("drain-on-failure"),
+        _plain("/etc/ultracluster/mounts", "".join(lines)),
+        _unit(f"{_CHECK}.service", _CHECK_SERVICE),
+        _unit(f"{_CHECK}.timer", _CHECK_TIMER),
+        *slurmd_drop_in("ultracluster", _SLURMD),
+    ]
+
+
+def _script(name: str) -> NodeFile:
+    return NodeFile(path=_BIN + name, text=without_comments(scripts.text(f"{name}.sh")), mode="0755")
+
+
+def _unit(name: str, text: str) -> NodeFile:
+    return _plain(f"{_UNITS}/{name}", text)
+
+
+def _plain(path: str, text: str) -> NodeFile:
+    return NodeFile(path=path, text=text, mode="0644")
+
+
+# KillMode: a process that waits for a dead file system cannot be killed, and systemd would wait for it.
+_CHECK_SERVICE = f"""\
+[Unit]
+Description=Check of the mounts
+Wants=network-online.target
+After=network-online.target remote-fs.target {LUSTRE_EFA_UNIT} {NFS_CLIENT_UNIT}
+
+[Service]
+Type=oneshot
+ExecStart=-{_BIN}mount-check
+ExecStart={_BIN}drain-on-failure
+KillMode=process
+TimeoutStartSec=10min
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+_CHECK_TIMER = """\
+[Unit]
+Description=Check of the mounts, every minute
+
+[Timer]
+OnActiveSec=1min
+OnUnitInactiveSec=1min
+AccuracySec=1s
+
+[Install]
+WantedBy=timers.target
+"""
+
+# The settings go with the mount, and come back with it whoever mounts.
+_TUNING = f"""\
+[Unit]
+Description=Tuning of the Lustre client for %i.mount
+BindsTo=%i.mount
+After=%i.mount
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart={_BIN}lustre-tuning
+
+[Install]
+WantedBy=%i.mount
+"""
+
+# slurmd asks for the check, whoever starts slurmd and whenever. A node whose mounts are broken starts all the same, so
+# that Slurm shows why it takes no jobs; it is drained as soon as slurmd runs.
+_SLURMD = f"""\
+[Unit]
+Wants={_CHECK}.service {SCRATCH_UNIT}
+After={_CHECK}.service {SCRATCH_UNIT}
+
+[Service]
+ExecStartPost=-{_BIN}drain-on-failure
+"""

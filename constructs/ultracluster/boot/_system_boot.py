@@ -1,0 +1,62 @@
+"""System settings of every Slurm node: kernel parameters, slurmd's restarts, a check of Pyxis."""
+
+from ultracluster.boot import scripts
+from ultracluster.boot._node_files import NodeBoot, NodeFile
+
+#: The unit that looks at Enroot and Pyxis before slurmd starts; what it found stands in `CONTAINERS_STATE`.
+CONTAINERS_UNIT = "ultracluster-containers.service"
+#: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
+CONTAINERS_STATE = "/run/ultracluster/containers"
+
+# Neighbours that the kernel remembers: by default 1,024, and every node of a cluster is one. As AWS ParallelCluster and
+# AWS's images for PCS set them: https://github.com/aws/aws-parallelcluster-cookbook/pull/1004 and
+# https://github.com/aws-samples/aws-hpc-recipes, recipes/pcs/hpc_ready_ami/assets/scripts/optimize-performance.sh
+# (commit 009a29a of 2026-08-07, read 2026-11-21)
+_SYSCTL = """\
+net.ipv4.neigh.default.gc_thresh1 = 0
+net.ipv4.neigh.default.gc_thresh2 = 15360
+net.ipv4.neigh.default.gc_thresh3 = 16384
+"""
+# needrestart restarts services whose libraries an update has changed, and a restart of slurmd ends every job of the
+# node: https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/OPERATIONS.md 6.2 (commit 95b939c
+# of 2026-07-23, read 2026-11-21). One key of the table, so that what the image says of others stays.
+_NEEDRESTART = "$nrconf{override_rc}{qr(^slurmd)} = 0;\n"
+
+
+# Never a failed unit: jobs without containers run all the same.
+_UNIT = """\
+[Unit]
+Description=Check Enroot and Pyxis
+Before=slurmd.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=-{program} --slurm {version}
+TimeoutStartSec=1min
+
+[Install]
+WantedBy=multi-user.target
+"""
+_CONTAINERS = "/usr/local/sbin/ultracluster-containers"
+
+
+def system_boot(*, slurm_version: str) -> NodeBoot:
+    """Return the kernel settings, which `boot_script` applies, and the check of Enroot and Pyxis.
+
+    Args:
+        slurm_version: Slurm release of the cluster, such as `25.11`: Pyxis must be built for it.
+    """
+    return NodeBoot(
+        files=(
+            NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL, mode="0644"),
+            NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART, mode="0644"),
+            NodeFile(path=_CONTAINERS, text=scripts.text("containers.sh"), mode="0755"),
+            NodeFile(
+                path=f"/etc/systemd/system/{CONTAINERS_UNIT}",
+                text=_UNIT.format(program=_CONTAINERS, version=slurm_version),
+                mode="0644",
+            ),
+        ),
+        units=(CONTAINERS_UNIT,),
+    )

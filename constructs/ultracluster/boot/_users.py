@@ -1,0 +1,132 @@
+"""Users of all nodes, with constant UIDs."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ultracluster.boot import scripts
+from ultracluster.boot._node_files import NodeBoot, NodeFile, without_comments
+
+#: The unit that makes the users.
+USERS_UNIT = "ultracluster-users.service"
+# From 60,001 on numbers are systemd's, and images hand theirs out from 1,000 on: https://systemd.io/UIDS-GIDS/ (read
+# 2026-11-21). The group of a user has the same number.
+UIDS = range(2_000, 60_000)
+#: As `useradd` of Debian takes it, without capitals.
+USER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
+# Those that images, Slurm and Systems Manager have, and what sudo would take for a group's.
+_TAKEN = frozenset(
+    (
+        *("root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "backup"),
+        *("list", "irc", "nobody", "admin", "sudo", "adm", "docker", "ubuntu", "ec2-user", "ssm-user", "slurm"),
+        *("munge", "sshd", "www-data", "systemd-network", "nvidia-persistenced"),
+    )
+)
+# https://man.openbsd.org/sshd#AUTHORIZED_KEYS_FILE_FORMAT (read 2026-11-21); DSA is gone from OpenSSH. The bar parts
+# fields of the record, so that no comment has one.
+SSH_KEY = re.compile(
+    r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com"
+    r"|sk-ecdsa-sha2-nistp256@openssh\.com) AAAA[A-Za-z0-9+/]{16,2000}={0,2}( [\w.@+:-]{1,80})?",
+    re.ASCII,
+)
+# A standard parameter: https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html
+# (read 2026-11-21)
+_LONGEST_RECORD = 4_096
+_BIN = "/usr/local/sbin/ultracluster-users"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class User:
+    """A user of the cluster.
+
+    Args:
+        name: Name on every node, and in Slurm.
+        uid: UID on every node, and GID of a group of the same name. Never reuse it: files keep it.
+        ssh_keys: Public keys for the login nodes. By default, none; Session Manager is enough.
+
+    Raises:
+        ValueError: If a value is not valid on a node.
+    """
+
+    name: str
+    uid: int
+    ssh_keys: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Validate all values."""
+        problems = check_user_name(self.name)
+        if self.uid not in UIDS:
+            problems.append(f"uid must be {UIDS.start} to {UIDS.stop - 1}, got {self.uid}")
+        problems += [f"{key[:40]!r} is no public key" for key in self.ssh_keys if not SSH_KEY.fullmatch(key)]
+        if not problems and len(self.record) > _LONGEST_RECORD:
+            problems.append(f"the keys of {self.name} have more than 4,096 characters together; give fewer")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def record(self) -> str:
+        """Record that a node reads: `NAME UID|KEY|KEY`, on one line."""
+        return "|".join([f"{self.name} {self.uid}", *self.ssh_keys])
+
+
+def check_user_name(name: str) -> list[str]:
+    """Return the errors of a user name; empty if it is valid."""
+    if not USER_NAME.fullmatch(name):
+        return [
+            "a user's name has 1 to 32 lower-case letters, digits, hyphens and underscores and begins with a letter, "
+            f"got {name!r}"
+        ]
+    return [f"{name} is a user of the image or of a service; choose another name"] if name in _TAKEN else []
+
+
+def users_path(cluster: str) -> str:
+    """Return the Parameter Store path of a cluster's user records."""
+    return f"/ultracluster/{cluster}/users"
+
+
+def users_boot(*, cluster: str, region: str) -> NodeBoot:
+    """Return the files and units that create the users before Slurm starts, and apply changes within 15 minutes."""
+    command = f"{_BIN} --path {users_path(cluster)} --region {region}"
+    return NodeBoot(
+        files=(
+            NodeFile(path=_BIN, text=without_comments(scripts.text("users.sh")), mode="0755"),
+            _unit(USERS_UNIT, _SERVICE.format(command=command)),
+            _unit("ultracluster-users.timer", _TIMER),
+            _unit("slurmd.service.d/ultracluster-users.conf", f"[Unit]\nWants={USERS_UNIT}\nAfter={USERS_UNIT}\n"),
+        ),
+        units=(USERS_UNIT, "ultracluster-users.timer"),
+    )
+
+
+def _unit(name: str, text: str) -> NodeFile:
+    return NodeFile(path=f"/etc/systemd/system/{name}", text=text, mode="0644")
+
+
+_SERVICE = """\
+[Unit]
+Description=Users of the cluster
+Wants=network-online.target
+After=network-online.target remote-fs.target
+
+[Service]
+Type=oneshot
+ExecStart={command}
+TimeoutStartSec=5min
+
+[Install]
+WantedBy=multi-user.target
+"""
+# All nodes ask at different times: the Parameter Store answers 40 requests a second.
+# https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21)
+_TIMER = """\
+[Unit]
+Description=Users of the cluster, every ten minutes
+
+[Timer]
+OnActiveSec=10min
+OnUnitInactiveSec=10min
+RandomizedDelaySec=5min
+
+[Install]
+WantedBy=timers.target
+"""

@@ -1,0 +1,18 @@
+"""Shell scripts that run on nodes, shipped as package data."""
+
+from importlib import resources
+
+
+def text(name: str) -> str:
+    """Return the text of a script.
+
+    Args:
+        name: File name, such as `local-scratch.sh`.
+
+    Raises:
+        ValueError: If there is no such script, with the known names.
+    """
+    known = sorted(entry.name for entry in resources.files(__name__).iterdir() if entry.name.endswith(".sh"))
+    if name not in known:
+        raise ValueError(f"there is no script {name!r}; the known ones: {', '.join(known)}")
+    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")

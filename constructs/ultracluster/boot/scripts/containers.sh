@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Looks whether jobs can run in containers: Enroot, and Pyxis built for the Slurm that this node runs.
+#
+#   containers.sh --slurm VERSION
+#
+# Slurm loads no plugin that was built for another release, and a slurmd or an srun that is configured to load one does not
+# start: https://slurm.schedmd.com/spank.html (read 2026-11-21). Such a Pyxis is taken out of Slurm's list of plugins, and
+# the reason is reported, so that jobs without containers run.
+#
+# Exit code 0: `srun --container-image` works, or the image has neither Enroot nor Pyxis, which is its right. 1: it has
+# half of them, or Pyxis is for another Slurm; the reason stands in /run/ultracluster/containers. 2: wrong usage.
+set -Eeuo pipefail
+export LC_ALL=C
+
+# Where the node's / stands: nothing on a node, a directory in a test.
+root=${ULTRACLUSTER_ROOT:-}
+slurm=""
+
+# Not in the folder of health: a node that cannot run containers runs all other jobs.
+state() {
+    mkdir -p "$root/run/ultracluster"
+    printf '%s\n' "$1" >"$root/run/ultracluster/.containers"
+    mv "$root/run/ultracluster/.containers" "$root/run/ultracluster/containers"
+    echo "containers: $1"
+}
+
+fail() {
+    state "failed: $*" >&2
+    exit 1
+}
+
+# A plugin names the release it was built for, year and month each in a byte: 25.11.x is 0x190Bxx.
+# https://github.com/SchedMD/slurm, slurm/slurm.h.in (SLURM_VERSION_NUM, read 2026-11-21). Read from the file: loading
+# it would want all of Slurm around it.
+built_for() {
+    python3 - "$1" <<'PYTHON'
+import struct
+import sys
+
+data = open(sys.argv[1], "rb").read()
+assert data[:6] == b"\x7fELF\x02\x01", "no 64-bit little-endian ELF"
+program, sections = struct.unpack_from("<QQ", data, 32)
+size, count, section_size, section_count = struct.unpack_from("<4H", data, 54)
+segments = [struct.unpack_from("<IIQQQQ", data, program + n * size) for n in range(count)]
+headers = [struct.unpack_from("<IIQQQQIIQQ", data, sections + n * section_size) for n in range(section_count)]
+for _, kind, _, _, offset, length, link, *_ in headers:
+    for at in range(offset, offset + length, 24) if kind == 11 else ():
+        name, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", data, at)
+        start = headers[link][4] + name
+        if data[start : data.index(b"\0", start)] != b"plugin_version":
+            continue
+        for load, _, begin, address, _, held in segments:
+            if load == 1 and address <= value < address + held:
+                (number,) = struct.unpack_from("<I", data, begin + value - address)
+                print(f"{number >> 16:02d}.{number >> 8 & 255:02d}")
+                sys.exit()
+sys.exit("no plugin_version")
+PYTHON
+}
+
+# Those lines of Slurm's plugstack that name Pyxis, as FILE:PLUGIN. Its installation links them, so links are followed.
+listed() {
+    grep -RHsE '^[[:space:]]*(required|optional)[[:space:]]+[^[:space:]]*spank_pyxis\.so' \
+        "$root/etc/aws/pcs/scheduler/slurm-$slurm/plugstack.conf.d/" "$root/etc/aws/pcs/scheduler/slurm-$slurm/plugstack.conf" |
+        awk '{ file = $1; sub(/:.*/, "", file); print file ":" $2 }'
+}
+
+main() {
+    local file plugin version found=0 enroot=no
+    if [ "${1:-}" != --slurm ] || ! [[ ${2:-} =~ ^[0-9]{2}\.[0-9]{2}$ ]]; then
+        echo "containers: takes --slurm and a version such as 25.11, got '$*'" >&2
+        exit 2
+    fi
+    slurm=$2
+    if command -v enroot >/dev/null; then enroot=yes; fi
+    while IFS=: read -r file plugin; do
+        found=1
+        [[ $plugin == /* ]] || plugin=/opt/aws/pcs/scheduler/slurm-$slurm/lib/slurm/$plugin
+        [ -f "$root$plugin" ] || plugin=/usr/local/lib/slurm/${plugin##*/}
+        version=$(built_for "$root$plugin" 2>/dev/null) || fail "$plugin does not say which Slurm it is built for"
+        if [ "$version" != "$slurm" ]; then
+            # A link is removed, a file is set aside: what it points to belongs to the image.
+            if [ -L "$file" ]; then rm -f "$file"; else sed -i -E '/spank_pyxis\.so/s/^/# /' "$file"; fi
+            fail "Pyxis is built for Slurm $version, and this node runs $slurm: rebuild it in the image"
+        fi
+    done < <(listed)
+    case $enroot$found in
+        no0) state "none: the image has neither Enroot nor Pyxis" ;;
+        yes1) state ok ;;
+        no1) fail "Pyxis is there, and Enroot is not: put it into the image" ;;
+        yes0) state "none: Enroot is there, but no plugstack.conf.d of Slurm $slurm names Pyxis" ;;
+    esac
+}
+
+main "$@"

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Slurm's epilog: root runs it on each node of a job after the job. It leaves nothing of the job behind: no processes, no
+# shared memory, no name in the metrics. A node that cannot be cleaned is drained with the reason.
+#
+#   epilog.sh
+#
+# Exit code 0: nothing is left. 1: something is. https://slurm.schedmd.com/prolog_epilog.html (read 2026-11-21)
+set -Eeuo pipefail
+export LC_ALL=C
+
+# Where the node's / stands: nothing on a node, a directory in a test.
+root=${ULTRACLUSTER_ROOT:-}
+# Slurm gives its epilog no path to rely on.
+[ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+bin=$root/usr/local/sbin/ultracluster
+run=$root/run/ultracluster
+job=${SLURM_JOB_ID:?is set by Slurm}
+uid=${SLURM_JOB_UID:-0}
+
+say() { echo "epilog: job $job: $*" >&2; }
+
+unmap_gpus() {
+    local file
+    for file in "$run"/hpc-jobs/*; do
+        [ -f "$file" ] || continue
+        # Written in one step: an exporter reads it at any time.
+        grep -vxF "$job" "$file" >"$run/.hpc-job" || true
+        if [ -s "$run/.hpc-job" ]; then mv "$run/.hpc-job" "$file"; else rm -f "$run/.hpc-job" "$file"; fi
+    done
+}
+
+# Whether the user is a person, who has no other job on this node. Users of the system begin below 1000, nobody is 65534.
+is_gone() {
+    local file
+    [[ $uid =~ ^[0-9]+$ ]] && [ "$uid" -ge 1000 ] && [ "$uid" -ne 65534 ] || return 1
+    for file in "$run"/jobs/*; do
+        [ -f "$file" ] || continue
+        if [ "$(cat "$file" 2>/dev/null)" = "$uid" ]; then return 1; fi
+    done
+}
+
+# Whether no process is left: pgrep says so by 1, and by more that it could not look.
+is_quiet() {
+    local rc=0
+    pgrep --uid "$uid" >/dev/null || rc=$?
+    [ "$rc" -eq 1 ]
+}
+
+# Ends processes that left the job's control group, as daemons do: first SIGTERM, then SIGKILL.
+end_processes() {
+    local signal try
+    for signal in TERM KILL; do
+        is_quiet && return
+        pkill "-$signal" --uid "$uid" || true
+        for try in 1 2 3 4 5 6 7 8 9 10; do
+            is_quiet && return
+            sleep 0.3
+        done
+    done
+    return "$try"
+}
+
+remove_shared_memory() {
+    find "$root/dev/shm" -mindepth 1 -xdev -uid "$uid" -delete 2>/dev/null || say "something is left in /dev/shm"
+    local kind option id owner
+    while read -r kind option; do
+        while read -r id owner; do
+            [ "$owner" != "$uid" ] || ipcrm "$option" "$id" 2>/dev/null || say "$kind $id is left"
+        done < <(awk 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "uid") uid = i; next } { print $2, $uid }' \
+            "$root/proc/sysvipc/$kind" 2>/dev/null)
+    done <<<$'shm --shmem-id\nsem --semaphore-id\nmsg --queue-id'
+}
+
+main() {
+    local left
+    mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
+    exec 9>"$run/epilog.lock"
+    flock --wait 60 9
+    unmap_gpus || say "the names of its GPUs in the metrics are left"
+    rm -f "$run/jobs/$job"
+    is_gone || return 0
+    if ! end_processes; then
+        left=$(pgrep --uid "$uid" | paste -s -d ' ') || left=""
+        echo "failed: processes of job $job cannot be killed: $left" >"$run/health/.epilog"
+        mv "$run/health/.epilog" "$run/health/epilog"
+        timeout --kill-after=5 45 "$bin-drain-on-failure" --now epilog || true
+        exit 1
+    fi
+    remove_shared_memory
+}
+
+main "$@"

@@ -1,0 +1,258 @@
+#!/usr/bin/env bash
+# Checks in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, clocks, EFA devices, mounts, the time.
+#
+#   health-check.sh [--patience SECONDS] [--forget-xids]
+#
+#   --patience      how long it tries again while something is wrong (default: 0); at boot drivers take their time
+#   --forget-xids   XIDs so far are of no concern any more: the GPUs were reset, or somebody has looked
+#
+# What the node should have stands in /etc/ultracluster/health, a name and a value on each line. Exit code 0: all is
+# well. 1: something is wrong. 2: wrong usage. `ok` or `failed: REASON` stands in /run/ultracluster/health/devices.
+set -Eeuo pipefail
+export LC_ALL=C
+
+# Where the node's / stands: nothing on a node, a directory in a test.
+root=${ULTRACLUSTER_ROOT:-}
+# Slurm gives its prolog no path to rely on.
+[ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+health=$root/run/ultracluster/health
+run=$root/run/ultracluster/devices
+wanted=$root/etc/ultracluster/health
+# Seconds for each command: a GPU that has fallen off the bus can hang whoever asks for it.
+limit=${ULTRACLUSTER_CHECK_LIMIT:-10}
+patience=0
+forget=no
+code=1
+gpus=0 nvlinks=0 efa=0 xids=""
+problems=""
+
+state() {
+    mkdir -p "$health"
+    printf '%s\n' "$1" >"$health/.devices"
+    mv "$health/.devices" "$health/devices"
+}
+
+fail() {
+    trap - ERR
+    state "failed: $*" || true
+    echo "health-check: failed: $*" >&2
+    exit "$code"
+}
+
+usage() { code=2 && fail "$@"; }
+problem() { problems+="${problems:+; }$*"; }
+
+trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+
+read_arguments() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --forget-xids) forget=yes ;;
+            --patience)
+                [[ ${2:-} =~ ^[0-9]{1,3}$ ]] || usage "--patience is 0 to 999 seconds, got '${2:-}'"
+                patience=$2
+                shift
+                ;;
+            *) usage "unknown argument $1; known: --patience, --forget-xids" ;;
+        esac
+        shift
+    done
+}
+
+read_wanted() {
+    local name value
+    [ -r "$wanted" ] || usage "there is no $wanted"
+    while read -r name value; do
+        case $name in
+            gpus) gpus=$value ;;
+            nvlinks) nvlinks=$value ;;
+            efa) efa=$value ;;
+            xids) xids=$value ;;
+            *) usage "$wanted: unknown name $name" ;;
+        esac
+    done <"$wanted"
+}
+
+# Starts a command under a name; its output stands in $run/NAME.out, and its exit code in $run/NAME.code when it has
+# ended. It inherits no file descriptor: neither the lock nor the pipe from which slurmd reads the output.
+ask() {
+    local name=$1
+    shift
+    asked+=("$name")
+    rm -f "$run/$name.code"
+    {
+        rc=0
+        timeout --kill-after=1 "$limit" "$@" >"$run/$name.out" 2>&1 || rc=$?
+        echo "$rc" >"$run/.$name.code"
+        mv "$run/.$name.code" "$run/$name.code"
+    } </dev/null >/dev/null 2>&1 9>&- &
+}
+
+# Waits for all that was asked, and no longer than it takes: what hangs in the driver cannot be killed, and whoever
+# waits for it hangs too.
+await() {
+    local name left end=$((${EPOCHREALTIME/./} + (limit + 2) * 1000000))
+    while [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
+        left=no
+        for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || left=yes; done
+        [ "$left" = yes ] || break
+        sleep 0.1
+    done
+    for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || echo 124 >"$run/$name.code"; done
+}
+
+# Whether one of the commands ended well; else why not is a problem.
+answered() {
+    local rc what=$2
+    rc=$(cat "$run/$1.code")
+    case $rc in
+        0) return 0 ;;
+        124 | 137) problem "$what does not answer within $limit s" ;;
+        *) problem "$what says: $(awk 'NF { last = $0 } END { print substr(last, 1, 120) }' "$run/$1.out")" ;;
+    esac
+    return 1
+}
+
+# All that takes long, at the same time.
+ask_all() {
+    local since asked=() reasons
+    # Who has no chrony says nothing of the time.
+    rm -f "$run/clock.code"
+    ! command -v chronyc >/dev/null || ask clock chronyc -n -c tracking
+    if [ "$gpus" -eq 0 ]; then
+        await
+        return
+    fi
+    since=$(cat "$run/xids-since" 2>/dev/null || true)
+    # Drivers before 535 have the second name only.
+    for reasons in clocks_event_reasons clocks_throttle_reasons; do
+        ask gpus nvidia-smi --format=csv,noheader,nounits \
+            "--query-gpu=index,ecc.mode.current,ecc.errors.uncorrected.volatile.total,$reasons.hw_slowdown"
+        if [ "$reasons" = clocks_event_reasons ]; then
+            ask rows nvidia-smi --format=csv,noheader,nounits \
+                --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure
+            [ "$nvlinks" -eq 0 ] || ask nvlink nvidia-smi nvlink --status
+            ask kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
+        fi
+        await
+        grep -q 'not a valid field' "$run/gpus.out" || break
+    done
+}
+
+check_gpus() {
+    local index ecc errors slow found=0
+    answered gpus nvidia-smi || true
+    while IFS=, read -r index ecc errors slow; do
+        [[ $index =~ ^[0-9]+$ ]] || continue
+        found=$((found + 1))
+        [ "${ecc// /}" != Disabled ] || problem "GPU $index has ECC off"
+        [[ ! ${errors// /} =~ ^[1-9][0-9]*$ ]] || problem "GPU $index has ${errors// /} uncorrected ECC errors since the boot"
+        # Under the next job it would be slower than all the others, which wait for it.
+        [ "${slow# }" != Active ] || problem "the hardware of GPU $index slows its clocks down"
+    done <"$run/gpus.out"
+    [ "$found" -eq "$gpus" ] || problem "$found of $gpus GPUs are there"
+}
+
+check_rows() {
+    local bus pending failed
+    answered rows "nvidia-smi about remapped rows" || return 0
+    while IFS=, read -r bus pending failed; do
+        case ${pending// /} in Yes | 1) problem "GPU $bus wants a reset to remap rows of its memory" ;; esac
+        case ${failed// /} in Yes | 1) problem "GPU $bus could not remap a row of its memory" ;; esac
+    done <"$run/rows.out"
+}
+
+# "Link 3: 26.562 GB/s" is up; "Link 3: <inactive>" is not.
+check_nvlink() {
+    local gpu up
+    answered nvlink "nvidia-smi nvlink" || return 0
+    while read -r gpu up; do
+        [ "$up" -eq "$nvlinks" ] || problem "GPU $gpu has $up of $nvlinks NVLinks up"
+    done < <(awk '$1 == "GPU" { gpu = $2; sub(":", "", gpu); up[gpu] += 0 }
+        $1 == "Link" && /GB\/s/ { up[gpu]++ }
+        END { for (gpu in up) print gpu, up[gpu] }' "$run/nvlink.out" | sort -n)
+}
+
+# NVRM: Xid (PCI:0000:b9:00): 79, pid=1234, name=python, GPU has fallen off the bus.
+check_xids() {
+    local bus xid
+    answered kernel "the kernel's log" || return 0
+    while read -r bus xid; do
+        [[ " $xids " != *" $xid "* ]] || problem "XID $xid on GPU $bus"
+    done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): ([0-9]+).*/\2 \3/p' "$run/kernel.out" | sort -u)
+}
+
+# The fifth word is what the system's clock is ahead or behind, in seconds: 0 as well while chrony has no server, which
+# is no proof that the time is wrong. A credential of Slurm lives for 60 s (DEFAULT_TTL in
+# https://github.com/SchedMD/slurm, src/plugins/auth/slurm/auth_slurm.h, read 2026-11-21): on a node that is farther off
+# every step of a job would fail, long before the job says why.
+check_clock() {
+    local off
+    [ "$(cat "$run/clock.code" 2>/dev/null)" = 0 ] || return 0
+    IFS=, read -r _ _ _ _ off _ <"$run/clock.out" || true
+    [[ $off =~ ^-?([0-9]{1,12})\.[0-9]+$ ]] || return 0
+    [ "${BASH_REMATCH[1]}" -lt 10 ] || problem "the clock is ${BASH_REMATCH[1]} s off"
+}
+
+check_efa() {
+    local device found=0 port
+    for device in "$root"/sys/class/infiniband/*; do
+        [ "$device/device/driver" -ef "$root/sys/bus/pci/drivers/efa" ] || continue
+        found=$((found + 1))
+        read -r port 2>/dev/null <"$device/ports/1/state" || continue
+        [[ $port == *ACTIVE* ]] || problem "EFA device ${device##*/} is ${port#*: }"
+    done
+    [ "$found" -eq "$efa" ] || problem "$found of $efa EFA devices are there"
+}
+
+# The mounts are read every minute by a check of their own, which hangs where this one must not.
+check_mounts() {
+    local path said age
+    [ -s "$root/etc/ultracluster/mounts" ] || return 0
+    read -r said 2>/dev/null <"$health/mounts" || said=""
+    case $said in
+        ok) ;;
+        failed:*) problem "${said#failed: }" ;;
+        *) problem "the mounts have not been checked since the boot" ;;
+    esac
+    while read -r path _; do
+        awk -v path="$path" '$5 == path { found = 1 } END { exit !found }' "$root/proc/self/mountinfo" ||
+            problem "$path is not mounted"
+    done <"$root/etc/ultracluster/mounts"
+    age=$((EPOCHSECONDS - $(stat -c %Y "$health/mounts" 2>/dev/null || echo "$EPOCHSECONDS")))
+    [ "$age" -lt 900 ] || problem "the mounts were last checked $age s ago"
+}
+
+check_all() {
+    problems=""
+    ask_all
+    if [ "$gpus" -gt 0 ]; then
+        check_gpus
+        check_rows
+        [ "$nvlinks" -eq 0 ] || check_nvlink
+        check_xids
+    fi
+    check_clock
+    check_efa
+    check_mounts
+}
+
+main() {
+    read_arguments "$@"
+    read_wanted
+    # What dcgm-exporter reads, and does without for good when it is not there as it starts.
+    mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"
+    # Several jobs may start on a node at once.
+    exec 9>"$run/lock"
+    flock --wait 60 9 || fail "another check has run for a minute"
+    if [ "$forget" = yes ]; then printf '%s\n' "$EPOCHSECONDS" >"$run/xids-since"; fi
+    check_all
+    while [ -n "$problems" ] && [ "$SECONDS" -lt "$patience" ]; do
+        sleep 5
+        check_all
+    done
+    [ -z "$problems" ] || fail "$problems"
+    state ok
+}
+
+main "$@"

@@ -1,0 +1,256 @@
+#!/usr/bin/env bash
+# Checks the mounts of a node: each is there, of the right type, and answers; and Lustre runs over EFA where it should.
+#
+#   mount-check.sh [--mounts /etc/ultracluster/mounts] [--limit 5] [--first 120]
+#
+#   --mounts  what should be mounted, a line each: PATH TYPE EFA, the last one yes or no
+#   --limit   seconds that a file system may take to answer
+#   --first   seconds for which the first check since the boot tries again before it says that something failed
+#
+# Exit code 0: all is well. 1: something failed. 2: wrong usage. `ok` or `failed: REASON` stands in
+# /run/ultracluster/health/mounts, and metrics in node_exporter's directory for text files.
+#
+# A process that waits for a file system that does not answer may not even be killed. So what may hang runs in the
+# background, and as long as one such process is left over for a mount no other is started.
+set -Eeuo pipefail
+export LC_ALL=C
+
+# Where the node's / stands: nothing on a node, a directory in a test.
+root=${ULTRACLUSTER_ROOT:-}
+run=$root/run/ultracluster/mounts
+health=$root/run/ultracluster/health
+metrics=$root/var/lib/node_exporter/textfile_collector
+# A read of this file is what has to go over EFA: as many requests of 1 MiB, past the cache.
+probe=.ultracluster-efa-probe
+reads=4
+list=$root/etc/ultracluster/mounts
+limit=5
+first=120
+code=1
+
+state() {
+    mkdir -p "$health"
+    printf '%s\n' "$1" >"$health/.mounts"
+    mv "$health/.mounts" "$health/mounts"
+}
+
+fail() {
+    trap - ERR
+    state "failed: $*" || true
+    echo "mount-check: failed: $*" >&2
+    exit "$code"
+}
+
+usage() {
+    code=2
+    fail "$@"
+}
+
+trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+
+read_arguments() {
+    while [ $# -gt 0 ]; do
+        [ $# -ge 2 ] || usage "$1 needs a value"
+        case $1 in
+            --mounts) list=$root$2 ;;
+            --limit) limit=$2 ;;
+            --first) first=$2 ;;
+            *) usage "unknown argument $1; known: --mounts, --limit, --first" ;;
+        esac
+        shift 2
+    done
+    [[ $limit =~ ^[1-9][0-9]?$ ]] || usage "--limit is 1 to 99 seconds, got '$limit'"
+    [[ $first =~ ^[0-9]{1,3}$ ]] || usage "--first is 0 to 999 seconds, got '$first'"
+    [ -r "$list" ] || usage "there is no $list"
+}
+
+# Sets status and since: what a process does, and when it started in the kernel's ticks. Its number may be another's later.
+look_at() {
+    local line fields
+    status="" since=""
+    read -r line 2>/dev/null <"/proc/$1/stat" || return 0
+    read -r -a fields <<<"${line##*) }"
+    status=${fields[0]} since=${fields[19]}
+}
+
+# Runs a command for at most `limit` seconds, under a name; its output stands in $run/NAME.out then.
+# Exit code: the command's; 124 when it took too long; 125 when one of an earlier check is still left over.
+within() {
+    local name=$run/$1 pid born="" status since end
+    shift
+    if read -r pid born 2>/dev/null <"$name.pid"; then
+        look_at "$pid"
+        if [ -n "$since" ] && [ "$since" = "$born" ]; then return 125; fi
+    fi
+    # Neither the lock nor our output may stay open for as long as it lives.
+    "$@" >"$name.out" 2>&1 </dev/null 9>&- &
+    pid=$!
+    end=$((${EPOCHREALTIME/./} + limit * 1000000))
+    look_at "$pid"
+    born=$since
+    printf '%s %s\n' "$pid" "$born" >"$name.pid"
+    while [ -n "$born" ] && [ "$since" = "$born" ] && [ "$status" != Z ]; do
+        if [ "${EPOCHREALTIME/./}" -ge "$end" ]; then
+            kill -KILL "$pid" 2>/dev/null || true
+            disown "$pid" 2>/dev/null || true
+            return 124
+        fi
+        sleep 0.05
+        look_at "$pid"
+    done
+    rm -f "$name.pid"
+    wait "$pid"
+}
+
+# The type of what is mounted at a path, the uppermost; nothing when there is only what mounts it on first use.
+mounted_type() {
+    awk -v path="$1" '$5 == path { type = ""; for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); break } }
+        END { if (type != "autofs") print type }' "$root/proc/self/mountinfo"
+}
+
+# Whether the kernel calls it what /etc/fstab calls it.
+same_type() {
+    case $1 in
+        nfs | nfs4 | efs | s3files) [[ $2 == nfs* ]] ;;
+        *) [[ $2 == "$1" || $2 == "$1".* || $2 == fuse."$1" ]] ;;
+    esac
+}
+
+last_line() { awk 'NF { last = $0 } END { print substr(last, 1, 120) }' "$run/$1.out"; }
+
+# Sets up, sent and received to what LNet has on EFA: interfaces that are up, messages so far.
+count_messages() {
+    within lnetctl lnetctl net show -v --net efa || { up=0 sent=0 received=0; return 0; }
+    read -r up sent received < <(awk '$1 == "status:" && $2 == "up" { up++ }
+        $1 == "send_count:" { sent += $2 } $1 == "recv_count:" { received += $2 }
+        END { printf "%d %.0f %.0f\n", up, sent, received }' "$run/lnetctl.out")
+}
+
+# One node writes the file, all read it. Random, because zeros would be compressed to nothing.
+write_probe() {
+    local part
+    part="$2/$probe.$(uname -n)"
+    within "$1" dd if=/dev/urandom of="$part" bs=1M count="$reads" && within "$1" mv -f "$part" "$2/$probe"
+}
+
+# Says what is wrong with the way to a file system; nothing: it is EFA. Each of the requests is at least one message
+# there and one back: 1,000 of them were 2,007 each way on a g6e.24xlarge, and none over EFA means TCP.
+# https://github.com/liadhweka/wsi-cloud (runs/2026-08-20-lustre-efa-walk-transcript.md, read 2026-11-21)
+check_efa() {
+    local name=$1 path=$2 wanted sent_before received_before rc=0
+    wanted=$(cat "$root/run/ultracluster/lustre-efa-interfaces" 2>/dev/null) || wanted=1
+    count_messages
+    if [ "$up" -eq 0 ]; then
+        echo "$path runs over TCP: LNet has no EFA interface that is up"
+        return
+    fi
+    if [ "$up" -lt "$wanted" ]; then
+        echo "$path has $up of $wanted EFA interfaces"
+        return
+    fi
+    if ! within "$name" stat "$path/$probe" && grep -q 'No such file' "$run/$name.out"; then
+        write_probe "$name" "$path" || rc=$?
+        count_messages
+    fi
+    sent_before=$sent received_before=$received
+    if [ "$rc" -eq 0 ]; then
+        within "$name" dd if="$path/$probe" of=/dev/null bs=1M count="$reads" iflag=direct || rc=$?
+    fi
+    if [ "$rc" -ge 124 ]; then
+        echo "$path does not answer a read within $limit s"
+    elif [ "$rc" -ne 0 ]; then
+        echo "$path/$probe cannot be read: $(last_line "$name")"
+    else
+        count_messages
+        if [ $((sent - sent_before)) -lt "$reads" ] || [ $((received - received_before)) -lt "$reads" ]; then
+            echo "$path runs over TCP: of a read of $reads MiB next to nothing went over EFA"
+        fi
+    fi
+}
+
+# Checks one mount: sets problem, mounted and over_efa.
+check_mount() {
+    local name=$1 path=$2 type=$3 efa=$4 rc=0 found
+    problem="" mounted=0 over_efa=0
+    # This also mounts what is mounted on first use.
+    within "$name" stat --file-system "$root$path" || rc=$?
+    found=$(mounted_type "$path")
+    if [ -n "$found" ]; then mounted=1; fi
+    if [ -z "$found" ]; then
+        problem="$path is not mounted"
+    elif ! same_type "$type" "$found"; then
+        problem="$path is of the type $found, not $type"
+    elif [ "$rc" -eq 125 ]; then
+        problem="$path has not answered since an earlier check"
+    elif [ "$rc" -eq 124 ]; then
+        problem="$path does not answer within $limit s"
+    elif [ "$rc" -ne 0 ]; then
+        problem="$path answers with an error: $(last_line "$name")"
+    elif [ "$efa" = yes ]; then
+        problem=$(check_efa "$name" "$root$path")
+        problem=${problem//"$root$path"/"$path"}
+        if [ -z "$problem" ]; then over_efa=1; fi
+    fi
+}
+
+# Checks all mounts: sets reason, and the samples of the metrics.
+check_all() {
+    local path type efa name problem mounted over_efa from took
+    reason="" samples=()
+    while read -r path type efa; do
+        name=${path//\//_}
+        from=${EPOCHREALTIME/./}
+        check_mount "$name" "$path" "$type" "$efa"
+        took=$((${EPOCHREALTIME/./} - from))
+        if [ -z "$problem" ]; then
+            printf '%s\n' "$EPOCHSECONDS" >"$run/$name.success"
+        else
+            reason+="${reason:+; }$problem"
+        fi
+        samples+=("mounted $path $mounted")
+        samples+=("check_seconds $path $((took / 1000000)).$(printf '%06d' $((took % 1000000)))")
+        samples+=("last_success_timestamp_seconds $path $(cat "$run/$name.success" 2>/dev/null || echo 0)")
+        # Where nobody asked for EFA there is no sample, so that 0 is always bad news.
+        if [ "$efa" = yes ]; then samples+=("over_efa $path $over_efa"); fi
+    done < <(grep -Ev '^(#|$)' "$list")
+}
+
+describe() {
+    local name=$1
+    shift
+    printf '# HELP ultracluster_mount_%s %s\n# TYPE ultracluster_mount_%s gauge\n' "$name" "$*" "$name"
+    printf '%s\n' "${samples[@]}" |
+        awk -v n="$name" '$1 == n { printf "ultracluster_mount_%s{path=\"%s\"} %s\n", n, $2, $3 }'
+}
+
+write_metrics() {
+    mkdir -p "$metrics"
+    {
+        describe mounted "Whether the file system is mounted (1) or not (0)."
+        describe over_efa "Whether a read of the file system went over EFA (1) or TCP (0)."
+        describe check_seconds "How long the last check took."
+        describe last_success_timestamp_seconds "When a check last found nothing wrong, since the boot; 0 is never."
+    } >"$metrics/.ultracluster_mounts"
+    chmod 644 "$metrics/.ultracluster_mounts"
+    mv "$metrics/.ultracluster_mounts" "$metrics/ultracluster_mounts.prom"
+}
+
+main() {
+    local reason="" samples=() up=0 sent=0 received=0
+    read_arguments "$@"
+    mkdir -p "$run"
+    exec 9>"$run/lock"
+    flock 9
+    check_all
+    if [ ! -e "$health/mounts" ]; then
+        while [ -n "$reason" ] && [ "$SECONDS" -lt "$first" ]; do
+            sleep 5
+            check_all
+        done
+    fi
+    write_metrics
+    [ -z "$reason" ] || fail "$reason"
+    state ok
+}
+
+main "$@"

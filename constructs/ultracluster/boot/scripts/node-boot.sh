@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Makes a Slurm node what its node group wants, before slurmd starts: writes its files, mounts, starts its units.
+#
+#   node-boot.sh [DEVICE ...]
+#
+# Below its last line stand the files, as a tar in base64. /etc/ultracluster/boot-mounts is one of them, with a path, a
+# type, options and the unit that mounts on each line; the devices are for these lines, in their order.
+# /etc/ultracluster/boot-units names the units, in the order in which they start.
+#
+# Exit code 0: the files are there. What else went wrong stands in /run/ultracluster/health/boot, and the node is
+# drained for it. 1: they are not, and nothing on the node could say so. It may run any number of times.
+set -Eeuo pipefail
+export LC_ALL=C
+
+# Where the node's / stands: nothing on a node, a directory in a test.
+root=${ULTRACLUSTER_ROOT:-}
+own=$root/etc/ultracluster
+health=$root/run/ultracluster/health
+# A node has about 30 minutes to join Slurm: all of this must have ended, well or not, in less.
+# https://docs.aws.amazon.com/pcs/latest/userguide/cng-node-lifecycle-actions-best-practices.html (read 2026-11-21)
+limit=${ULTRACLUSTER_BOOT_LIMIT:-1200}
+problems=""
+
+state() {
+    mkdir -p "$health"
+    printf '%s\n' "$1" >"$health/.boot"
+    mv "$health/.boot" "$health/boot"
+}
+
+say() { echo "node-boot: $*"; }
+
+# What goes wrong once the files are there keeps no other step from its turn.
+problem() {
+    problems+="${problems:+; }$*"
+    say "$*" >&2
+}
+
+# Runs a command for as long as the boot has left.
+within() {
+    local left=$((limit - SECONDS))
+    [ "$left" -ge 1 ] || return 124
+    timeout --kill-after=10 "$left" "$@"
+}
+
+write_files() {
+    sed '1,/^#FILES$/d' "$0" | base64 --decode | tar -x -C "$root/" --no-same-owner
+}
+
+# Writes the mounts into /etc/fstab between two markers; other lines stay.
+write_fstab() {
+    local path type options unit device begin="# ultracluster: begin" end="# ultracluster: end"
+    {
+        sed "/^$begin\$/,/^$end\$/d" "$root/etc/fstab"
+        echo "$begin"
+        while read -r path type options unit; do
+            device=$1
+            shift
+            echo "$device $path $type $options 0 0"
+        done <"$own/boot-mounts"
+        echo "$end"
+    } >"$root/etc/.fstab.ultracluster"
+    # A full disk must not cost the node its own lines.
+    [ "$(tail -n 1 "$root/etc/.fstab.ultracluster")" = "$end" ] || return 1
+    chmod 644 "$root/etc/.fstab.ultracluster"
+    mv "$root/etc/.fstab.ultracluster" "$root/etc/fstab"
+}
+
+is_mounted() { awk -v path="$1" '$5 == path { found = 1 } END { exit !found }' "$root/proc/self/mountinfo"; }
+
+# An immutable mount point: while nothing is mounted on it, a write fails instead of filling the root volume. Not /home:
+# the image's own user lives in it.
+make_mount_points() {
+    local path
+    while read -r path _; do
+        # To look at what is mounted on first use would mount it, and hang where that hangs.
+        if is_mounted "$path"; then continue; fi
+        mkdir -p "$root$path" || problem "$path cannot be made"
+        [ "$path" = /home ] || chattr +i "$root$path" || say "$path stays writable"
+    done <"$own/boot-mounts"
+}
+
+start() {
+    local rc=0
+    within systemctl start "$1" </dev/null || rc=$?
+    [ "$rc" -eq 0 ] && return
+    if [ "$rc" -eq 124 ]; then
+        problem "$1 had not started $limit s after the boot"
+    else
+        problem "$1 failed, see journalctl -u $1"
+    fi
+}
+
+start_all() {
+    local unit
+    within systemctl daemon-reload || problem "systemctl daemon-reload failed"
+    # What /etc/sysctl.d says by now was not there when the kernel started.
+    within systemctl restart systemd-sysctl.service || problem "the kernel's settings cannot be read"
+    # What mounts on first use waits for the units that its file system needs, whoever starts first.
+    while read -r _ _ _ unit; do start "$unit"; done <"$own/boot-mounts"
+    while read -r unit; do
+        within systemctl enable --quiet "$unit" || problem "$unit cannot be enabled"
+        start "$unit"
+    done <"$own/boot-units"
+}
+
+# A new Lustre file system belongs to root alone: everybody may write to it. What has another mode stays as it is.
+open_lustre() {
+    local path type
+    # What the first check of the mounts found wrong may hang whoever looks.
+    grep -qx ok "$health/mounts" 2>/dev/null || return 0
+    while read -r path type _; do
+        [ "$type" = lustre ] || continue
+        # The first use mounts it.
+        within stat --file-system "$root$path" >/dev/null 2>&1 || continue
+        findmnt -n -t lustre "$root$path" >/dev/null || continue
+        if [ "$(within stat -c %U:%a "$root$path")" = root:755 ]; then within chmod 1777 "$root$path"; fi
+    done <"$own/boot-mounts"
+}
+
+main() {
+    local wanted
+    write_files
+    mkdir -p "$health"
+    wanted=$(grep -c . "$own/boot-mounts" || true)
+    if [ "$#" -ne "$wanted" ]; then
+        problem "$wanted mounts need as many devices, got $#"
+    else
+        write_fstab "$@" || problem "/etc/fstab cannot be written"
+        make_mount_points
+        start_all
+        open_lustre || problem "a new file system cannot be opened for all"
+    fi
+    if [ -n "$problems" ]; then
+        state "failed: $problems"
+    else
+        state ok
+    fi
+}
+
+main "$@"
+exit

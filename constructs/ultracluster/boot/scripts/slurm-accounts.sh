@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Brings accounts, QoS and users of Slurm to what the table on standard input says. Runs as root on a login node.
+# Usage: slurm-accounts VERSION <TABLE
+# Lines: "qos NAME OPTION=VALUE ...", "account NAME OPTION=VALUE ...", "parent ACCOUNT PARENT", "member ACCOUNT USER",
+# "user NAME OPTION=VALUE ..."
+# Idempotent. What is not in the table is left alone: its history counts.
+set -euo pipefail
+
+PATH="/opt/aws/pcs/scheduler/slurm-$1/bin:$PATH"
+# The login nodes of a new cluster are up before its first answer.
+for attempt in 1 2 3 4 5 6; do
+  sacctmgr -n show cluster format=cluster >/dev/null && break
+  [ "$attempt" -lt 6 ] || { echo "the accounting database does not answer" >&2; exit 1; }
+  sleep $((attempt * ${ULTRACLUSTER_PAUSE:-10}))
+done
+
+# Another login node may have made the same a moment ago.
+has() { [ -n "$(sacctmgr -nP show "$@")" ]; }
+
+failed=0
+try() { "$@" || { echo "failed: $*" >&2; failed=1; }; }
+
+while read -ra words; do
+  [ "${#words[@]}" -ge 2 ] || continue
+  kind=${words[0]} name=${words[1]}
+  options=("${words[@]:2}")
+  case "$kind" in
+    qos | account)
+      has "$kind" "$name" || sacctmgr -i add "$kind" "$name" || try has "$kind" "$name"
+      [ "${#options[@]}" -eq 0 ] || try sacctmgr -i modify "$kind" where "name=$name" set "${options[@]}"
+      ;;
+    parent)
+      # sacctmgr fails, and changes nothing of the line, when an account is given the parent that it has.
+      now=$(sacctmgr -nP show assoc where "account=$name" format=parentname,user | sed -n 's/|$//p' | head -n 1)
+      [ "$now" = "${words[2]}" ] || try sacctmgr -i modify account where "name=$name" set "parent=${words[2]}"
+      ;;
+    member)
+      user=${words[2]}
+      member=(assoc where "account=$name" "user=$user" format=user)
+      has "${member[@]}" || sacctmgr -i add user "$user" "account=$name" || try has "${member[@]}"
+      ;;
+    user)
+      [ "${#options[@]}" -eq 0 ] || try sacctmgr -i modify user where "name=$name" set "${options[@]}"
+      ;;
+    *)
+      echo "unknown kind $kind" >&2
+      failed=1
+      ;;
+  esac
+done
+exit "$failed"

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Makes the users of the cluster on this node, the same on every node, and follows changes.
+# Usage: ultracluster-users --path /ultracluster/NAME/users --region REGION
+# Each parameter below the path is one user: NAME UID|PUBLIC KEY|PUBLIC KEY
+# Idempotent: a second run changes nothing. A user who is gone from the list is locked, and keeps files and number.
+set -euo pipefail
+
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --path) path=$2; shift 2 ;;
+    --region) region=$2; shift 2 ;;
+    *) echo "usage: $0 --path PATH --region REGION" >&2; exit 2 ;;
+  esac
+done
+etc=${ULTRACLUSTER_ETC:-/etc}
+home=${ULTRACLUSTER_HOME:-/home}
+keys=$etc/ultracluster/authorized_keys
+made=$etc/ultracluster/users
+
+# A whole cluster that boots sends its requests at once, and is throttled.
+export AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=10
+# Nothing is changed when the list can't be read: an empty answer of an error would lock everybody.
+for attempt in 1 2 3 4 5; do
+  if records=$(aws ssm get-parameters-by-path --path "${path:?}" --region "${region:?}" \
+    --query 'Parameters[].Value' --output text); then
+    break
+  fi
+  [ "$attempt" -lt 5 ] || { echo "the users can't be read from $path" >&2; exit 1; }
+  sleep $((attempt * ${ULTRACLUSTER_PAUSE:-5}))
+done
+mkdir -p "$keys"
+touch "$made"
+# The keys stand outside the homes: those are shared, and may be squashed.
+sshd=$etc/ssh/sshd_config.d/50-ultracluster.conf
+line="AuthorizedKeysFile .ssh/authorized_keys /etc/ultracluster/authorized_keys/%u"
+if [ -d "${sshd%/*}" ] && [ "$(cat "$sshd" 2>/dev/null)" != "$line" ]; then
+  echo "$line" >"$sshd"
+  systemctl reload ssh 2>/dev/null || systemctl reload sshd 2>/dev/null || true
+fi
+
+failed=0
+wanted=" "
+while IFS= read -r record; do
+  [ -n "$record" ] && [ "$record" != None ] || continue
+  IFS='|' read -ra fields <<<"$record"
+  read -r name uid <<<"${fields[0]}"
+  wanted+="$name "
+  if has=$(id -u "$name" 2>/dev/null); then
+    if [ "$has" != "$uid" ]; then
+      echo "$name has the number $has here, and the cluster says $uid: left alone" >&2
+      failed=1
+      continue
+    fi
+  else
+    if ! groupadd --gid "$uid" "$name" || ! useradd --uid "$uid" --gid "$uid" --no-create-home \
+      --home-dir "$home/$name" --shell /bin/bash "$name"; then
+      echo "$name can't be made with the number $uid" >&2
+      failed=1
+      continue
+    fi
+  fi
+  if ! grep -qx "$name" "$made"; then
+    # Back on the list, or new.
+    usermod --expiredate "" "$name"
+    echo "$name" >>"$made"
+  fi
+  # One node of those that share the homes wins.
+  if mkdir -m 0700 "$home/$name" 2>/dev/null; then
+    cp -rT "$etc/skel" "$home/$name" 2>/dev/null || true
+    chown -R "$uid:$uid" "$home/$name"
+  fi
+  printf '%s\n' "${fields[@]:1}" >"$keys/.$name"
+  chmod 0644 "$keys/.$name"
+  mv "$keys/.$name" "$keys/$name"
+done < <(tr '\t' '\n' <<<"$records")
+
+while IFS= read -r name; do
+  case "$wanted" in *" $name "*) continue ;; esac
+  echo "$name is gone from the list: locked"
+  usermod --expiredate 1 "$name" || failed=1
+  rm -f "$keys/$name"
+  sed -i "/^$name\$/d" "$made"
+done < <(cat "$made")
+exit "$failed"

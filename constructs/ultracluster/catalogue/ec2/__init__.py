@@ -1,0 +1,83 @@
+"""Facts about EC2: instance types, GPUs, network cards, UltraServers, zones, quotas; each with source and date."""
+
+from ultracluster.catalogue.ec2 import _nccl_floors as nccl_floors
+from ultracluster.catalogue.ec2 import _nvlink as nvlink
+from ultracluster.catalogue.ec2 import _offerings as offerings
+from ultracluster.catalogue.ec2 import _quotas as quotas
+from ultracluster.catalogue.ec2 import _software as image_software
+from ultracluster.catalogue.ec2 import _zones as zones
+from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
+from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves
+from ultracluster.catalogue.ec2._instance_type import Architecture, InstanceType, Kind, NetworkCard, Purchase
+from ultracluster.catalogue.ec2._interfaces import LAYOUTS, Interface, Layout, addresses, check_interfaces, interfaces
+from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure
+from ultracluster.catalogue.ec2._nvlink import nvlinks
+from ultracluster.catalogue.ec2._offerings import OFFERED, READ_ON
+from ultracluster.catalogue.ec2._partitions import domain_of, partition_problem
+from ultracluster.catalogue.ec2._quotas import (
+    INSTANCES_IN_CAPACITY_BLOCKS,
+    INSTANCES_PER_CAPACITY_BLOCK,
+    INSTANCES_PER_SPREAD_GROUP,
+    LUSTRE_EFA_CONNECTIONS,
+    NETWORK_INTERFACES_PER_REGION,
+    PARTITIONS_PER_GROUP,
+    PCS_NODE_GROUPS_PER_CLUSTER,
+    RESERVED_ADDRESSES_PER_SUBNET,
+    VcpuQuota,
+    vcpu_quota,
+)
+from ultracluster.catalogue.ec2._types import INSTANCE_TYPES, instance_type
+from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, ultraserver
+from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
+
+__all__ = [
+    "GPUS",
+    "INSTANCES_IN_CAPACITY_BLOCKS",
+    "INSTANCES_PER_CAPACITY_BLOCK",
+    "INSTANCES_PER_SPREAD_GROUP",
+    "INSTANCE_TYPES",
+    "LAYOUTS",
+    "LUSTRE_EFA_CONNECTIONS",
+    "NCCL_FIGURES",
+    "NETWORK_INTERFACES_PER_REGION",
+    "OFFERED",
+    "PARTITIONS_PER_GROUP",
+    "PCS_NODE_GROUPS_PER_CLUSTER",
+    "READ_ON",
+    "REGIONS",
+    "RESERVED_ADDRESSES_PER_SUBNET",
+    "ULTRASERVERS",
+    "ZONE_ID",
+    "Architecture",
+    "Gpu",
+    "ImageFamily",
+    "InstanceType",
+    "Interface",
+    "Kind",
+    "Layout",
+    "NcclFigure",
+    "NetworkCard",
+    "Purchase",
+    "UltraServer",
+    "VcpuQuota",
+    "addresses",
+    "architecture_of",
+    "check_interfaces",
+    "domain_of",
+    "image_parameter",
+    "image_software",
+    "instance_type",
+    "interfaces",
+    "is_local_zone",
+    "moves",
+    "nccl_floors",
+    "nvlink",
+    "nvlinks",
+    "offerings",
+    "partition_problem",
+    "quotas",
+    "region_of_zone",
+    "ultraserver",
+    "vcpu_quota",
+    "zones",
+]

@@ -1,0 +1,56 @@
+"""Public parameters of AWS's newest AMIs.
+
+All but EKS's parameters with a release re-resolve: a stack that uses one takes another AMI at its next
+deployment, and replaces nodes.
+"""
+
+from typing import Literal
+
+from ultracluster.catalogue.ec2._instance_type import Architecture
+
+#: Images by who they are for: AWS PCS, EKS on Amazon Linux 2023 or Bottlerocket, the same without GPUs, and plain EC2
+#: (DLAMI).
+ImageFamily = Literal["pcs", "eks", "eks-standard", "bottlerocket", "bottlerocket-standard", "dlami"]
+
+# https://docs.aws.amazon.com/pcs/latest/userguide/ (PCS-ready DLAMI, only `latest` exists);
+# https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html;
+# https://bottlerocket.dev (variants aws-k8s-*-nvidia);
+# https://docs.aws.amazon.com/dlami/latest/devguide/find-dlami-id.html (all read 2026-11-20)
+_PARAMETERS: dict[ImageFamily, str] = {
+    "pcs": "/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id",
+    "eks": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/nvidia/recommended/image_id",
+    "eks-standard": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/standard/recommended/"
+    "image_id",
+    "bottlerocket-standard": "/aws/service/bottlerocket/aws-k8s-{kubernetes}/{architecture}/latest/image_id",
+    "bottlerocket": "/aws/service/bottlerocket/aws-k8s-{kubernetes}-nvidia/{architecture}/latest/image_id",
+    "dlami": "/aws/service/deeplearning/ami/{architecture}/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id",
+}
+_ARCHITECTURES: tuple[Architecture, ...] = ("x86_64", "arm64")
+
+
+def image_parameter(family: ImageFamily, architecture: Architecture, kubernetes: str | None = None) -> str:
+    """Return the name of the public parameter with the id of the newest AMI.
+
+    Args:
+        family: AMI family.
+        architecture: CPU architecture.
+        kubernetes: Version such as `1.34`, for the images of EKS.
+
+    Raises:
+        ValueError: If an EKS image is requested without a Kubernetes version.
+    """
+    pattern = _PARAMETERS[family]
+    if "{kubernetes}" in pattern and not kubernetes:
+        raise ValueError(f"an image of {family} is for one version of Kubernetes: pass kubernetes='1.34'")
+    return pattern.format(architecture=architecture, kubernetes=kubernetes)
+
+
+def architecture_of(parameter: str) -> Architecture | None:
+    """Return the architecture in the name of a public parameter, or None."""
+    parts = parameter.replace("-", "/").split("/")
+    return next((name for name in _ARCHITECTURES if name in parts), None)
+
+
+def moves(parameter: str) -> bool:
+    """Return True if a parameter re-resolves, as AWS's `latest` and `recommended` do."""
+    return bool({"latest", "recommended"} & set(parameter.split("/")))

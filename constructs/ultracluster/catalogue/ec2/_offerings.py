@@ -1,0 +1,44 @@
+"""Offerings of GPU instance types, by zone id."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+#: When EC2's DescribeInstanceTypeOfferings was asked.
+READ_ON = "2026-11-20"
+
+# EC2 DescribeInstanceTypeOfferings, location type availability-zone-id, as moto 5.2.5 carries it. p6e-gb200 is sold in
+# the Local Zone us-east-1-dfw-2a only: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+# (read 2026-11-21), which names Local Zones in Atlanta and Phoenix too. Their ids:
+# https://docs.aws.amazon.com/local-zones/latest/ug/available-local-zones.html (read 2026-11-21).
+_OFFERED = {
+    "p4d.24xlarge": "apne1-az1 apne1-az4 apne2-az2 apne2-az4 aps1-az1 aps1-az2 aps1-az3 apse2-az1 apse2-az2 cac1-az1 "
+    "cac1-az2 euc1-az1 euc1-az2 euc1-az3 eun1-az3 euw1-az2 euw2-az2 euw2-az3 sae1-az1 sae1-az3 use1-az1 use1-az2 "
+    "use1-az4 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 usw2-az4",
+    "p4de.24xlarge": "apne1-az1 apne1-az4 apse1-az2 apse1-az3 euc1-az1 euc1-az2 ilc1-az1 ilc1-az2 ilc1-az3 use1-az4 "
+    "use1-az6 usw2-az1 usw2-az2 usw2-az3",
+    "p5.4xlarge": "apne1-az1 aps1-az1 aps1-az2 aps1-az3 apse2-az3 apse3-az1 eun1-az1 eun1-az2 eun1-az3 euw2-az1 "
+    "euw2-az2 euw2-az3 sae1-az3 use1-az1 use1-az2 use1-az3 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 "
+    "usw2-az1 usw2-az2 usw2-az3 usw2-az4",
+    "p5.48xlarge": "apne1-az1 apne1-az4 apne2-az1 aps1-az1 aps1-az2 aps1-az3 apse2-az1 apse2-az2 apse2-az3 apse3-az1 "
+    "cac1-az4 eun1-az1 eun1-az2 eun1-az3 euw2-az1 euw2-az2 euw2-az3 sae1-az3 use1-az1 use1-az2 use1-az3 use1-az4 "
+    "use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw1-az1 usw1-az3 usw2-az1 usw2-az2 usw2-az3 usw2-az4 use1-atl2-az1",
+    "p5e.48xlarge": "apse2-az3 apse3-az1 apse3-az3 eun1-az1 euw2-az2 sae1-az2 sae1-az3 use2-az1 use2-az2 use2-az3 "
+    "usw2-az3 usw2-phx2-az1",
+    "p5en.48xlarge": "apne1-az4 apne2-az1 aps1-az1 aps1-az3 apse3-az2 apse3-az3 eun1-az1 eun1-az3 eus2-az1 eus2-az2 "
+    "mec1-az1 mec1-az3 use1-az2 use1-az6 use2-az1 use2-az2 use2-az3 usw1-az3 usw2-az2 usw2-az3 usw2-az4 use1-atl2-az1",
+    "p6-b200.48xlarge": "aps1-az2 aps2-az2 eun1-az2 euw3-az1 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 "
+    "usw2-az4",
+    "p6-b300.48xlarge": "apne2-az3 aps2-az1 aps2-az3 apse3-az1 apse3-az2 apse3-az3 sae1-az2 sae1-az3 use1-az2 use1-az6 "
+    "usw2-az1 usw2-az2 use1-atl2-az1",
+    "p6e-gb200.36xlarge": "use1-dfw2-az1",
+}
+
+#: Instance type -> ids of the zones that offer it. Types without GPU are not here: most zones offer them.
+OFFERED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {name: tuple(zones.split()) for name, zones in _OFFERED.items()}
+)
+
+
+def offered_in(instance_type: str, region_prefix: str) -> tuple[str, ...]:
+    """Return the zones of a region that offer a type, by the prefix of the region's zone ids (`use2`)."""
+    return tuple(zone for zone in OFFERED.get(instance_type, ()) if zone.split("-")[0] == region_prefix)

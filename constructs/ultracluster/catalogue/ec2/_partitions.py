@@ -1,0 +1,39 @@
+"""AWS partitions of regions, and the domains of their services.
+
+Source: data/endpoints.json of https://github.com/boto/botocore (1.44.5, read 2026-11-21).
+"""
+
+# Beginning of a region's name, partition, domain. All other regions are in `aws`.
+_OTHERS = (
+    ("cn-", "aws-cn", "amazonaws.com.cn"),
+    ("us-gov-", "aws-us-gov", "amazonaws.com"),
+    ("us-iso-", "aws-iso", "c2s.ic.gov"),
+    ("us-isob-", "aws-iso-b", "sc2s.sgov.gov"),
+    ("eu-isoe-", "aws-iso-e", "cloud.adc-e.uk"),
+    ("us-isof-", "aws-iso-f", "csp.hci.ic.gov"),
+    ("eusc-", "aws-eusc", "amazonaws.eu"),
+)
+
+
+def partition_of(region: str) -> str:
+    """Return the partition of a region: `aws`, `aws-cn` and so on."""
+    return next((partition for prefix, partition, _ in _OTHERS if region.startswith(prefix)), "aws")
+
+
+def domain_of(region: str) -> str:
+    """Return the domain of a region's services: `amazonaws.com` and so on."""
+    return next((domain for prefix, _, domain in _OTHERS if region.startswith(prefix)), "amazonaws.com")
+
+
+def partition_problem(arn: str, region: str | None = None) -> str | None:
+    """Return the error of the partition of an ARN, or None.
+
+    Args:
+        arn: The ARN.
+        region: Required region. By default, the region in the ARN.
+    """
+    _, partition, _, there, _ = arn.split(":", 4)
+    where = region or there
+    if not where or partition == partition_of(where):
+        return None
+    return f"is in the partition {partition}, and {where} is in {partition_of(where)}; write arn:{partition_of(where)}:"

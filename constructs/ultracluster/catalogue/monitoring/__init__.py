@@ -1,0 +1,39 @@
+"""Facts about Prometheus, Grafana and XIDs; each with source and date."""
+
+from ultracluster.catalogue.monitoring._grafana import (
+    AMAZON_PROMETHEUS_PLUGIN,
+    LEAST_SUBNETS,
+    MANAGED_GRAFANA_REGIONS,
+    MANAGED_GRAFANA_VERSION,
+    MOST_SUBNETS,
+    SELF_HOSTED_VERSION,
+)
+from ultracluster.catalogue.monitoring._prometheus import (
+    ACTIVE_ALERTS,
+    ACTIVE_SERIES,
+    DEFINITION_BYTES,
+    MOST_RETENTION_DAYS,
+    RETENTION_DAYS,
+    RULES,
+    SCRAPER_SUBNETS,
+)
+from ultracluster.catalogue.monitoring._xids import XIDS, XidPolicy, xids
+
+__all__ = [
+    "ACTIVE_ALERTS",
+    "ACTIVE_SERIES",
+    "AMAZON_PROMETHEUS_PLUGIN",
+    "DEFINITION_BYTES",
+    "LEAST_SUBNETS",
+    "MANAGED_GRAFANA_REGIONS",
+    "MANAGED_GRAFANA_VERSION",
+    "MOST_RETENTION_DAYS",
+    "MOST_SUBNETS",
+    "RETENTION_DAYS",
+    "RULES",
+    "SCRAPER_SUBNETS",
+    "SELF_HOSTED_VERSION",
+    "XIDS",
+    "XidPolicy",
+    "xids",
+]

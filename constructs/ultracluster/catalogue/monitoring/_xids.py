@@ -1,0 +1,97 @@
+"""Policies for XIDs, the error codes of NVIDIA's driver.
+
+Sources, which do not agree everywhere:
+
+- NVIDIA's Xid catalogue: https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html, as leptonai/gpud encodes
+  it (2025-10-29, read 2026-11-20).
+- The health check of AWS's reference architectures, https://github.com/awslabs/awsome-distributed-ai,
+  4.validation_and_observability/2.gpu-cluster-healthcheck (commit 95b939c of 2026-07-23, read 2026-11-20).
+- The fatal list of EKS's node monitoring agent, https://github.com/aws/eks-node-monitoring-agent (v1.7.0, commit
+  51af549 of 2026-08-18, read 2026-11-20).
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class XidPolicy(StrEnum):
+    """Response to an XID."""
+
+    #: The node is out of service until it is restarted or replaced.
+    FATAL = "fatal"
+    #: The GPU needs a reset before the next job: the node is drained.
+    RESET = "reset"
+    #: Worth a look; the node goes on.
+    WATCH = "watch"
+    #: The program's own fault: the job fails, the node is fine.
+    APPLICATION = "application"
+
+
+# NVIDIA: RESTART_BM 79, RESTART_VM 151, CHECK_MECHANICALS 54, CONTACT_SUPPORT 142. AWS's check reboots for 79, 151 and
+# 168, and isolates for 54.
+_FATAL = (54, 79, 142, 151, 168)
+# NVIDIA: RESET_GPU, and the workflows of 48 (double-bit ECC) and 74 (NVLink), which AWS's check resets for.
+_RESET = (46, 48, 62, 64, 74, 95, 109, 110, 119, 120, 136, 140, 143, 155, 156, 158)
+# NVIDIA: IGNORE; UPDATE_SWFW 78; CHECK_UVM 159; the NVLink5 workflows 144 to 150, which AWS's check monitors; 154, the
+# recovery action has changed. 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it.
+_WATCH = (
+    *(37, 38, 44, 63, 66, 67, 78, 92, 93, 106, 107, 121, 137, 141),
+    *(144, 145, 146, 147, 148, 149, 150, 152, 153, 154, 157, 159, 160, 161),
+)
+# NVIDIA: RESTART_APP, and 43 and 45, which follow from a job that was stopped.
+_APPLICATION = (
+    *(
+        8,
+        11,
+        13,
+        25,
+        31,
+        32,
+        39,
+        40,
+        41,
+        43,
+        45,
+        60,
+        68,
+        69,
+        70,
+        71,
+        72,
+        75,
+        76,
+        77,
+        80,
+        82,
+        83,
+        84,
+        85,
+        86,
+        88,
+        89,
+        94,
+    ),
+    *(96, 97, 98, 99, 100, 101, 102, 103, 104, 105, *range(126, 136), 139),
+)
+
+#: Code -> what follows. A code that is not here has no published advice: treat it as `WATCH`.
+XIDS: Mapping[int, XidPolicy] = MappingProxyType(
+    dict(
+        sorted(
+            (code, policy)
+            for policy, codes in (
+                (XidPolicy.FATAL, _FATAL),
+                (XidPolicy.RESET, _RESET),
+                (XidPolicy.WATCH, _WATCH),
+                (XidPolicy.APPLICATION, _APPLICATION),
+            )
+            for code in codes
+        )
+    )
+)
+
+
+def xids(*policies: XidPolicy) -> tuple[int, ...]:
+    """Return the codes with one of these policies, ascending."""
+    return tuple(code for code, policy in XIDS.items() if policy in policies)

@@ -1,0 +1,20 @@
+"""Facts about AWS PCS, Slurm, Amazon EKS and its add-ons; each with source and date."""
+
+from ultracluster.catalogue.schedulers import _eks as eks
+from ultracluster.catalogue.schedulers import _eks_add_ons as eks_add_ons
+from ultracluster.catalogue.schedulers import _pcs as pcs
+from ultracluster.catalogue.schedulers._eks import NodeOs, ami_type, huge_pages
+from ultracluster.catalogue.schedulers._slurm_settings import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
+
+__all__ = [
+    "GRES_ATTRIBUTES",
+    "NOT_TAKEN",
+    "SETTINGS",
+    "NodeOs",
+    "Place",
+    "ami_type",
+    "eks",
+    "eks_add_ons",
+    "huge_pages",
+    "pcs",
+]

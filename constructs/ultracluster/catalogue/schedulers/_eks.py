@@ -1,0 +1,194 @@
+"""Amazon EKS: Kubernetes versions with their dates and requirements, limits of nodes.
+
+See: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html (read 2026-11-21)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from ipaddress import IPv4Network
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from ultracluster.catalogue.ec2 import InstanceType
+
+#: Operating systems of nodes.
+NodeOs = Literal["al2023", "bottlerocket"]
+NODE_OSES: tuple[NodeOs, ...] = get_args(NodeOs)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KubernetesVersion:
+    """A version of Kubernetes on EKS.
+
+    Args:
+        released: Release date on EKS.
+        standard_until: End of standard support.
+        extended_until: End of extended support, which costs more by the hour; EKS then updates the control plane.
+    """
+
+    released: date
+    standard_until: date
+    extended_until: date
+
+
+# Read on 2026-11-21. 1.31 is left out: its extended support ends on 2026-11-26, and EKS then updates it automatically.
+VERSIONS: Mapping[str, KubernetesVersion] = MappingProxyType(
+    {
+        name: KubernetesVersion(
+            released=date.fromisoformat(released),
+            standard_until=date.fromisoformat(standard),
+            extended_until=date.fromisoformat(extended),
+        )
+        for name, released, standard, extended in (
+            ("1.32", "2025-01-23", "2026-03-23", "2027-03-23"),
+            ("1.33", "2025-05-29", "2026-07-29", "2027-07-29"),
+            ("1.34", "2025-10-02", "2026-12-02", "2027-12-02"),
+            ("1.35", "2026-01-27", "2027-03-27", "2028-03-27"),
+            ("1.36", "2026-06-02", "2027-08-02", "2028-08-02"),
+        )
+    }
+)
+#: The day on which `VERSIONS` was true. What is in extended support follows from it, never from the clock.
+READ_ON = date(2026, 11, 21)
+# Not the newest: every chart that is deployed names it, and it is in standard support for four months more.
+DEFAULT_VERSION = "1.35"
+
+# Dynamic Resource Allocation, which ComputeDomains need:
+# https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-21)
+ULTRASERVERS_FROM = "1.33"
+# https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html (read 2026-11-21)
+DRANET_FROM = "1.34"
+
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-eks-cluster-controlplanescalingconfig.html
+# (read 2026-11-21); `tier-ultra` is in the schema and not in the API.
+SCALING_TIERS = ("standard", "tier-xl", "tier-2xl", "tier-4xl", "tier-8xl")
+
+# EKS has no controllers' interfaces in these: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+# (read 2026-11-21)
+ZONES_WITHOUT_CONTROL_PLANE = ("use1-az3", "usw1-az2", "cac1-az3")
+
+# The range of Services, when nobody names one: one of the two that EKS itself chooses.
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
+SERVICE_CIDR = "172.20.0.0/16"
+
+# "Public endpoint access CIDR ranges per cluster", which can't be raised:
+# https://docs.aws.amazon.com/general/latest/gr/eks.html (read 2026-11-21)
+PUBLIC_RANGES = 40
+# Nobody comes from more than a /8, and 40 of them are not the world. Ours.
+_WIDEST_PUBLIC_PREFIX = 8
+PRIVATE_RANGES = tuple(IPv4Network(range) for range in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+
+# A prefix that the VPC CNI puts on an interface is a /28, and takes the place of one address.
+# https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html (read 2026-11-21)
+ADDRESSES_PER_PREFIX = 16
+# "For instances with less than 30 vCPUs, the cap is 110. For instances with greater than 30 vCPUs, the cap is 250":
+# https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html (read 2026-11-21)
+_FEW_VCPUS, _FEW_PODS, _MANY_PODS = 30, 110, 250
+
+# "Amazon EC2 instances with the EFA driver installed pre-allocate 5128 2MiB Huge Pages"; on Bottlerocket a setting of
+# the node group says how many: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (read 2026-11-21)
+_EFA_HUGE_PAGES = 5_128
+
+#: Why EKS Auto Mode runs no training nodes, in sentences.
+# https://docs.aws.amazon.com/eks/latest/userguide/ml-node-pools.html, device-management-efa.html and
+# ml-eks-nvidia-ultraserver.html (read 2026-11-21)
+AUTO_MODE_LIMITS = (
+    "its nodes run AWS's Bottlerocket image, so neither EFA for the Lustre client nor a custom driver can be installed",
+    "a node lives 21 days at most, which ends longer runs",
+    "it runs neither your EFA device plugin nor DRANET, and no DRA, so no UltraServer",
+)
+
+
+def check_version(version: str) -> list[str]:
+    """Return the errors of a version; empty if EKS runs it."""
+    if version in VERSIONS:
+        return []
+    known = f"EKS runs {', '.join(VERSIONS)} (its calendar of {READ_ON})"
+    if _key(version) < _key(next(iter(VERSIONS))):
+        return [f"{version} is at its end: EKS updates such clusters automatically; {known}"]
+    return [f"{version} is not known to this release; {known}"]
+
+
+def check_public_range(range: IPv4Network) -> str | None:
+    """Return the error of a CIDR for the public endpoint of an API server, or None.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/config-cluster-endpoint.html (read 2026-11-21)
+    """
+    if range.prefixlen == 0:
+        return f"{range} is the whole world"
+    if range.prefixlen < _WIDEST_PUBLIC_PREFIX:
+        return f"{range} is {range.num_addresses:,} addresses, a large part of the world"
+    if any(range.overlaps(private) for private in PRIVATE_RANGES):
+        return f"{range} holds private addresses, with which nobody comes to a public address, and EKS refuses them"
+    return None
+
+
+def version_advice(version: str) -> str | None:
+    """Return the warning about a supported version, or None."""
+    support = VERSIONS.get(version)
+    if support is not None and support.standard_until < READ_ON:
+        return (
+            f"Kubernetes {version} left standard support on {support.standard_until}: a cluster costs more by the "
+            f"hour, "
+            f"and EKS updates it automatically after {support.extended_until}; take {DEFAULT_VERSION}"
+        )
+    return None
+
+
+def check_ultraserver_version(version: str) -> list[str]:
+    """Return the errors of UltraServers on a version; empty if it supports them."""
+    if _key(version) >= _key(ULTRASERVERS_FROM):
+        return []
+    return [
+        f"UltraServers need Kubernetes {ULTRASERVERS_FROM} or newer, got {version}: without Dynamic Resource "
+        "Allocation no ComputeDomain joins their GPUs over NVLink"
+    ]
+
+
+def at_least(version: str, least: str) -> bool:
+    """Return True if a version is a given one or newer."""
+    return _key(version) >= _key(least)
+
+
+def most_pods(record: InstanceType) -> int:
+    """Return the maximum pods of a node: EKS's cap, or the addresses of its first network card, with prefixes.
+
+    The VPC CNI gives pods addresses of interfaces on card 0 alone. EFA-only interfaces hold none, and one EFA device of
+    that card takes a place: see `catalogue.ec2.interfaces`.
+    """
+    cap = _FEW_PODS if record.vcpus < _FEW_VCPUS else _MANY_PODS
+    # One address of the primary interface is the node's own.
+    return min(cap, (record.ipv4_per_interface - 1) * ADDRESSES_PER_PREFIX)
+
+
+def pod_addresses(pods: int) -> int:
+    """Return the IPv4 addresses of a node's pods in its subnet, in prefixes, with the warm prefix."""
+    return ADDRESSES_PER_PREFIX * (-(-pods // ADDRESSES_PER_PREFIX) + 1)
+
+
+def huge_pages(record: InstanceType) -> int:
+    """Return the 2 MiB pages that a node reserves for EFA.
+
+    None on arm64, where AWS's manifest for GB200 asks for none:
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests (commit 95b939c, read 2026-11-20).
+    """
+    # A small node keeps no ten GiB for it: p5.4xlarge has 256, so all that have EFA and GPUs are large enough.
+    return _EFA_HUGE_PAGES if record.supports_efa and record.gpus and record.architecture != "arm64" else 0
+
+
+def ami_type(os: NodeOs, record: InstanceType) -> str:
+    """Return the `AmiType` of a managed node group.
+
+    See: https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html (read 2026-11-21)
+    """
+    arm = record.architecture == "arm64"
+    if os == "bottlerocket":
+        return f"BOTTLEROCKET_{'ARM_64' if arm else 'x86_64'}{'_NVIDIA' if record.gpus else ''}"
+    if not record.gpus:
+        return "AL2023_ARM_64_STANDARD" if arm else "AL2023_x86_64_STANDARD"
+    return "AL2023_ARM_64_NVIDIA" if arm else "AL2023_x86_64_NVIDIA"
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

@@ -1,0 +1,113 @@
+"""AWS PCS: sizes, limits and names.
+
+See: https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html and API_CreateComputeNodeGroup.html
+(read 2026-11-20)
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
+
+#: Regions with AWS PCS: those in which CloudFormation has AWS::PCS::Cluster, as cfn-lint 1.58.0 carries its registry
+#: (read 2026-11-22). Only regions of `catalogue.ec2.REGIONS` are listed.
+REGIONS = frozenset(
+    {
+        *("af-south-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-south-2"),
+        *("ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ap-southeast-4", "ap-southeast-5", "ap-southeast-6"),
+        *("ca-central-1", "eu-central-1", "eu-north-1", "eu-south-1", "eu-south-2", "eu-west-1", "eu-west-2"),
+        *("eu-west-3", "me-south-1", "sa-east-1", "us-east-1", "us-east-2", "us-gov-east-1", "us-gov-west-1"),
+        "us-west-2",
+    }
+)
+
+# Size of the controller -> instances it manages, login nodes included. Changing the size makes a new cluster.
+SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE": 2048})
+
+# Those that PCS takes for new clusters, with the day each ends: 24.11 ended on 2026-05-31, though the API names it.
+# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html (read 2026-11-21)
+SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {"25.05": "2026-11-30", "25.11": "2027-05-31", "26.05": "2027-11-30"}
+)
+# Those that PCS ran once, with the day each ended.
+ENDED_SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {"23.11": "2025-05-31", "24.05": "2025-11-30", "24.11": "2026-05-31"}
+)
+# Not the newest: AWS's sample images and Pyxis builds are for this one.
+DEFAULT_SLURM_VERSION = "25.11"
+
+# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html (read 2026-11-21)
+REST_API_SINCE = "25.05"
+# Slurm version -> those that PCS updates it to in one step.
+# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_clusters_version_update.html (read 2026-11-21)
+UPDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"25.05": ("25.11", "26.05"), "25.11": ("26.05",), "26.05": ()}
+)
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-pcs-cluster-accounting.html
+# (read 2026-11-21)
+LONGEST_PURGE_DAYS = 10_000
+
+CLUSTER_NAME = r"^(?!pcs_)[A-Za-z][A-Za-z0-9-]{2,39}$"
+# The service allows capitals and a longer first class; ours is what is safe in Slurm and in host names as well.
+NODE_GROUP_NAME = r"^[A-Za-z][A-Za-z0-9-]{2,24}$"
+
+# What AWS's own templates for PCS use; that PCS takes EFA-only devices is not shown.
+# https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20)
+LAYOUT: Layout = "all-efa"
+
+
+def size_for(nodes: int) -> str:
+    """Return the smallest controller size for a number of instances.
+
+    Raises:
+        ValueError: If no size supports the number.
+    """
+    problems = check_nodes(nodes)
+    if problems:
+        raise ValueError(problems[0])
+    return next(size for size, most in SIZES.items() if nodes <= most)
+
+
+def check_nodes(nodes: int, size: str | None = None) -> list[str]:
+    """Return the errors of a number of instances for a cluster size; empty if it is valid."""
+    most = max(SIZES.values())
+    if 1 <= nodes <= most:
+        if size is None or nodes <= SIZES.get(size, nodes):
+            return []
+        return [
+            f"a {size} controller manages {SIZES[size]} instances, login nodes included, got {nodes}; take a larger one"
+        ]
+    return [
+        f"a PCS cluster manages 1 to {most} instances, login nodes included, got {nodes}; split it into two clusters"
+    ]
+
+
+def check_cluster_name(name: str) -> list[str]:
+    """Return the errors of a cluster name; empty if it is valid."""
+    if re.fullmatch(CLUSTER_NAME[1:-1], name):
+        return []
+    return [f"the name of a cluster has 3 to 40 letters, digits and hyphens and begins with a letter, got {name!r}"]
+
+
+def check_node_group_name(name: str) -> list[str]:
+    """Return the errors of a node group or queue name; empty if it is valid."""
+    if re.fullmatch(NODE_GROUP_NAME[1:-1], name):
+        return []
+    return [f"the name has 3 to 25 letters, digits and hyphens and begins with a letter, got {name!r}"]
+
+
+def check_slurm_version(version: str) -> list[str]:
+    """Return the errors of a Slurm version; empty if it is valid."""
+    if version in SLURM_VERSIONS:
+        return []
+    return [f"the Slurm version must be one of {', '.join(SLURM_VERSIONS)}, which PCS supports, got {version!r}"]
+
+
+def default_layout(record: InstanceType) -> Layout:
+    """Return the default interface layout of PCS nodes: AWS's, or `one-ip` if the type does not support it."""
+    try:
+        interfaces(record, LAYOUT)
+    except ValueError:
+        return "one-ip"
+    return LAYOUT

@@ -1,0 +1,24 @@
+"""Zones of S3 Express One Zone.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-express-Endpoints.html (read 2026-11-21)
+"""
+
+EXPRESS_ZONES = frozenset(
+    {
+        *("use1-az4", "use1-az5", "use1-az6"),
+        *("use2-az1", "use2-az2"),
+        "usw1-az1",
+        *("usw2-az1", "usw2-az3", "usw2-az4"),
+        *("aps1-az1", "aps1-az3"),
+        "apne2-az3",
+        "apse1-az1",
+        "apse2-az1",
+        *("apne1-az1", "apne1-az4"),
+        *("euc1-az1", "euc1-az2"),
+        *("euw1-az1", "euw1-az3"),
+        "euw3-az1",
+        *("eun1-az1", "eun1-az2", "eun1-az3"),
+        "cac1-az1",
+        "sae1-az1",
+    }
+)

@@ -1,0 +1,130 @@
+"""FSx for Lustre on SSD: throughput tiers and capacities of PERSISTENT_2 and SCRATCH_2.
+
+See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html and getting-started.html (read 2026-11-21)
+"""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustreTier:
+    """A throughput tier of PERSISTENT_2. Figures are MB/s for each TiB, the same for reads and writes.
+
+    Args:
+        mb_per_s_per_tib: PerUnitStorageThroughput: disk throughput, baseline.
+        disk_burst: Disk throughput, burst, or None.
+        network: Network throughput, baseline: that of reads from the servers' memory.
+        network_burst: Network throughput, burst, or None.
+        efa_step_gib: With EFA, capacity comes in multiples of this many GiB; each is one storage server.
+        usd_per_gb_month: Price in us-east-2, AWS Price List read 2026-10-09. It only ranks the tiers.
+            None if not known.
+    """
+
+    mb_per_s_per_tib: int
+    disk_burst: int | None
+    network: int
+    network_burst: int | None
+    efa_step_gib: int
+    usd_per_gb_month: float | None
+
+
+TIERS = (
+    LustreTier(mb_per_s_per_tib=125, disk_burst=500, network=320, network_burst=1300, efa_step_gib=38_400,
+               usd_per_gb_month=0.145),
+    LustreTier(mb_per_s_per_tib=250, disk_burst=500, network=640, network_burst=1300, efa_step_gib=19_200,
+               usd_per_gb_month=0.21),
+    LustreTier(mb_per_s_per_tib=500, disk_burst=None, network=1300, network_burst=None, efa_step_gib=9_600,
+               usd_per_gb_month=0.34),
+    LustreTier(mb_per_s_per_tib=1000, disk_burst=None, network=2600, network_burst=None, efa_step_gib=4_800,
+               usd_per_gb_month=0.60),
+)  # fmt: skip
+
+# SCRATCH_2, MB/s for each TiB: it has one tier only, and writes at half the speed at which it reads.
+SCRATCH_READ = 200
+SCRATCH_WRITE = 100
+SCRATCH_NETWORK = 200
+SCRATCH_NETWORK_BURST = 1300
+
+# Without EFA, and SCRATCH_2: 1,200 GiB, or a multiple of 2,400.
+SMALLEST_GIB = 1_200
+STEP_GIB = 2_400
+
+# HDD file systems grow by these, GiB for each tier in MB/s/TiB.
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
+_HDD_STEPS_GIB = {12: 6_000, 40: 1_800}
+
+# Storage servers without EFA, PERSISTENT_2 and SCRATCH_2 alike: one for each 2,400 GiB (the page writes 2.4 TiB).
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html, IP addresses (read 2026-11-21)
+GIB_PER_SERVER_WITHOUT_EFA = 2_400
+
+# AWS recommends EFA above this, https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html (read 2026-11-20).
+EFA_ABOVE_MB_PER_S = 10_000
+
+COMPRESSIONS = ("NONE", "LZ4")
+
+# Lustre versions that FSx takes. A metadata configuration, and EFA through it, takes 2.15 only.
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html (read 2026-11-21)
+VERSIONS = ("2.10", "2.12", "2.15")
+VERSION_OF_METADATA = "2.15"
+# Versions that the clients of AL2023 and Ubuntu 24.04 mount.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-21)
+VERSIONS_OF_CLIENTS = ("2.12", "2.15")
+
+# Data repository associations of one file system.
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html (read 2026-11-20)
+MOST_ASSOCIATIONS = 8
+
+
+def tier(mb_per_s_per_tib: int) -> LustreTier:
+    """Return the tier of a throughput. The figures of a tier that is newer than these facts are those of the pattern.
+
+    Capacity with EFA has the same throughput for each step in all tiers, and the network 2.6 times that of the disks.
+
+    Raises:
+        ValueError: If the throughput is not positive.
+    """
+    if mb_per_s_per_tib < 1:
+        raise ValueError(f"the tier must be at least 1 MB/s/TiB, got {mb_per_s_per_tib}")
+    for row in TIERS:
+        if row.mb_per_s_per_tib == mb_per_s_per_tib:
+            return row
+    last = TIERS[-1]
+    return replace(
+        last,
+        mb_per_s_per_tib=mb_per_s_per_tib,
+        network=last.network * mb_per_s_per_tib // last.mb_per_s_per_tib,
+        efa_step_gib=last.efa_step_gib * last.mb_per_s_per_tib // mb_per_s_per_tib,
+        usd_per_gb_month=None,
+    )
+
+
+def next_capacity(tier: LustreTier, *, efa: bool, gib: float) -> int:
+    """Return the smallest valid capacity of a tier, in GiB, that is at least `gib`."""
+    return next_step(tier.efa_step_gib, gib) if efa else next_capacity_without_efa(gib)
+
+
+def growth_step_gib(*, storage_type: str, mb_per_s_per_tib: int | None, efa: bool) -> int | None:
+    """Return the step in GiB by which a file system grows, or None if not known.
+
+    Args:
+        storage_type: SSD or HDD.
+        mb_per_s_per_tib: Throughput tier, or None.
+        efa: It has EFA.
+
+    See: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
+    """
+    if storage_type == "HDD":
+        return _HDD_STEPS_GIB.get(mb_per_s_per_tib or 0)
+    if not efa:
+        return STEP_GIB if storage_type == "SSD" else None
+    return next((row.efa_step_gib for row in TIERS if row.mb_per_s_per_tib == mb_per_s_per_tib), None)
+
+
+def next_capacity_without_efa(gib: float) -> int:
+    """Return the smallest capacity in GiB of SCRATCH_2, or PERSISTENT_2 without EFA, that is at least `gib`."""
+    return SMALLEST_GIB if gib <= SMALLEST_GIB else next_step(STEP_GIB, gib)
+
+
+def next_step(step: int, wanted: float) -> int:
+    """Return the smallest positive multiple of a step that is not below the requested value."""
+    return max(1, -(-int(-(-wanted // 1)) // step)) * step

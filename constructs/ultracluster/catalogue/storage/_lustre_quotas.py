@@ -1,0 +1,59 @@
+"""Quotas of FSx for Lustre: defaults of an account in a Region, all adjustable.
+
+See: https://docs.aws.amazon.com/general/latest/gr/fsxn.html, which has the codes, and
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustreQuota:
+    """One quota.
+
+    Args:
+        name: Name in Service Quotas.
+        code: Code in Service Quotas, service `fsx`.
+        default: All file systems of the account and Region together.
+        unit: Unit of the quota.
+    """
+
+    name: str
+    code: str
+    default: int
+    unit: str
+
+
+PERSISTENT_2_CAPACITY = LustreQuota(
+    name="Lustre Persistent_2 storage capacity", code="L-8F1B9C74", default=100_800, unit="GiB"
+)
+PERSISTENT_2_FILE_SYSTEMS = LustreQuota(
+    name="Lustre Persistent_2 file systems", code="L-FD6F2F22", default=100, unit="file systems"
+)
+SCRATCH_CAPACITY = LustreQuota(name="Lustre Scratch storage capacity", code="L-AD2FC696", default=100_800, unit="GiB")
+SCRATCH_FILE_SYSTEMS = LustreQuota(
+    name="Lustre Scratch file systems", code="L-C48231E5", default=100, unit="file systems"
+)
+INTELLIGENT_TIERING_THROUGHPUT = LustreQuota(
+    name="Lustre Persistent Intelligent-Tiering throughput capacity", code="L-0CD18A5D", default=100_000, unit="MB/s"
+)
+INTELLIGENT_TIERING_READ_CACHE = LustreQuota(
+    name="Lustre Persistent Intelligent-Tiering SSD read cache storage capacity",
+    code="L-B7391FCE",
+    default=100_800,
+    unit="GiB",
+)
+BACKUPS = LustreQuota(name="Lustre backups", code="L-CD5E0524", default=500, unit="user-initiated backups")
+
+LUSTRE_QUOTAS = (
+    PERSISTENT_2_CAPACITY,
+    PERSISTENT_2_FILE_SYSTEMS,
+    SCRATCH_CAPACITY,
+    SCRATCH_FILE_SYSTEMS,
+    INTELLIGENT_TIERING_THROUGHPUT,
+    INTELLIGENT_TIERING_READ_CACHE,
+    BACKUPS,
+)
+
+# Fixed, for each file system. https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
+FILE_UPDATES_FROM_S3_PER_MONTH = 10_000_000

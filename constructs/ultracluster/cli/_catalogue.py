@@ -1,0 +1,213 @@
+"""`ultracluster types` and `ultracluster layout`: the catalogue, and the interfaces of one type."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster.catalogue.ec2 import (
+    INSTANCE_TYPES,
+    LAYOUTS,
+    NETWORK_INTERFACES_PER_REGION,
+    ULTRASERVERS,
+    InstanceType,
+    Interface,
+    Layout,
+    UltraServer,
+    addresses,
+    instance_type,
+    interfaces,
+)
+from ultracluster.cli._one_type import type_table
+from ultracluster.cli._output import console, fail
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def types(
+    name: Annotated[str | None, typer.Argument(metavar="[TYPE]", help="Show all facts on this type.")] = None,
+    json_: _Json = False,
+) -> None:
+    """Show the catalogue: GPU types, UltraServers, CPU types; or all facts on one type."""
+    if name is not None:
+        try:
+            record = _look_up(name)
+        except ValueError as error:
+            fail(str(error))
+        if json_:
+            _print_json(asdict(record))
+            return
+        console().print(type_table(record))
+        return
+    records = sorted(INSTANCE_TYPES.values(), key=_by_family_and_size)
+    gpu_types = [record for record in records if record.gpus]
+    cpu_types = [record for record in records if not record.gpus]
+    if json_:
+        _print_json(
+            {
+                "instance_types": [asdict(record) for record in (*gpu_types, *cpu_types)],
+                "ultraservers": [asdict(server) for server in ULTRASERVERS.values()],
+            }
+        )
+        return
+    out = console()
+    out.print(_gpu_table(gpu_types))
+    out.print("Peaks are dense, per GPU. NVLink: GB/s per GPU. EFA: all devices together.\n")
+    out.print(_ultraserver_table(ULTRASERVERS.values()))
+    out.print()
+    out.print(_cpu_table(cpu_types))
+    days = sorted({record.read_on for record in records})
+    out.print(f"Figures read {' to '.join(dict.fromkeys((days[0], days[-1])))}; --json gives the source of each.")
+
+
+def layout(
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="Such as p5en.48xlarge.")],
+    layout_: Annotated[str, typer.Option("--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}.")] = LAYOUTS[
+        0
+    ],
+    json_: _Json = False,
+) -> None:
+    """Print the network interfaces of one node."""
+    try:
+        record = _look_up(type_)
+        # `interfaces` rejects an unknown layout, with the reason.
+        chosen: Layout = layout_  # type: ignore[assignment]
+        rows = interfaces(record, chosen)
+    except ValueError as error:
+        fail(str(error))
+    totals = {
+        "interfaces_per_node": len(rows),
+        "efa_devices_per_node": sum(row.kind != "interface" for row in rows),
+        "addresses_per_node": addresses(rows),
+        "nodes_per_default_interface_quota": NETWORK_INTERFACES_PER_REGION // len(rows),
+    }
+    if json_:
+        listed = [asdict(row) for row in rows]
+        _print_json({"instance_type": record.name, "layout": layout_, "interfaces": listed, **totals})
+        return
+    out = console()
+    out.print(_layout_table(f"{record.name}, {layout_}", rows))
+    out.print(
+        f"Per node: interfaces {totals['interfaces_per_node']}, EFA devices {totals['efa_devices_per_node']}, "
+        f"IPv4 addresses {totals['addresses_per_node']}."
+    )
+    out.print(
+        f"{totals['nodes_per_default_interface_quota']:,} nodes use up a Region's default quota of "
+        f"{NETWORK_INTERFACES_PER_REGION:,} interfaces."
+    )
+
+
+def _look_up(name: str) -> InstanceType:
+    """Instance type by its name, or by the name of its UltraServer."""
+    return instance_type(ULTRASERVERS[name].instance_type if name in ULTRASERVERS else name)
+
+
+def _gpu_table(records: Iterable[InstanceType]) -> "Table":
+    table = _table(
+        "GPU types",
+        [
+            "type",
+            "GPUs",
+            ">HBM\nGiB",
+            ">PFLOP/s\nBF16/FP8/FP4",
+            ">NVLink",
+            ">vCPU",
+            ">RAM\nGiB",
+            "NVMe\nTB",
+            ">EFA Gbit/s\n/ devices",
+        ],
+    )
+    for record in records:
+        gpu = record.gpu
+        table.add_row(
+            record.name,
+            f"{record.gpus} {gpu.model if gpu else '?'}",
+            f"{gpu.hbm_gib:g}" if gpu else "?",
+            "/".join(
+                "-" if peak is None else f"{peak:.3g}" for peak in (gpu.bf16_pflops, gpu.fp8_pflops, gpu.fp4_pflops)
+            )
+            if gpu
+            else "?",
+            f"{gpu.nvlink_gb_per_s:,}" if gpu and record.nvlink_domain != 1 else "-",
+            f"{record.vcpus}{' arm' if record.architecture == 'arm64' else ''}",
+            f"{record.memory_gib:,g}",
+            f"{record.nvme[0]}x{record.nvme[1] / 1000:g}",
+            f"{record.efa_gbps:,} / {record.max_efa}",
+        )
+    return table
+
+
+def _ultraserver_table(servers: Iterable[UltraServer]) -> "Table":
+    table = _table("UltraServers", ["name", "instances", ">GPUs in one NVLink domain", ">EFA Gbit/s"])
+    for server in servers:
+        table.add_row(
+            server.name,
+            f"{server.instances} {server.instance_type}",
+            str(server.gpus),
+            f"{server.efa_gbps:,}",
+        )
+    return table
+
+
+def _cpu_table(records: Iterable[InstanceType]) -> "Table":
+    table = _table("CPU types", ["type", "arch", ">vCPU", ">RAM GiB", ">Gbit/s up to", ">interfaces", ">EFA"])
+    for record in records:
+        table.add_row(
+            record.name,
+            record.architecture,
+            str(record.vcpus),
+            f"{record.memory_gib:,g}",
+            f"{sum(card.ena_gbps or 0 for card in record.cards):g}",
+            str(record.max_interfaces),
+            str(record.max_efa or "-"),
+        )
+    return table
+
+
+def _layout_table(title: str, rows: Sequence[Interface]) -> "Table":
+    table = _table(title, ["cards", ">device", "kind"])
+    merged: dict[tuple[int, str], list[int]] = {}
+    for row in rows:
+        merged.setdefault((row.device, row.kind), []).append(row.card)
+    for (device, kind), cards in merged.items():
+        table.add_row(_runs(cards), str(device), kind)
+    return table
+
+
+def _runs(cards: Sequence[int]) -> str:
+    """`0, 2-5, 8` for [0, 2, 3, 4, 5, 8]."""
+    runs = [[card for _, card in run] for _, run in groupby(enumerate(sorted(cards)), lambda pair: pair[1] - pair[0])]
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _table(title: str, columns: Iterable[str]) -> "Table":
+    """Create a table; a column whose heading begins with `>` holds numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for column in columns:
+        numbers = column.startswith(">")
+        table.add_column(column.removeprefix(">"), justify="right" if numbers else "left", no_wrap=True)
+    return table
+
+
+def _by_family_and_size(record: InstanceType) -> tuple[str, int]:
+    return record.name.partition(".")[0], record.vcpus
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2))

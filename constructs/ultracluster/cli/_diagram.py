@@ -1,0 +1,69 @@
+"""`ultracluster diagram`: draw the stacks of a cluster file, and what is in them, as SVG."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster.cli._output import fail
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+
+def diagram_svg(cluster: "ClusterFile") -> str:
+    """SVG of the stacks that `cdk deploy` creates, from their synthesised templates."""
+    from ultracluster.cli._diagram_resources import stack_box
+    from ultracluster.cli._diagram_svg import draw
+
+    templates = _templates(cluster)
+    boxes = [stack_box(cluster.name, name, template, json.dumps(template)) for name, template in templates.items()]
+    # Stacks that others refer to are below them; of equals, the one with GPUs is on top.
+    depth: dict[str, int] = {}
+    for box in boxes:
+        depth[box.title] = 1 + max((depth.get(used, 0) for used in box.uses), default=0)
+    boxes.sort(key=lambda box: (depth[box.title], bool(box.nodes)), reverse=True)
+    total = sum(len(template.get("Resources", {})) for template in templates.values())
+    scheduler = {"slurm": "Slurm on AWS PCS", "kubernetes": "Kubernetes on Amazon EKS"}
+    about = f"{scheduler.get(cluster.orchestrator, cluster.orchestrator)} in {cluster.zone}"
+    return draw(cluster.name, f"{about}. {len(templates)} stacks, {total} resources.", boxes)
+
+
+def _templates(cluster: "ClusterFile") -> dict[str, dict[str, Any]]:
+    """Templates by the name of their stack, in the order of deployment."""
+    import aws_cdk as cdk
+
+    from ultracluster.cli._project_files import feature_flags
+    from ultracluster.stacks import ClusterStacks
+
+    flags = feature_flags() | {"@aws-cdk/core:annotationsInValidationReport": False}
+    app = cdk.App(context=flags, analytics_reporting=False, builtin_cloud_formation_validation=False)
+    ClusterStacks(app, cluster=cluster, account=cluster.account)
+    return {stack.stack_name: stack.template for stack in app.synth().stacks}
+
+
+def diagram(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.svg", help="Write the SVG to this file. Default: print it.")
+    ] = None,
+) -> None:
+    """Draw the stacks of a cluster file, and the resources in them, as SVG."""
+    from ultracluster import clusterfile
+    from ultracluster.kubernetes import file_problems
+
+    try:
+        svg = diagram_svg(clusterfile.load(file, further=file_problems))
+    except clusterfile.ClusterFileError as error:
+        fail(f"the cluster file is not valid\n{error}")
+    except ValueError as error:
+        fail(str(error))
+    if out is None:
+        typer.echo(svg, nl=False)
+        return
+    try:
+        out.write_text(svg, encoding="utf-8")
+    except OSError as error:
+        fail(f"cannot write {out}: {error.strerror}")
+    typer.echo(f"{out}: {len(svg):,} bytes")

@@ -1,0 +1,30 @@
+"""`ultracluster check`: the home directories."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+
+def home_sentences(cluster: "ClusterFile") -> list[str]:
+    """Describe the file system and the reasons for its size; empty if there is none."""
+    home, size = cluster.storage.home, cluster.home_size
+    if home is None or size is None:
+        return []
+    return [
+        f"home: FSx for OpenZFS at {home.mount}, backups of {home.backups}",
+        *(f"  - {reason}" for reason in size.reasons),
+    ]
+
+
+def home_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
+    """The file system as data, or None."""
+    size = cluster.home_size
+    if size is None:
+        return None
+    return {
+        "deployment_type": size.deployment_type,
+        "capacity_gib": size.capacity_gib,
+        "throughput_mb_per_s": size.throughput_mb_per_s,
+        "most_clients": size.most_clients,
+    }

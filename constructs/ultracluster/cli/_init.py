@@ -1,0 +1,71 @@
+"""`ultracluster init`: a CDK app for one or more clusters, in the user's own repository."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ultracluster.cli._output import console, fail
+from ultracluster.cli._project_files import feature_flags, ignore_file, project_files
+from ultracluster.cli._writing import write_files, written_table
+
+_Directory = Annotated[
+    Path, typer.Argument(metavar="[DIR]", help="Directory of the app; created if it does not exist.")
+]
+
+_NEXT = """Next, in {directory}:
+  pip install -r requirements.txt && npm install     # once
+  ultracluster check cluster.yaml                    # validate the cluster file
+  {pytest}
+  ultracluster rehearse cluster.yaml                 # deploy, update and destroy locally, without an AWS account
+  npx cdk bootstrap && npx cdk deploy --all          # once per account and region; then all stacks"""
+
+
+def init(directory: _Directory = Path()) -> None:
+    """Write a CDK app: cluster file, app.py, cdk.json, requirements, a snapshot test and a CI workflow."""
+    files = project_files()
+    if not (directory / ignore_file().path).exists():
+        files.append(ignore_file())
+    existing = [file.path for file in files if (directory / file.path).exists()]
+    if existing:
+        fail(
+            f"{', '.join(existing)} {'exists' if len(existing) == 1 else 'exist'} in {directory}; nothing was written; "
+            "existing files are never overwritten: name another directory, or move them away"
+        )
+    try:
+        results = write_files(files, directory, force=False)
+    except OSError as error:
+        fail(f"cannot write to {directory}: {error.strerror}: {error.filename}")
+    console().print(written_table(files, results, directory))
+    has_snapshots = _write_snapshots(directory)
+    pytest = "pytest                                             # compare the templates with the snapshots"
+    update = "pytest --update-snapshots                          # write the first snapshots; commit them"
+    typer.echo(_NEXT.format(directory=directory.resolve(), pytest=pytest if has_snapshots else update))
+
+
+def _write_snapshots(directory: Path) -> bool:
+    """Write the snapshots that tests/test_app.py compares with, if there is a Node to synthesise with."""
+    beside = Path(sys.executable).parent / "node"
+    if beside.exists():
+        os.environ.setdefault("JSII_NODE", str(beside))
+    if not os.environ.get("JSII_NODE") and shutil.which("node") is None:
+        return False
+    import aws_cdk as cdk
+
+    from ultracluster import clusterfile
+    from ultracluster.stacks import ClusterStacks
+    from ultracluster.testing import write_app_snapshots
+
+    file = directory / "cluster.yaml"
+    # Warnings are for `check` and `synth`; a template does not depend on this flag.
+    flags = feature_flags() | {"@aws-cdk/core:annotationsInValidationReport": False}
+    snapshots = directory / "tests" / "snapshots" / file.stem
+    with tempfile.TemporaryDirectory() as outdir:
+        app = cdk.App(context=flags, outdir=outdir)
+        ClusterStacks(app, cluster=clusterfile.load(file))
+        write_app_snapshots(app, snapshots)
+    return True

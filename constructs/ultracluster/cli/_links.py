@@ -1,0 +1,47 @@
+"""`ultracluster check`: data repository associations between the file system and S3."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+
+def link_sentences(cluster: "ClusterFile") -> list[str]:
+    """Describe each association and the release tasks."""
+    lustre = cluster.storage.lustre
+    if lustre is None:
+        return []
+    sentences = [
+        f"  - {link['node_path']} shows {link['repository']}; imports {_words(link['import'])}, exports "
+        f"{_words(link['export'])}"
+        for link in link_facts(cluster)
+    ]
+    if lustre.release_task is not None:
+        sentences.append(
+            f"  - what exports is dropped from the file system {lustre.release_task.after} after its last use: "
+            f"{lustre.release_task.schedule}, in UTC"
+        )
+    return sentences
+
+
+def link_facts(cluster: "ClusterFile") -> list[dict[str, Any]]:
+    """The associations as data."""
+    from ultracluster.clusterfile import associations, data_bucket, readable
+
+    lustre = cluster.storage.lustre
+    if lustre is None:
+        return []
+    return [
+        {
+            "path": association.path,
+            "node_path": f"{lustre.mount}{association.path}".rstrip("/"),
+            "repository": readable(association.repository),
+            "import": list(association.import_events),
+            "export": list(association.export_events),
+        }
+        for association in associations(lustre, data_bucket(cluster.storage))
+    ]
+
+
+def _words(events: list[str]) -> str:
+    return ", ".join(events) or "nothing"

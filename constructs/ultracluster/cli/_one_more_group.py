@@ -1,0 +1,65 @@
+"""Update step of `ultracluster rehearse`: the same cluster file with one more node group."""
+
+import io
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from cdk_rehearsal.rehearsal import Edit, RehearsalError, Update
+from ultracluster import clusterfile
+from ultracluster.kubernetes import file_problems
+
+NAME = "extra"
+
+
+def one_more_group(file: Path) -> Update:
+    """Return the update step that adds a node group to a cluster file."""
+    return Update(name="one more node group", edit=partial(_edit, file))
+
+
+def _edit(file: Path, folder: Path) -> Edit:
+    target = folder / file.name
+    group = with_one_more_group(file, target)
+    return Edit(context={"cluster": str(target)}, description=f"the node group {group} was added to the cluster file")
+
+
+def with_one_more_group(file: Path, target: Path) -> str:
+    """Write the cluster file with one more node group to `target`.
+
+    The group has one node of the first group's type, On-Demand if the rules allow it, else with the first group's
+    capacity. If neither is possible, as with UltraServers, it has one small node.
+
+    Returns:
+        The name of the new group.
+
+    Raises:
+        RehearsalError: If no such group is valid.
+    """
+    yaml = YAML()
+    text = file.read_text(encoding="utf-8")
+    before = clusterfile.load(str(file))
+    nodes = yaml.load(text)["nodes"]
+    first = next(iter(nodes.values()))
+    name = next(free for free in (NAME, *(f"{NAME}{n}" for n in range(2, 99))) if free not in nodes)
+    plain = {"type": first["type"], "count": 1, "capacity": "on-demand"}
+    problem = ""
+    for group in (plain, {**first, "count": 1}, dict(first), {"type": "m7i.xlarge", "count": 1}):
+        document: Any = yaml.load(text)
+        document["nodes"][name] = group
+        buffer = io.StringIO()
+        yaml.dump(document, buffer)
+        target.write_text(buffer.getvalue(), encoding="utf-8")
+        try:
+            edited = clusterfile.load(str(target), further=file_problems)
+        except clusterfile.ClusterFileError as error:
+            problem = str(error)
+            continue
+        if before.orchestrator == "kubernetes" or edited.controller_size == before.controller_size:
+            return name
+        problem = (
+            f"one more node makes the controller {edited.controller_size}, and that is a new cluster; write slurm: "
+            f"{{size: {edited.controller_size}}} before the first deployment"
+        )
+    raise RehearsalError(f"the update step cannot add a node group to {file}: {problem}")

@@ -1,0 +1,172 @@
+"""`ultracluster rehearse`: the real CDK CLI on a local stand-in for AWS."""
+
+import contextlib
+import json
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster.cli._output import console, fail
+from ultracluster.cli._project_files import shipped_app
+from ultracluster.cli._writing import write_files
+from ultracluster.testing import UPDATE_RULES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from cdk_rehearsal.rehearsal import Report, Step
+
+_File = Annotated[
+    Path | None, typer.Argument(metavar="[FILE]", help="Cluster file, given to the app as -c cluster=FILE.")
+]
+_App = Annotated[Path | None, typer.Option("--app", metavar="DIR", help="Any CDK app: the directory of its cdk.json.")]
+_Keep = Annotated[bool, typer.Option("--keep", help="Deploy, and leave the local cloud up until Ctrl-C.")]
+_Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="LOGICAL_ID", help="Resource that the update may lose, as in `guard`. Repeatable."),
+]
+_Json = Annotated[bool, typer.Option("--json", help="The final table as JSON.")]
+
+
+def rehearse(
+    file: _File = None, app: _App = None, keep: _Keep = False, allow: _Allow = None, json_: _Json = False
+) -> None:
+    """Deploy, update and destroy with the real CDK CLI, on a local stand-in for AWS."""
+    if file is None and app is None:
+        raise typer.BadParameter("name a cluster file, or an app directory with --app DIR")
+    if keep and json_:
+        raise typer.BadParameter("--keep and --json do not go together")
+    try:
+        from cdk_rehearsal import rehearsal
+        from ultracluster.cli._one_more_group import one_more_group
+    except ImportError as error:
+        fail(f'a rehearsal needs more packages ({error.name} is missing): pip install "cdk-ultracluster[rehearsal]"')
+    from rich.console import Console
+
+    from ultracluster import clusterfile
+    from ultracluster.kubernetes import file_problems
+
+    # stdout is for the result alone.
+    progress = _Progress(Console(stderr=True, highlight=False))
+    try:
+        options: dict[str, Any] = {}
+        if file is not None:
+            cluster = clusterfile.load(str(file), further=file_problems)
+            options = {
+                "context": {"cluster": str(file.resolve())},
+                "update": one_more_group(file.resolve()),
+                "account": cluster.account or rehearsal.ACCOUNT,
+                "region": cluster.region,
+            }
+        with app_directory(app, file) as directory:
+            result = rehearsal.rehearse(
+                app=directory,
+                listener=progress,
+                keep=_wait if keep else None,
+                allow=allow or (),
+                update_rules=UPDATE_RULES,
+                **options,
+            )
+    except (rehearsal.RehearsalError, clusterfile.ClusterFileError) as error:
+        fail(str(error))
+    finally:
+        progress.stop()
+    _show(result, json_=json_)
+    if not result.ok:
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def app_directory(app: Path | None, file: Path | None) -> Iterator[Path]:
+    """Directory of the app: the named one, the current one, or outside of an app the shipped one."""
+    if app is not None or file is None or Path("cdk.json").exists():
+        yield app or Path()
+        return
+    with tempfile.TemporaryDirectory(prefix="ultracluster-app-") as directory:
+        write_files(shipped_app(), Path(directory), force=False)
+        yield Path(directory)
+
+
+def _show(result: "Report", *, json_: bool) -> None:
+    if json_:
+        typer.echo(json.dumps(result.to_dict(), indent=2))
+    else:
+        typer.echo()
+        result.print(console())
+
+
+def _wait(variables: dict[str, str]) -> None:
+    typer.echo("The local cloud is up. In another shell:\n")
+    for name, value in variables.items():
+        typer.echo(f"export {name}={value}")
+    typer.echo(
+        "\nThen, for example: aws cloudformation describe-stacks, or cdk diff. Ctrl-C ends it.\n"
+        "FSx, PCS and others have no API of their own here: aws cloudformation describe-stack-resources lists them."
+    )
+    # A job that is stopped from outside gets SIGTERM: the cloud goes with it, and its scratch directory.
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    with contextlib.suppress(KeyboardInterrupt):
+        ended.wait()
+    typer.echo()
+
+
+class _Progress:
+    """One line per step; on a terminal also what the CLI is at, and for how long."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self._status: Status | None = None
+        self._name = ""
+        self._last = ""
+        self._begun = 0.0
+        self._ticking = threading.Event()
+
+    def begin(self, name: str) -> None:
+        """Show that a step begins."""
+        self._name, self._last, self._begun = name, "", time.monotonic()
+        if not self._console.is_terminal:
+            return
+        self._status = self._console.status(name)
+        self._status.start()
+        self._ticking.clear()
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def line(self, text: str) -> None:
+        """Show what the CLI printed last, shortened."""
+        if text.strip():
+            self._last = text.strip()
+
+    def end(self, step: "Step") -> None:
+        """Show how a step ended, with the reasons when it failed."""
+        self.stop()
+        changes = ", ".join(f"{count} {action}" for action, count in step.changes.items())
+        mark = "ok    " if step.ok else "FAILED"
+        self._console.print(
+            f"{mark} {step.seconds:6.1f} s  {step.name}{f'  ({changes})' if changes else ''}", markup=False
+        )
+        for reason in step.reasons:
+            self._console.print(f"                  {reason}", markup=False, soft_wrap=True)
+
+    def stop(self) -> None:
+        """End the progress line."""
+        self._ticking.set()
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _tick(self) -> None:
+        from rich.markup import escape
+
+        while not self._ticking.wait(0.5):
+            if (status := self._status) is not None:
+                elapsed = time.monotonic() - self._begun
+                room = max(self._console.width - len(self._name) - 20, 10)
+                status.update(f"{escape(self._name)}  {elapsed:3.0f} s  [dim]{escape(self._last[:room])}[/dim]")

@@ -1,0 +1,160 @@
+"""`ultracluster render`: files that follow from a cluster file, to use without the CDK.
+
+A further kind of files is one function, one option of `render`, and a line in its table of kinds.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ultracluster.cli._output import console, fail, misuse
+from ultracluster.cli._templates import template_files, template_notes
+from ultracluster.cli._writing import RenderedFile, write_files, written_table
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+
+def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
+    from ultracluster import workloads
+
+    if cluster.orchestrator == "kubernetes":
+        from ultracluster.kubernetes import platform_of
+
+        jobs = workloads.kubernetes_jobs(platform_of(cluster))
+    else:
+        jobs = workloads.slurm_jobs(cluster)
+    return [RenderedFile(path=job.path, text=job.text, what=job.what) for job in jobs]
+
+
+def _kubernetes(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
+    from dataclasses import replace
+
+    from ultracluster.kubernetes import NOT_DEPLOYED, platform, platform_files, platform_of
+    from ultracluster.monitoring import collector_objects
+
+    if cluster.orchestrator != "kubernetes":
+        return []
+    of = platform_of(cluster, deployed=deployed)
+    rendered = platform(of)
+    collectors = collector_objects(
+        cluster,
+        url=deployed.get("RemoteWriteUrl", NOT_DEPLOYED),
+        selectors={group.name: group.labels for group in of.nodes},
+    )
+    files = platform_files(replace(rendered, objects=(*rendered.objects, *collectors)))
+    return [RenderedFile(path=path, text=text, what=_about(path)) for path, text in files.items()]
+
+
+def _about(path: str) -> str:
+    known = {"charts.yaml": "releases, each with its version", "install.sh": "installs all of it, in order"}
+    return known.get(path) or {"values": "values of a chart", "objects": "an object"}[path.partition("/")[0]]
+
+
+def _outputs(file: Path | None) -> dict[str, str]:
+    """Outputs of all deployed stacks, from the file that `cdk deploy --outputs-file` wrote."""
+    if file is None:
+        return {}
+    try:
+        stacks = json.loads(file.read_text(encoding="utf-8"))
+        return {str(name): str(value) for outputs in stacks.values() for name, value in outputs.items()}
+    except OSError as error:
+        fail(f"cannot read {file}: {error.strerror}")
+    except (ValueError, AttributeError):
+        fail(f"{file} holds no outputs of stacks; write it with cdk deploy --outputs-file")
+
+
+def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
+    from ultracluster.monitoring import cluster_rules
+
+    what = {
+        "recording.yaml": "Recording rules: exporters' metrics under stable names.",
+        "alerts.yaml": "Alerting rules.",
+    }
+    return [
+        RenderedFile(path=f"rules/{name}", text=text, what=what[name]) for name, text in cluster_rules(cluster).items()
+    ]
+
+
+def _dashboards(cluster: "ClusterFile") -> list[RenderedFile]:
+    from ultracluster.monitoring.dashboards import dashboards, lustre_dashboards
+
+    texts: dict[str, str] = {}
+    if cluster.observability.on:
+        texts = {**dashboards(), **(lustre_dashboards() if cluster.storage.lustre else {})}
+    return [
+        RenderedFile(path=f"dashboards/{uid}.json", text=text, what=f"Grafana: {json.loads(text)['title']}.")
+        for uid, text in texts.items()
+    ]
+
+
+def render(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory for the files.")],
+    jobs: Annotated[bool, typer.Option("--jobs", help="Job files: training, RL, inference, NCCL test.")] = False,
+    kubernetes: Annotated[
+        bool, typer.Option("--kubernetes", help="Kubernetes: charts with their values, and objects.")
+    ] = False,
+    outputs: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File of cdk deploy --outputs-file: the ids that --kubernetes needs."),
+    ] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Prometheus: recording rules and alerts.")] = False,
+    dashboards: Annotated[bool, typer.Option("--dashboards", help="Grafana: the dashboards, as JSON.")] = False,
+    templates: Annotated[
+        bool, typer.Option("--templates", help="CloudFormation templates, for CfnInclude and Terraform.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files with other content.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the written files as JSON.")] = False,
+) -> None:
+    """Write files that follow from a cluster file."""
+    from ultracluster import clusterfile
+    from ultracluster.kubernetes import file_problems
+
+    # Kinds by the names of their options, each with its function and with what a cluster file needs to have such files.
+    metrics = "a profile of observability that is not none"
+    kinds: Mapping[str, tuple[bool, Callable[[ClusterFile], Sequence[RenderedFile]], str]] = {
+        "jobs": (jobs, _jobs, "nodes with GPUs"),
+        "kubernetes": (kubernetes, lambda cluster: _kubernetes(cluster, _outputs(outputs)), "orchestrator: kubernetes"),
+        "rules": (rules, _rules, metrics),
+        "dashboards": (dashboards, _dashboards, metrics),
+        "templates": (templates, template_files, "nodes"),
+    }
+    if not any(requested for requested, _, _ in kinds.values()):
+        misuse(f"say what to render: {', '.join(f'--{kind}' for kind in kinds)}")
+    if outputs is not None and not kubernetes:
+        misuse("--outputs is for --kubernetes")
+    try:
+        cluster = clusterfile.load(file, further=file_problems)
+    except clusterfile.ClusterFileError as error:
+        fail(f"the cluster file is not good\n{error}")
+    files: list[RenderedFile] = []
+    for kind, (requested, rendered_by, requirement) in kinds.items():
+        if not requested:
+            continue
+        try:
+            rendered = rendered_by(cluster)
+        except ValueError as error:
+            fail(str(error))
+        if not rendered:
+            fail(f"--{kind}: {file} has nothing to render them for; it needs {requirement}")
+        files += rendered
+    try:
+        results = write_files(files, out, force=force)
+    except ValueError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"cannot write to {out}: {error.strerror}: {error.filename}")
+    if json_:
+        rows = [
+            {"path": str(out / file.path), "what": file.what, "fate": result}
+            for file, result in zip(files, results, strict=True)
+        ]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    console().print(written_table(files, results, out))
+    if templates:
+        typer.echo(template_notes(files, out))

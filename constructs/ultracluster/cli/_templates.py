@@ -1,0 +1,159 @@
+"""`ultracluster render --templates`: CloudFormation templates that need no CDK, for `CfnInclude` and Terraform.
+
+The stacks are those of the app. References between them are exports and `Fn::ImportValue`. Files that nodes and custom
+resources read at run time are written beside the templates; the parameter AssetsBucket names the bucket for them.
+"""
+
+import io
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ultracluster.cli._project_files import feature_flags
+from ultracluster.cli._writing import RenderedFile
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+_FOLDER = "templates"
+_BUCKET = "AssetsBucket"
+# Marks the asset bucket's name: no bootstrapped account has this qualifier.
+_QUALIFIER = "rendered"
+# The largest template that an API call takes in its body; a larger one is read from S3, 1 MB at most.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
+_MOST_BYTES_INLINE = 51_200
+_NAMED_IAM = {"RoleName", "PolicyName", "GroupName", "UserName", "InstanceProfileName", "ManagedPolicyName"}
+
+
+def template_files(cluster: "ClusterFile") -> list[RenderedFile]:
+    """Templates of a cluster's stacks, the files that they refer to, and an index in the order of deployment."""
+    import aws_cdk as cdk
+
+    from ultracluster.stacks import ClusterStacks
+
+    # Strong references are exports, which every tool reads; weak ones are a function of newer releases.
+    flags = feature_flags() | {
+        # Warnings are for `check`.
+        "@aws-cdk/core:annotationsInValidationReport": False,
+        "@aws-cdk/core:defaultCrossStackReferences": "strong",
+        "@aws-cdk/core:bootstrapQualifier": _QUALIFIER,
+    }
+    with tempfile.TemporaryDirectory() as outdir:
+        app = cdk.App(
+            context=flags,
+            outdir=outdir,
+            analytics_reporting=False,
+            builtin_cloud_formation_validation=False,
+        )
+        # Without an account the bucket's name is an Fn::Sub wherever it stands.
+        ClusterStacks(app, cluster=cluster)
+        stacks = app.synth().stacks
+        assets: dict[str, RenderedFile] = {}
+        index, files = [], []
+        names = {stack.id for stack in stacks}
+        for stack in stacks:
+            template = _without_bootstrap(stack.template, cluster.region)
+            text = json.dumps(template, indent=1) + "\n"
+            of_stack = _assets(Path(outdir), stack.stack_name)
+            assets |= {file.path: file for file in of_stack}
+            path = f"{_FOLDER}/{stack.stack_name}.template.json"
+            files.append(RenderedFile(path=path, text=text, what=str(template.get("Description", ""))))
+            dependencies = [other.id for other in stack.dependencies if other.id in names]
+            index.append(
+                _entry(stack.stack_name, template, text, [file.path for file in of_stack], dependencies, stack)
+            )
+    document = {"region": cluster.region, "account": cluster.account, "stacks": index}
+    listing = RenderedFile(
+        path=f"{_FOLDER}/stacks.json", text=json.dumps(document, indent=2) + "\n", what="Stacks in order of deployment."
+    )
+    return [listing, *files, *assets.values()]
+
+
+def template_notes(files: Sequence[RenderedFile], directory: Path) -> str:
+    """Notes on what the templates do not hold."""
+    folder = directory / _FOLDER
+    notes = [f"Deploy the stacks in the order of {folder / 'stacks.json'}; they refer to each other by exports."]
+    assets = [file for file in files if file.path.startswith(f"{_FOLDER}/assets/")]
+    if assets:
+        notes.append(
+            f"Not in the templates: {len(assets)} files that nodes and custom resources read at run time. Before each "
+            f"deployment: aws s3 sync {folder / 'assets'} s3://BUCKET/; the parameter {_BUCKET} is BUCKET, in the "
+            "region of the stacks."
+        )
+    return "\n".join(notes)
+
+
+def _entry(
+    name: str, template: Mapping[str, Any], text: str, assets: Sequence[str], dependencies: Sequence[str], stack: Any
+) -> dict[str, Any]:
+    """Entry of a stack in the index."""
+    parameters = {
+        key: {"type": value["Type"], "default": value.get("Default")}
+        for key, value in template.get("Parameters", {}).items()
+    }
+    return {
+        "name": name,
+        "template": f"{name}.template.json",
+        "inline": len(text.encode()) <= _MOST_BYTES_INLINE,
+        "depends_on": list(dependencies),
+        "capabilities": _capabilities(template),
+        "termination_protection": bool(stack.termination_protection),
+        "parameters": parameters,
+        "assets": [path.removeprefix(f"{_FOLDER}/") for path in assets],
+        "outputs": sorted(key for key in template.get("Outputs", {}) if not key.startswith("ExportsOutput")),
+    }
+
+
+def _without_bootstrap(template: Mapping[str, Any], region: str) -> dict[str, Any]:
+    """The template without the CDK's bootstrap stack: its version check goes, its bucket becomes a parameter."""
+    text = json.dumps({key: value for key, value in template.items() if key != "Rules"})
+    bucket = f"cdk-{_QUALIFIER}-assets-${{AWS::AccountId}}-{region}"
+    has_assets = bucket in text
+    result: dict[str, Any] = json.loads(text.replace(bucket, f"${{{_BUCKET}}}"))
+    parameters = result.pop("Parameters", {})
+    parameters.pop("BootstrapVersion", None)
+    if has_assets:
+        what = "S3 bucket in the region of the stack that holds the files of assets/"
+        parameters[_BUCKET] = {"Type": "String", "Description": what}
+    return result | ({"Parameters": parameters} if parameters else {})
+
+
+def _capabilities(template: Mapping[str, Any]) -> list[str]:
+    """Acknowledgements that CloudFormation requires for the template."""
+    resources = [row for row in template["Resources"].values() if row["Type"].startswith("AWS::IAM::")]
+    if not resources:
+        return []
+    named = any(
+        row["Type"] != "AWS::IAM::Policy" and _NAMED_IAM & row.get("Properties", {}).keys() for row in resources
+    )
+    return ["CAPABILITY_NAMED_IAM" if named else "CAPABILITY_IAM"]
+
+
+def _assets(outdir: Path, stack: str) -> list[RenderedFile]:
+    """Files of a stack, under the keys that its template reads them by."""
+    manifest = json.loads((outdir / f"{stack}.assets.json").read_text(encoding="utf-8"))
+    files = []
+    for asset in manifest["files"].values():
+        source = outdir / asset["source"]["path"]
+        if re.search(r"\.template\.json$", source.name):
+            continue
+        (destination,) = asset["destinations"].values()
+        key = destination["objectKey"]
+        data = _zipped(source) if asset["source"]["packaging"] == "zip" else source.read_bytes()
+        files.append(RenderedFile(path=f"{_FOLDER}/assets/{key}", text=data, what=f"Asset of {stack}."))
+    return files
+
+
+def _zipped(folder: Path) -> bytes:
+    """A folder as an archive that depends on its files alone."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), date_time=(1980, 1, 1, 0, 0, 0))
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

@@ -1,0 +1,82 @@
+"""Write rendered files: all or none, and never over a file with other content."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Result = Literal["written", "unchanged", "replaced"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenderedFile:
+    """A file to write.
+
+    Args:
+        path: Path relative to the output directory.
+        text: Content; bytes if it is not text.
+        what: Description in a few words.
+    """
+
+    path: str
+    text: str | bytes
+    what: str
+
+    @property
+    def data(self) -> bytes:
+        """Content as it is written."""
+        return self.text if isinstance(self.text, bytes) else self.text.encode()
+
+
+def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) -> list[Result]:
+    """Write files and create their directories.
+
+    Args:
+        files: Files to write.
+        directory: Output directory.
+        force: Replace files with other content.
+
+    Returns:
+        Result for each file.
+
+    Raises:
+        ValueError: If files with other content exist and `force` is not set; it names them all. Nothing is written.
+        OSError: If a file cannot be read or written.
+    """
+    results: list[Result] = []
+    for file in files:
+        path = directory / file.path
+        existing = path.read_bytes() if path.exists() else None
+        results.append("written" if existing is None else "unchanged" if existing == file.data else "replaced")
+    others = [str(directory / file.path) for file, result in zip(files, results, strict=True) if result == "replaced"]
+    if others and not force:
+        raise ValueError(
+            f"{len(others)} of these files are there with other content: {', '.join(others)}; nothing was written; "
+            "--force replaces them, or take another directory"
+        )
+    for file, result in zip(files, results, strict=True):
+        path = directory / file.path
+        if result != "unchanged":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.data)
+    return results
+
+
+def written_table(files: Sequence[RenderedFile], results: Sequence[Result], directory: Path) -> "Table":
+    """Table of the files and the result for each."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(
+        title=escape(str(directory)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    table.add_column("file", no_wrap=True)
+    table.add_column("what", overflow="fold")
+    table.add_column("", no_wrap=True)
+    for file, result in zip(files, results, strict=True):
+        table.add_row(escape(file.path), escape(file.what), result)
+    return table

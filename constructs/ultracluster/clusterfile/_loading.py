@@ -1,0 +1,248 @@
+"""Reading a cluster file: every error is reported at once, each with its place."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from ultracluster.clusterfile import _translate, _yaml_tree
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._overlay import assign, overlay
+from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
+from ultracluster.clusterfile.rules._file import check
+from ultracluster.clusterfile.rules._reading import EMPTY, FILE
+from ultracluster.clusterfile.rules._rule import registered
+from ultracluster.clusterfile.sections._nodes import NodeGroupSection
+
+#: Checks of a cluster file with knowledge of upper packages.
+Further = Callable[[ClusterFile], Iterable[Problem]]
+#: A value as YAML has it.
+Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
+
+
+def load(path: str | os.PathLike[str], *, further: Further | None = None) -> ClusterFile:
+    """Read a cluster file from disk and check it.
+
+    A file with `extends: base.yaml` is read as the base with the keys of the file: mappings are merged, everything else
+    is replaced. Clusters that differ in three lines, such as dev and prod, are three lines each:
+
+        extends: base.yaml
+        name: llama-dev
+        nodes: {train: {count: 2}}
+
+    Args:
+        path: The file.
+        further: Checks of a file without other errors, such as `kubernetes.file_problems`.
+
+    Raises:
+        ClusterFileError: If it cannot be read, or has errors.
+    """
+    name = os.fspath(path)
+    tree, located = _parse(_text(name), name)
+    base = tree.step("extends")
+    if base is not None and isinstance(base.value, str):
+        below = os.path.join(os.path.dirname(name), base.value)
+        if not FilePath(below).exists():
+            raise ClusterFileError(name, [_at(base, "extends", f"there is no file {below}; name the base")])
+        lower, more = _parse(_text(below), below, file=below)
+        if (again := lower.step("extends")) is not None:
+            message = "a base cannot extend another file; write its keys here"
+            raise ClusterFileError(name, [_at(again, "extends", message)])
+        tree, located = overlay(lower, tree), [*more, *located]
+    return _check(tree, located, name, further)
+
+
+def loads(text: str, name: str, *, further: Further | None = None) -> ClusterFile:
+    """Read a cluster file from a text and check it. The text cannot extend another file.
+
+    Args:
+        text: YAML.
+        name: Name of the file in errors.
+        further: As for `load`.
+
+    Raises:
+        ClusterFileError: If it has errors.
+    """
+    if len(text.encode(errors="replace")) > _yaml_tree.MAX_BYTES:
+        raise _refusal(name, "is larger than 1 MiB; a cluster file has some ten lines, is it the right one?")
+    tree, located = _parse(text, name)
+    if (base := tree.step("extends")) is not None:
+        raise ClusterFileError(name, [_at(base, "extends", "only a file on disk can extend another one")])
+    return _check(tree, located, name, further)
+
+
+def build(
+    *,
+    name: str,
+    region: str,
+    zone: str,
+    orchestrator: str,
+    nodes: Mapping[str, NodeGroupSection | Mapping[str, Value]],
+    account: str | None = None,
+    types: Mapping[str, Mapping[str, Value]] | None = None,
+    slurm: Mapping[str, Value] | None = None,
+    kubernetes: Mapping[str, Value] | None = None,
+    network: Mapping[str, Value] | None = None,
+    storage: Mapping[str, Value] | None = None,
+    encryption_key: str | None = None,
+    notifications: Mapping[str, Value] | None = None,
+    observability: Mapping[str, Value] | None = None,
+    tags: Mapping[str, str] | None = None,
+    accept: Mapping[str, str] | None = None,
+) -> ClusterFile:
+    """Build a cluster file in Python, and check it as `load` does.
+
+        build(name="llama", region="us-east-2", zone="use2-az1", orchestrator="slurm",
+              nodes={"train": {"type": "p5en.48xlarge", "count": 64, "capacity": "cr-0123456789abcdef0"}},
+              storage={"lustre": {"throughput": "40 GB/s"}})
+
+    Mappings have the keys of the file. The arguments are the keys at its top: `docs/reference/cluster-file.md`.
+
+    Raises:
+        ClusterFileError: If it has errors.
+    """
+    data = {key.replace("_", "-"): _raw(value) for key, value in locals().items() if value is not None}
+    return _built(data)
+
+
+def variant(cluster: ClusterFile, changes: Mapping[str, Value]) -> ClusterFile:
+    """Return a cluster file with changes, and check it as `load` does. The original stays as it is.
+
+        dev = variant(prod, {"name": "llama-dev", "nodes": {"train": {"count": 2}}})
+
+    Args:
+        cluster: The cluster file.
+        changes: Keys of the file: mappings are merged, everything else is replaced.
+
+    Raises:
+        ClusterFileError: If the variant has errors.
+    """
+    return _built(_merged(cluster.model_dump(by_alias=True, exclude_unset=True), _raw(changes)))
+
+
+def _built(data: dict[str, Any]) -> ClusterFile:
+    cluster, problems = _assess(data)
+    if problems or cluster is None:
+        located = [
+            Located(line=1, column=1, field=field_name(problem.path), message=problem.message, rule=problem.rule)
+            for problem in problems
+        ]
+        raise ClusterFileError("cluster", located)
+    return cluster
+
+
+def _raw(value: Any) -> Any:
+    """Return a value of Python with the types that YAML gives."""
+    if isinstance(value, Mapping):
+        return {key: _raw(item) for key, item in value.items()}
+    return [_raw(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    both = {key: _merged(base[key], value) for key, value in changes.items() if _mappings(base.get(key), value)}
+    return {**base, **changes, **both}
+
+
+def _mappings(*values: object) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
+def _text(name: str) -> str:
+    try:
+        with open(name, "rb") as file:
+            raw = file.read(_yaml_tree.MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise _refusal(name, "there is no such file; examples are in examples/") from None
+    except IsADirectoryError:
+        raise _refusal(name, "is a directory; name a file in it") from None
+    except (OSError, ValueError) as error:
+        raise _refusal(name, f"can't be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(raw) > _yaml_tree.MAX_BYTES:
+        raise _refusal(name, "is larger than 1 MiB; a cluster file has some ten lines, is it the right one?")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - raw.rfind(b"\n", 0, error.start)
+        message = f"the byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        located = Located(line=line, column=column, field="", message=message, rule=FILE.id)
+        raise ClusterFileError(name, [located]) from None
+
+
+def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[Located]]:
+    try:
+        tree, located = _yaml_tree.parse(text)
+    except _yaml_tree.NotATree as error:
+        raise ClusterFileError(name, [replace(problem, file=file) for problem in error.problems]) from None
+    assign(tree, file)
+    return tree, [replace(problem, file=file) for problem in located]
+
+
+def _check(tree: _yaml_tree.Node, located: list[Located], name: str, further: Further | None) -> ClusterFile:
+    data, empty = _without_empty(tree.plain())
+    cluster, problems = _assess(data)
+    problems = [problem for problem in problems if problem.path not in empty]
+    problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
+    if further is not None and cluster is not None and not (problems or located):
+        problems += further(cluster)
+    for problem in problems:
+        line, column, file = tree.place(problem.path, at_key=problem.at_key)
+        located.append(
+            Located(
+                line=line,
+                column=column,
+                field=field_name(problem.path),
+                message=problem.message,
+                rule=problem.rule,
+                file=file,
+            )
+        )
+    if located or cluster is None:
+        raise ClusterFileError(name, located)
+    return cluster
+
+
+def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:
+    """Validate each section once, and apply the rules to what is valid."""
+    valid: dict[int, BaseModel] = {}
+    cluster, problems = None, []
+    try:
+        cluster = ClusterFile.model_validate(data, context=valid, by_alias=True, by_name=False)
+    except ValidationError as error:
+        problems = _translate.problems(error.errors(include_url=False))
+    draft, rules = Draft.of(data, valid), registered()
+    errors: list[Problem] = []
+    accepted: list[Problem] = []
+    for problem in [*problems, *check(draft)]:
+        both = problem.rule in draft.accept and rules[problem.rule].acceptable
+        (accepted if both else errors).append(problem)
+    if cluster is not None:
+        cluster.take_accepted(accepted)
+    return cluster, errors
+
+
+def _without_empty(value: Any, path: Path = ()) -> tuple[Any, list[Path]]:
+    """Return the value without empty keys, and where those were: `lustre:` alone would be no file system."""
+    if not isinstance(value, dict):
+        return value, []
+    kept: dict[str, Any] = {}
+    empty: list[Path] = []
+    for key, child in value.items():
+        if child is None:
+            empty.append((*path, key))
+        else:
+            kept[key], below = _without_empty(child, (*path, key))
+            empty += below
+    return kept, empty
+
+
+def _at(node: _yaml_tree.Node, field: str, message: str) -> Located:
+    return Located(line=node.line, column=node.column, field=field, message=message, rule=FILE.id, file=node.file)
+
+
+def _refusal(name: str, message: str) -> ClusterFileError:
+    return ClusterFileError(name, [Located(line=1, column=1, field="", message=message, rule=FILE.id)])

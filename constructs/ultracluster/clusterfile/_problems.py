@@ -1,0 +1,139 @@
+"""Errors of a cluster file, and where they are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+#: Keys from the top of the file to a value.
+Path = tuple[str | int, ...]
+_T = TypeVar("_T")
+
+#: Rule of a value that is not what its key takes.
+INVALID_VALUE = "invalid-value"
+
+
+def shown(value: object) -> str:
+    """Return a value as an error shows it: short, whatever it is."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def field_name(path: Path) -> str:
+    """Return a path as an error shows it: `nodes.train.count`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_printable(step)}" for step in path).removeprefix(".")
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _visible(text: str) -> str:
+    """Escape what a terminal would hide or obey: some YAML errors quote the file."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def _printable(key: str) -> str:
+    return key if key.isprintable() and key and " " not in key else repr(key)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """An error.
+
+    Args:
+        path: Keys down to the value that is wrong, or that is missing.
+        message: What was wrong, what was got, what is allowed, what to do.
+        at_key: Whether the key is wrong rather than the value.
+        rule: Id of the rule.
+    """
+
+    path: Path
+    message: str
+    at_key: bool = False
+    rule: str = INVALID_VALUE
+
+
+class FieldProblems(ValueError):
+    """Several errors inside one field; paths are relative to the field."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+class Collector:
+    """The errors of the parts of one value."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def add(self, path: Path, message: str, *, at_key: bool = False, rule: str = INVALID_VALUE) -> None:
+        """Add an error."""
+        self.problems.append(Problem(path=path, message=message, at_key=at_key, rule=rule))
+
+    def parse(self, path: Path, parse: Callable[[Any], Any], value: object) -> Any:
+        """Parse a part. None if it has errors, which are kept."""
+        try:
+            return parse(value)
+        except FieldProblems as error:
+            for part in error.problems:
+                self.add((*path, *part.path), part.message, at_key=part.at_key, rule=part.rule)
+        except ValueError as error:
+            self.add(path, str(error))
+        return None
+
+    def result(self, value: _T) -> _T:
+        """Return the value.
+
+        Raises:
+            FieldProblems: If there are errors.
+        """
+        if self.problems:
+            raise FieldProblems(self.problems)
+        return value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Located:
+    """An error with its place. Lines and columns count from 1.
+
+    Args:
+        file: The file, if it is not the one that was named: the base of `extends`.
+        line: Line in the file.
+        column: Column in the line.
+        field: The key, such as `nodes.train.count`.
+        message: The error.
+        rule: Id of the rule.
+    """
+
+    file: str = ""
+    line: int
+    column: int
+    field: str
+    message: str
+    rule: str = INVALID_VALUE
+
+    def render(self, name: str) -> str:
+        """Return the line that is printed."""
+        field = f"{self.field}: " if self.field else ""
+        return f"{self.file or name}:{self.line}:{self.column} {field}{_visible(self.message)} [{self.rule}]"
+
+
+class ClusterFileError(ValueError):
+    """A cluster file that cannot be used. `str()` lists every error, one on each line.
+
+    Args:
+        name: Name of the file.
+        problems: The errors, in the order of the file.
+    """
+
+    def __init__(self, name: str, problems: list[Located]) -> None:
+        self.name = name
+        self.problems = tuple(sorted(set(problems)))
+        super().__init__("\n".join(problem.render(name) for problem in self.problems))

@@ -1,0 +1,175 @@
+"""Quantities with units: `40 GB/s`, `500 GiB`, `10 min`. Exact, for a float would drift."""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from math import ceil
+from typing import ClassVar, Self
+
+from ultracluster.clusterfile._problems import shown
+
+# Digits before the point, and after it.
+_WHOLE_DIGITS, _DIGITS = 15, 9
+_TEXT = re.compile(rf"\s*(\d{{1,{_WHOLE_DIGITS}}}(?:\.\d{{1,{_DIGITS}}})?)\s*([A-Za-z][A-Za-z/]{{0,7}})\s*", re.ASCII)
+# Gb/s, Gbps, Gbit/s: network people count in bits.
+_BITS = re.compile(r"[kKMGT]i?b(it)?(ps|/s)")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Quantity:
+    """A number in the smallest unit of its kind, read from a text with a unit.
+
+    Args:
+        amount: In the base unit of the kind.
+    """
+
+    kind: ClassVar[str] = "quantity"
+    example: ClassVar[str] = ""
+    #: Unit -> how many of the base unit it is.
+    units: ClassVar[dict[str, int]] = {}
+
+    amount: Fraction
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Read a text such as `40 GB/s`.
+
+        Raises:
+            ValueError: When it is a bare number, has an unknown unit, is not above zero or is not a quantity at all.
+        """
+        if isinstance(text, int | float) and not isinstance(text, bool):
+            raise ValueError(f"a {cls.kind} needs a unit, got the bare number {text}; {cls._help()}")
+        match = _TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 100 else None
+        if match is None:
+            raise ValueError(f"must be a {cls.kind}, a number and a unit, got {shown(text)}; {cls._help()}")
+        number, unit = match.groups()
+        if unit not in cls.units:
+            hint = cls._near(unit)
+            raise ValueError(f"unknown unit {unit!r} for a {cls.kind}, got {text!r}; {hint}{cls._help()}")
+        amount = Fraction(number) * cls.units[unit]
+        if amount == 0:
+            raise ValueError(f"a {cls.kind} must be above zero, got {text!r}; {cls._help()}")
+        return cls(amount)
+
+    def __str__(self) -> str:
+        """As one would write it: whole if that can be, and in the unit that takes the fewest digits."""
+        written = [(_decimal(self.amount / size), unit) for unit, size in reversed(self.units.items())]
+        number, unit = min(
+            ((number, unit) for number, unit in written if number), key=lambda pair: ("." in pair[0], len(pair[0]))
+        )
+        return f"{number} {unit}"
+
+    @classmethod
+    def _near(cls, unit: str) -> str:
+        if _BITS.fullmatch(unit):
+            return "b is bits, of which 8 are a byte; " if "/s" in "".join(cls.units) else ""
+        flat = unit.lower().replace("ps", "/s")
+        near = [known for known in cls.units if known.lower() == flat]
+        return f"did you mean {near[0]}? " if near else ""
+
+    @classmethod
+    def pattern(cls) -> str:
+        """A regular expression of what `parse` takes, for the JSON schema."""
+        units = "|".join(re.escape(unit).replace("/", "\\/") for unit in cls.units)
+        return rf"^\s*(?=[0-9.]*[1-9])[0-9]{{1,{_WHOLE_DIGITS}}}(\.[0-9]{{1,{_DIGITS}}})?\s*({units})\s*$"
+
+    @classmethod
+    def _help(cls) -> str:
+        return f"units are {', '.join(cls.units)}; write it as in {cls.example}"
+
+
+def _decimal(number: Fraction) -> str | None:
+    """The number as a text. None: it takes more digits than a quantity may have."""
+    digits = next((digits for digits in range(_DIGITS + 1) if (number * 10**digits).denominator == 1), None)
+    if digits is None:
+        return None
+    text = f"{int(number * 10**digits):0{digits + 1}}"
+    whole, rest = (text[:-digits], f".{text[-digits:]}") if digits else (text, "")
+    return whole + rest if len(whole) <= _WHOLE_DIGITS else None
+
+
+class Throughput(Quantity):
+    """Bytes per second. GB is 10^9 bytes, GiB 2^30."""
+
+    __slots__ = ()
+    kind = "throughput"
+    example = "40 GB/s"
+    units: ClassVar[dict[str, int]] = {
+        "MB/s": 10**6,
+        "GB/s": 10**9,
+        "TB/s": 10**12,
+        "MiB/s": 2**20,
+        "GiB/s": 2**30,
+        "TiB/s": 2**40,
+    }
+
+    @property
+    def mb_per_s(self) -> int:
+        """In MB/s (10^6 bytes), rounded up."""
+        return ceil(self.amount / 10**6)
+
+
+class Size(Quantity):
+    """Bytes. GB is 10^9 bytes, GiB 2^30."""
+
+    __slots__ = ()
+    kind = "size"
+    example = "500 GiB"
+    units: ClassVar[dict[str, int]] = {
+        "MB": 10**6,
+        "GB": 10**9,
+        "TB": 10**12,
+        "PB": 10**15,
+        "MiB": 2**20,
+        "GiB": 2**30,
+        "TiB": 2**40,
+        "PiB": 2**50,
+    }
+
+    @property
+    def gib(self) -> int:
+        """In GiB, rounded up: what is bought holds at least what was asked."""
+        return ceil(self.amount / 2**30)
+
+
+class Duration(Quantity):
+    """Seconds."""
+
+    __slots__ = ()
+    kind = "duration"
+    example = "10 min"
+    units: ClassVar[dict[str, int]] = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+
+    @property
+    def seconds(self) -> int:
+        """In seconds, rounded up."""
+        return ceil(self.amount)
+
+    @property
+    def timedelta(self) -> timedelta:
+        """As Python's own duration, in whole seconds."""
+        return timedelta(seconds=self.seconds)
+
+
+class Parameters(Quantity):
+    """Parameters of a model."""
+
+    __slots__ = ()
+    kind = "number of parameters"
+    example = "70 B"
+    units: ClassVar[dict[str, int]] = {"M": 10**6, "B": 10**9, "T": 10**12}
+
+
+class Tier(Quantity):
+    """Throughput tier of FSx for Lustre: disk throughput for each TiB of capacity."""
+
+    __slots__ = ()
+    kind = "throughput tier"
+    example = "1000 MB/s/TiB"
+    units: ClassVar[dict[str, int]] = {"MB/s/TiB": 1}
+
+    @property
+    def mb_per_s_per_tib(self) -> int:
+        """In MB/s for each TiB."""
+        return int(self.amount)

@@ -1,0 +1,150 @@
+"""Errors of pydantic in the words of this library."""
+
+import types
+from typing import Any, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._problems import FieldProblems, Path, Problem, shown
+from ultracluster.clusterfile.rules._reading import MISSING, UNKNOWN_KEY, VALUE
+from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._word import Word, nearest
+
+
+def problems(errors: list[Any]) -> list[Problem]:
+    """Return the errors of pydantic as errors of the file."""
+    for error in errors:
+        # The tags of a discriminated union are not in the file.
+        error["loc"] = tuple(step for step in error["loc"] if not str(step).startswith("<"))
+    # A misspelt key is reported once, and not as a missing one as well.
+    meant = {(*path[:-1], near) for path in _paths(errors, "extra_forbidden") if (near := _near(path))}
+    kept = [error for error in errors if error["type"] != "missing" or error["loc"] not in meant]
+    # A wrong entry is reported where it is, and not as a list that lacks it as well.
+    below = {error["loc"][:depth] for error in errors for depth in range(len(error["loc"]))}
+    kept = [error for error in kept if error["type"] != "too_short" or error["loc"] not in below]
+    return [problem for error in kept for problem in _problems(error)]
+
+
+def no_value(path: Path) -> str:
+    """Return the error of a key without a value."""
+    field = _field(path)
+    example = _example(path)
+    if field is None or not example:
+        return "has no value; write one, or remove the key"
+    return f"has no value; write for example {example}" + ("" if field.is_required() else ", or remove the key")
+
+
+def _paths(errors: list[Any], kind: str) -> list[Path]:
+    return [error["loc"] for error in errors if error["type"] == kind]
+
+
+def _near(path: Path) -> str | None:
+    return nearest(str(path[-1]).replace("_", "-"), _known_keys(path[:-1]))
+
+
+def _problems(error: dict[str, Any]) -> list[Problem]:
+    path: Path = error["loc"]
+    at_key = path[-1:] == ("[key]",)
+    path = path[:-1] if at_key else path
+    match error["type"]:
+        case "missing":
+            return [MISSING(path, f"is missing; write for example {_example(path) or f'{path[-1]}: ...'}")]
+        case "extra_forbidden":
+            return [UNKNOWN_KEY(path, _unknown_key(path), at_key=True)]
+        case "too_short":
+            what = "node group" if path == ("nodes",) else "entry"
+            example = _example(path)
+            return [VALUE(path, f"needs at least one {what}" + (f"; write for example {example}" if example else ""))]
+        case "string_unicode":
+            return [VALUE(path, "holds half a character, such as \\ud800; remove it", at_key=True)]
+        case "tuple_type" | "list_type":
+            return [VALUE(path, f"must be a list, as in [...], got {shown(error['input'])}")]
+        case "model_type" | "dict_type" | "model_attributes_type":
+            return [VALUE(path, f"must be a mapping, got {shown(error['input'])}{_keys(path)}")]
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, FieldProblems):
+        return [
+            Problem(path=path + part.path, message=part.message, at_key=part.at_key, rule=part.rule)
+            for part in cause.problems
+        ]
+    return [VALUE(path, str(cause or error["msg"]), at_key=at_key)]
+
+
+def _unknown_key(path: Path) -> str:
+    if path == ("kubernetes", "auto-mode"):
+        return f"EKS Auto Mode is not for training nodes: {'; '.join(eks.AUTO_MODE_LIMITS)}; remove it"
+    near = _near(path)
+    return f"unknown key; {f'did you mean {near}? ' if near else ''}allowed are {', '.join(_known_keys(path[:-1]))}"
+
+
+def _keys(path: Path) -> str:
+    known = _known_keys(path)
+    if known or path != ("nodes",):
+        return f"; its keys are {', '.join(known)}" if known else ""
+    return f"; write for example {_example(path)}"
+
+
+def _known_keys(path: Path) -> list[str]:
+    section = _walk(path)[0]
+    return [] if section is None else [field.alias or name for name, field in section.model_fields.items()]
+
+
+def _field(path: Path) -> FieldInfo | None:
+    section = _walk(path[:-1])[0]
+    fields = section.model_fields.items() if section else ()
+    return next((field for name, field in fields if (field.alias or name) == path[-1]), None)
+
+
+def _example(path: Path) -> str:
+    """Return `key: example` for a key that is wrong, or nothing if it has no example."""
+    field = _field(path)
+    if field is None:
+        return ""
+    words = [item for item in (*field.metadata, *_metadata(field.annotation)) if isinstance(item, Word)]
+    example = next(iter(field.examples or ()), words[0].example if words else None)
+    return "" if example is None else f"{path[-1]}: {_flow(example)}"
+
+
+def _flow(value: object) -> str:
+    """Return a value as YAML writes it on one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_flow(item)}' for key, item in value.items())}}}"
+    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else str(value)
+
+
+def _walk(path: Path) -> tuple[type[Section] | None, Any]:
+    """Return the section at a path, and the type there."""
+    here: Any = ClusterFile
+    for step in path:
+        section = _section_in(here)
+        if section is not None:
+            fields = section.model_fields.items()
+            here = next((field.annotation for name, field in fields if (field.alias or name) == step), None)
+        else:
+            here = next((item for item in _options(here) if get_origin(item) in (dict, tuple)), None)
+            here = get_args(here)[1 if get_origin(here) is dict else 0] if here else None
+    return _section_in(here), here
+
+
+def _section_in(kind: Any) -> type[Section] | None:
+    options = [option for option in _options(kind) if isinstance(option, type) and not get_origin(option)]
+    return next((option for option in options if issubclass(option, Section)), None)
+
+
+def _options(kind: Any) -> list[Any]:
+    """Return the types that a type is one of, without annotations."""
+    if hasattr(kind, "__metadata__"):
+        return _options(get_args(kind)[0])
+    if get_origin(kind) in (Union, types.UnionType):
+        return [option for part in get_args(kind) for option in _options(part)]
+    return [kind]
+
+
+def _metadata(kind: Any) -> list[Any]:
+    if hasattr(kind, "__metadata__"):
+        return [*kind.__metadata__, *_metadata(get_args(kind)[0])]
+    if get_origin(kind) in (Union, types.UnionType):
+        return [item for part in get_args(kind) for item in _metadata(part)]
+    return []

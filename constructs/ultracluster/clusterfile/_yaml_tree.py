@@ -1,0 +1,289 @@
+"""YAML as a tree of values that remember where they stand.
+
+Stricter than YAML: one document, mappings with text keys, no anchors, no tags. Plain values are read by the core
+schema of YAML 1.2, so `no` is a text and a date is a text. Bounds on size and depth keep hostile files cheap.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultracluster.clusterfile._problems import Located, Path, field_name, shown
+
+_RULE = "yaml"
+MAX_BYTES = 2**20
+_MAX_LINE = 5_000
+_MAX_VALUES = 20_000
+_MAX_DEPTH = 20
+# What YAML allows in a text, https://yaml.org/spec/1.2.2/#51-character-set; tabs are looked at by the parser.
+_NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+_FLOAT = re.compile(
+    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII
+)
+_CONSTANTS: dict[str, bool | None] = {
+    **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
+    **dict.fromkeys(["true", "True", "TRUE"], True),
+    **dict.fromkeys(["false", "False", "FALSE"], False),
+}
+# The most digits of a number that mean anything here; beyond it is a text.
+_MAX_DIGITS = 30
+
+
+class WrittenInt(int):
+    """A whole number that remembers how it was written: `012` is not `12` to every reader of YAML."""
+
+    text: str
+
+
+class WrittenFloat(float):
+    """A number that remembers how it was written: `25.10` is not `25.1` when it is a version."""
+
+    text: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Node:
+    """A value and where it stands; lines and columns count from 1."""
+
+    line: int
+    column: int
+    #: A scalar, or a mapping's or list's children.
+    value: Any = None
+    #: Where the keys of a mapping are.
+    keys: dict[str, tuple[int, int]] = field(default_factory=dict)
+    #: The file, if it is not the one that was named.
+    file: str = ""
+
+    def plain(self) -> Any:
+        """The value without places, as dictionaries, lists and scalars."""
+        if isinstance(self.value, dict):
+            return {key: child.plain() for key, child in self.value.items()}
+        if isinstance(self.value, list):
+            return [child.plain() for child in self.value]
+        return self.value
+
+    def step(self, key: str | int) -> "Node | None":
+        """The child under a key. None: there is none."""
+        if isinstance(self.value, dict):
+            found: Node | None = self.value.get(key)
+            return found
+        if isinstance(self.value, list) and isinstance(key, int) and 0 <= key < len(self.value):
+            child: Node = self.value[key]
+            return child
+        return None
+
+    def place(self, path: Path, *, at_key: bool = False) -> tuple[int, int, str]:
+        """Return line, column and file of a value, or of its key; of the nearest value above if there is none."""
+        node, place, file = self, (self.line, self.column), self.file
+        for i, key in enumerate(path):
+            child = node.step(key)
+            if child is None:
+                break
+            key_place = node.keys.get(str(key), (child.line, child.column))
+            # A mapping of many lines is shown by its key: its first key's place would mislead.
+            place = (
+                key_place
+                if (at_key and i == len(path) - 1) or isinstance(child.value, dict)
+                else (child.line, child.column)
+            )
+            node, file = child, child.file
+        return *place, file
+
+
+class NotATree(Exception):
+    """The text can't be read as the YAML that a cluster file is."""
+
+    def __init__(self, problems: list[Located]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+def parse(text: str) -> tuple[Node, list[Located]]:
+    """Read a text.
+
+    Returns:
+        The tree, and the keys that are there twice: the first of each is in the tree.
+
+    Raises:
+        NotATree: When there is no tree, with what is wrong, and where.
+    """
+    _check_characters(text)
+    builder = _Builder()
+    for event in _events(text):
+        builder.take(event)
+    root = builder.root
+    if root is None or root.value is None:
+        raise _refusal(1, 1, f"the file is empty; {_START}")
+    if not isinstance(root.value, dict):
+        message = f"a cluster file is a mapping of keys to values, got {shown(root.value)}; {_START}"
+        raise _refusal(root.line, root.column, message)
+    return root, builder.duplicates
+
+
+_START = "its first line could be name: llama"
+
+
+def _check_characters(text: str) -> None:
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > _MAX_LINE:
+            raise _refusal(number, 1, f"the line has {len(line):,} characters, and {_MAX_LINE:,} are allowed")
+    bad = _NOT_PRINTABLE.search(text)
+    if bad:
+        before = text[: bad.start()]
+        column = bad.start() - before.rfind("\n")
+        raise _refusal(
+            before.count("\n") + 1,
+            column,
+            f"the character U+{ord(bad.group()):04X} can't be in YAML; is this a text file?",
+        )
+
+
+def _refusal(line: int, column: int, message: str) -> NotATree:
+    return NotATree([Located(line=line, column=column, field="", message=message, rule=_RULE)])
+
+
+def _events(text: str) -> Iterator[Any]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        problem = " ".join((error.problem or error.context or "can't be read").split())
+        raise _refusal(line, column, f"this is not YAML: {problem}{_hint(text, line, problem)}") from None
+    except YAMLError as error:
+        raise _refusal(1, 1, f"this is not YAML: {' '.join(str(error).split())[:200]}") from None
+
+
+def _hint(text: str, line: int, problem: str) -> str:
+    lines = text.split("\n")
+    written = lines[line - 1] if line <= len(lines) else ""
+    if "\t" in problem or "\\t" in problem or "\t" in written[: len(written) - len(written.lstrip())]:
+        return "; YAML indents with spaces, not with tabs"
+    return ""
+
+
+class _Builder:
+    """Builds the tree from the parser's events, without recursion."""
+
+    def __init__(self) -> None:
+        self.root: Node | None = None
+        self.duplicates: list[Located] = []
+        self._open: list[_Open] = []
+        self._documents = 0
+        self._values = 0
+
+    def take(self, event: Any) -> None:
+        match type(event).__name__:
+            case "DocumentStartEvent":
+                self._documents += 1
+                if self._documents > 1:
+                    line, column = _place(event)
+                    raise _refusal(
+                        line, column, "a second document begins here, and a cluster file is one; remove the ---"
+                    )
+            case "ScalarEvent":
+                self._check(event)
+                line, column = _place(event)
+                self._put(Node(line=line, column=column, value=_scalar(event)), event)
+            case "MappingStartEvent" | "SequenceStartEvent" as kind:
+                self._check(event)
+                line, column = _place(event)
+                node = Node(line=line, column=column, value={} if kind.startswith("Map") else [])
+                path = self._put(node, event)
+                if len(self._open) >= _MAX_DEPTH:
+                    raise _refusal(
+                        line, column, f"values are nested more than {_MAX_DEPTH} deep; a cluster file needs 4"
+                    )
+                self._open.append(_Open(node=node, path=path))
+            case "MappingEndEvent" | "SequenceEndEvent":
+                self._open.pop()
+            case "AliasEvent":
+                raise _unwanted(event, f"*{event.anchor} is an alias", "write the value out")
+
+    def _check(self, event: Any) -> None:
+        self._values += 1
+        if self._values > _MAX_VALUES:
+            raise _refusal(
+                *_place(event), f"the file holds more than {_MAX_VALUES:,} values, far more than a cluster needs"
+            )
+        if event.anchor is not None:
+            raise _unwanted(event, f"&{event.anchor} is an anchor", "write the value out where it is meant")
+        if event.tag is not None:
+            raise _unwanted(event, f"{event.tag} is a tag", "remove it")
+
+    def _put(self, node: Node, event: Any) -> Path:
+        """Hang a node into what is open, and say where it hangs."""
+        if not self._open:
+            self.root = node
+            return ()
+        top = self._open[-1]
+        if isinstance(top.node.value, list):
+            top.node.value.append(node)
+            return (*top.path, len(top.node.value) - 1)
+        if top.key is None:
+            top.key = self._key(top, node, event)
+            return top.path
+        path = (*top.path, top.key)
+        top.node.value.setdefault(top.key, node)
+        top.key = None
+        return path
+
+    def _key(self, top: "_Open", node: Node, event: Any) -> str:
+        if isinstance(node.value, dict | list):
+            raise _refusal(node.line, node.column, f"a key must be a text, got {shown(node.value)}")
+        key = str(event.value)
+        first = top.node.keys.setdefault(key, (node.line, node.column))
+        if first != (node.line, node.column):
+            self.duplicates.append(
+                Located(
+                    line=node.line,
+                    column=node.column,
+                    field=field_name((*top.path, key)),
+                    rule=_RULE,
+                    message=f"the key is here a second time, and first in line {first[0]}; rename or remove one",
+                )
+            )
+        return key
+
+
+@dataclass(kw_only=True, slots=True)
+class _Open:
+    """A mapping or list that is being read, and its last key without a value."""
+
+    node: Node
+    path: Path
+    key: str | None = None
+
+
+def _unwanted(event: Any, what: str, way_out: str) -> NotATree:
+    return _refusal(*_place(event), f"{what[:80]}, which a cluster file can't have; {way_out}")
+
+
+def _place(event: Any) -> tuple[int, int]:
+    return event.start_mark.line + 1, event.start_mark.column + 1
+
+
+def _scalar(event: Any) -> Any:
+    text: str = event.value
+    # Quoted and block texts are texts; only a plain one is looked at.
+    if event.style is not None and event.style != "":
+        return text
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if len(text) > _MAX_DIGITS:
+        return text
+    if _INT.fullmatch(text):
+        whole = WrittenInt(int(text, 0 if text[:2] in ("0o", "0x") else 10))
+        whole.text = text
+        return whole
+    if _FLOAT.fullmatch(text):
+        word = text.lower()
+        number = WrittenFloat(word.replace(".", "") if word.endswith(("inf", "nan")) else word)
+        number.text = text
+        return number
+    return text

@@ -1,1 +1,0 @@
-"""What is allowed in a cluster file and yet deserves a word."""

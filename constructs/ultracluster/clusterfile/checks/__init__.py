@@ -1,1 +1,0 @@
-"""What the parts of a cluster file must be to each other."""

@@ -1,0 +1,169 @@
+"""Rules of data repository associations and release tasks."""
+
+from collections.abc import Iterator
+
+from ultracluster.catalogue.storage import repositories
+from ultracluster.clusterfile._associations import DATA_BUCKET, associations, data_bucket, readable, shows_data_bucket
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.sections._lustre import Lustre
+from ultracluster.clusterfile.sections._storage import Storage
+from ultracluster.planning.lustre import (
+    BOTH_WAYS,
+    EXPORTS_DELETIONS,
+    UNVERSIONED,
+    Association,
+    association_warnings,
+    check_associations,
+)
+
+_ASSOCIATION_BOTH_WAYS = warning("association-both-ways", "A link imports and exports: FSx resolves no conflicts.")
+_ASSOCIATION_EXPORTS_DELETIONS = warning(
+    "association-exports-deletions", "`rm` on the file system deletes the object in S3."
+)
+_ASSOCIATION_UNVERSIONED = warning(
+    "association-unversioned", "A link exports to an existing bucket, which may not have versioning."
+)
+_ASSOCIATION_FOREIGN_BUCKET = warning(
+    "association-foreign-bucket", "A link names an existing bucket, whose policy, key and lifecycle are not known."
+)
+_ASSOCIATION_MOVES_NOTHING = warning(
+    "association-moves-nothing", "A link to the new data bucket neither imports nor exports."
+)
+_ASSOCIATION_FOREIGN_KEY = warning(
+    "association-foreign-key", "The data bucket is linked, and its existing key must allow FSx."
+)
+_ASSOCIATION_FOREIGN_FILE_SYSTEM = warning(
+    "association-foreign-file-system", "An existing file system is linked; its links and backups are not known."
+)
+_PATH_RULE = error("association-path", "An association names a directory of the file system, not of the node.")
+_BUCKET = error("association-bucket", "An association without a bucket shows the data bucket.")
+_FILE_SYSTEM = error("association-file-system", "Some file systems take no associations.")
+_LIMIT = error("association-limit", "A file system takes 8 data repository associations.")
+_ASSOCIATION = error("association", "FSx takes some paths, buckets and prefixes only.")
+_OVERLAP = error("association-overlap", "Two associations must not share a directory or a part of a bucket.")
+_RELEASE = error("release-task", "Only what an association exports can be released, after whole days.")
+
+_PATH: Path = ("storage", "lustre")
+_DAY = 86_400
+_EXPORT = "write export: [NEW, CHANGED] at a link"
+
+
+def check_links(storage: Storage | None, *, region: str | None) -> Iterator[Problem]:
+    """Everything that is wrong with the links themselves, and with the release of what they hold."""
+    lustre = storage.lustre if storage else None
+    if storage is None or lustre is None:
+        return
+    yield from _check_each(associations(lustre, data_bucket(storage)), region or "")
+    for path, link in lustre.data_repository_associations.items():
+        if path == lustre.mount or path.startswith(f"{lustre.mount}/"):
+            inside = path.removeprefix(lustre.mount) or "/"
+            message = (
+                "links are called by their path on the file system itself, whatever `mount` is, and nodes would see "
+                f"this one at {lustre.mount}{path}; write {inside}, which they see at {lustre.mount}"
+                f"{inside.rstrip('/')}"
+            )
+            yield _PATH_RULE((*_PATH, "data-repository-associations", path), message, at_key=True)
+        if link.bucket is None and not storage.data_bucket:
+            message = (
+                "names no bucket, which means the data bucket, and data-bucket: false creates none; name an "
+                "existing one, bucket: my-datasets, or remove data-bucket: false"
+            )
+            yield _BUCKET((*_PATH, "data-repository-associations", path), message, at_key=True)
+    yield from _check_release(lustre)
+
+
+def check_file_system_of_links(lustre: Lustre) -> Iterator[Problem]:
+    """What a file system with links can't be, where the file says that it is to be so."""
+    linked = associations(lustre)[:1]
+    stated: dict[str, list[str]] = {}
+    if lustre.backups is not None:
+        stated["backups"] = check_associations(linked, backups=True, region="")
+    kind = "storage-type" if lustre.storage_type else "throughput-capacity"
+    if lustre.storage_type == "INTELLIGENT_TIERING" or (not lustre.storage_type and lustre.throughput_capacity):
+        stated[kind] = check_associations(linked, storage_type="INTELLIGENT_TIERING", region="")
+    fine = check_associations(linked, region="")
+    for key, messages in stated.items():
+        for message in messages:
+            if message not in fine:
+                yield _FILE_SYSTEM((*_PATH, key), message)
+
+
+def _check_each(links: list[Association], region: str) -> Iterator[Problem]:
+    most = repositories.MOST_ASSOCIATIONS
+    if len(links) > most:
+        message = f"a file system has at most {most} links, got {len(links)}; link a common parent of some of them"
+        yield _LIMIT((*_PATH, "data-repository-associations"), message, at_key=True)
+    for number, link in enumerate(links):
+        path = (*_PATH, "data-repository-associations", link.path)
+        alone = check_associations([link], region=region)
+        yield from (_ASSOCIATION(path, readable(message)) for message in alone)
+        # Beyond the first that is too many, pairs are not looked at: a file may hold thousands.
+        for other in links[:number] if number <= most else ():
+            known = [*alone, *check_associations([other], region=region)]
+            for message in check_associations([other, link], region=region):
+                if message not in known:
+                    yield _OVERLAP(path, readable(message), at_key=True)
+
+
+def _check_release(lustre: Lustre) -> Iterator[Problem]:
+    release = lustre.release_task
+    if release is None:
+        return
+    if release.after.amount % _DAY:
+        message = f"is counted in whole days, 1 d at least, got {release.after}"
+        yield _RELEASE((*_PATH, "release-task", "after"), message)
+    if not any(link.export for link in lustre.data_repository_associations.values()):
+        message = f"no link exports, so nothing is known to be in S3 that could be dropped; {_EXPORT}, or remove it"
+        yield _RELEASE((*_PATH, "release-task"), message, at_key=True)
+
+
+def warn_associations(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]]:
+    existing = cluster.storage.existing_bucket
+    # A data bucket that is made keeps old versions.
+    found = association_warnings(associations(lustre, data_bucket(cluster.storage)), versioned_buckets=[DATA_BUCKET])
+    words = {id: readable("; ".join(message for kind, message in found if kind == id)) for id, _ in found}
+    if BOTH_WAYS in words:
+        yield _ASSOCIATION_BOTH_WAYS, words[BOTH_WAYS]
+    if EXPORTS_DELETIONS in words:
+        yield _ASSOCIATION_EXPORTS_DELETIONS, words[EXPORTS_DELETIONS]
+    if UNVERSIONED in words:
+        yield _ASSOCIATION_UNVERSIONED, words[UNVERSIONED]
+    by_bucket = [
+        (link.bucket or (existing.name if existing else None), link)
+        for link in lustre.data_repository_associations.values()
+    ]
+    theirs = sorted({bucket for bucket, _ in by_bucket if bucket is not None})
+    imports = any(link.import_ for bucket, link in by_bucket if bucket is not None)
+    where = f"; FSx imports by itself from buckets in {cluster.region} only" if imports else ""
+    if theirs:
+        yield (
+            _ASSOCIATION_FOREIGN_BUCKET,
+            f"{', '.join(theirs)}: an existing bucket may be locked, expire what is linked, or send notifications that "
+            f"clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
+        )
+    own = {
+        path: link
+        for path, link in lustre.data_repository_associations.items()
+        if shows_data_bucket(link, cluster.storage)
+    }
+    idle = [path for path, link in own.items() if not link.import_ and not link.export]
+    if idle and existing is None:
+        yield (
+            _ASSOCIATION_MOVES_NOTHING,
+            f"{', '.join(idle)}: without import and export a link shows what is in S3 when it is made, and the data "
+            "bucket is empty when it is made with it; write import: [NEW, CHANGED], or export: [NEW, CHANGED]",
+        )
+    key = existing.key if existing else cluster.encryption_key
+    if own and key is not None:
+        yield (
+            _ASSOCIATION_FOREIGN_KEY,
+            f"{key} is yours, so its policy has to let the role of FSx in; synthesis shows the statement",
+        )
+    if lustre.data_repository_associations and lustre.existing is not None:
+        yield (
+            _ASSOCIATION_FOREIGN_FILE_SYSTEM,
+            f"{lustre.existing.id}: that your file system takes links is for you to see to: Lustre 2.12 or 2.15, "
+            "neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other links that overlap",
+        )

@@ -1,0 +1,199 @@
+"""Rules of capacity: images, reservations, quotas."""
+
+from collections.abc import Iterable, Iterator
+
+from ultracluster.catalogue.ec2 import INSTANCES_IN_CAPACITY_BLOCKS, PCS_NODE_GROUPS_PER_CLUSTER, offerings
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile.rules._rule import Rule, warning
+from ultracluster.clusterfile.sections._capacity import BLOCKS_END
+from ultracluster.planning.capacity import (
+    CapacityBlock,
+    InterruptibleReservation,
+    OnDemand,
+    OpenReservation,
+    Spot,
+    TargetedReservation,
+    UltraServerBlock,
+    vcpu_needs,
+)
+
+_DECLARED_TYPE = warning("declared-type", "A type is declared in the file, so its facts cannot be checked.")
+_UNPINNED_IMAGE = warning(
+    "unpinned-image", "An image is AWS's newest at each deployment; nodes are replaced when it changes."
+)
+_IMEX_PROLOG = warning(
+    "imex-prolog", "UltraServers with `slurm.health: false`, and no other prolog that configures IMEX."
+)
+_SPOT_ROLE = warning(
+    "spot-role", "Spot needs a service-linked role, which an account has after its first Spot request."
+)
+_NOT_OFFERED = warning("not-offered", "A GPU type is not known to be offered in its zone.")
+_RESERVATION_SIZE = warning("reservation-size", "A reservation is assumed to be an ODCR with enough instances.")
+_RESERVATION_UNUSED = warning("reservation-unused", "A reservation holds more instances than the file uses.")
+_BLOCK_END = warning("block-end", "`ends` of a Capacity Block is not 11:30 UTC.")
+_CONTROLLER_FULL = warning(
+    "controller-full", "The controller has no room for another instance; a larger one is a new cluster."
+)
+NODE_GROUP_QUOTA = warning("node-group-quota", "More node groups, or queues, than PCS gives a cluster by default.")
+_VCPU_QUOTA = warning("vcpu-quota", "Nodes with GPUs, on demand or Spot, take more vCPUs than a new account has.")
+_INSTANCES_IN_CAPACITY_BLOCKS = warning(
+    "instances-in-capacity-blocks", "More instances in Capacity Blocks than an organization has on one day."
+)
+
+
+def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    groups = cluster.node_groups
+    declared = list(dict.fromkeys(group.instance_type.name for group in groups if group.instance_type.declared))
+    if declared:
+        yield (
+            _DECLARED_TYPE,
+            f"{_list(declared)}: you declared it, so nothing of it was checked against EC2; compare it with: aws ec2 "
+            f"describe-instance-types --instance-types {declared[0]}",
+        )
+    kubernetes = cluster.orchestrator == KUBERNETES
+    login = cluster.slurm.login.image
+    # EKS chooses an image when it makes a managed node group, and keeps to it.
+    unpinned = _sections(
+        group for group in groups if (group.image.moves if group.image else not kubernetes or _self_managed(group))
+    )
+    unpinned += ["login"] if not kubernetes and (login is None or login.moves) else []
+    if unpinned:
+        yield (
+            _UNPINNED_IMAGE,
+            f"{_list(unpinned)}: each deployment takes the newest image, and replaces nodes when it has moved; pin one "
+            "for production: image: ami-...",
+        )
+    ultra = _sections(group for group in groups if group.ultraserver)
+    if ultra and not kubernetes and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
+        yield (
+            _IMEX_PROLOG,
+            f"{_list(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
+            "for each job, and slurm.health: false takes it away; leave it on, or put AWS's on a path that every node "
+            'sees, and name it: slurm: {settings: {Prolog: /..., PrologFlags: "Alloc,NoHold"}}',
+        )
+    yield from _offered(groups)
+    yield from _reservations(groups)
+    spot = _sections(group for group in groups if isinstance(group.capacity, Spot))
+    if spot:
+        yield (
+            _SPOT_ROLE,
+            f"{_list(spot)}: Spot needs a service-linked role, which an account has once it has used Spot; if yours "
+            "hasn't: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
+        )
+    yield from _quotas(cluster)
+
+
+def _self_managed(group: NodeGroup) -> bool:
+    return isinstance(group.capacity, InterruptibleReservation)
+
+
+def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
+    unknown = dict.fromkeys(
+        (group.instance_type.name, group.zone)
+        for group in groups
+        if group.zone not in offerings.OFFERED.get(group.instance_type.name, (group.zone,))
+    )
+    if not unknown:
+        return
+    words = []
+    for name, zone in unknown:
+        near = offerings.offered_in(name, zone.split("-")[0])
+        words.append(f"{name} in {zone}" + (f" (but in {_list(near)})" if near else ""))
+    yield (
+        _NOT_OFFERED,
+        f"not known to be offered on {offerings.READ_ON}: {'; '.join(words)}; ask: aws ec2 "
+        "describe-instance-type-offerings --location-type availability-zone-id",
+    )
+
+
+def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
+    groups = list(groups)
+    unknown = _sections(
+        group
+        for group in groups
+        if isinstance(group.capacity, TargetedReservation) and group.capacity.instances is None
+    )
+    if unknown:
+        yield (
+            _RESERVATION_SIZE,
+            f"{_list(unknown)}: the reservation is taken for an ODCR that holds enough instances; say what it is: "
+            "{reservation: cr-..., kind: odcr | capacity-block | ultraserver | interruptible, instances: N}",
+        )
+    used: dict[str, tuple[int, int, str]] = {}
+    for group in groups:
+        held, id = group.capacity.max_instances, getattr(group.capacity, "reservation_id", None)
+        if id and held and getattr(group.capacity, "instances", None):
+            before = used.get(id, (0, held, group.section))[0]
+            used[id] = (before + group.count, held, group.section)
+    idle = [f"{held - count} of {id} ({name})" for id, (count, held, name) in used.items() if count < held]
+    if idle:
+        yield (
+            _RESERVATION_UNUSED,
+            f"paid for and in no node group: {'; '.join(idle)}; raise count, or keep them as spare nodes: spare",
+        )
+    odd = _sections(
+        group
+        for group in groups
+        if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
+        and group.capacity.ends is not None
+        and group.capacity.ends.timetz() != BLOCKS_END
+    )
+    if odd:
+        yield (
+            _BLOCK_END,
+            f"{_list(odd)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file says another time; see EndDate "
+            "in: aws ec2 describe-capacity-reservations",
+        )
+
+
+def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    slurm = cluster.orchestrator != KUBERNETES
+    if slurm and cluster.instances == pcs.SIZES.get(cluster.controller_size, 0) < max(pcs.SIZES.values()):
+        larger = pcs.size_for(cluster.instances + 1)
+        yield (
+            _CONTROLLER_FULL,
+            f"the {cluster.controller_size} controller manages {cluster.instances} instances, and these are all: one "
+            "more makes a new cluster, for its size can't change; say before the first deployment: slurm: "
+            f"{{size: {larger}}}",
+        )
+    made = len(cluster.node_groups) + 1
+    if slurm and made > PCS_NODE_GROUPS_PER_CLUSTER:
+        yield (
+            NODE_GROUP_QUOTA,
+            f"the cluster has {made} node groups, the login nodes' included, and PCS gives a cluster "
+            f"{PCS_NODE_GROUPS_PER_CLUSTER} by default; have it raised by a support case before you deploy",
+        )
+    # A reservation has met its quota already, and EC2 raises that of standard families as an account uses them.
+    fresh = [
+        (group.instance_type, group.capacity, group.count)
+        for group in cluster.node_groups
+        if isinstance(group.capacity, OnDemand | OpenReservation | Spot) and group.instance_type.gpus
+    ]
+    needs = [need for need in vcpu_needs(fresh) if need.vcpus > need.quota.default]
+    if needs:
+        words = [f"{need.vcpus:,} of {need.quota.name} ({need.quota.code})" for need in needs]
+        yield (
+            _VCPU_QUOTA,
+            f"the nodes take these vCPUs of quotas that a new account has at {needs[0].quota.default}: "
+            f"{'; '.join(words)}; have them raised before you deploy",
+        )
+    blocks = sum(
+        group.count for group in cluster.node_groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
+    )
+    if blocks > INSTANCES_IN_CAPACITY_BLOCKS:
+        yield (
+            _INSTANCES_IN_CAPACITY_BLOCKS,
+            f"{blocks:,} instances are in Capacity Blocks, and an organization has at most "
+            f"{INSTANCES_IN_CAPACITY_BLOCKS} on one day; ask AWS for more",
+        )
+
+
+def _sections(groups: Iterable[NodeGroup]) -> list[str]:
+    return list(dict.fromkeys(group.section for group in groups))
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,268 @@
+"""Rules of Kubernetes and of keys of one orchestrator."""
+
+from collections.abc import Iterator
+
+from ultracluster.catalogue.ec2 import is_local_zone
+from ultracluster.catalogue.schedulers import eks, eks_add_ons
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.sections._kubernetes import SCALING_TIER, Kubernetes
+from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
+from ultracluster.clusterfile.sections._word import did_you_mean, not_one_of
+from ultracluster.planning.capacity import CapacityBlock, OnDemand, Spot, TargetedReservation, UltraServerBlock
+
+_KUBERNETES_VERSION_SUPPORT = warning(
+    "kubernetes-version-support", "A version in extended support, which costs more by the hour."
+)
+_KUBERNETES_NO_ADMINS = warning("kubernetes-no-admins", "No principal has access to the Kubernetes cluster.")
+_KUBERNETES_OPEN = warning("kubernetes-open", "The API server is public for all addresses.")
+_KUBERNETES_ADD_ON = warning("kubernetes-add-on", "An EKS add-on that is not in the documentation of AWS.")
+_VERSION = error("kubernetes-version", "EKS runs some versions of Kubernetes only, until a date.", acceptable=True)
+_TIER = error("kubernetes-scaling-tier", "EKS has some tiers of the control plane only.", acceptable=True)
+_OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of the other one would have no effect.")
+_INTERNET = error(
+    "network-internet", "PCS nodes need internet access; only Kubernetes has endpoints for all that nodes need."
+)
+_DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
+_TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
+_METRICS_ENDPOINT = error("vpc-endpoint-twice", "A VPC without internet access has the Prometheus endpoint already.")
+_EXISTING = error("kubernetes-existing", "An existing cluster keeps its own settings and its own VPC.")
+_HYPERPOD = error(
+    "kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod conflict with the Kueue of this library."
+)
+_ADD_ON = error("kubernetes-add-on-name", "EKS refuses an add-on that it does not know.", acceptable=True)
+_SERVICE_CIDR = error(
+    "kubernetes-service-cidr", "EKS takes private ranges of some sizes for Services, outside the VPC."
+)
+KUBERNETES_NAME = error("kubernetes-name", "Kubernetes takes lowercase labels of at most 63 characters as names.")
+KUBERNETES_CHART = error(
+    "kubernetes-chart", "A Helm release that does not exist, or a version that does not serve these nodes."
+)
+KUBERNETES_PLATFORM = error(
+    "kubernetes-platform", "Devices, schedulers, teams and volumes of one cluster must be possible together."
+)
+_ZONE = error("kubernetes-zone", "EKS has no control plane in some zones.", acceptable=True)
+_SECOND_ZONE = error("kubernetes-second-zone", "EKS needs subnets in two zones of the region.")
+_ULTRASERVER = error("kubernetes-ultraserver", "UltraServers need Dynamic Resource Allocation and Amazon Linux 2023.")
+_PODS = error("kubernetes-pods", "EKS and the addresses of the first network card limit the pods of a node.")
+_BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerocket nodes.")
+_ELASTIC = error("elastic", "Karpenter launches some capacities only, in the zone and with the image of the cluster.")
+
+_HERE: Path = ("kubernetes",)
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
+_SHORTEST_SERVICE_PREFIX, _LONGEST_SERVICE_PREFIX = 12, 24
+
+
+def check_orchestrator(draft: Draft) -> Iterator[Problem]:
+    """Whether every key is one of the orchestrator that the file names."""
+    if draft.orchestrator is None:
+        return
+    other = "slurm" if draft.orchestrator == KUBERNETES else KUBERNETES
+    if other in draft.top_keys:
+        message = f"says how {other} is, and orchestrator is {draft.orchestrator}; remove one of the two"
+        yield _OTHER((other,), message, at_key=True)
+    whose, keys = (
+        ("Slurm", ("min", "slurm")) if other == "slurm" else ("Kubernetes", ("taints", "os", "pods", "elastic"))
+    )
+    for name, section in draft.sections.items():
+        for key in keys:
+            if key in section.model_fields_set:
+                message = f"is for nodes of {whose}, and orchestrator is {draft.orchestrator}; remove it"
+                yield _OTHER(("nodes", name, key), message, at_key=True)
+    if draft.orchestrator == KUBERNETES:
+        return
+    capacities = {group.section: group.capacity for group in draft.groups}
+    for name, capacity in capacities.items():
+        if isinstance(capacity, CapacityBlock | UltraServerBlock) and capacity.active:
+            message = f"is for nodes of Kubernetes, and orchestrator is {draft.orchestrator}; remove it"
+            yield _OTHER(("nodes", name, "capacity", "active"), message, at_key=True)
+    if draft.network is not None and not draft.network.internet:
+        message = "AWS PCS and its nodes have no endpoints of their own here; only orchestrator: kubernetes takes false"
+        yield _INTERNET(("network", "internet"), message)
+
+
+def check_kubernetes(draft: Draft) -> Iterator[Problem]:
+    """Everything that is wrong with the cluster and what runs on it."""
+    requested = draft.kubernetes
+    if draft.orchestrator != KUBERNETES or requested is None:
+        return
+    yield from _check_cluster(requested, draft)
+    yield from _check_zones(requested, draft)
+    yield from _check_private_metrics(draft)
+    for key in ("drain", "notice"):
+        if draft.notifications is not None and key in draft.notifications.model_fields_set:
+            message = "is for Slurm: EKS scales a node group in by itself, 40 minutes before its block ends; remove it"
+            yield _OTHER(("notifications", key), message, at_key=True)
+    for group in draft.groups:
+        yield from _check_group(group, requested, draft)
+    if requested.efa == "dranet" and not eks.at_least(requested.version, eks.DRANET_FROM):
+        message = (
+            f"dranet needs Kubernetes {eks.DRANET_FROM} or newer, got {requested.version}; write efa: device-plugin"
+        )
+        yield _DRANET((*_HERE, "efa"), message)
+    for team, share in requested.teams.items():
+        for name in share.nodes or {}:
+            if name not in {group.name for group in draft.groups}:
+                message = f"there is no node group {name}; there are {', '.join(group.name for group in draft.groups)}"
+                yield _TEAM((*_HERE, "teams", team, "nodes", name), message, at_key=True)
+
+
+def _check_private_metrics(draft: Draft) -> Iterator[Problem]:
+    """Whether nodes without internet reach where their metrics go."""
+    requested = draft.observability
+    if requested is None or draft.network is None or draft.network.internet:
+        return
+    if requested.vpc_endpoint:
+        message = "network: {internet: false} makes one already, with those of other services; remove it"
+        yield _METRICS_ENDPOINT(("observability", "vpc-endpoint"), message, at_key=True)
+
+
+def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
+    for message in eks.check_version(requested.version):
+        yield _VERSION((*_HERE, "version"), message)
+    if requested.scaling_tier not in eks.SCALING_TIERS:
+        yield _TIER((*_HERE, "scaling-tier"), not_one_of(requested.scaling_tier, eks.SCALING_TIERS, SCALING_TIER))
+    if requested.existing is not None:
+        made = {
+            "public_access_cidrs",
+            "admins",
+            "second_zone",
+            "scaling_tier",
+            "bin_packing",
+            "add_ons",
+            "system",
+        } & requested.model_fields_set
+        for key in sorted(made):
+            message = "describes a new cluster, and kubernetes.existing names an existing one; remove one of the two"
+            yield _EXISTING((*_HERE, key.replace("_", "-")), message, at_key=True)
+        if draft.network is not None and draft.network.existing is None:
+            message = "is in an existing VPC, and nodes must be there too; name it in network.existing"
+            yield _EXISTING((*_HERE, "existing"), message, at_key=True)
+    for name in requested.add_ons:
+        path: Path = (*_HERE, "add-ons", name)
+        if name.startswith(eks_add_ons.HYPERPOD):
+            message = "is for clusters of SageMaker HyperPod, and task governance brings a Kueue of its own; remove it"
+            yield _HYPERPOD(path, message, at_key=True)
+        elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
+            yield _ADD_ON(path, f"EKS knows no such add-on; {hint.strip()}", at_key=True)
+    cidr = requested.service_cidr
+    inside = any(cidr.subnet_of(range) for range in eks.PRIVATE_RANGES)
+    if not inside or not _SHORTEST_SERVICE_PREFIX <= cidr.prefixlen <= _LONGEST_SERVICE_PREFIX:
+        message = (
+            f"must be a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, /{_SHORTEST_SERVICE_PREFIX} to "
+            f"/{_LONGEST_SERVICE_PREFIX}, got {cidr}"
+        )
+        yield _SERVICE_CIDR((*_HERE, "service-cidr"), message)
+    network = draft.network
+    taken = None if network is None else network.existing.cidr if network.existing else network.cidr
+    if taken is not None and cidr.overlaps(taken):
+        message = f"{cidr} overlaps {taken}, where the nodes are; take another range, such as {eks.SERVICE_CIDR}"
+        path = (*_HERE, "service-cidr") if "service_cidr" in requested.model_fields_set else ("network",)
+        yield _SERVICE_CIDR(path, message)
+
+
+def _check_zones(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
+    network, first = draft.network, (draft.network.control_plane_zone if draft.network else None) or draft.zone
+    if network is None or first is None or requested.existing is not None:
+        return
+    second = requested.second_zone
+    if first in eks.ZONES_WITHOUT_CONTROL_PLANE:
+        message = (
+            f"EKS puts no control plane into {first}; name another zone for it: network: {{control-plane-zone: ...}}"
+        )
+        yield _ZONE(("zone",), message)
+    if second is not None:
+        if second == first:
+            yield _SECOND_ZONE((*_HERE, "second-zone"), f"is the first one, {first}; EKS wants two")
+        elif second in eks.ZONES_WITHOUT_CONTROL_PLANE or is_local_zone(second):
+            yield _ZONE((*_HERE, "second-zone"), f"EKS puts no control plane into {second}")
+        elif second.split("-")[0] != first.split("-")[0]:
+            yield _SECOND_ZONE((*_HERE, "second-zone"), f"{second} is in another region than {first}")
+    if network.existing is not None and second is not None and second not in network.existing.subnets:
+        message = f"name the existing subnet there too: network: {{existing: {{subnets: {{{second}: subnet-...}}}}}}"
+        yield _SECOND_ZONE((*_HERE, "second-zone"), message)
+    elif network.existing is not None and not network.existing.subnets:
+        message = (
+            "EKS wants subnets in two zones; name a private one of another zone as well: "
+            f"subnets: {{{second or first.split('-')[0] + '-az2'}: subnet-...}}"
+        )
+        yield _SECOND_ZONE(("network", "existing"), message, at_key=True)
+
+
+def _check_group(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
+    path: Path = ("nodes", group.section)
+    if group.instance_type.ultraservers:
+        for message in eks.check_ultraserver_version(requested.version):
+            at = (*_HERE, "version") if "version" in requested.model_fields_set else (*path, "type")
+            yield _ULTRASERVER(at, message)
+        if group.os == "bottlerocket":
+            message = "UltraServers run Amazon Linux 2023, whose image has IMEX and NVLink's subnet manager; remove it"
+            yield _ULTRASERVER((*path, "os"), message)
+    if group.elastic:
+        yield from _check_elastic(group, draft)
+    most = eks.most_pods(group.instance_type)
+    if group.pods > most:
+        message = (
+            f"{group.instance_type.name} runs at most {most} pods: EKS caps them, and the addresses of its first "
+            f"network card end; got {group.pods}"
+        )
+        yield _PODS((*path, "pods"), message)
+    if group.os == "bottlerocket" and group.image is not None:
+        message = "a custom image runs on Amazon Linux 2023's terms here; with bottlerocket EKS chooses it: remove it"
+        yield _BOTTLEROCKET((*path, "image"), message)
+
+
+def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
+    path: Path = ("nodes", group.section)
+    if not isinstance(group.capacity, OnDemand | Spot | TargetedReservation | CapacityBlock):
+        message = (
+            f"Karpenter buys on demand, on the Spot market, in a reservation or a Capacity Block by its id, and not "
+            f"{group.capacity.word}; remove elastic"
+        )
+        yield _ELASTIC((*path, "elastic"), message)
+    if draft.zone is not None and group.zone != draft.zone:
+        message = (
+            f"Karpenter's nodes stand in the cluster's own zone, {draft.zone}, and these are to be in {group.zone}"
+        )
+        yield _ELASTIC((*path, "elastic"), message)
+    if draft.network is not None and not draft.network.internet:
+        # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)
+        message = "Karpenter calls IAM, which has no endpoint in a VPC of another region than its own; remove elastic"
+        yield _ELASTIC((*path, "elastic"), message)
+    if draft.kubernetes is not None and draft.kubernetes.existing is not None:
+        message = "Karpenter belongs to the cluster, which is yours; make the pool there, and remove this"
+        yield _ELASTIC((*path, "elastic"), message)
+    if group.image is None or group.image.id is None:
+        message = "Karpenter replaces nodes when an image moves; pin the one of this group: image: ami-..."
+        yield _ELASTIC((*path, "elastic"), message)
+
+
+def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    requested = cluster.kubernetes
+    if cluster.orchestrator != KUBERNETES:
+        return
+    old = eks.version_advice(requested.version)
+    if old is not None:
+        yield (_KUBERNETES_VERSION_SUPPORT, old)
+    if requested.existing is None and not requested.admins:
+        yield (
+            _KUBERNETES_NO_ADMINS,
+            "nobody may enter the cluster; name the IAM roles that administer it: kubernetes: {admins: "
+            "[arn:aws:iam::...]}",
+        )
+    if requested.public_access_cidrs == ANYWHERE:
+        yield (
+            _KUBERNETES_OPEN,
+            "the API server answers the whole world, and IAM alone keeps it out; name the ranges that you come from",
+        )
+    strange = [name for name in requested.add_ons if not eks_add_ons.is_known(name)]
+    if strange:
+        yield (
+            _KUBERNETES_ADD_ON,
+            f"{', '.join(strange)}: no page of AWS names such an add-on (read 2026-11-21), and EKS refuses at the "
+            "deployment what it does not know; ask it: aws eks describe-addon-versions --addon-name NAME",
+        )

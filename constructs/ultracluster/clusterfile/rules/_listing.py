@@ -1,0 +1,67 @@
+"""What a cluster file is warned of, and the list of all rules."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ultracluster.catalogue.ec2 import REGIONS
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile.rules import _file, _reading
+from ultracluster.clusterfile.rules._capacity import warn_capacity
+from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
+from ultracluster.clusterfile.rules._lustre import warn_lustre
+from ultracluster.clusterfile.rules._network import warn_network
+from ultracluster.clusterfile.rules._observability import warn_observability
+from ultracluster.clusterfile.rules._rule import Rule, registered, warning
+from ultracluster.clusterfile.rules._slurm import warn_slurm
+
+# Importing a module registers its rules.
+_MODULES = (_file, _reading)
+_UNKNOWN_REGION = warning("unknown-region", "A Region that this release does not know; its zones are not checked.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Warning:
+    """Something to know before a deployment.
+
+    Args:
+        id: `ultracluster:` and the id of the rule; never changes.
+        message: What it is, and what to do.
+        accepted: The reason that the file gives in `accept`. None: not accepted.
+    """
+
+    id: str
+    message: str
+    accepted: str | None = None
+
+    @property
+    def rule(self) -> str:
+        """Id of the rule, as `accept` names it."""
+        return self.id.removeprefix("ultracluster:")
+
+
+def warnings(cluster: ClusterFile) -> list[Warning]:
+    """Return the warnings about a cluster file, and the errors that it accepts."""
+    accepted = [(problem.rule, problem.message) for problem in cluster.accepted]
+    return [
+        Warning(id=f"ultracluster:{id}", message=message, accepted=cluster.accept.get(id))
+        for id, message in [*accepted, *((rule.id, message) for rule, message in _warnings(cluster))]
+    ]
+
+
+def rules() -> list[Rule]:
+    """Return all rules of a cluster file, in the order of their ids."""
+    return list(registered().values())
+
+
+def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    if cluster.region not in REGIONS.values():
+        yield (
+            _UNKNOWN_REGION,
+            f"{cluster.region} is no region that this release knows, so its zones are not checked; mind its spelling",
+        )
+    yield from warn_capacity(cluster)
+    yield from warn_network(cluster)
+    yield from warn_kubernetes(cluster)
+    yield from warn_lustre(cluster)
+    yield from warn_slurm(cluster)
+    yield from warn_observability(cluster)

@@ -1,0 +1,208 @@
+"""Rules of the Lustre file system."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._lustre_client import (
+    wished_client,
+    writers,
+)
+from ultracluster.clusterfile._needs import accepted_offer, checkpoint, lustre_goal, lustre_overrides, lustre_plan
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._associations import warn_associations
+from ultracluster.clusterfile.rules._lustre_client import warn_efa
+from ultracluster.clusterfile.rules._lustre_goal import SOLD, check_words
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.sections._lustre import Lustre
+from ultracluster.clusterfile.sections._storage import Storage
+from ultracluster.planning.lustre import (
+    LustreOffer,
+    LustreOverrides,
+    LustreSpec,
+    check_capacity,
+    checkpoint_times,
+    kind_of,
+    lustre_offer,
+)
+from ultracluster.planning.lustre import check_lustre as check_sold
+from ultracluster.planning.s3 import existing_bucket_warning
+
+_EXISTING_LUSTRE = warning("existing-lustre", "An existing file system is mounted; the library does not protect it.")
+_EXISTING_BUCKET = warning("existing-bucket", "The data bucket exists; the library does not configure or protect it.")
+_LUSTRE_QUOTA = warning("lustre-quota", "The file system is larger than a region gives an account by default.")
+_LUSTRE_CHECKPOINT = warning(
+    "lustre-checkpoint", "The nodes are too few, or too slow, to write the checkpoint within its stall."
+)
+_LUSTRE_EFA_UNUSED = warning("lustre-efa-unused", "The file system has EFA, and no node in its zone can use it.")
+_LUSTRE_OTHER_ZONE = warning("lustre-other-zone", "Nodes reach the file system across zones.")
+_EFA_ZONE = error("lustre-efa-zone", "FSx for Lustre has EFA in some zones only.", acceptable=True)
+_TIER = error(
+    "lustre-tier", "FSx for Lustre sells some throughput tiers, and not all of them in each zone.", acceptable=True
+)
+
+_PATH: Path = ("storage", "lustre")
+
+
+def check_lustre(storage: Storage | None, *, zone: str | None, accept: Collection[str]) -> Iterator[Problem]:
+    """Yield the errors of the file system."""
+    lustre = storage.lustre if storage else None
+    if lustre is None:
+        return
+    problems = list(check_words(lustre))
+    yield from problems
+    if lustre.existing is not None or zone is None or any(problem.rule not in accept for problem in problems):
+        return
+    sells, offer = lustre_offer(zone), accepted_offer(lustre, zone, accept)
+    if lustre.efa and not sells.efa:
+        message = f"FSx sells no file systems with EFA in {zone}; remove it, or write efa: false"
+        yield _EFA_ZONE((*_PATH, "efa"), message)
+    if lustre.tier and lustre.tier.amount not in sells.tiers:
+        tiers = ", ".join(str(tier) for tier in sells.tiers)
+        sold = f"sells the tiers {tiers} MB/s/TiB in {zone}" if tiers else f"sells no PERSISTENT_2 in {zone}"
+        yield _TIER((*_PATH, "tier"), f"FSx {sold}, got {lustre.tier}")
+    if (lustre.tier and lustre.tier.amount not in offer.tiers) or (lustre.efa and not offer.efa):
+        return
+    found = list(check_choices(lustre, offer))
+    if any(key is not None for key, _ in found):
+        for key, message in found:
+            at_key = key is not None and key != "capacity"
+            yield SOLD((*_PATH, str(key)), message) if at_key else _unsold(lustre, message)
+        return
+    try:
+        plan = lustre_plan(lustre, zone=zone, accept=accept)
+    except ValueError as error:
+        yield _unsold(lustre, str(error))
+        return
+    if plan is not None:
+        yield from _check_shape(lustre, plan.spec)
+
+
+def _unsold(lustre: Lustre, message: str) -> Problem:
+    """The problem at the key that is nearest to it."""
+    exact = lustre.tier is not None and lustre.capacity is not None
+    for key in ("capacity",) if exact and "GiB" in message else ():
+        return SOLD((*_PATH, key), f"{message}; without `tier` any size will do")
+    # The cluster file's word for it.
+    message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
+    for words, key, said in (
+        ("metadata IOPS", "metadata-iops", lustre.metadata_iops),
+        ("throughput capacity", "throughput-capacity", lustre.throughput_capacity),
+        ("read cache", "read-cache", lustre.read_cache),
+    ):
+        # Of several problems none is nearest.
+        if said is not None and words in message and "; " not in message.replace("; the next", ""):
+            return SOLD((*_PATH, key), message)
+    return SOLD(_PATH, message, at_key=True)
+
+
+def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
+    if lustre.capacity is None or lustre.tier is None or lustre.throughput is None:
+        return
+    asked, tier = lustre.capacity.gib, lustre.tier.mb_per_s_per_tib
+    for message in check_capacity(asked, tier=tier, efa=spec.efa):
+        way_out = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if spec.efa else "")
+        yield SOLD((*_PATH, "capacity"), message + way_out)
+        return
+
+
+# What each key decides. Where two do not go together, the one that stands first here is told: the narrower one.
+_DECIDES = {
+    "metadata-iops": ("metadata_mode", "metadata_iops"),
+    "capacity": ("capacity_gib",),
+    "tier": ("mb_per_s_per_tib",),
+    "read-cache": ("read_cache_mode", "read_cache_gib"),
+    "lustre-version": ("lustre_version",),
+    "throughput-capacity": ("throughput_capacity_mb_per_s",),
+    "efa": ("efa",),
+    "storage-type": ("storage_type",),
+    "deployment-type": ("deployment_type",),
+}
+
+
+def check_choices(lustre: Lustre, offer: LustreOffer) -> Iterator[tuple[str | None, str]]:
+    """Each refusal of FSx, and the key without which it would not be one. None: no single key is the reason."""
+    stated = lustre_overrides(lustre)
+    for message in _refusals(lustre, stated, offer):
+        yield next((key for key in _DECIDES if _is_reason(lustre, key, message, stated, offer)), None), message
+
+
+def _is_reason(lustre: Lustre, key: str, message: str, stated: LustreOverrides, offer: LustreOffer) -> bool:
+    if getattr(lustre, key.replace("-", "_")) is None:
+        return False
+    without = replace(stated, **dict.fromkeys(_DECIDES[key]))
+    return message not in _refusals(lustre, without, offer)
+
+
+def _refusals(lustre: Lustre, overrides: LustreOverrides, offer: LustreOffer) -> list[str]:
+    goal = lustre_goal(lustre)
+    # What is left open is found from the goal, as it will be.
+    stated, _ = kind_of(goal, offer, overrides)
+    return check_sold(stated, offer=offer, associations=goal.associations, backups=goal.backups)
+
+
+def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]]:
+    existing = lustre.existing
+    if existing is None:
+        return
+    words = [f"{existing.id} is yours: this library neither retains nor guards it, and does not change it"]
+    if existing.security_group is None:
+        words.append("let the nodes in yourself, by the group of the nodes, or name its security-group")
+    if cluster.network.existing is None:
+        words.append("it is in another VPC than the one that is made: connect the two, or name its VPC")
+    network = cluster.network.existing
+    if existing.efa and (existing.cidr is None or network is None or network.cidr is None):
+        words.append(
+            "over EFA it is reached from its own /16 only; to have that checked, give the ranges of its subnet, "
+            "existing.cidr, and of the nodes', network.existing.cidr"
+        )
+    yield _EXISTING_LUSTRE, "; ".join(words)
+
+
+def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    bucket = cluster.storage.existing_bucket
+    if bucket is not None:
+        yield _EXISTING_BUCKET, existing_bucket_warning(bucket.name, bucket.key, cluster.region)
+    lustre, plan = cluster.storage.lustre, cluster.lustre_plan
+    if lustre is None:
+        return
+    if plan is not None and plan.quotas_passed:
+        takes = {quota: used for quota, used in plan.spec.quota_uses}
+        words = [
+            f"{takes[quota]:,} {quota.unit} of {quota.name} ({quota.code}), which is {quota.default:,} by default"
+            for quota in plan.quotas_passed
+        ]
+        yield _LUSTRE_QUOTA, f"the file system takes {'; '.join(words)}; have it raised before you deploy"
+    yield from _existing(cluster, lustre)
+    yield from warn_associations(cluster, lustre)
+    goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.lustre_zone)
+    if plan is not None and goal is not None and nodes is not None:
+        seconds = checkpoint_times(goal.size_bytes, plan.spec, nodes).write_seconds
+        if seconds > goal.stall_seconds:
+            yield (
+                _LUSTRE_CHECKPOINT,
+                f"{nodes.count:,} nodes of {nodes.record.name} take {float(seconds):,.4g} s to write a checkpoint, and "
+                f"it may take {float(goal.stall_seconds):,.4g} s: the nodes are the limit, not the file system; write "
+                "it from more nodes, or allow a longer stall",
+            )
+    if cluster.lustre_efa and not any(wished_client(lustre).connections(kind) for kind, _ in cluster.efa_clients):
+        yield (
+            _LUSTRE_EFA_UNUSED,
+            "the file system has EFA, and no node in its zone can use it, so all come over TCP; "
+            + (
+                "write existing.efa: false, so that nodes are not set up for it"
+                if lustre.existing
+                else "write efa: false if none ever will: it can't be changed later"
+            ),
+        )
+    if cluster.lustre_efa:
+        yield from warn_efa(cluster, lustre)
+    zone = cluster.lustre_zone
+    far = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != zone)
+    if far:
+        yield (
+            _LUSTRE_OTHER_ZONE,
+            f"{', '.join(far)}: the file system is in {zone}, so these nodes reach it across zones: over TCP "
+            "only, and the traffic is charged",
+        )

@@ -1,0 +1,260 @@
+"""Rules of the network."""
+
+from collections.abc import Collection, Iterator, Sequence
+from ipaddress import IPv4Network
+
+from ultracluster.catalogue.ec2 import NETWORK_INTERFACES_PER_REGION, InstanceType, addresses, interfaces, is_local_zone
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._needs import TrainingAddresses, lustre_plan, training_addresses
+from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.sections._network import Network
+from ultracluster.clusterfile.sections._storage import Storage
+from ultracluster.planning.network import (
+    largest_training_subnet,
+    plan_subnets,
+    plan_zone_subnets,
+    subnet_capacity,
+    zone_subnet_problems,
+)
+
+_INTERFACE_QUOTA = warning(
+    "interface-quota", "The nodes have more network interfaces than a region gives an account by default."
+)
+_DOCKER_RANGE = warning("docker-range", "The network overlaps 172.17.0.0/16, the range of Docker.")
+_SUBNET_SIZE = warning("subnet-size", "The range of the existing subnet is not known.")
+_EXISTING = error("network-existing", "An existing network keeps its own ranges and subnets.")
+_LOCAL_ZONE = error("local-zone", "A Local Zone has neither NAT gateways nor Slurm controllers.")
+_RANGE = error("network-range", "The ranges of VPC and subnets must be valid, within the VPC, and not overlap.")
+_SUBNETS = error("network-subnets", "Each zone with nodes has one subnet, and each subnet has nodes.")
+_ADDRESSES = error(
+    "network-addresses", "A subnet must have an address for every interface; its range cannot change later."
+)
+
+
+def check_network(network: Network | None, zone: str | None) -> Iterator[Problem]:
+    """Whether ranges and zones make a network."""
+    if network is None:
+        return
+    services = ("network", "control-plane-zone")
+    no_controller = "a Local Zone has neither NAT gateways nor Slurm controllers"
+    if network.existing is not None:
+        for key in sorted(network.model_fields_set - {"existing"}):
+            message = "describes a new VPC, and network.existing names an existing one; remove one of the two"
+            yield _EXISTING(("network", key.replace("_", "-")), message, at_key=True)
+        if zone and is_local_zone(zone):
+            message = f"{zone} is a Local Zone, and {no_controller}: let the cluster make its VPC"
+            message += ", with network.control-plane-zone"
+            yield _LOCAL_ZONE(("network", "existing"), message)
+        return
+    if network.control_plane_zone and is_local_zone(network.control_plane_zone):
+        message = (
+            f"must be a zone of the region itself, got the Local Zone {network.control_plane_zone}; {no_controller}"
+        )
+        yield _LOCAL_ZONE(services, message)
+    if zone and is_local_zone(zone) and not network.control_plane_zone:
+        message = (
+            f"{zone} is a Local Zone, and {no_controller}; name a zone of the region for them, such as "
+            f"network: {{control-plane-zone: {zone.split('-')[0]}-az1}}"
+        )
+        yield _LOCAL_ZONE(("zone",), message)
+    try:
+        plan_subnets(network.cidr, 0, network.training_subnet)
+    except ValueError as error:
+        key = "cidr" if network.training_subnet is None else "training-subnet"
+        yield _RANGE(("network", key), str(error))
+
+
+def check_zones_of_groups(
+    network: Network | None, zone: str | None, groups: Sequence[NodeGroup], *, further: Sequence[str]
+) -> Iterator[Problem]:
+    """Whether every zone that nodes are in has a subnet, and every subnet nodes or, in `further` zones, EKS's own."""
+    if network is None or zone is None:
+        return
+    zones = sorted(({group.zone for group in groups} | set(further)) - {zone})
+    path: Path = ("network", "subnets")
+    named: set[str] = set(network.subnets)
+    if network.existing is not None:
+        path, named = ("network", "existing", "subnets"), set(network.existing.subnets)
+        for group in groups:
+            if group.zone not in named | {zone}:
+                message = (
+                    f"{network.existing.subnet} is in {zone}, and these nodes are in {group.zone}; name the existing "
+                    f"subnet there: network: {{existing: {{subnets: {{{group.zone}: subnet-...}}}}}}"
+                )
+                yield _SUBNETS(("nodes", group.section, "zone"), message)
+        where = {network.existing.subnet: zone}
+        for other, subnet in network.existing.subnets.items():
+            first = where.setdefault(subnet, other)
+            if first != other:
+                message = f"{subnet} is in one zone, and the file puts it into {first} and {other}; correct one"
+                yield _SUBNETS((*path, other), message)
+    if zone in named:
+        message = f"{zone} is the cluster's own zone, whose subnet is network.training-subnet; remove it"
+        yield _SUBNETS((*path, zone), message, at_key=True)
+    for other in sorted(named - {zone} - set(zones)):
+        message = f"no node group is in {other}; remove it, or write zone: {other} where it is meant"
+        yield _SUBNETS((*path, other), message, at_key=True)
+    if network.existing is None:
+        yield from _check_zone_subnets(network, zones, groups)
+
+
+def _check_zone_subnets(network: Network, zones: Sequence[str], groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+    try:
+        plan = plan_subnets(network.cidr, 0, network.training_subnet)
+    except ValueError:
+        return
+    taken = (plan.training, plan.public, plan.services)
+    for zone, message in zone_subnet_problems(network.cidr, zones, network.subnets, taken).items():
+        first = next((group.section for group in groups if group.zone == zone), None)
+        path: Path = ("nodes", first, "zone") if first else ("network", "cidr")
+        if zone in network.subnets:
+            path = ("network", "subnets", zone)
+        yield _RANGE(path, message)
+
+
+def zone_subnets(network: Network, zones: Sequence[str]) -> dict[str, IPv4Network]:
+    """Ranges of the subnets in other zones; none when the VPC's own subnets can't be.
+
+    Raises:
+        ValueError: When a zone can't have one.
+    """
+    try:
+        plan = plan_subnets(network.cidr, 0, network.training_subnet)
+    except ValueError:
+        return {}
+    return plan_zone_subnets(network.cidr, zones, network.subnets, (plan.training, plan.public, plan.services))
+
+
+def check_addresses(
+    network: Network | None,
+    *,
+    groups: Sequence[NodeGroup],
+    service: int | None,
+    service_type: InstanceType | None,
+    storage: Storage | None,
+    zone: str | None,
+    further: Sequence[str],
+    accept: Collection[str],
+) -> Iterator[Problem]:
+    """Whether each subnet holds the nodes, and the training subnet the file system too."""
+    possible = [group for group in groups if _addresses(group) is not None]
+    yield from _check_other_zones(network, possible, zone, further)
+    here = [group for group in possible if group.zone == zone]
+    capacity = _capacity(network)
+    if capacity is None or not possible or service is None or service_type is None:
+        return
+    spec = None
+    if storage and storage.lustre and zone:
+        try:
+            plan = lustre_plan(storage.lustre, zone=zone, accept=accept)
+            spec = plan.spec if plan else None
+        except ValueError:
+            spec = None
+    # Only nodes of Kubernetes run pods.
+    kubernetes = any(group.pods for group in possible)
+    needed = training_addresses(here, service=service, service_type=service_type, lustre=spec, kubernetes=kubernetes)
+    if needed.total <= capacity:
+        return
+    if needed.lustre > needed.nodes:
+        message = (
+            f"its servers, with room to grow, take {needed.lustre:,} addresses, and the training subnet has "
+            f"{capacity:,}; ask for less, or take a larger range"
+        )
+        yield _ADDRESSES(("storage", "lustre"), message)
+    elif here:
+        largest = max(here, key=lambda group: group.addresses)
+        yield _ADDRESSES(("nodes", largest.section, "count"), _too_many(largest, needed, capacity))
+
+
+def _check_other_zones(
+    network: Network | None, groups: Sequence[NodeGroup], zone: str | None, further: Sequence[str]
+) -> Iterator[Problem]:
+    if network is None or network.existing is not None or zone is None:
+        return
+    zones = sorted(({group.zone for group in groups} | set(further)) - {zone})
+    try:
+        subnets = zone_subnets(network, zones)
+    except ValueError:
+        return
+    for other, subnet in subnets.items():
+        there = [group for group in groups if group.zone == other]
+        if not there:
+            continue
+        needed, capacity = sum(group.addresses for group in there), subnet_capacity(subnet)
+        if needed > capacity:
+            largest = max(there, key=lambda group: group.addresses)
+            message = (
+                f"the nodes in {other} take {needed:,} addresses, and their subnet {subnet} has {capacity:,}; give it "
+                f"a larger range: network: {{subnets: {{{other}: RANGE}}}}"
+            )
+            yield _ADDRESSES(("nodes", largest.section, "count"), message)
+
+
+def _capacity(network: Network | None) -> int | None:
+    if network is None:
+        return None
+    if network.existing is not None:
+        return subnet_capacity(network.existing.cidr) if network.existing.cidr else None
+    try:
+        return subnet_capacity(network.training_subnet or largest_training_subnet(network.cidr))
+    except ValueError:
+        return None
+
+
+def _addresses(group: NodeGroup) -> int | None:
+    try:
+        return group.addresses_per_node
+    except ValueError:
+        return None
+
+
+def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str:
+    others = needed.total - group.addresses
+    each = group.addresses_per_node
+    fit = max(0, (capacity - others) // each)
+    way_out = [f"at most {fit:,} such nodes fit"]
+    try:
+        with_one = addresses(interfaces(group.instance_type))
+    except ValueError:
+        with_one = each
+    if group.pods and fit:
+        way_out.append(f"pods: lower than {group.pods} takes fewer")
+    if with_one < addresses(group.interfaces) and fit:
+        way_out.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
+    way_out.append("or take a larger range")
+    return (
+        f"{group.count:,} nodes of {each} addresses take {group.addresses:,}, and everything else {others:,}, but the "
+        f"training subnet has {capacity:,}; {', '.join(way_out)}"
+    )
+
+
+# Docker's default, and that of AWS services built on it. See
+# https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-21).
+_DOCKER = IPv4Network("172.17.0.0/16")
+
+
+def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups)
+    if interfaces > NETWORK_INTERFACES_PER_REGION:
+        yield (
+            _INTERFACE_QUOTA,
+            f"the nodes have {interfaces:,} network interfaces, and a region gives an account "
+            f"{NETWORK_INTERFACES_PER_REGION:,} by default; have the VPC quota L-DF5E4CA3 raised before you deploy",
+        )
+    existing = cluster.network.existing
+    network = existing.cidr if existing else cluster.network.cidr
+    if network is not None and network.overlaps(_DOCKER):
+        yield (
+            _DOCKER_RANGE,
+            f"{network} overlaps {_DOCKER}, where Docker on a node puts its containers: the node then can't reach what "
+            "has an address there; take another range",
+        )
+    if existing is not None and existing.cidr is None:
+        yield (
+            _SUBNET_SIZE,
+            f"the cluster takes {cluster.addresses:,} addresses of {existing.subnet}, whose size is not known here; "
+            "give its range, network.existing.cidr, to have it checked",
+        )

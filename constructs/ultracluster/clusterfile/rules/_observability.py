@@ -1,0 +1,164 @@
+"""Rules of metrics, alerts and dashboards."""
+
+from collections.abc import Iterator
+
+from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REGIONS, MOST_RETENTION_DAYS
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import KUBERNETES
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.sections._observability import Observability
+from ultracluster.planning.workload import SERIES_PER_NODE, series_at_most
+
+_METRICS_PROGRAMS = warning(
+    "metrics-programs", "Nodes need programs to send metrics, and the file does not say that their image has them."
+)
+_GRAFANA_PRIVATE = warning("grafana-private", "Nodes have no internet access to install Grafana, so none is created.")
+_NO_MANAGED_GRAFANA = warning("grafana-region", "The region has no Amazon Managed Grafana, so Grafana is self-hosted.")
+_ALERTS_UNHEARD = warning("alerts-unheard", "The topic of the alerts has no subscription in the file.")
+_ALERT_MANAGER = warning("alert-manager", "An existing workspace has its own alert manager, which is not changed.")
+_OFF = error("observability-off", "Without metrics the other keys have no effect.")
+_RETENTION = error("metrics-retention", "Prometheus keeps metrics for 1 to 1095 whole days.")
+_EXISTING = error("workspace-existing", "An existing workspace keeps its own retention, limit and alert manager.")
+_QUOTA = error("metrics-quota", "A workspace takes a limited number of active series by default.", acceptable=True)
+_SERIES = error("metrics-series-limit", "A limit below the series of the nodes discards samples.")
+_EMPTY = error("alerts-empty", "An empty section has no effect.")
+TOPIC_AND_EMAIL = error("topic-and-email", "An existing topic keeps its own subscriptions.")
+_GRAFANA = error("grafana-kind", "`workspace` and `saml` configure Amazon Managed Grafana.")
+_SAML = error("grafana-saml", "A role has one permission, and an existing workspace its own sign-in.")
+_GRAFANA_REGION = error(
+    "grafana-workspace-region", "Amazon Managed Grafana is not sold in every region.", acceptable=True
+)
+
+_PATH: Path = ("observability",)
+_DAY = 86_400
+
+
+def check_observability(requested: Observability | None, *, region: str | None) -> Iterator[Problem]:
+    """Everything that is wrong with the section, whatever nodes there are.
+
+    Args:
+        requested: The section. None: it could not be read.
+        region: The region. None: not known, not checked.
+    """
+    if requested is None:
+        return
+    said = requested.model_fields_set
+    if not requested.on:
+        for key in sorted(said - {"profile"}):
+            message = "there is nothing to say of it with profile: none; remove it, or the profile"
+            yield _OFF((*_PATH, key.replace("_", "-")), message, at_key=True)
+        return
+    if requested.retention.amount % _DAY or not _DAY <= requested.retention.amount <= MOST_RETENTION_DAYS * _DAY:
+        message = f"metrics are kept for whole days, 1 d to {MOST_RETENTION_DAYS} d, got {requested.retention}"
+        yield _RETENTION((*_PATH, "retention"), message)
+    yield from _check_alerts(requested)
+    yield from _check_grafana(requested, region)
+    if requested.workspace is not None:
+        for key in sorted(said & {"retention", "series_limit"}):
+            message = "an existing workspace keeps its own; remove it, or the workspace"
+            yield _EXISTING((*_PATH, key.replace("_", "-")), message, at_key=True)
+        if requested.alerts.pagerduty is not None:
+            message = "an existing workspace keeps its own alert manager: name PagerDuty in that"
+            yield _EXISTING((*_PATH, "alerts", "pagerduty"), message, at_key=True)
+
+
+def check_series(requested: Observability | None, nodes: int) -> Iterator[Problem]:
+    """Whether the series of all nodes fit.
+
+    Args:
+        requested: The section. None: it could not be read.
+        nodes: All nodes, login nodes included.
+    """
+    if requested is None or not requested.on:
+        return
+    most = series_at_most(requested.profile, nodes)
+    less = [profile for profile in SERIES_PER_NODE if series_at_most(profile, nodes) <= ACTIVE_SERIES]
+    if most > ACTIVE_SERIES:
+        message = (
+            f"{nodes:,} nodes have up to {most:,} active series with {requested.profile}, and a workspace takes "
+            f"{ACTIVE_SERIES:,} by default (L-5A151448); "
+            + (f"take {less[-1]}" if less else "have it raised, and name the workspace")
+        )
+        if requested.workspace is None:
+            yield _QUOTA((*_PATH, "profile"), message, at_key="profile" not in requested.model_fields_set)
+    elif requested.series_limit is not None and requested.series_limit < most:
+        message = (
+            f"{nodes:,} nodes have up to {most:,} active series with profile: {requested.profile}, so samples would be "
+            f"discarded; allow {most:,} or more, or take less than {requested.profile}"
+        )
+        yield _SERIES((*_PATH, "series-limit"), message)
+    elif requested.series_limit is not None and requested.series_limit > ACTIVE_SERIES:
+        message = f"a workspace takes {ACTIVE_SERIES:,} series by default (L-5A151448), got {requested.series_limit:,}"
+        yield _QUOTA((*_PATH, "series-limit"), message)
+
+
+def _check_alerts(requested: Observability) -> Iterator[Problem]:
+    alerts = requested.alerts
+    if "alerts" in requested.model_fields_set and not alerts.model_fields_set:
+        message = "says nothing; name a topic, an email, pagerduty or runbooks, or remove it"
+        yield _EMPTY((*_PATH, "alerts"), message, at_key=True)
+    if alerts.topic is not None and alerts.email is not None:
+        message = "subscribe the address to your topic yourself; with an existing topic none is created"
+        yield TOPIC_AND_EMAIL((*_PATH, "alerts", "email"), message)
+
+
+def _check_grafana(requested: Observability, region: str | None) -> Iterator[Problem]:
+    grafana = requested.grafana
+    for key, value in (("workspace", grafana.workspace), ("saml", grafana.saml)):
+        if value is not None and grafana.kind != "managed":
+            message = f"is for Amazon Managed Grafana, and kind is {grafana.kind}; write kind: managed, or remove it"
+            yield _GRAFANA((*_PATH, "grafana", key), message, at_key=True)
+    if grafana.workspace is not None and grafana.saml is not None:
+        message = "people sign in to an existing workspace as it is configured; remove one of the two"
+        yield _SAML((*_PATH, "grafana", "saml"), message, at_key=True)
+    if grafana.saml is not None:
+        roles = [*grafana.saml.admins, *grafana.saml.editors]
+        for role in sorted({role for role in roles if roles.count(role) > 1}):
+            message = f"names {role} twice; a role administers or edits, and is named once"
+            yield _SAML((*_PATH, "grafana", "saml"), message, at_key=True)
+    if grafana.workspace is not None and region is not None and region not in MANAGED_GRAFANA_REGIONS:
+        message = f"{region} has no Amazon Managed Grafana, so no workspace exists there; take kind: self-hosted"
+        yield _GRAFANA_REGION((*_PATH, "grafana", "workspace"), message)
+
+
+def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    requested = cluster.observability
+    if not requested.on:
+        return
+    given = {group.section: group.image for group in cluster.node_groups} | {"login": cluster.slurm.login.image}
+    # Under Kubernetes the programs are containers.
+    if cluster.orchestrator != KUBERNETES and (lacking := [name for name, image in given.items() if image is None]):
+        yield (
+            _METRICS_PROGRAMS,
+            f"{', '.join(lacking)}: nodes send metrics with prometheus and node_exporter, and with dcgm-exporter where "
+            "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Make "
+            "an image with compute.ImagePipeline, or put them into /opt/ultracluster/bin of your own image, or write "
+            "observability: {profile: none}",
+        )
+    if requested.grafana.kind != "none" and cluster.grafana == "none":
+        yield (
+            _GRAFANA_PRIVATE,
+            "no Grafana is made: a server of your own installs it from the internet, and there is no way there. Write "
+            "grafana: {kind: none} if that is right, or kind: managed where the region has it",
+        )
+    elif requested.grafana.kind == "managed" and cluster.grafana != "managed":
+        yield (
+            _NO_MANAGED_GRAFANA,
+            f"{cluster.region} has no Amazon Managed Grafana, so a small server of your own shows the dashboards; "
+            "write grafana: {kind: self-hosted} if that is right",
+        )
+    alerts = requested.alerts
+    if requested.workspace is None and alerts.topic is None and alerts.email is None and alerts.pagerduty is None:
+        yield (
+            _ALERTS_UNHEARD,
+            "nobody is subscribed to the topic of the alerts; write observability: {alerts: {email: ...}}, or name an "
+            "existing topic or PagerDuty",
+        )
+    if requested.workspace is not None:
+        yield (
+            _ALERT_MANAGER,
+            f"{requested.workspace.rpartition('/')[2]} gets the rules, and its own alert manager says who hears of "
+            "alerts; it must let alerts of the label severity reach somebody",
+        )

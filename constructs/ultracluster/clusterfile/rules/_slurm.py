@@ -1,0 +1,296 @@
+"""Rules of Slurm."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, check_accounts, health_settings
+from ultracluster.catalogue.ec2 import PCS_NODE_GROUPS_PER_CLUSTER
+from ultracluster.catalogue.schedulers import Place, pcs
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile._slurm_plan import (
+    QUEUE_KEYS,
+    accounting_script,
+    accounts,
+    cluster_settings,
+    preempting,
+    queue_settings,
+)
+from ultracluster.clusterfile.rules._capacity import NODE_GROUP_QUOTA
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.sections._nodes import NodeGroupSection
+from ultracluster.clusterfile.sections._slurm import Queue, Slurm
+from ultracluster.clusterfile.sections._slurm_words import CONTROLLER_SIZE, SLURM_VERSION
+from ultracluster.clusterfile.sections._word import not_one_of
+from ultracluster.planning.capacity import check_static_nodes
+from ultracluster.planning.slurm import (
+    METRICS_SETTINGS,
+    METRICS_SINCE,
+    QueueMember,
+    check_gres,
+    check_settings,
+    check_shared_queue,
+    unknown_settings,
+)
+
+_USERS_WITHOUT_HOME = warning("users-without-home", "There are users, and no shared home.")
+_UNKNOWN_SETTING = warning("unknown-setting", "A setting of Slurm that AWS PCS is not known to accept.")
+_VERSION = error("slurm-version", "PCS runs some versions of Slurm only, until a date.", acceptable=True)
+_SIZE = error("slurm-size", "PCS has some sizes of controllers only.", acceptable=True)
+_FEATURES = error("slurm-features", "The library sets the features of nodes, from labels.")
+_GRES = error("slurm-gres", "PCS and Slurm take some records of gres.conf only.")
+_MIN = error("min-nodes", "PCS powers nodes off for some capacities only.")
+_METRICS = error("slurm-metrics", "PCS serves metrics of newer versions only, and sets what they need.")
+_REST = error("slurm-rest-api", "PCS has the REST API of newer versions only.")
+_PURGE = error("slurm-purge-time", "PCS keeps accounting records for whole days.")
+_ACCOUNTING = error("slurm-accounting", "Accounts, QoS and billing need the accounting database.")
+_SETTING = error("slurm-setting", "PCS refuses settings that it manages, and Slurm those that contradict.")
+_SETTING_KEY = error("slurm-setting-key", "A setting with a key of its own is written there.")
+_QUEUE_NODES = error(
+    "slurm-queue-nodes", "A queue has nodes of sections that exist, and PCS one kind of node for each."
+)
+_QUEUE_TIME = error("slurm-queue-time", "A default above the maximum refuses every job that requests no time.")
+_NAMES = error("slurm-unknown-name", "Accounts and QoS must be in the file before others name them.")
+_PREEMPT = error("slurm-preempt", "Preemption needs partition priorities and a queue with a higher one.")
+_DEFAULT = error("slurm-default-queue", "Slurm has one default queue.")
+_ACCOUNT = error("slurm-account", "The tree of accounts must have one root and no loop.")
+_ACCOUNTS_SIZE = error(
+    "slurm-accounts-size", "One document of Systems Manager holds a limited number of accounts and users."
+)
+_UID = error("slurm-uid", "Files belong to numbers: two users with one number share their files.")
+_ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
+_USER = error("slurm-user", "Linux and Slurm take some names, numbers and keys only.")
+_USERS = error("slurm-users", "Each user takes resources of the stack.")
+
+_DAY_SECONDS = 86_400
+# A quarter of the resources of a stack.
+_MOST_USERS = 100
+# Slurm has it from the beginning.
+_NORMAL = "normal"
+
+
+def check_slurm(
+    slurm: Slurm | None, sections: Mapping[str, NodeGroupSection], groups: Sequence[NodeGroup]
+) -> Iterator[Problem]:
+    """Everything that is wrong with the section, and with what node groups tell Slurm."""
+    if slurm is None:
+        return
+    yield from _check_controller(slurm)
+    yield from _check_queues(slurm, sections, groups)
+    yield from _check_accounts(slurm)
+    yield from _check_users(slurm)
+    for name, section in sections.items():
+        path: Path = ("nodes", name, "slurm")
+        yield from _settings("node-group", (*path, "settings"), section.slurm.settings, slurm.version)
+        if "Features" in section.slurm.settings:
+            message = "this library sets it, from labels; write labels"
+            yield _FEATURES((*path, "settings", "Features"), message, at_key=True)
+        for message in check_gres(section.slurm.settings, section.slurm.gres, version=slurm.version):
+            yield _GRES((*path, "gres" if section.slurm.gres else "settings"), message)
+
+
+def check_scaling(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+    """Whether groups may have fewer nodes up than they have."""
+    for group in groups:
+        for message in check_static_nodes(group.capacity, minimum=group.minimum, count=group.count):
+            yield _MIN(("nodes", group.section, "min"), message)
+
+
+def _check_controller(slurm: Slurm) -> Iterator[Problem]:
+    path: Path = ("slurm",)
+    if slurm.version not in pcs.SLURM_VERSIONS:
+        message = not_one_of(slurm.version, pcs.SLURM_VERSIONS, SLURM_VERSION)
+        if ended := pcs.ENDED_SLURM_VERSIONS.get(slurm.version):
+            message = f"AWS PCS ended Slurm {slurm.version} on {ended}; take one of {', '.join(pcs.SLURM_VERSIONS)}"
+        yield _VERSION((*path, "version"), message)
+    if slurm.size is not None and slurm.size not in pcs.SIZES:
+        yield _SIZE((*path, "size"), not_one_of(slurm.size, pcs.SIZES, CONTROLLER_SIZE))
+    if slurm.metrics and slurm.version < METRICS_SINCE:
+        message = f"PCS shows metrics from Slurm {METRICS_SINCE} on, and the version is {slurm.version}"
+        yield _METRICS((*path, "metrics"), message)
+    if slurm.rest_api and slurm.version < pcs.REST_API_SINCE:
+        message = f"PCS has the REST API from Slurm {pcs.REST_API_SINCE} on, and the version is {slurm.version}"
+        yield _REST((*path, "rest-api"), message)
+    for name in METRICS_SETTINGS if slurm.metrics else ():
+        if name in slurm.settings:
+            message = "metrics: true sets it; remove one of the two"
+            yield _METRICS((*path, "settings", name), message, at_key=True)
+    if slurm.metrics and "PrivateData" in slurm.settings:
+        message = "PCS shows no metrics when PrivateData is set; remove one of the two"
+        yield _METRICS((*path, "settings", "PrivateData"), message, at_key=True)
+    purge = slurm.accounting_purge_time
+    if purge is not None:
+        days, rest = divmod(purge.seconds, _DAY_SECONDS)
+        if rest or not 1 <= days <= pcs.LONGEST_PURGE_DAYS:
+            message = f"must be 1 to {pcs.LONGEST_PURGE_DAYS:,} whole days, such as 365 d, got {purge}"
+            yield _PURGE((*path, "accounting-purge-time"), message)
+    if not slurm.accounting:
+        without = {
+            "accounting-purge-time": purge is not None,
+            "slurmdbd-settings": bool(slurm.slurmdbd_settings),
+            "accounts": bool(slurm.accounts),
+            "qos": bool(slurm.qos),
+        }
+        for key in (key for key, there in without.items() if there):
+            yield _ACCOUNTING((*path, key), "needs accounting: true", at_key=True)
+        if "AccountingStorageEnforce" in slurm.settings:
+            key_path: Path = (*path, "settings", "AccountingStorageEnforce")
+            yield _ACCOUNTING(key_path, "needs accounting: true", at_key=True)
+    # With what the library adds: a setting of theirs may not go with one of ours.
+    told = health_settings(cluster_settings(slurm)) if slurm.health else cluster_settings(slurm)
+    for name, message in check_settings("cluster", told, version=slurm.version).items():
+        where: Path = (*path, "settings", name) if name in slurm.settings else (*path, "settings")
+        if name == "SlurmctldParameters" and "PrologFlags" not in slurm.settings:
+            message += f"; slurm.health sets {told['PrologFlags']}, so write PrologFlags: Contain"
+        yield _SETTING(where, message)
+    yield from _settings("slurmdbd", (*path, "slurmdbd-settings"), slurm.slurmdbd_settings, slurm.version)
+    yield from _settings("cgroup", (*path, "cgroup-settings"), slurm.cgroup_settings, slurm.version)
+
+
+def _settings(place: Place, path: Path, settings: Mapping[str, str], version: str) -> Iterator[Problem]:
+    for name, message in check_settings(place, settings, version=version).items():
+        yield _SETTING((*path, name), message)
+
+
+def _member(group: NodeGroup) -> QueueMember:
+    return QueueMember(
+        name=group.section,
+        count=group.count,
+        ultraserver=bool(group.instance_type.ultraservers),
+        block=getattr(group.capacity, "reservation_id", group.name),
+    )
+
+
+def _check_queues(
+    slurm: Slurm, sections: Mapping[str, NodeGroupSection], groups: Sequence[NodeGroup]
+) -> Iterator[Problem]:
+    preempts = cluster_settings(slurm)
+    for name, queue in slurm.queues.items():
+        path: Path = ("slurm", "queues", name)
+        yield from _check_nodes_of(name, queue, path, sections, slurm)
+        members = [_member(group) for group in groups if group.section in (queue.nodes or (name,))]
+        for message in check_shared_queue(members):
+            yield _QUEUE_NODES((*path, "nodes"), message)
+        told = queue_settings(queue, preempts=preempting(slurm))
+        for setting, message in check_settings("queue", told, version=slurm.version).items():
+            if setting in queue.settings:
+                yield _SETTING((*path, "settings", setting), message)
+        for setting, key in QUEUE_KEYS.items():
+            if setting in queue.settings:
+                message = f"has a key of its own: write {key} beside settings"
+                yield _SETTING_KEY((*path, "settings", setting), message, at_key=True)
+        longest, usual = queue.max_time, queue.default_time
+        if longest and usual and usual.seconds > longest.seconds:
+            message = f"is longer than max-time, {longest}; Slurm would refuse every job that says nothing"
+            yield _QUEUE_TIME((*path, "default-time"), message)
+        for key, known in (("accounts", slurm.accounts), ("qos", {**slurm.qos, _NORMAL: None})):
+            for word in getattr(queue, key) if known or key == "qos" else ():
+                if word not in known and (key == "qos" or word != "root"):
+                    there = ", ".join(known) or "none"
+                    message = f"{word} is not under slurm.{key}, where there are: {there}"
+                    yield _NAMES((*path, key), message)
+        if (queue.accounts or queue.qos) and not slurm.accounting:
+            yield _ACCOUNTING(path, "accounts and QoS of a queue need accounting: true", at_key=True)
+        if queue.billing_weights and not slurm.accounting:
+            yield _ACCOUNTING((*path, "billing-weights"), "needs accounting: true", at_key=True)
+        if queue.preempt != "off" and preempts.get("PreemptType") != "preempt/partition_prio":
+            message = f"wants PreemptType preempt/partition_prio, and the settings say {preempts.get('PreemptType')}"
+            yield _PREEMPT((*path, "preempt"), message)
+        higher = [other for other in slurm.queues.values() if other.priority > queue.priority]
+        if queue.preempt != "off" and not higher:
+            message = "no queue has a higher priority, so that its jobs would never give way; give one: priority: 2"
+            yield _PREEMPT((*path, "preempt"), message)
+    defaults = [name for name, queue in slurm.queues.items() if queue.default]
+    for name in defaults[1:]:
+        message = f"{defaults[0]} is the default queue already, and there is one"
+        yield _DEFAULT(("slurm", "queues", name, "default"), message)
+
+
+def _check_nodes_of(
+    name: str, queue: Queue, path: Path, sections: Mapping[str, NodeGroupSection], slurm: Slurm
+) -> Iterator[Problem]:
+    names = queue.nodes or (name,)
+    for word in names:
+        if sections and word not in sections:
+            where: Path = (*path, "nodes") if queue.nodes else path
+            what = "" if queue.nodes else "; say which it hands out: nodes: [...]"
+            message = f"there is no node group {word}; there are {', '.join(sections)}{what}"
+            yield _QUEUE_NODES(where, message, at_key=not queue.nodes)
+    held = {section for other in slurm.queues.items() for section in (other[1].nodes or (other[0],))}
+    if name in sections and name not in held:
+        message = f"is the name of a node group that no queue names, and so of its queue; name {name} in one of them"
+        yield _QUEUE_NODES(path, message, at_key=True)
+
+
+def _check_accounts(slurm: Slurm) -> Iterator[Problem]:
+    for name, message in check_accounts(accounts(slurm)).items():
+        key = ("parent",) if slurm.accounts[name].parent and name != "root" else ()
+        yield _ACCOUNT(("slurm", "accounts", name, *key), message, at_key=not key)
+    try:
+        script = accounting_script(slurm) or ""
+    except ValueError:
+        return  # Told already, at the account.
+    if len(script.encode()) > LONGEST_SCRIPT_BYTES:
+        message = "are more than one document of Systems Manager holds; name fewer accounts, QoS and users"
+        yield _ACCOUNTS_SIZE(("slurm", "accounts"), message, at_key=True)
+    for name, account in slurm.accounts.items():
+        for word in account.qos:
+            if word not in slurm.qos and word != _NORMAL:
+                message = f"{word} is not under slurm.qos, where there are: {', '.join(slurm.qos) or 'none'}"
+                yield _NAMES(("slurm", "accounts", name, "qos"), message)
+
+
+def _check_users(slurm: Slurm) -> Iterator[Problem]:
+    owners: dict[int, str] = {}
+    for name, user in slurm.users.items():
+        path: Path = ("slurm", "users", name)
+        other = owners.setdefault(user.uid, name)
+        if other != name:
+            yield _UID((*path, "uid"), f"is {other}'s already; every user has a number of their own")
+        for word in user.accounts:
+            if word not in slurm.accounts:
+                there = ", ".join(slurm.accounts) or "none"
+                message = f"{word} is not under slurm.accounts, where there are: {there}"
+                yield _NAMES((*path, "accounts"), message)
+        if user.admin and not user.accounts:
+            message = "an administrator of Slurm is a user of Slurm, who has an account: accounts: [...]"
+            yield _ADMIN((*path, "admin"), message)
+        try:
+            User(name=name, uid=user.uid, ssh_keys=user.ssh_keys)
+        except ValueError as error:
+            yield _USER(path, str(error))
+    if len(slurm.users) > _MOST_USERS:
+        message = f"has {len(slurm.users)} users, and this takes {_MOST_USERS}; use a directory service for more"
+        yield _USERS(("slurm", "users"), message)
+
+
+def warn_slurm(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    slurm = cluster.slurm
+    unknown = [
+        *unknown_settings("cluster", slurm.settings),
+        *unknown_settings("slurmdbd", slurm.slurmdbd_settings),
+        *unknown_settings("cgroup", slurm.cgroup_settings),
+    ]
+    for queue in slurm.queues.values():
+        unknown += unknown_settings("queue", queue.settings)
+    for section in cluster.nodes.values():
+        unknown += unknown_settings("node-group", section.slurm.settings)
+    if len(cluster.queues) > PCS_NODE_GROUPS_PER_CLUSTER:
+        yield (
+            NODE_GROUP_QUOTA,
+            f"the cluster has {len(cluster.queues)} queues, and PCS gives a cluster {PCS_NODE_GROUPS_PER_CLUSTER} by "
+            "default; have it raised by a support case before you deploy",
+        )
+    if cluster.users and cluster.storage.home is None:
+        yield (
+            _USERS_WITHOUT_HOME,
+            "each user has another home on every node, for none is shared, and a job finds there what its node has; "
+            "write storage: {home: {}}",
+        )
+    if unknown:
+        yield (
+            _UNKNOWN_SETTING,
+            f"{', '.join(dict.fromkeys(unknown))}: not among the settings that AWS PCS took on 2026-11-21; if it still "
+            "does not, the deployment fails there",
+        )

@@ -1,0 +1,138 @@
+"""Rules of instance types and of the number of nodes."""
+
+from collections.abc import Iterator, Sequence
+
+from ultracluster.catalogue.ec2 import InstanceType, UltraServer, interfaces
+from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._node_group import block_group_name, instances
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.sections._capacity import Blocks
+from ultracluster.clusterfile.sections._nodes import NODE_GROUP, NodeGroupSection
+from ultracluster.planning.capacity import Block, CapacityBlock, OnDemand, UltraServerBlock, check_sold
+
+_WHOLE = error("ultraserver-whole", "An UltraServer is bought whole: counts must be multiples of its instances.")
+_EVEN = error("capacity-block-even", "Several Capacity Blocks of one section get the same number of nodes each.")
+_NAMES = error("capacity-block-name", "The name of the node group of each Capacity Block must be valid and unique.")
+_DECLARED = error("declared-type-invalid", "A declared type must have every value that planning needs.")
+_UNKNOWN = error("unknown-instance-type", "Network interfaces follow from the type: declare a new one under `types`.")
+_BESIDE = error("service-node-type", "Login and system nodes must be sold on demand, and need no UltraServer.")
+
+
+def check_types(draft: Draft) -> Iterator[Problem]:
+    """Everything that is wrong with types and with how many nodes of them are wanted."""
+    servers: dict[str, str] = {}
+    for name, declared in draft.types.items():
+        for own in declared.ultraservers or {}:
+            if servers.setdefault(own, name) != name:
+                message = f"is an UltraServer of {servers[own]} too; give one of the two another name"
+                yield _DECLARED(("types", name, "ultraservers", own), message, at_key=True)
+        if missing := declared.missing():
+            message = f"needs {', '.join(missing)} as well, or like: a type of the catalogue that it is like"
+            yield _DECLARED(("types", name), message)
+            continue
+        try:
+            declared.record(name)
+        except ValueError as error:
+            yield _DECLARED(("types", name, "like"), str(error))
+    uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.named.items()}
+    if draft.service_nodes is not None:
+        uses[*draft.service_path, "type"] = draft.service_nodes.type
+    for path, type in uses.items():
+        try:
+            record, server = draft.catalogue.look_up(type)
+        except ValueError as error:
+            # A type whose declaration is wrong is told there.
+            wrong = draft.declared - draft.catalogue.declared.keys()
+            if type not in draft.declared and not (type.startswith("u-") and wrong):
+                yield _UNKNOWN(path, str(error))
+            continue
+        if path[0] != "nodes":
+            yield from (_BESIDE(path, message) for message in _check_service(record, server))
+        section = draft.sections.get(str(path[1]))
+        if path[0] == "nodes" and section is not None:
+            yield from check_counts(str(path[1]), section, record, server)
+
+
+def _check_service(record: InstanceType, server: UltraServer | None) -> Iterator[str]:
+    if server is not None:
+        yield f"{server.name} is an UltraServer; nodes beside the node groups need no GPU"
+        return
+    yield from check_sold(record, OnDemand())
+    try:
+        interfaces(record)
+    except ValueError as error:
+        yield str(error)
+
+
+def check_counts(
+    name: str, section: NodeGroupSection, record: InstanceType, server: UltraServer | None
+) -> Iterator[Problem]:
+    """Everything that is wrong with how many nodes a section asks for."""
+    count, path = ("nodes", name, "count"), ("nodes", name)
+    if record.ultraservers and section.spare:
+        message = "an UltraServer is bought whole, with no node to spare; remove it, and let jobs take fewer nodes"
+        yield _WHOLE((*path, "spare"), message)
+        return
+    blocks = _blocks(section)
+    total = instances(section, server) + section.spare
+    if len(blocks) > 1 and total % len(blocks) and not record.ultraservers:
+        message = f"{total:,} nodes do not come out even over {len(blocks)} Capacity Blocks; each gets the same number"
+        yield _EVEN(count, message)
+        return
+    if isinstance(section.capacity, Blocks):
+        yield from _check_names(name, blocks)
+    for message in _ultraserver_problems(section, record, server, blocks):
+        yield _WHOLE(count, message)
+
+
+def _blocks(section: NodeGroupSection) -> Sequence[Block]:
+    if isinstance(section.capacity, Blocks):
+        return section.capacity.blocks
+    return [section.capacity] if isinstance(section.capacity, CapacityBlock | UltraServerBlock) else []
+
+
+def _ultraserver_problems(
+    section: NodeGroupSection, record: InstanceType, server: UltraServer | None, blocks: Sequence[Block]
+) -> list[str]:
+    """A Capacity Block holds one UltraServer, whole."""
+    if not record.ultraservers or not blocks or not isinstance(blocks[0], UltraServerBlock):
+        return []
+    sizes = {found.instances: found.name for found in record.ultraservers}
+    held = blocks[0].instances
+    if held is not None and held not in sizes:
+        return []  # The capacity itself is wrong, which is told there.
+    if server is not None and held not in (None, server.instances):
+        return [f"a {server.name} has {server.instances} instances, and the reservation says {held}; correct one"]
+    each = (instances(section, server) + section.spare) / len(blocks)
+    wanted = {held or (server.instances if server else each)} & set(sizes)
+    if each in wanted:
+        return []
+    if server is not None:
+        return [
+            f"count asks for {section.count} UltraServers, each of which has a reservation of its own, and capacity "
+            f"names {len(blocks)}; list one for each: capacity: {{reservations: [cr-..., cr-...], kind: ultraserver}}"
+        ]
+    fitting = {size: name for size, name in sorted(sizes.items()) if held in (None, size)}
+    whole = " or ".join(f"{size * len(blocks)} ({name})" for size, name in fitting.items())
+    several = f" in {len(blocks)} reservations" if len(blocks) > 1 else ""
+    return [
+        f"{record.name} is bought in whole UltraServers, which have {whole} instances{several}, got {section.count}; "
+        f"write that, or count UltraServers: type: {next(iter(fitting.values()))}, count: {len(blocks)}"
+    ]
+
+
+def _check_names(name: str, blocks: Sequence[Block]) -> Iterator[Problem]:
+    names = [block_group_name(name, block) for block in blocks]
+    if not NODE_GROUP.fullmatch(names[0]):
+        message = (
+            f"each Capacity Block makes a node group called {names[0]}, and that is longer than 25 characters; take a "
+            "name of 18 at most"
+        )
+        yield _NAMES(("nodes", name), message, at_key=True)
+    if len(set(names)) < len(names):
+        message = (
+            "two reservations end in the same six characters, which name their node groups; make one of them a node "
+            "group of its own"
+        )
+        yield _NAMES(("nodes", name, "capacity"), message)

@@ -1,0 +1,246 @@
+"""Words of several sections: numbers, quantities, places, ids, ranges of addresses, settings."""
+
+import re
+from collections.abc import Callable
+from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+from typing import Annotated, get_args
+
+from ultracluster.boot import check_mount_path, paths
+from ultracluster.catalogue.ec2 import Architecture as ArchitectureWord
+from ultracluster.catalogue.ec2 import zones
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.clusterfile import _quantities as q
+from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._word import Word
+
+Size = Annotated[q.Size, w.quantity(q.Size)]
+Duration = Annotated[q.Duration, w.quantity(q.Duration)]
+Throughput = Annotated[q.Throughput, w.quantity(q.Throughput)]
+Count = Annotated[int, Word(w.count, type="integer", minimum=1, example=64)]
+Spare = Annotated[int, Word(w.spare, type="integer", minimum=0)]
+Flag = Annotated[bool, Word(w.flag, type="boolean")]
+
+ORCHESTRATORS = ("slurm", "kubernetes")
+_PLANNED_ORCHESTRATORS = ("hyperpod-slurm", "hyperpod-kubernetes")
+REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
+_ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
+_ACCOUNT = re.compile(r"\d{12}", re.ASCII)
+KEY_ARN = re.compile(
+    r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    re.ASCII,
+)
+_SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
+_TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
+TOPIC_ARN = re.compile(r"arn:aws[a-z-]*:sns:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):[A-Za-z0-9_-]{1,256}", re.ASCII)
+# As people have them: of what RFC 5322 allows beyond, quotes and comments, a mail server may make anything.
+_DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({_DOMAIN}\.)+{_DOMAIN}", re.ASCII)
+
+
+def _name(value: object) -> str:
+    result = w.text(value, "the cluster's name")
+    # A text that is far too long stays wrong when it is cut, and readable.
+    if problems := pcs.check_cluster_name(result[:60]):
+        raise ValueError(problems[0])
+    return result
+
+
+def region(value: object) -> str:
+    """Parse a region; a zone is not one."""
+    result = w.text(value, "a region, such as us-east-2")
+    if REGION.fullmatch(result):
+        return result
+    zone = _ZONE_NAME.fullmatch(result)
+    if zone:
+        raise ValueError(f"must be a region, got the name of a zone, {shown(result)}; write region: {zone['region']}")
+    if inside := zones.region_of_zone(result):
+        raise ValueError(
+            f"must be a region, got the id of a zone, {shown(result)}; write region: {inside} and zone: {result}"
+        )
+    hint = w.did_you_mean(result, sorted(zones.REGIONS.values())).strip()
+    raise ValueError(f"must be a region, such as us-east-2, got {shown(result)}" + (f"; {hint}" if hint else ""))
+
+
+def zone_id(value: object) -> str:
+    """Parse the id of a zone; a zone's name is not one."""
+    result = w.text(value, "the id of a zone, such as use2-az1")
+    if zones.ZONE_ID.fullmatch(result):
+        return result
+    named = _ZONE_NAME.fullmatch(result)
+    where = named["region"] if named else "REGION"
+    find = (
+        f"find it with: aws ec2 describe-availability-zones --region {where} "
+        "--query 'AvailabilityZones[].[ZoneName,ZoneId]' --output text"
+    )
+    if named:
+        raise ValueError(
+            f"must be the id of a zone, such as use2-az1, got the name {shown(result)}, which means another zone in "
+            f"every account; {find}"
+        )
+    raise ValueError(f"must be the id of a zone, such as use2-az1, got {shown(result)}; {find}")
+
+
+def _account(value: object) -> str:
+    """Parse an account of 12 digits, whose leading zeros YAML may have dropped."""
+    found = getattr(value, "text", None) if isinstance(value, int) else value
+    if isinstance(found, str) and _ACCOUNT.fullmatch(found):
+        if isinstance(value, str) or not found.startswith("0"):
+            return found
+        raise ValueError(f'must be in quotes, for YAML drops the leading zero of {found}; write account: "{found}"')
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise ValueError(
+            f"must be an account of 12 digits, got {shown(value)}; one that begins with a zero is written in quotes: "
+            f'account: "{str(value).zfill(12) if 0 < value < 10**11 else "012345678901"}"'
+        )
+    raise ValueError(f'must be an account of 12 digits in quotes, such as "123456789012", got {shown(value)}')
+
+
+def orchestrator(value: object) -> str:
+    """Parse the orchestrator."""
+    if isinstance(value, str) and value in _PLANNED_ORCHESTRATORS:
+        raise ValueError(f"{value} is not built yet; this release deploys {' and '.join(ORCHESTRATORS)}")
+    return w.one_of(value, ORCHESTRATORS, "the orchestrator")
+
+
+def cidr(value: object) -> IPv4Network:
+    """Parse a range of addresses."""
+    what = "a range of IPv4 addresses, such as 10.0.0.0/16"
+    result = w.text(value, what)
+    try:
+        if "/" not in result:
+            raise ValueError(f"must be {what}, got {shown(result)}, which has no prefix length")
+        return IPv4Network(result)
+    except (AddressValueError, NetmaskValueError):
+        raise ValueError(f"must be {what}, got {shown(result)}") from None
+    except ValueError as error:
+        if "host bits" not in str(error):
+            raise
+        begins = IPv4Network(result, strict=False)
+        raise ValueError(
+            f"must be {what}, got {shown(result)}, where no range begins; did you mean {begins}?"
+        ) from None
+
+
+def key_arn(value: object) -> str:
+    """Parse the ARN of a KMS key."""
+    what = "the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/ID"
+    result = w.text(value, what)
+    if KEY_ARN.fullmatch(result):
+        return result
+    alias = "; aws kms describe-key --key-id ALIAS shows the ARN of an alias's key" if "alias/" in result else ""
+    raise ValueError(f"must be {what}, got {shown(result)}{alias}")
+
+
+def architecture(value: object) -> str:
+    """Parse the architecture of a CPU, in EC2's words."""
+    others = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64", "arm": "arm64"}
+    if isinstance(value, str) and value.lower() in others:
+        raise ValueError(f"an architecture is x86_64 or arm64, got {shown(value)}; write {others[value.lower()]}")
+    return w.one_of(value, get_args(ArchitectureWord), "an architecture")
+
+
+def mount_path(example: str, *, home: bool = False) -> Callable[[object], str]:
+    """Create the parser of the directory where nodes mount a file system."""
+
+    def parse(value: object) -> str:
+        result = w.text(value, f"a directory, such as {example}")
+        if problems := check_mount_path(result, example=example, home=home):
+            raise ValueError(problems[0])
+        return result
+
+    return parse
+
+
+def one_line(value: object) -> str:
+    """Parse a value of a setting; a number is read as it was written."""
+    result = w.written(value)
+    if not isinstance(result, str) or not result or "\n" in result:
+        raise ValueError(f"must be a text on one line, got {shown(value)}")
+    return result
+
+
+def settings(value: object, what: str = "names to values, as in {Prolog: /fsx/prolog.sh}") -> dict[str, str]:
+    """Parse settings of slurm.conf by name."""
+
+    def key(name: str) -> str | None:
+        good = _SETTING.fullmatch(name)
+        return None if good else f"a setting of slurm.conf is a word, such as Prolog, got {shown(name)}"
+
+    return w.mapped(value, what, key=key, parse=one_line)
+
+
+def _tags(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of names to texts, got {shown(value)}")
+    errors = Collector()
+    for key, word in value.items():
+        if problem := _tag_problem(key, word):
+            errors.add((key,), problem)
+    errors.result(value)
+    # 50 in all, of these characters: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Tag.html
+    # (read 2026-11-21); this library and the CDK add a few.
+    if len(value) > 40:
+        raise ValueError(f"a resource takes 50 tags, of which 40 are yours, got {len(value)}")
+    return dict(value)
+
+
+def _tag_problem(key: str, word: object) -> str | None:
+    if not isinstance(word, str):
+        return f"a tag's value must be a text, got {shown(word)}; put it in quotes"
+    if key.lower().startswith("aws:"):
+        return "names that begin with aws: are AWS's own; choose another one"
+    for what, text, least, most in (("name", key, 1, 128), ("value", word, 0, 256)):
+        if not least <= len(text) <= most or not _TAG_TEXT.fullmatch(text):
+            return f"a tag's {what} has {least} to {most} letters, digits, spaces and _.:/=+-@, got {shown(text)}"
+    return None
+
+
+Name = Annotated[str, w.parsed(_name, pcs.CLUSTER_NAME, "llama")]
+Region = Annotated[str, w.parsed(region, REGION, "us-east-2")]
+ZoneId = Annotated[str, w.parsed(zone_id, zones.ZONE_ID, "use2-az1")]
+Account = Annotated[
+    str,
+    Word(
+        _account,
+        anyOf=[
+            {"type": "string", "pattern": "^[0-9]{12}$"},
+            {"type": "integer", "minimum": 10**11, "maximum": 10**12 - 1},
+        ],
+        examples=["123456789012"],
+    ),
+]
+Orchestrator = Annotated[str, Word(orchestrator, enum=list(ORCHESTRATORS), example=ORCHESTRATORS[0])]
+Architecture = Annotated[ArchitectureWord, Word(architecture, enum=list(get_args(ArchitectureWord)))]
+SecurityGroupId = Annotated[str, w.ec2_id("sg", "the id of a security group")]
+VpcId = Annotated[str, w.ec2_id("vpc", "the id of a VPC")]
+SubnetId = Annotated[str, w.ec2_id("subnet", "the id of a subnet")]
+Cidr = Annotated[IPv4Network, w.parsed(cidr, r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "10.0.0.0/16")]
+KeyArn = Annotated[
+    str,
+    w.parsed(key_arn, KEY_ARN, "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"),
+]
+TopicArn = Annotated[
+    str,
+    w.pattern(
+        TOPIC_ARN,
+        "the ARN of an SNS topic, arn:aws:sns:REGION:ACCOUNT:NAME",
+        "arn:aws:sns:us-east-2:123456789012:oncall",
+    ),
+]
+Email = Annotated[str, w.pattern(_EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
+MountPath = Annotated[str, w.parsed(mount_path("/fsx"), paths.MOUNT, "/fsx")]
+HomePath = Annotated[str, w.parsed(mount_path("/home", home=True), paths.MOUNT, "/home")]
+Settings = Annotated[
+    dict[str, str],
+    Word(
+        settings,
+        type="object",
+        propertyNames={"pattern": "^[A-Za-z][A-Za-z0-9]{1,60}$"},
+        additionalProperties={"type": ["string", "number"]},
+    ),
+]
+Tags = Annotated[
+    dict[str, str],
+    Word(_tags, type="object", additionalProperties={"type": "string", "maxLength": 256}, maxProperties=40),
+]

@@ -1,0 +1,190 @@
+"""The section `types`: instance types that this release does not know."""
+
+import re
+from dataclasses import replace
+from typing import Annotated, Any, get_args
+
+from pydantic import Field
+
+from ultracluster.catalogue.ec2 import (
+    GPUS,
+    INSTANCE_TYPES,
+    ULTRASERVERS,
+    InstanceType,
+    Kind,
+    NetworkCard,
+    Purchase,
+    UltraServer,
+)
+from ultracluster.clusterfile._problems import shown
+from ultracluster.clusterfile.sections import _common as t
+from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._nodes import INSTANCE_TYPE, InstanceTypeName
+from ultracluster.clusterfile.sections._section import Section
+
+_SOURCE = "declared in the cluster file"
+# Far beyond any type; a typing error must not fill the memory.
+_MOST_CARDS = 128
+
+
+def _card_count(value: object) -> int:
+    number = w.count(value)
+    if number > _MOST_CARDS:
+        raise ValueError(f"must be at most {_MOST_CARDS}, got {shown(value)}")
+    return number
+
+
+def _type_name(value: object) -> str:
+    name = str(value)
+    if name in INSTANCE_TYPES:
+        raise ValueError(f"{name} is a type of the catalogue already; name yours otherwise, or remove it")
+    if INSTANCE_TYPE.fullmatch(name) and not name.startswith("u-"):
+        return name
+    raise ValueError(f"must be an instance type, such as p6e-gb300.36xlarge, got {shown(name)}")
+
+
+CardCount = Annotated[int, w.Word(_card_count, type="integer", minimum=1, maximum=_MOST_CARDS, example=4)]
+UltraServerName = Annotated[
+    str,
+    w.pattern(
+        re.compile(r"u-[a-z0-9-]{1,30}", re.ASCII),
+        "the name of an UltraServer, such as u-p6e-gb300x72",
+        "u-p6e-gb300x72",
+    ),
+]
+InterfaceKind = Annotated[Kind, w.choice(get_args(Kind), "a kind of network interface")]
+PurchaseOption = Annotated[Purchase, w.choice(get_args(Purchase), "a way to buy instances")]
+GpuName = Annotated[
+    str,
+    w.pattern(re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", re.ASCII), "the model of a GPU, such as GB200", "GB200"),
+]
+DeclaredTypeName = Annotated[
+    str, w.parsed(_type_name, r"^[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}$", "p6e-gb300.36xlarge")
+]
+
+
+class Cards(Section):
+    """Some equal network cards of a type, one after the other."""
+
+    count: CardCount = Field(description="Number of such cards.")
+    kinds: tuple[InterfaceKind, ...] = Field(
+        min_length=1,
+        description="Kinds of interface that a card takes: interface (ENA), efa, efa-only.",
+        examples=[["interface", "efa", "efa-only"]],
+    )
+    interfaces: CardCount = Field(description="Number of interfaces, of whatever kind, that a card takes.")
+
+
+class Nvme(Section):
+    """Local NVMe disks of a type."""
+
+    disks: t.Count = Field(description="Number of disks.", examples=[8])
+    size: t.Size = Field(description="Size of each.", examples=["3800 GB"])
+
+
+class DeclaredType(Section):
+    """An instance type that this release does not know. Keys that are left out have the value of `like`."""
+
+    like: InstanceTypeName | None = Field(
+        default=None, description="A type of the catalogue that gives the values of keys that are left out."
+    )
+    architecture: t.Architecture | None = Field(default=None, description="Of the CPU.")
+    vcpus: t.Count | None = Field(default=None, description="vCPUs of an instance.")
+    memory: t.Size | None = Field(default=None, description="RAM of an instance.")
+    gpus: t.Count | None = Field(default=None, description="GPUs of one instance.")
+    gpu: GpuName | None = Field(default=None, description="Model of the GPU.")
+    nvlink_domain: t.Count | None = Field(default=None, description="GPUs that share one NVLink domain.")
+    nvme: Nvme | None = Field(default=None, description="Local NVMe disks.")
+    network_cards: tuple[Cards, ...] | None = Field(
+        default=None, min_length=1, description="Network cards from card 0 on."
+    )
+    max_efa: t.Spare | None = Field(default=None, description="EFA devices that an instance takes in all.")
+    addresses_per_interface: t.Count | None = Field(default=None, description="IPv4 addresses that an interface takes.")
+    purchase: tuple[PurchaseOption, ...] | None = Field(
+        default=None, min_length=1, description="Purchase options: on-demand, spot, capacity-block."
+    )
+    ultraservers: dict[UltraServerName, t.Count] | None = Field(
+        default=None, description="UltraServers of the type, and the number of instances of each."
+    )
+
+    def missing(self) -> list[str]:
+        """Return the keys that a type without `like` still needs."""
+        if self.like is not None:
+            return []
+        needed = ("architecture", "vcpus", "memory", "network_cards", "addresses_per_interface")
+        return [name.replace("_", "-") for name in needed if getattr(self, name) is None]
+
+    def record(self, name: str) -> InstanceType:
+        """Return the record of the type, once nothing is missing.
+
+        Raises:
+            ValueError: If `like` is not a type of the catalogue, or the catalogue has an UltraServer of that name.
+        """
+        taken = [server for server in self.ultraservers or {} if server in ULTRASERVERS]
+        if taken:
+            raise ValueError(f"{', '.join(taken)} is an UltraServer of the catalogue; give yours another name")
+        if self.like is not None and self.like not in INSTANCE_TYPES:
+            raise ValueError(f"like must be a type of the catalogue, got {self.like!r}; `ultracluster types` lists it")
+        base = INSTANCE_TYPES[self.like] if self.like else _NOTHING
+        stated: dict[str, Any] = {
+            "architecture": self.architecture,
+            "vcpus": self.vcpus,
+            "cores": self.vcpus,
+            "memory_gib": self.memory and float(self.memory.gib),
+            "gpus": self.gpus,
+            "nvlink_domain": self.nvlink_domain,
+            "nvme": self.nvme and (self.nvme.disks, int(self.nvme.size.amount / 10**9)),
+            "max_efa": self.max_efa,
+            "ipv4_per_interface": self.addresses_per_interface,
+            "purchase": self.purchase,
+        }
+        record = replace(
+            base,
+            name=name,
+            source=_SOURCE,
+            read_on="not known",
+            declared=True,
+            **{field: value for field, value in stated.items() if value is not None},
+        )
+        if self.gpu is not None:
+            record = replace(record, gpu=GPUS.get(self.gpu), gpu_model=self.gpu)
+        if self.network_cards is not None:
+            record = replace(
+                record, cards=self._cards(), efa_cards=None, extra_ena_cards=None, efa_gbps=None, efa_generation=None
+            )
+        # UltraServers of `like` consist of that type, not of this one.
+        return replace(record, ultraservers=self._ultraservers(record))
+
+    def _cards(self) -> tuple[NetworkCard, ...]:
+        rows = [(row.kinds, row.interfaces) for row in self.network_cards or () for _ in range(row.count)]
+        return tuple(
+            NetworkCard(index=index, kinds=kinds, max_interfaces=most) for index, (kinds, most) in enumerate(rows)
+        )
+
+    def _ultraservers(self, record: InstanceType) -> tuple[UltraServer, ...]:
+        return tuple(
+            UltraServer(
+                name=name,
+                instance_type=record.name,
+                instances=instances,
+                gpus=record.gpus * instances,
+                efa_gbps=(record.efa_gbps or 0) * instances,
+                source=_SOURCE,
+                read_on="not known",
+            )
+            for name, instances in (self.ultraservers or {}).items()
+        )
+
+
+_NOTHING = InstanceType(
+    name="",
+    architecture="x86_64",
+    cpu="unknown",
+    vcpus=1,
+    cores=1,
+    memory_gib=1,
+    cards=(),
+    ipv4_per_interface=1,
+    source=_SOURCE,
+    read_on="not known",
+)

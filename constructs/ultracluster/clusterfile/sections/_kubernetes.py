@@ -1,0 +1,222 @@
+"""The section `kubernetes`."""
+
+import re
+from ipaddress import IPv4Network
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile.sections import _common as t
+from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
+from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
+from ultracluster.clusterfile.sections._word import Word
+
+#: Ranges of addresses that reach the API server beside the VPC.
+PublicAccess = Literal["anywhere"] | tuple[IPv4Network, ...]
+SchedulerName = Literal["kueue", "volcano", "kai"]
+EfaDevices = Literal["device-plugin", "dranet"]
+GpuDevices = Literal["device-plugin", "gpu-operator", "dra-driver"]
+
+_PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[A-Za-z0-9+=,.@_/-]{1,512}", re.ASCII)
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (read 2026-11-21)
+_DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
+_ADD_ON = re.compile(r"[a-z0-9][a-z0-9_-]{1,98}", re.ASCII)
+# Numbers have no zeros before them, and Helm takes no version that has: https://semver.org (read 2026-11-21)
+_NUMBERS = r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}"
+_WORDS = r"[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*"
+# https://docs.aws.amazon.com/eks/latest/userguide/managing-add-ons.html (read 2026-11-21)
+_ADD_ON_VERSION = re.compile(rf"v{_NUMBERS}-eksbuild\.[1-9]\d{{0,8}}|default", re.ASCII)
+_CHART_VERSION = re.compile(rf"v?{_NUMBERS}(-{_WORDS})?(\+{_WORDS})?", re.ASCII)
+
+
+def _version(value: object) -> str:
+    # 1.35 without quotes is a number in YAML; how it was written is what is meant.
+    word = w.written(value) if isinstance(value, float) else value
+    if isinstance(word, str) and re.fullmatch(r"\d\.\d{1,3}", word, re.ASCII):
+        return word
+    raise ValueError(f'must be a version of Kubernetes, such as "{eks.DEFAULT_VERSION}", got {shown(value)}')
+
+
+def _public_access(value: object) -> PublicAccess:
+    if value == ANYWHERE:
+        return "anywhere"
+    if not isinstance(value, list):
+        forms = f"a list of ranges beside the VPC, as in [203.0.113.0/24], [] for none, or {ANYWHERE}"
+        raise ValueError(f"must be {forms}; got {shown(value)}")
+    errors = Collector()
+    ranges = errors.result([errors.parse((index,), _public_range, item) for index, item in enumerate(value)])
+    if len(ranges) > eks.PUBLIC_RANGES:
+        raise ValueError(
+            f"EKS takes {eks.PUBLIC_RANGES} ranges at most, got {len(ranges)}; join neighbours into wider ones"
+        )
+    return tuple(ranges)
+
+
+def _public_range(value: object) -> IPv4Network:
+    result = t.cidr(value)
+    if reason := eks.check_public_range(result):
+        raise ValueError(f"{reason}; name the ranges that you come from, or write public-access-cidrs: {ANYWHERE}")
+    return result
+
+
+def _principals(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"must be a list of ARNs of IAM roles or users, got {shown(value)}")
+    errors = Collector()
+    what = "the ARN of an IAM role or user, arn:aws:iam::ACCOUNT:role/NAME"
+    read = [errors.parse((i,), lambda arn: w.matching(arn, _PRINCIPAL, what), item) for i, item in enumerate(value)]
+    return errors.result(tuple(dict.fromkeys(read)))
+
+
+def _versions(versions: re.Pattern[str], example: str, form: str) -> Word:
+    """Create the word of versions by name."""
+
+    def key(name: str) -> str | None:
+        return None if _ADD_ON.fullmatch(name) else f"must be a name as in {example}, got {shown(name)}"
+
+    def version(value: object) -> str:
+        if isinstance(value, str) and versions.fullmatch(value):
+            return value
+        raise ValueError(f"must be a version, such as {form}, got {shown(value)}")
+
+    return Word(
+        lambda value: w.mapped(value, f"names to versions, as in {example}", key=key, parse=version),
+        type="object",
+        propertyNames={"pattern": f"^{_ADD_ON.pattern}$"},
+        additionalProperties={"type": "string", "pattern": f"^({versions.pattern})$"},
+    )
+
+
+Version = Annotated[
+    str,
+    Word(
+        _version,
+        anyOf=[{"enum": list(eks.VERSIONS)}, {"type": "string", "pattern": r"^[0-9]\.[0-9]{1,3}$"}, {"type": "number"}],
+    ),
+]
+PublicAccessCidrs = Annotated[
+    PublicAccess,
+    Word(
+        _public_access,
+        anyOf=[
+            {"const": ANYWHERE},
+            {
+                "type": "array",
+                "maxItems": eks.PUBLIC_RANGES,
+                "items": {"type": "string", "pattern": r"^[0-9.]{7,15}/[0-9]{1,2}$"},
+            },
+        ],
+        examples=[["203.0.113.0/24"]],
+    ),
+]
+Principals = Annotated[
+    tuple[str, ...], Word(_principals, type="array", items={"type": "string", "pattern": f"^{_PRINCIPAL.pattern}$"})
+]
+SCALING_TIER = "a scaling tier of the control plane"
+ScalingTier = Annotated[str, w.open_choice(eks.SCALING_TIERS, "tier-[a-z0-9-]{1,30}", SCALING_TIER)]
+Scheduler = Annotated[SchedulerName, w.choice(get_args(SchedulerName), "what schedules jobs on Kubernetes")]
+Efa = Annotated[EfaDevices, w.choice(get_args(EfaDevices), "what hands EFA devices to pods, one of the two on a node,")]
+Gpu = Annotated[GpuDevices, w.choice(get_args(GpuDevices), "what hands GPUs to pods")]
+AddOns = Annotated[
+    dict[str, str],
+    _versions(_ADD_ON_VERSION, "{coredns: v1.12.4-eksbuild.1}", "v1.12.4-eksbuild.1, or default"),
+]
+Charts = Annotated[dict[str, str], _versions(_CHART_VERSION, "{kueue: 0.19.2}", "0.19.2")]
+TeamName = Annotated[
+    str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a namespace is called", "research")
+]
+ClusterName = Annotated[
+    str, w.pattern(re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", re.ASCII), "the name of an EKS cluster", "platform")
+]
+ApiServer = Annotated[
+    str,
+    w.pattern(
+        re.compile(r"https://[A-Za-z0-9.-]{4,250}", re.ASCII),
+        "the address of the API server, https://...",
+        "https://ABC.gr7.us-east-2.eks.amazonaws.com",
+    ),
+]
+CertificateAuthority = Annotated[
+    str,
+    w.pattern(
+        re.compile(r"[A-Za-z0-9+/]{4,8000}={0,2}", re.ASCII),
+        "the base64 text that aws eks describe-cluster shows",
+        "LS0tLS1CRUdJTi...",
+        example="the text that aws eks describe-cluster shows",
+    ),
+]
+
+
+class SystemNodes(Section):
+    """The nodes that run what the cluster itself needs: DNS, drivers, controllers."""
+
+    type: InstanceTypeName = Field(default="m7i.2xlarge", description="EC2 instance type; a GPU is not needed.")
+    count: t.Count = Field(default=2, description="Number of system nodes.")
+
+
+class Team(Section):
+    """A team: a namespace and a queue of its own, and a share of the nodes."""
+
+    nodes: dict[NodeGroupName, t.Spare] | None = Field(
+        default=None, description="Number of nodes of each group that are its own. Default: an equal part of the rest."
+    )
+    borrow: t.Flag = Field(default=True, description="Whether its jobs may use idle nodes of other teams.")
+
+
+class ExistingCluster(Section):
+    """An existing EKS cluster that the nodes join."""
+
+    name: ClusterName = Field(description="Its name.")
+    endpoint: ApiServer = Field(description="Address of its API server.")
+    certificate_authority: CertificateAuthority = Field(description="Its certificate authority, in base64.")
+    security_group: t.SecurityGroupId = Field(description="The security group that EKS created for it.")
+
+
+class Kubernetes(Section):
+    """Kubernetes, run by Amazon EKS."""
+
+    version: Version = Field(default=eks.DEFAULT_VERSION, description="Version of Kubernetes.")
+    public_access_cidrs: PublicAccessCidrs = Field(
+        default=(),
+        description="Ranges of addresses that reach the API server beside the VPC. anywhere: all addresses, with IAM "
+        "alone. Default: none, the API server is private.",
+    )
+    admins: Principals = Field(
+        default=(), description="ARNs of IAM roles and users that administer the cluster. Default: none."
+    )
+    second_zone: t.ZoneId | None = Field(
+        default=None,
+        description="Id of a zone beside `zone`, where EKS puts the control plane's other interfaces. Default: az2, or "
+        "az1 where `zone` is az2, and so on.",
+    )
+    scaling_tier: ScalingTier = Field(
+        default="standard", description="Tier of the control plane: standard, or one that is paid for, from tier-xl on."
+    )
+    bin_packing: t.Flag = Field(
+        default=False, description="Whether Kubernetes' own scheduler fills nodes one after the other."
+    )
+    service_cidr: t.Cidr = Field(
+        default=IPv4Network(eks.SERVICE_CIDR), description="Range of the cluster's Services; outside the VPC."
+    )
+    system: SystemNodes = Field(default=SystemNodes(), description="The nodes that run what the cluster itself needs.")
+    add_ons: AddOns = Field(
+        default={}, description="Versions of EKS add-ons by name, and further add-ons. Default: EKS's own choice."
+    )
+    existing: ExistingCluster | None = Field(default=None, description="An existing cluster, instead of a new one.")
+    scheduler: Scheduler = Field(
+        default="kueue", description="What admits gangs: kueue, or volcano or kai, which also place their pods."
+    )
+    teams: dict[TeamName, Team] = Field(
+        default={}, description="Teams that share the nodes, by name. Default: one team, research, that has all."
+    )
+    efa: Efa = Field(default="device-plugin", description="What hands EFA devices to pods: device-plugin, dranet.")
+    gpu: Gpu = Field(
+        default="device-plugin", description="What hands GPUs to pods: device-plugin, gpu-operator, dra-driver."
+    )
+    charts: Charts = Field(
+        default={}, description="Versions of Helm charts by name of the release. Default: those that this release pins."
+    )

@@ -1,0 +1,213 @@
+"""The section `nodes`: groups of equal nodes."""
+
+import re
+from typing import Annotated
+
+from pydantic import Field
+
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS
+from ultracluster.catalogue.ec2 import Layout as LayoutWord
+from ultracluster.catalogue.schedulers import NodeOs, eks
+from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._quantities import Size
+from ultracluster.clusterfile.sections import _common as t
+from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._capacity import Capacity
+from ultracluster.clusterfile.sections._image import Image
+from ultracluster.clusterfile.sections._placement import PlacementGroup
+from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._slurm_words import Gres
+from ultracluster.clusterfile.sections._word import Word
+from ultracluster.planning.capacity import OnDemand
+
+#: Names of groups that the cluster makes itself: login nodes of Slurm, system nodes of Kubernetes.
+RESERVED_NODE_GROUPS = ("login", "system")
+NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
+INSTANCE_TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}|u-[a-z0-9-]{1,30}", re.ASCII)
+# What Kubernetes takes as name and value of a label, and Slurm, joined by a hyphen, as a feature.
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ (read 2026-11-21)
+# Without hyphens, so that NAME-VALUE means one label; `u` is what UltraServers begin with.
+_LABEL_NAME = re.compile(r"(?!u$)[A-Za-z][A-Za-z0-9_.]{0,61}", re.ASCII)
+_LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", re.ASCII)
+# A name of 63 characters, or one behind a domain, 253 in all:
+# https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html (read 2026-11-21)
+_TAINT_KEY = re.compile(
+    r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*/)?"
+    r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?",
+    re.ASCII,
+)
+_TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+# Those that this library and EKS set themselves.
+_TAKEN_TAINTS = ("nvidia.com/gpu", "fsx.csi.aws.com/agent-not-ready")
+# Those whose controllers take them away again:
+# https://kubernetes.io/docs/reference/labels-annotations-taints/ and https://karpenter.sh/docs/concepts/disruption/
+# (read 2026-11-21)
+_CONTROLLED = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io", "karpenter.sh")
+# "A maximum of 50 taints are allowed per node group" (the first page above), and two are ours.
+_MOST_TAINTS = 50 - len(_TAKEN_TAINTS)
+
+
+def _group_name(value: object) -> str:
+    name = str(value)
+    if not NODE_GROUP.fullmatch(name):
+        raise ValueError(
+            "a node group's name has 3 to 25 lower-case letters, digits and hyphens and begins with a letter, got "
+            f"{shown(name)}"
+        )
+    if name in RESERVED_NODE_GROUPS:
+        raise ValueError(f"{name!r} is a group that is made for you; choose another name")
+    return name
+
+
+def instance_type_name(value: object) -> str:
+    """Parse the name of a type or of an UltraServer; whether it is known is for the rules."""
+    what = "an instance type, such as p5en.48xlarge"
+    name = w.text(value, what)
+    if INSTANCE_TYPE.fullmatch(name):
+        return name
+    raise ValueError(f"must be {what}, got {shown(name)}; {w.did_you_mean(name, INSTANCE_TYPES)}".rstrip("; "))
+
+
+def _taints(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of keys to effects, such as {{dedicated: NoSchedule}}, got {shown(value)}")
+    if len(value) > _MOST_TAINTS:
+        raise ValueError(
+            f"a node group has at most {_MOST_TAINTS} taints beside those of this library, got {len(value)}"
+        )
+    errors = Collector()
+    for key, effect in value.items():
+        if message := _taint_problem(key):
+            errors.add((str(key),), message, at_key=True)
+        if effect not in _TAINT_EFFECTS:
+            errors.add((str(key),), f"what a taint does is one of {', '.join(_TAINT_EFFECTS)}, got {shown(effect)}")
+    return errors.result(dict(value))
+
+
+def _taint_problem(key: object) -> str | None:
+    if not isinstance(key, str) or not _TAINT_KEY.fullmatch(key):
+        return (
+            "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most, perhaps after a domain and "
+            f"a slash, 253 in all, got {shown(key)}"
+        )
+    if key in _TAKEN_TAINTS:
+        return f"{key} is on these nodes where it belongs; remove it"
+    if key.partition("/")[0] in _CONTROLLED:
+        return f"{key} is set and taken away by its own controller; choose another key, such as dedicated"
+    return None
+
+
+def _labels(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of names to texts, got {shown(value)}")
+    what = "letters, digits, dots, hyphens and underscores, 63 at most, and begins and ends with a letter or digit"
+    errors = Collector()
+    for key, word in value.items():
+        if not _LABEL_NAME.fullmatch(key):
+            message = (
+                "a label's name has letters, digits, dots and underscores, 62 at most, begins with a letter and is not "
+                f"u, got {shown(key)}"
+            )
+            errors.add((key,), message, at_key=True)
+        if not isinstance(word, str):
+            errors.add((key,), f"a label's value must be a text, got {shown(word)}; put it in quotes")
+        elif not _LABEL.fullmatch(word):
+            errors.add((key,), f"a label's value has {what}, got {shown(word)}")
+    return errors.result(dict(value))
+
+
+NodeGroupName = Annotated[str, w.parsed(_group_name, NODE_GROUP, "train")]
+# A new type is no mistake to an editor; the rules know which ones this release has.
+InstanceTypeName = Annotated[
+    str,
+    Word(
+        instance_type_name,
+        anyOf=[
+            {"enum": [*INSTANCE_TYPES, *ULTRASERVERS]},
+            {"type": "string", "pattern": f"^({INSTANCE_TYPE.pattern})$"},
+        ],
+        example="p5en.48xlarge",
+    ),
+]
+Layout = Annotated[LayoutWord, w.choice(LAYOUTS, "a layout of network interfaces")]
+Labels = Annotated[
+    dict[str, str],
+    Word(
+        _labels,
+        type="object",
+        propertyNames={"pattern": f"^{_LABEL_NAME.pattern}$"},
+        additionalProperties={"type": "string", "pattern": f"^{_LABEL.pattern}$"},
+    ),
+]
+Taints = Annotated[
+    dict[str, str],
+    Word(
+        _taints,
+        type="object",
+        propertyNames={"pattern": f"^{_TAINT_KEY.pattern}$"},
+        additionalProperties={"enum": list(_TAINT_EFFECTS)},
+    ),
+]
+Os = Annotated[NodeOs, w.choice(eks.NODE_OSES, "the system of nodes")]
+
+
+class NodeSlurm(Section):
+    """Settings of the nodes of a group in Slurm."""
+
+    settings: t.Settings = Field(
+        default={}, description="Settings of slurm.conf that PCS takes for nodes, by name, such as Weight."
+    )
+    gres: Gres = Field(
+        default=[], description="Records of gres.conf. Default: PCS writes one for the GPUs of the type."
+    )
+
+
+class NodeGroupSection(Section):
+    """A group of equal nodes: one launch template, one Slurm partition or one node group of EKS."""
+
+    type: InstanceTypeName = Field(
+        description="EC2 instance type, or UltraServer; `ultracluster types` lists them, and `types` declares more."
+    )
+    count: t.Count = Field(description="Number of nodes, or of UltraServers where `type` names one.")
+    min: t.Spare | None = Field(
+        default=None,
+        description="Number of nodes that are always up; the others are powered on as jobs come. Default: all where "
+        "they are reserved, none where they are bought on demand, as Spot or from an interruptible reservation.",
+    )
+    spare: t.Spare = Field(default=0, description="Nodes beside them that stand by for one that fails.")
+    capacity: Capacity = Field(default=OnDemand(), description="Purchase option, or reservation, of the nodes.")
+    zone: t.ZoneId | None = Field(
+        default=None, description="Id of the zone of the nodes. Default: the cluster's. EFA does not cross zones."
+    )
+    layout: Layout | None = Field(
+        default=None,
+        description="Network interfaces of a node. Default: under Slurm all-efa, as AWS's templates for PCS have it, "
+        "and one-ip where the type cannot; under Kubernetes one-ip.",
+    )
+    image: Image | None = Field(
+        default=None,
+        description="An existing image, ready for PCS or for EKS. Default: the newest of AWS's at each deployment; pin "
+        "one. Under Kubernetes EKS chooses it when the node group is created.",
+    )
+    root_volume: t.Size = Field(
+        default=Size.parse("500 GiB"), description="Root volume, 300 GiB at least: container images are large."
+    )
+    placement_group: PlacementGroup = Field(
+        default="auto",
+        description="auto: the reservation's own, or a cluster placement group for nodes with EFA that are bought on "
+        "demand or as Spot. cluster, partition, spread: a new one. none. {name: NAME}: an existing one.",
+    )
+    labels: Labels = Field(default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE.")
+    slurm: NodeSlurm = Field(default=NodeSlurm(), description="Settings of the nodes in Slurm.")
+    taints: Taints = Field(
+        default={}, description="Under Kubernetes: taints of the nodes, each with its effect, beside that of GPUs."
+    )
+    os: Os | None = Field(default=None, description="Under Kubernetes: al2023 or bottlerocket. Default: al2023.")
+    elastic: t.Flag = Field(
+        default=False,
+        description="Under Kubernetes: whether Karpenter launches nodes when pods need them, `count` at most.",
+    )
+    pods: t.Count | None = Field(
+        default=None,
+        description="Under Kubernetes: pods of a node, which take addresses of its subnet. Default: 30.",
+    )

@@ -1,0 +1,177 @@
+"""The sections `observability` and `notifications`: metrics, alerts, dashboards, notices of capacity."""
+
+import re
+from typing import Annotated
+
+from pydantic import Field
+
+from ultracluster.catalogue.monitoring import RETENTION_DAYS
+from ultracluster.clusterfile._quantities import Duration
+from ultracluster.clusterfile.sections import _common as t
+from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._section import Section
+from ultracluster.planning.workload import SERIES_PER_NODE
+
+_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = rf"https://{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?"
+
+Profile = Annotated[str, w.choice((*SERIES_PER_NODE, "none"), "a profile")]
+GrafanaKind = Annotated[str, w.choice(("self-hosted", "managed", "none"), "a kind of Grafana")]
+GrafanaWorkspaceId = Annotated[
+    str,
+    w.pattern(
+        re.compile(r"g-[0-9a-f]{10}", re.ASCII),
+        "the id of a workspace of Amazon Managed Grafana, such as g-0123456789",
+        "g-0123456789",
+    ),
+]
+PrometheusWorkspaceArn = Annotated[
+    str,
+    w.pattern(
+        re.compile(
+            r"arn:aws[a-z-]*:aps:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):workspace/"
+            r"ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+            re.ASCII,
+        ),
+        "the ARN of a workspace, arn:aws:aps:REGION:ACCOUNT:workspace/ws-...",
+        "arn:aws:aps:us-east-2:123456789012:workspace/ws-01234567-89ab-cdef-0123-456789abcdef",
+    ),
+]
+SecretArn = Annotated[
+    str,
+    w.pattern(
+        re.compile(
+            r"arn:aws[a-z-]*:secretsmanager:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):secret:"
+            r"[A-Za-z0-9/_+=.@-]{1,519}",
+            re.ASCII,
+        ),
+        "the ARN of a secret, arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME, and not what is in it",
+        "arn:aws:secretsmanager:us-east-2:123456789012:secret:pagerduty-AbCdEf",
+    ),
+]
+# A host, perhaps a port and a path; no name and password, which would stand in the template.
+HttpsUrl = Annotated[
+    str,
+    w.pattern(
+        re.compile(_HOST + r"([/?][A-Za-z0-9./_~:@?=&%+-]{0,1500})?", re.ASCII),
+        "an address that begins with https:// and a host",
+        "https://idp.example.com/metadata",
+    ),
+]
+# The name of a page is put behind it: so no slash at the end, and nothing that only stands there.
+RunbooksUrl = Annotated[
+    str,
+    w.pattern(
+        re.compile(_HOST + r"(/[A-Za-z0-9._~@%+-]{1,200}){0,20}", re.ASCII),
+        "an address that begins with https:// and has no slash, question mark or hash at the end: pages follow it",
+        "https://wiki.example.com/runbooks",
+    ),
+]
+SamlText = Annotated[
+    str,
+    w.pattern(
+        re.compile(r"[^\s\"'\\<>]([^\"'\\<>\r\n\t]{0,254}[^\s\"'\\<>])?"),
+        "a name as the identity provider writes it, at most 256 characters",
+        "admin",
+    ),
+]
+
+
+class Saml(Section):
+    """Sign-in to Amazon Managed Grafana by SAML 2.0."""
+
+    metadata: HttpsUrl = Field(description="Where the identity provider publishes its metadata.")
+    role_attribute: SamlText = Field(default="role", description="Attribute that holds a person's roles.")
+    email_attribute: SamlText | None = Field(
+        default=None, description="Attribute that holds a person's mail address. Default: the one that Grafana expects."
+    )
+    admins: tuple[SamlText, ...] = Field(
+        min_length=1, description="Roles that administer Grafana.", examples=[["admin"]]
+    )
+    editors: tuple[SamlText, ...] = Field(default=(), description="Roles that edit. Everybody else views.")
+
+
+class Grafana(Section):
+    """The Grafana that shows the dashboards."""
+
+    kind: GrafanaKind = Field(
+        default="self-hosted",
+        description="self-hosted: a small server in the cluster's network, reached by Session Manager. managed: Amazon "
+        "Managed Grafana, which needs IAM Identity Center or SAML. none.",
+    )
+    workspace: GrafanaWorkspaceId | None = Field(
+        default=None, description="An existing workspace in the region, with `managed`. Default: a new one."
+    )
+    saml: Saml | None = Field(default=None, description="Sign-in, with `managed`. Default: by IAM Identity Center.")
+
+
+class Alerts(Section):
+    """Receivers of alerts. Each receives all alerts, except that PagerDuty receives the critical ones."""
+
+    topic: t.TopicArn | None = Field(
+        default=None,
+        description="Existing SNS topic that allows aps.amazonaws.com and cloudwatch.amazonaws.com to publish. "
+        "Default: a new one.",
+    )
+    email: t.Email | None = Field(
+        default=None, description="Address that is subscribed to the new topic, and has to confirm it."
+    )
+    pagerduty: SecretArn | None = Field(
+        default=None,
+        description="Secret with a routing key of PagerDuty under `routing_key`, which allows aps.amazonaws.com to "
+        "read it. Default: no notification of PagerDuty.",
+    )
+    runbooks: RunbooksUrl | None = Field(
+        default=None,
+        description="Where you publish docs/runbooks: each alert carries this address, a slash, its name and `.md`. "
+        "Default: the path in the repository.",
+    )
+
+
+class Observability(Section):
+    """Metrics, alerts and dashboards."""
+
+    profile: Profile = Field(
+        default="standard", description="How much is collected: basic, standard, full; none: nothing is created."
+    )
+    retention: t.Duration = Field(
+        default=Duration.parse(f"{RETENTION_DAYS} d"), description="For how long metrics are kept, 1 d to 1095 d."
+    )
+    workspace: PrometheusWorkspaceArn | None = Field(
+        default=None,
+        description="An existing workspace of Amazon Managed Service for Prometheus, which keeps its own alert "
+        "manager. Default: a new one.",
+    )
+    series_limit: t.Count | None = Field(
+        default=None,
+        description="Active series that the cluster may have; samples of more are discarded. Default: three times what "
+        "its nodes should have.",
+    )
+    vpc_endpoint: t.Flag = Field(
+        default=False, description="An endpoint to Prometheus in the VPC, for nodes without another way out."
+    )
+    grafana: Grafana = Field(default=Grafana(), description="The Grafana that shows the dashboards.")
+    alerts: Alerts = Field(default=Alerts(), description="Receivers of alerts.")
+
+    @property
+    def on(self) -> bool:
+        """Whether metrics are collected."""
+        return self.profile != "none"
+
+
+class Notifications(Section):
+    """Notices of capacity that starts or ends."""
+
+    topic: t.TopicArn | None = Field(
+        default=None, description="Existing SNS topic that allows EventBridge to publish. Default: a new one."
+    )
+    email: t.Email | None = Field(
+        default=None, description="Address that is subscribed to the new topic, and has to confirm it."
+    )
+    drain: t.Duration = Field(
+        default=Duration.parse("1 h"),
+        description="How long before its instances are terminated the nodes of a Capacity Block take no more jobs.",
+    )
+    notice: t.Duration = Field(
+        default=Duration.parse("1 d"), description="How long before the end of a Capacity Block a notice is sent."
+    )

@@ -1,0 +1,267 @@
+"""Words: what makes a pydantic type of a parser, with the pattern and the example of what it accepts."""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from ipaddress import IPv4Network
+from typing import Any
+
+from pydantic_core import core_schema
+
+from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._quantities import Quantity
+
+# What YAML gives. Anything else in a section that is built in Python is a parsed value already.
+_RAW = (str, int, float, list, dict, type(None))
+
+
+class Word:
+    """A pydantic type: `Annotated[str, Word(...)]`.
+
+    Args:
+        parse: Takes a YAML value; raises ValueError.
+        write: Returns the YAML value. Default: `write`.
+        example: What an error proposes. Default: the first of the schema's examples.
+        **schema: JSON schema of what it accepts.
+    """
+
+    def __init__(
+        self,
+        parse: Callable[[Any], Any],
+        write: Callable[[Any], Any] | None = None,
+        *,
+        example: object = None,
+        **schema: Any,
+    ) -> None:
+        self.parse = parse
+        self.example = next(iter(schema.get("examples", ())), None) if example is None else example
+        self._write = write
+        self._schema = schema
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        """Return the parser and the writer, as pydantic calls them."""
+        written = core_schema.plain_serializer_function_ser_schema(self._write or write)
+        return core_schema.no_info_plain_validator_function(self._read, serialization=written)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Return what an editor completes from."""
+        return dict(self._schema)
+
+    def _read(self, value: Any) -> Any:
+        return self.parse(value) if isinstance(value, _RAW) else value
+
+
+def write(value: Any) -> Any:
+    """Return a value as the file writes it."""
+    if isinstance(value, Quantity | IPv4Network):
+        return str(value)
+    return [write(item) for item in value] if isinstance(value, tuple) else getattr(value, "word", value)
+
+
+def parsed(parse: Callable[[Any], Any], pattern: re.Pattern[str] | str, *examples: str) -> Word:
+    """Create the word of a text that a parser of its own reads."""
+    return Word(parse, type="string", pattern=json_pattern(pattern), examples=list(examples))
+
+
+def pattern(pattern: re.Pattern[str], what: str, *examples: str, got: str = "", example: object = None) -> Word:
+    """Create the word of a text that matches a pattern.
+
+    Args:
+        pattern: The pattern.
+        what: What the text must be, for the error.
+        *examples: Texts that match.
+        got: Further explanation, before what was got. Default: none.
+        example: What an error proposes. Default: the first of the examples.
+    """
+    return Word(
+        lambda value: matching(value, pattern, what, got),
+        type="string",
+        pattern=json_pattern(pattern),
+        examples=list(examples),
+        example=example,
+    )
+
+
+def choice(known: Iterable[str], what: str, *, more: Iterable[str] = ()) -> Word:
+    """Create the word of a closed set. Words in `more` are parsed too, for a rule that refuses them."""
+    words = list(known)
+    return Word(lambda value: one_of(value, [*words, *more], what), enum=words)
+
+
+def quantity(kind: type[Quantity]) -> Word:
+    """Create the word of a quantity with its unit."""
+    return Word(kind.parse, type="string", pattern=kind.pattern(), examples=[kind.example])
+
+
+def ec2_id(prefix: str, what: str) -> Word:
+    """Create the word of an EC2 id, such as `subnet-...`: 8 hexadecimal digits (old) or 17.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
+    """
+    return pattern(
+        re.compile(f"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?"),
+        f"{what}, {prefix}- and 17 hexadecimal digits",
+        f"{prefix}-0123456789abcdef0",
+    )
+
+
+def open_choice(known: Iterable[str], shape: str, what: str) -> Word:
+    """Create the word of a set that AWS extends. A well-formed word that is not known is for the rules.
+
+    Args:
+        known: Words that an editor completes.
+        shape: Pattern of such words.
+        what: What the word is, for the error.
+    """
+    words = list(known)
+    form = re.compile(shape, re.ASCII)
+
+    def parse(value: object) -> str:
+        # 25.11 without quotes is a number in YAML; how it was written is what is meant.
+        word = written(value) if isinstance(value, float) else value
+        return word if isinstance(word, str) and form.fullmatch(word) else one_of(word, words, what)
+
+    numbers = [{"type": "number"}] if words[0][0].isdecimal() else []
+    return Word(parse, anyOf=[{"enum": words}, {"type": "string", "pattern": f"^({shape})$"}, *numbers])
+
+
+def json_pattern(pattern: re.Pattern[str] | str) -> str:
+    """Return a pattern as JSON schema writes it: anchored, without the group names of Python."""
+    return pattern if isinstance(pattern, str) else f"^(?:{re.sub(r'[?]P<[a-z]+>', '', pattern.pattern)})$"
+
+
+def text(value: object, what: str) -> str:
+    """Parse a text, or raise an error that names what it must be."""
+    if isinstance(value, str):
+        return value
+    raise ValueError(
+        f"must be {what}, got {shown(value)}" + ("; put it in quotes" if isinstance(value, int | float) else "")
+    )
+
+
+def matching(value: object, pattern: re.Pattern[str], what: str, got: str = "") -> str:
+    """Parse a text that matches a pattern."""
+    result = text(value, what)
+    if pattern.fullmatch(result):
+        return result
+    raise ValueError(f"must be {what}{got}, got {shown(result)}")
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that was probably meant, or None."""
+    near = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.7)
+    return near[0] if near else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `did you mean X? `, or nothing."""
+    near = nearest(word, known)
+    return f"did you mean {near}? " if near else ""
+
+
+def one_of(value: object, known: Iterable[str], what: str) -> str:
+    """Parse a word of a closed set."""
+    words = list(known)
+    if isinstance(value, str) and value in words:
+        return value
+    raise ValueError(not_one_of(value, words, what))
+
+
+def not_one_of(value: object, known: Iterable[str], what: str) -> str:
+    """Return the error of a word that is not in a set."""
+    words = list(known)
+    hint = did_you_mean(value, words) if isinstance(value, str) else ""
+    allowed = f"one of {', '.join(words)}" if len(words) > 1 else words[0]
+    return f"{what} is {allowed}, got {shown(value)}" + (f"; {hint.strip()}" if hint else "")
+
+
+def written(value: object) -> object:
+    """Return a number as it was written: `25.10` is not `25.1` when it is a version."""
+    return getattr(value, "text", value) if isinstance(value, int | float) else value
+
+
+# A number as long as that was not read as one, quotes or not.
+_LONG_NUMBER = 30
+
+
+def count(value: object) -> int:
+    """Parse a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        quoted = "; remove the quotes" if isinstance(value, str) and value.isascii() and value.isdecimal() else ""
+        quoted = quoted if len(str(value)) < _LONG_NUMBER else ""
+        raise ValueError(f"must be a whole number, got {shown(value)}{quoted}")
+    if value < 1:
+        raise ValueError(f"must be at least 1, got {shown(value)}")
+    return int(value)
+
+
+def spare(value: object) -> int:
+    """Parse a whole number, 0 or more."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0:
+            raise ValueError(f"must be 0 or more, got {shown(value)}")
+        return int(value)
+    return count(value)
+
+
+def flag(value: object) -> bool:
+    """Parse true or false."""
+    if isinstance(value, bool):
+        return value
+    words = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+    lower = value.strip().lower() if isinstance(value, str) else ""
+    hint = f"; write {words.get(lower, lower)}" if lower in words or lower in ("true", "false") else ""
+    raise ValueError(f"must be true or false, got {shown(value)}{hint}")
+
+
+def listed(value: object, what: str, parse: Callable[[object], Any]) -> tuple[Any, ...]:
+    """Parse a list without repetitions, entry by entry."""
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"must be a list of {what}, got {shown_list(value)}")
+    errors, result = Collector(), []
+    for index, entry in enumerate(value):
+        word = errors.parse((index,), parse, entry)
+        if word is None:
+            continue
+        if word in result:
+            errors.add((index,), f"names {shown(word)} twice")
+        result.append(word)
+    return errors.result(tuple(result))
+
+
+def shown_list(value: object) -> str:
+    """Return a value that must be a list with entries, as an error shows it."""
+    return "an empty one; remove it" if value == [] else shown(value)
+
+
+def mapped(
+    value: object, what: str, *, key: Callable[[str], str | None], parse: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Parse a mapping, entry by entry.
+
+    Args:
+        value: The YAML value.
+        what: What the mapping must be, for the error.
+        key: Returns what is wrong with a key, or None.
+        parse: Parses a value; raises ValueError.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping of {what}, got {shown(value)}")
+    errors = Collector()
+    result = {}
+    for name, item in value.items():
+        if wrong := key(name):
+            errors.add((name,), wrong, at_key=True)
+        else:
+            result[name] = errors.parse((name,), parse, item)
+    return errors.result(result)
+
+
+def parts(value: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]], errors: Collector) -> dict[str, Any]:
+    """Parse the known keys of a mapping, and refuse others."""
+    for key in value:
+        if key not in readers:
+            hint = did_you_mean(key, readers) if len(readers) > 1 else ""
+            allowed = f"allowed {'are' if len(readers) > 1 else 'is'} {', '.join(readers)}"
+            errors.add((key,), f"unknown key; {hint}{allowed}", at_key=True, rule="unknown-key")
+    return {key: errors.parse((key,), parse, value[key]) for key, parse in readers.items() if key in value}

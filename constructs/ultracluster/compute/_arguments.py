@@ -1,0 +1,91 @@
+"""Arguments that constructs take in several types: L2 constructs, records and the strings of the cluster file."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, get_args
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.ec2 import instance_type as look_up
+from ultracluster.planning import shown
+from ultracluster.planning.capacity import Capacity, Image, OnDemand, Spot, TargetedReservation
+
+_T = TypeVar("_T")
+
+
+class Errors:
+    """Collects the errors of a constructor, so that all are raised at once."""
+
+    def __init__(self, messages: Sequence[str] = ()) -> None:
+        self.messages = list(messages)
+
+    def take(self, create: Callable[[], _T], otherwise: _T) -> _T:
+        """Return what `create` returns; if it raises a ValueError, collect the message and return `otherwise`."""
+        try:
+            return create()
+        except ValueError as error:
+            self.messages.append(str(error))
+            return otherwise
+
+    def check(self, path: str) -> None:
+        """Raise a ValueError with every message, each behind the path of the construct."""
+        if self.messages:
+            raise ValueError("\n".join(f"{path}: {message}" for message in dict.fromkeys(self.messages)))
+
+
+def read_instance_type(value: InstanceType | ec2.InstanceType | str) -> InstanceType:
+    """Return the record of an instance type.
+
+    The CDK's own `InstanceType` is read by its text only: its parser does not know P6 (aws-cdk-lib 2.275.0).
+    """
+    if isinstance(value, InstanceType):
+        return value
+    name = value.to_string() if isinstance(value, ec2.InstanceType) else value
+    if not isinstance(name, str):
+        raise ValueError(
+            "instance_type must be a name such as p5.48xlarge, an ec2.InstanceType or a record of the catalogue, got "
+            f"{shown(value)}"
+        )
+    if cdk.Token.is_unresolved(name):
+        raise ValueError("instance_type must be known at synthesis, such as p5.48xlarge, got a token")
+    return look_up(name)
+
+
+def read_capacity(value: object) -> Capacity:
+    """Return a purchase option, of a purchase option, a reservation or a word of the cluster file."""
+    reserved = getattr(value, "capacity", None)
+    for option in (value, reserved):
+        if isinstance(option, get_args(Capacity)):
+            return option  # type: ignore[no-any-return]
+    match value:
+        case None | "on-demand":
+            return OnDemand()
+        case "spot":
+            return Spot()
+        case str() if value.startswith("cr-") or cdk.Token.is_unresolved(value):
+            return TargetedReservation(reservation_id=value)
+    raise ValueError(
+        "capacity must be on-demand, spot, cr-..., a CapacityReservation, or an option such as "
+        f"compute.CapacityBlock(reservation_id='cr-...'), got {shown(value)}"
+    )
+
+
+def read_image(scope: Construct, value: object) -> Image | None:
+    """Return an image, of an image, its id, or a machine image of the CDK."""
+    if value is None or isinstance(value, Image):
+        return value
+    if isinstance(value, str):
+        return Image(id=value)
+    if not hasattr(value, "get_image"):
+        raise ValueError(f"image must be ami-..., a compute.Image or an ec2.IMachineImage, got {shown(value)}")
+    config: ec2.MachineImageConfig = value.get_image(scope)
+    if config.os_type == ec2.OperatingSystemType.WINDOWS:
+        raise ValueError("image must be of Linux, got one of Windows")
+    return Image(id=config.image_id)
+
+
+def as_list(value: _T | Sequence[_T]) -> list[_T]:
+    """Return a list, of one value or several."""
+    return [*value] if isinstance(value, list | tuple) else [value]  # type: ignore[list-item]

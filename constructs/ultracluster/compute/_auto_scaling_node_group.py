@@ -1,0 +1,264 @@
+"""An Auto Scaling group of GPU nodes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from ultracluster.boot import LUSTRE_EFA_UNIT, LustreClient, Mountable, mount_boot
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.compute._arguments import Errors, as_list, read_capacity, read_instance_type
+from ultracluster.compute._boot import user_data
+from ultracluster.compute._capacity_reservation import ICapacityReservation
+from ultracluster.compute._images import newest_image
+from ultracluster.compute._instance_settings import Access, RootVolume
+from ultracluster.compute._node_group_template import NodeGroupTemplate
+from ultracluster.compute._scale_in import ScaleInBeforeEnd
+from ultracluster.network import EfaSecurityGroup
+from ultracluster.planning import type_errors
+from ultracluster.planning.capacity import Capacity, CapacityBlock, Image, PlacementOption, UltraServerBlock
+from ultracluster.security import NodeRole
+
+_L1 = autoscaling.CfnAutoScalingGroup
+#: Id of the warning about an imported key, whose policy the app cannot change.
+ROOT_VOLUME_KEY = "ultracluster:root-volume-key"
+# https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html (read 2026-11-22)
+_KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+
+
+class MountableFileSystem(Mountable, Protocol):
+    """A file system that nodes mount, and that adds the security group rules for them."""
+
+    def allow_clients(self, clients: ec2.ISecurityGroup, *, subnets: Sequence[ec2.ISubnet] = ()) -> None:
+        """Allow clients to mount it; raise a ValueError if EFA does not reach their subnets."""
+        ...
+
+
+class IAutoScalingNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
+    """Auto Scaling group of nodes, created by `AutoScalingNodeGroup` or existing."""
+
+    @property
+    def auto_scaling_group_name(self) -> str:
+        """Name of the Auto Scaling group."""
+        ...
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class _Base(cdk.Resource):
+    _name: str
+    _connections: ec2.Connections
+    _principal: iam.IPrincipal
+
+    @property
+    def auto_scaling_group_name(self) -> str:
+        """Name of the Auto Scaling group."""
+        return self._name
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the nodes; the default port is all traffic."""
+        return self._connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Role of the nodes."""
+        return self._principal
+
+
+class AutoScalingNodeGroup(_Base):
+    """An Auto Scaling group of a fixed number of equal nodes, which mount file systems at boot.
+
+    Nodes in a Capacity Block start when the capacity is `active`; until then the group has size zero. If the end of
+    the block is known, the group scales in before it. A new launch template version applies to new nodes; running
+    nodes keep theirs until they are replaced (`aws autoscaling start-instance-refresh`).
+
+    If `root_volume` has a key, the key policy allows the service-linked role of Auto Scaling to use it. The role must
+    exist: `aws iam create-service-linked-role --aws-service-name autoscaling.amazonaws.com`.
+
+    Args:
+        instance_type: A name, an `ec2.InstanceType` or a record of the catalogue.
+        count: Number of nodes.
+        subnet: Private subnet of the nodes.
+        vpc: VPC in which a security group is created. Not needed with `security_groups`.
+        mounts: File systems by path, such as `{"/fsx": lustre}`. Their rules for the nodes are added. Default: none.
+        image: An AMI id, an `ec2.IMachineImage` or an `Image`, with cloud-init and the clients of the file systems.
+            Default: the newest Deep Learning Base AMI for Ubuntu.
+        capacity: See `NodeGroupTemplate`. Default: on demand.
+        security_groups: One group, or several; EFA needs one such as `network.EfaSecurityGroup`. Default: a new one.
+        role: Role of the nodes. Default: a `security.NodeRole`, which allows Session Manager.
+        lustre: Client settings for Lustre file systems with EFA. An image without AWS's tool for them, such as the
+            default, needs a `bundle`. Default: the tool is in the image.
+        placement_group: See `NodeGroupTemplate`. Default: `auto`.
+        root_volume: Default: 500 GiB, encrypted by the account's key for EBS.
+
+    Raises:
+        ValueError: If an argument has a wrong type, the capacity holds fewer nodes, EFA does not reach a file system,
+            or the launch template is refused; see `NodeGroupTemplate`.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        instance_type: InstanceType | ec2.InstanceType | str,
+        count: int,
+        subnet: ec2.ISubnet,
+        vpc: ec2.IVpc | None = None,
+        mounts: Mapping[str, MountableFileSystem] | None = None,
+        image: Image | ec2.IMachineImage | str | None = None,
+        capacity: Capacity | ICapacityReservation | str | None = None,
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup] | None = None,
+        role: iam.IRole | None = None,
+        lustre: LustreClient | None = None,
+        placement_group: ec2.IPlacementGroup | PlacementOption = "auto",
+        root_volume: RootVolume | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        plain = {"count": count, "subnet": subnet, "vpc": vpc, "security_groups": security_groups, "role": role}
+        plain |= {"lustre": lustre, "root_volume": root_volume}
+        errors = Errors(type_errors(AutoScalingNodeGroup.__init__, plain))
+        record = errors.take(lambda: read_instance_type(instance_type), None)
+        option = errors.take(lambda: read_capacity(capacity), read_capacity(None))
+        file_systems = dict(sorted((mounts or {}).items()))
+        errors.messages += [
+            f"mounts[{path!r}] must be a file system such as storage.LustreFileSystem, got {file_system!r}"
+            for path, file_system in file_systems.items()
+            if not hasattr(file_system, "allow_clients")
+        ]
+        if security_groups is None and vpc is None:
+            errors.messages.append("vpc must be given to create a security group in it, or security_groups instead")
+        if cdk.Token.is_unresolved(count):
+            errors.messages.append("count must be known at synthesis, got a token")
+        elif isinstance(count, int) and count < 1:
+            errors.messages.append(f"count must be at least 1, got {count}")
+        held = option.max_instances
+        if isinstance(count, int) and held is not None and count > held:
+            errors.messages.append(f"count must be at most the {held} instances that {option.word} holds, got {count}")
+        errors.check(self.node.path)
+        assert record is not None
+
+        lines = [file_system.mount(path) for path, file_system in file_systems.items()]
+        #: Role of the nodes.
+        self.role = role or NodeRole(self, "Role")
+        profile = (
+            self.role.instance_profile
+            if isinstance(self.role, NodeRole)
+            else iam.InstanceProfile(self, "InstanceProfile", role=self.role)
+        )
+        client = lustre or LustreClient()
+        boot = mount_boot(record, lines, lustre=client)
+        created = None
+        if security_groups is None:
+            created = EfaSecurityGroup(self, "Nodes", vpc=cast(ec2.IVpc, vpc))
+        groups: list[ec2.ISecurityGroup] = [created] if created else as_list(cast(ec2.ISecurityGroup, security_groups))
+        #: Launch template of the nodes.
+        self.template = NodeGroupTemplate(
+            self,
+            "Template",
+            instance_type=record,
+            security_groups=groups,
+            capacity=option,
+            placement_group=placement_group,
+            subnet=subnet,
+            image=newest_image("dlami", record.architecture) if image is None else image,
+            user_data=user_data(mounts=lines, files=boot.files, units=boot.units) if lines else None,
+            root_volume=root_volume,
+            access=Access(instance_profile=profile),
+        )
+        efa = client.connections(record) > 0
+        for line, file_system in zip(lines, file_systems.values(), strict=True):
+            reached = [subnet] if efa and LUSTRE_EFA_UNIT in line.after else []
+            file_system.allow_clients(groups[0], subnets=reached)
+        if root_volume is not None and root_volume.key is not None:
+            self._allow_auto_scaling(root_volume.key)
+
+        block = option if isinstance(option, CapacityBlock | UltraServerBlock) else None
+        self.resource = _L1(
+            self,
+            "Resource",
+            min_size="0" if block else str(count),
+            desired_capacity="0" if block and not block.active else str(count),
+            max_size=str(count),
+            vpc_zone_identifier=[subnet.subnet_id],
+            launch_template=_L1.LaunchTemplateSpecificationProperty(
+                launch_template_id=self.template.launch_template_id, version=self.template.version_number
+            ),
+            health_check_type="EC2",
+            # GPU nodes boot for minutes.
+            health_check_grace_period=600,
+        )
+        if created is not None:
+            # Nodes need the group's rules from their first packet on.
+            self.resource.node.add_dependency(created)
+        cdk.Validations.of(self.resource).acknowledge(
+            cdk.Acknowledgment(id="AwsSolutions-AS3", reason="The group has a fixed size and no scaling events")
+        )
+        if block is not None and block.ends is not None:
+            ScaleInBeforeEnd(self, "ScaleIn", auto_scaling_group_name=self.resource.ref, capacity=block)
+        self._name = self.resource.ref
+        self._connections = self.template.connections
+        self._principal = self.role.grant_principal
+
+    @staticmethod
+    def from_auto_scaling_node_group_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        auto_scaling_group_name: str,
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup],
+        role: iam.IRole,
+    ) -> IAutoScalingNodeGroup:
+        """Import an existing group.
+
+        Args:
+            scope: Scope of the import.
+            id: Id of the import.
+            auto_scaling_group_name: Name of the Auto Scaling group.
+            security_groups: Security groups of its nodes.
+            role: Role of its nodes.
+        """
+        return cast(
+            IAutoScalingNodeGroup, _Imported(scope, id, auto_scaling_group_name, as_list(security_groups), role)
+        )
+
+    def _allow_auto_scaling(self, key: kms.IKey) -> None:
+        stack = cdk.Stack.of(self)
+        principal = iam.ArnPrincipal(
+            stack.format_arn(
+                service="iam",
+                region="",
+                resource="role",
+                resource_name="aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling",
+            )
+        )
+        use = iam.PolicyStatement(principals=[principal], actions=_KEY_ACTIONS, resources=["*"])
+        grant = iam.PolicyStatement(
+            principals=[principal],
+            actions=["kms:CreateGrant"],
+            resources=["*"],
+            conditions={"Bool": {"kms:GrantIsForAWSResource": "true"}},
+        )
+        results = [key.add_to_resource_policy(statement) for statement in (use, grant)]
+        if not all(result.statement_added for result in results):
+            cdk.Validations.of(self).add_warning(
+                ROOT_VOLUME_KEY,
+                "the policy of an imported key cannot be changed here; its owner must allow "
+                "AWSServiceRoleForAutoScaling to use it, or no node starts",
+            )
+
+
+class _Imported(_Base):
+    def __init__(
+        self, scope: Construct, id: str, name: str, security_groups: list[ec2.ISecurityGroup], role: iam.IRole
+    ) -> None:
+        super().__init__(scope, id)
+        self._name = name
+        self._connections = ec2.Connections(security_groups=security_groups, default_port=ec2.Port.all_traffic())
+        self._principal = role.grant_principal

@@ -1,0 +1,259 @@
+"""A pipeline that builds images for AWS PCS."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Protocol
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_imagebuilder as l1
+from constructs import Construct, IConstruct
+
+from ultracluster.boot import scripts
+from ultracluster.catalogue.ec2 import Architecture, image_parameter
+from ultracluster.catalogue.ec2 import image_software as software
+from ultracluster.compute._arguments import Errors, as_list, read_image
+from ultracluster.network import check_same_vpc
+from ultracluster.planning import type_errors
+from ultracluster.planning.capacity import Image
+
+# Builder instances: the newest general type of each architecture with 16 vCPUs, because Slurm is compiled.
+_BUILDERS: dict[Architecture, str] = {"x86_64": "c7i.4xlarge", "arm64": "c7g.4xlarge"}
+# Components and recipes are immutable: new content has a new name, so that an update creates a new one. See
+# https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
+_VERSION = "1.0.0"
+_POLICIES = ("EC2InstanceProfileForImageBuilder", "AmazonSSMManagedInstanceCore")
+
+
+class ImagePipelineGrants:
+    """Grants of a pipeline.
+
+    Args:
+        pipeline_arn: ARN of the pipeline.
+    """
+
+    def __init__(self, pipeline_arn: str) -> None:
+        self._arn = pipeline_arn
+
+    def start_execution(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow a principal to start a build."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=["imagebuilder:StartImagePipelineExecution"], resource_arns=[self._arn]
+        )
+
+
+class IImagePipeline(IConstruct, Protocol):
+    """Image pipeline, created by `ImagePipeline` or existing."""
+
+    @property
+    def pipeline_arn(self) -> str:
+        """ARN of the pipeline."""
+        ...
+
+    @property
+    def grants(self) -> ImagePipelineGrants:
+        """Grants for principals that start builds."""
+        ...
+
+
+class _Base(cdk.Resource):
+    _arn: str
+
+    @property
+    def pipeline_arn(self) -> str:
+        """ARN of the pipeline, for `aws imagebuilder start-image-pipeline-execution`."""
+        return self._arn
+
+    @property
+    def grants(self) -> ImagePipelineGrants:
+        """Grants for principals that start builds."""
+        return ImagePipelineGrants(self._arn)
+
+
+class ImagePipeline(_Base):
+    """An EC2 Image Builder pipeline for images of AWS PCS, started by hand or by a schedule.
+
+    The image has what AWS's Deep Learning AMI has (NVIDIA driver, CUDA, Lustre client), and in the versions of
+    `catalogue.ec2`: EFA, PCS agent, Slurm, Enroot, Pyxis for that Slurm, DCGM and metrics collectors; on arm64 IMEX
+    too. The build fails if one of them is missing. AWS's own image has neither Enroot nor Pyxis, and may lack metrics
+    collectors.
+
+        aws imagebuilder start-image-pipeline-execution --image-pipeline-arn ARN
+
+    Nodes do not use a new image by themselves: write its id into the cluster file, `image: ami-...`, and deploy.
+
+    Args:
+        architecture: CPU architecture; `arm64` for UltraServers.
+        slurm_version: Slurm release of the cluster; Pyxis is built for it alone. Default: 25.11.
+        subnet: Subnet of the builds: private, with access to AWS, GitHub and, for Enroot's musl, to git.musl-libc.org
+            on port 9418.
+        security_groups: One group, or several, of the builder instances; they need no inbound rule.
+        parent: Parent image of the same architecture. Default: the newest Deep Learning Base OSS NVIDIA Driver GPU AMI
+            for Ubuntu 24.04 at each build.
+        schedule: Schedule of builds, such as `cron(0 0 ? * sun *)` in UTC. Default: none.
+        root_volume_gib: Size of the image's volume in GiB. Default: 100.
+
+    Raises:
+        ValueError: If an argument has a wrong type, AWS has no installer for the Slurm release, the parent is of
+            another architecture, or subnet and security groups are in different VPCs.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        architecture: Architecture,
+        subnet: ec2.ISubnet,
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup],
+        slurm_version: str = "25.11",
+        parent: Image | str | None = None,
+        schedule: str | None = None,
+        root_volume_gib: int = 100,
+    ) -> None:
+        super().__init__(scope, id)
+        plain = {"subnet": subnet, "security_groups": security_groups, "schedule": schedule}
+        errors = Errors(type_errors(ImagePipeline.__init__, plain | {"root_volume_gib": root_volume_gib}))
+        if architecture not in _BUILDERS:
+            errors.messages.append(f"architecture must be {' or '.join(_BUILDERS)}, got {architecture!r}")
+        if slurm_version not in software.SLURM:
+            known = ", ".join(software.SLURM)
+            errors.messages.append(f"AWS has installers for Slurm {known}, got {slurm_version!r}")
+        errors.check(self.node.path)
+        groups = as_list(security_groups)
+        indexed = {f"security_groups[{index}]": group for index, group in enumerate(groups)}
+        errors.messages += check_same_vpc({"subnet": subnet, **indexed})
+        default = Image(parameter=image_parameter("dlami", architecture))
+        base = errors.take(lambda: read_image(self, parent), None) or default
+        if base.known_architecture not in (None, architecture):
+            errors.messages.append(f"the parent is for {base.known_architecture}, not for {architecture}")
+        errors.check(self.node.path)
+        self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"
+        region = cdk.Stack.of(self).region
+        components = [
+            self._component("Build", "build", "image-build.sh", [region, slurm_version]),
+            self._component("Check", "test", "image-check.sh", [slurm_version]),
+        ]
+        recipe_parts = [
+            base.id or f"ssm:{base.parameter}",
+            root_volume_gib,
+            *(component.name for component in components),
+        ]
+        recipe = l1.CfnImageRecipe(
+            self,
+            "Recipe",
+            name=f"{self._label}-{_digest(recipe_parts)}",
+            version=_VERSION,
+            parent_image=str(recipe_parts[0]),
+            components=[
+                l1.CfnImageRecipe.ComponentConfigurationProperty(component_arn=component.attr_arn)
+                for component in components
+            ],
+            block_device_mappings=[
+                l1.CfnImageRecipe.InstanceBlockDeviceMappingProperty(
+                    device_name="/dev/sda1",
+                    ebs=l1.CfnImageRecipe.EbsInstanceBlockDeviceSpecificationProperty(
+                        delete_on_termination=True, encrypted=True, volume_size=root_volume_gib, volume_type="gp3"
+                    ),
+                )
+            ],
+        )
+        infrastructure = l1.CfnInfrastructureConfiguration(
+            self,
+            "Infrastructure",
+            name=self._label,
+            instance_profile_name=self._profile().instance_profile_name,
+            instance_types=[_BUILDERS[architecture]],
+            subnet_id=subnet.subnet_id,
+            security_group_ids=[group.security_group_id for group in groups],
+            terminate_instance_on_failure=True,
+            instance_metadata_options=l1.CfnInfrastructureConfiguration.InstanceMetadataOptionsProperty(
+                http_tokens="required", http_put_response_hop_limit=1
+            ),
+        )
+        pipeline = l1.CfnImagePipeline(
+            self,
+            "Resource",
+            name=self._label,
+            image_recipe_arn=recipe.attr_arn,
+            infrastructure_configuration_arn=infrastructure.attr_arn,
+            enhanced_image_metadata_enabled=True,
+            status="ENABLED",
+            schedule=None
+            if schedule is None
+            else l1.CfnImagePipeline.ScheduleProperty(
+                schedule_expression=schedule,
+                pipeline_execution_start_condition="EXPRESSION_MATCH_ONLY",
+            ),
+        )
+        self._arn = pipeline.attr_arn
+
+    @staticmethod
+    def from_image_pipeline_arn(scope: Construct, id: str, pipeline_arn: str) -> IImagePipeline:
+        """Import an existing pipeline by its ARN."""
+        return _Imported(scope, id, pipeline_arn)
+
+    def _component(self, id: str, phase: str, script: str, arguments: list[str]) -> l1.CfnComponent:
+        versions = _versions(arguments[-1])
+        exports = "".join(f"export {name}='{value}'\n" for name, value in versions.items())
+        command = f"{exports}set -- {' '.join(arguments)}\n{scripts.text(script)}"
+        step = {"name": id, "action": "ExecuteBash", "inputs": {"commands": [command]}}
+        document = {"schemaVersion": 1.0, "phases": [{"name": phase, "steps": [step]}]}
+        return l1.CfnComponent(
+            self,
+            id,
+            # Not of the region, which is a token.
+            name=f"{self._label}-{id}-{_digest([versions, scripts.text(script)])}",
+            version=_VERSION,
+            platform="Linux",
+            data=cdk.Stack.of(self).to_json_string(document),
+        )
+
+    def _profile(self) -> iam.InstanceProfile:
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in _POLICIES],
+        )
+        for name in _POLICIES:
+            cdk.Validations.of(role).acknowledge(
+                cdk.Acknowledgment(
+                    id=f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]",
+                    reason="Image Builder requires this AWS managed policy on every instance that builds an image "
+                    "(set-up, IAM); it is on no node of a cluster",
+                )
+            )
+        return iam.InstanceProfile(self, "InstanceProfile", role=role)
+
+
+class _Imported(_Base):
+    def __init__(self, scope: Construct, id: str, pipeline_arn: str) -> None:
+        super().__init__(scope, id, environment_from_arn=pipeline_arn)
+        self._arn = pipeline_arn
+
+
+def _versions(slurm_version: str) -> dict[str, str]:
+    slurm = software.SLURM[slurm_version]
+    return {
+        "AGENT_SHA256": software.PCS_AGENT.sha256,
+        "AGENT_VERSION": software.PCS_AGENT.version,
+        "DCGM_VERSION": software.DCGM,
+        "EXPORTER_VERSION": software.DCGM_EXPORTER,
+        "DRIVER": str(software.DRIVER),
+        "EFA_SHA256": software.EFA.sha256,
+        "EFA_VERSION": software.EFA.version,
+        "ENROOT_COMMIT": software.ENROOT.commit,
+        "ENROOT_REPOSITORY": software.ENROOT.repository,
+        "ENROOT_VERSION": software.ENROOT.version,
+        "PYXIS_COMMIT": software.PYXIS.commit,
+        "PYXIS_REPOSITORY": software.PYXIS.repository,
+        "SLURM_SHA256": slurm.sha256,
+        "SLURM_VERSION": slurm.version,
+    }
+
+
+def _digest(parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]

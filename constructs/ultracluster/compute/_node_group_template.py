@@ -1,0 +1,292 @@
+"""The launch template of a node group."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk.interfaces import aws_ec2 as ec2_refs
+from constructs import Construct
+
+from ultracluster.catalogue.ec2 import (
+    PARTITIONS_PER_GROUP,
+    InstanceType,
+    Interface,
+    Layout,
+    check_interfaces,
+    interfaces,
+)
+from ultracluster.compute._arguments import Errors, as_list, read_capacity, read_image, read_instance_type
+from ultracluster.compute._capacity import launch_template_fields
+from ultracluster.compute._capacity_reservation import ICapacityReservation
+from ultracluster.compute._images import image_id
+from ultracluster.compute._instance_settings import Access, RootVolume
+from ultracluster.compute._launch_template_fields import (
+    GroupIds,
+    RenderedUserData,
+    TagSpecifications,
+    disk,
+    network_interface,
+)
+from ultracluster.network import check_same_vpc
+from ultracluster.planning import type_errors
+from ultracluster.planning.capacity import (
+    Capacity,
+    Image,
+    NamedGroup,
+    PlacementOption,
+    Purchase,
+    Service,
+    check_image,
+    check_sold,
+    placement,
+    purchase,
+)
+from ultracluster.security import check_same_region
+
+_L1 = ec2.CfnLaunchTemplate
+_LAUNCHED = ("instance", "volume", "network-interface")
+#: Id of the warning about a type that this release does not know.
+DECLARED_TYPE = "ultracluster:declared-type"
+
+
+@jsii.implements(ec2.ILaunchTemplate, ec2.IConnectable, iam.IGrantable, cdk.ITaggableV2)
+class NodeGroupTemplate(cdk.Resource):
+    """A launch template for one group of equal nodes: interfaces, capacity, placement, disk and metadata service.
+
+    It is an `ec2.ILaunchTemplate`. Its tags reach the template and the instances, volumes and network interfaces that
+    it launches. Its `connections` are those of the security groups; the default port is all traffic. Grants go to the
+    role of the instance profile in `access`.
+
+    L1, because `ec2.LaunchTemplate` has neither several network interfaces nor reservations (aws-cdk-lib 2.275.0).
+
+    Args:
+        instance_type: A name, an `ec2.InstanceType` or a record of the catalogue (`InstanceType.from_api` creates a
+            record of a new type).
+        security_groups: One group, or several, of every interface. EFA needs one that allows all traffic from and to
+            itself, such as `network.EfaSecurityGroup`.
+        service: The service that launches the nodes; see `Service`. Default: `self-managed`, an Auto Scaling group.
+        capacity: Purchase option: `on-demand`, `spot`, `cr-...` for a targeted reservation, a `CapacityReservation` or
+            an option such as `CapacityBlock`. Default: on demand.
+        layout: Network interfaces of a node; see `catalogue.ec2.interfaces`. Or the interfaces themselves. Default:
+            `one-ip`.
+        placement_group: `auto` uses the group of the reservation, or creates one for nodes with EFA where the capacity
+            allows it; `cluster`, `partition` and `spread` create one; an existing group is used; None is no group. What
+            EC2 would refuse is refused here: see `planning.capacity.placement`.
+        subnet: Subnet of every interface. AWS PCS and EC2 need it here; an EKS managed node group refuses it.
+        image: An AMI id, an `ec2.IMachineImage` or an `Image`. Default: none, the service that launches has its own.
+        user_data: Plain text or `ec2.UserData`; see `compute.user_data`. Default: none.
+        root_volume: Default: 500 GiB, encrypted by the account's key for EBS.
+        access: Key pair and instance profile of the nodes. Default: neither.
+        tags: Tags, besides those of `cdk.Tags.of`.
+
+    Raises:
+        ValueError: If an argument has a wrong type, the type cannot have the layout, the image or the placement group,
+            it is not sold with this option, or the service cannot use the capacity; all reasons at once.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        instance_type: InstanceType | ec2.InstanceType | str,
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup],
+        service: Service = "self-managed",
+        capacity: Capacity | ICapacityReservation | str | None = None,
+        layout: Layout | Sequence[Interface] = "one-ip",
+        placement_group: ec2.IPlacementGroup | PlacementOption = "auto",
+        subnet: ec2.ISubnet | None = None,
+        image: Image | ec2.IMachineImage | str | None = None,
+        user_data: ec2.UserData | str | None = None,
+        root_volume: RootVolume | None = None,
+        access: Access | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        plain = {
+            "security_groups": security_groups,
+            "placement_group": placement_group,
+            "subnet": subnet,
+            "user_data": user_data,
+            "root_volume": root_volume,
+            "access": access,
+        }
+        Errors(type_errors(NodeGroupTemplate.__init__, plain)).check(self.node.path)
+        groups = as_list(security_groups)
+        root = root_volume or RootVolume()
+        errors = Errors()
+        self.service: Service = service
+        self.subnet = subnet
+        #: Security groups of every network interface.
+        self.security_groups = tuple(groups)
+        self._access = access or Access()
+        self.image = errors.take(lambda: read_image(self, image), None)
+        self.capacity: Capacity = errors.take(lambda: read_capacity(capacity), read_capacity(None))
+        record = errors.take(lambda: read_instance_type(instance_type), None)
+        errors.messages += self._problems(groups, root)
+        if record is None:
+            errors.check(self.node.path)
+        assert record is not None
+        self.instance_type = record
+        if service != "hyperpod":
+            errors.messages += check_sold(record, self.capacity)
+        if self.image is not None:
+            errors.messages += check_image(self.image, record)
+        #: The network interfaces of one node.
+        self.interfaces: tuple[Interface, ...] = errors.take(lambda: _interfaces(record, layout), ())
+        #: Settings of the service that launches, and of the template, for the capacity.
+        self.purchase = errors.take(lambda: purchase(self.capacity, service), Purchase())
+        requested = _requested(placement_group)
+        #: Strategy of the placement group that is created, or name of the existing one, or None.
+        self.placed = errors.take(lambda: placement(requested, record=record, capacity=self.capacity), None)
+        errors.check(self.node.path)
+        if record.declared:
+            cdk.Validations.of(self).add_warning(
+                DECLARED_TYPE, f"{record.name} was declared, so nothing of it was checked against EC2"
+            )
+
+        #: The placement group of the nodes, created or existing, or None.
+        self.placement_group = self._place(self.placed, placement_group)
+        self._connections = ec2.Connections(security_groups=groups, default_port=ec2.Port.all_traffic())
+        self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate")
+        name = self.node.path.removesuffix(f"/{self.node.id}")
+        for key, value in {"Name": name, **(tags or {})}.items():
+            self._tags.set_tag(key, value)
+        profile = self._access.instance_profile
+        self._role = None if profile is None else profile.role
+        self._no_role = cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
+        self.resource = self._launch_template(user_data, root)
+        if record.declared or record.ultraservers:
+            # cfn-lint takes its types from price lists, which have neither new types nor UltraServers (1.58, 2026-11).
+            self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
+
+    @staticmethod
+    def from_launch_template_attributes(
+        scope: Construct, id: str, *, launch_template_id: str, version_number: str
+    ) -> ec2.ILaunchTemplate:
+        """Import an existing launch template, for constructs of the CDK that take one.
+
+        Args:
+            scope: Scope of the import.
+            id: Id of the import.
+            launch_template_id: Id of the template.
+            version_number: Number of the version to use.
+        """
+        return ec2.LaunchTemplate.from_launch_template_attributes(
+            scope, id, launch_template_id=launch_template_id, version_number=version_number
+        )
+
+    @property
+    def launch_template_id(self) -> str:
+        """Id of the template."""
+        return self.resource.ref
+
+    @property
+    def launch_template_name(self) -> str | None:
+        """No name, because the id identifies the template."""
+        return None
+
+    @property
+    def version_number(self) -> str:
+        """Number of the newest version: services take this rather than `$Latest`, so that an update reaches them."""
+        return self.resource.attr_latest_version_number
+
+    @property
+    def launch_template_ref(self) -> ec2_refs.LaunchTemplateReference:
+        """Reference to the template."""
+        return self.resource.launch_template_ref
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the nodes; the default port is all traffic."""
+        return self._connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Role of the nodes, if `access` has an instance profile; otherwise a principal that warns of each grant."""
+        return self._no_role if self._role is None else self._role.grant_principal
+
+    @property
+    def cdk_tag_manager(self) -> cdk.TagManager:
+        """Tags of the template, and of the instances, volumes and network interfaces that it launches."""
+        return self._tags
+
+    def _problems(self, groups: Sequence[ec2.ISecurityGroup], root: RootVolume) -> list[str]:
+        problems = []
+        if not groups:
+            problems.append("security_groups must hold at least one group, got none")
+        if self.service == "eks-managed" and self.subnet is not None:
+            problems.append(
+                "subnet must be left out: an EKS managed node group has subnets of its own, and refuses a template "
+                "with one"
+            )
+        if self._access.instance_profile is not None and self.service != "self-managed":
+            problems.append("instance_profile must be left out: the service that launches sets it itself")
+        if self.service == "hyperpod":
+            problems.append("HyperPod takes no launch template; see planning.capacity for its settings")
+        indexed = {f"security_groups[{index}]": group for index, group in enumerate(groups)}
+        problems += check_same_vpc({**({} if self.subnet is None else {"subnet": self.subnet}), **indexed})
+        return problems + check_same_region(self, {"root_volume.key": root.key, "subnet": self.subnet})
+
+    def _place(
+        self, placed: PlacementOption, given: ec2.IPlacementGroup | PlacementOption
+    ) -> ec2.IPlacementGroup | None:
+        match placed:
+            case None:
+                return None
+            case NamedGroup():
+                if not isinstance(given, NamedGroup | str | None):
+                    return given
+                return ec2.PlacementGroup.from_placement_group_name(self, "PlacementGroup", placed.name)
+            case _:
+                return ec2.PlacementGroup(
+                    self,
+                    "PlacementGroup",
+                    strategy=ec2.PlacementGroupStrategy[placed.upper()],
+                    partitions=PARTITIONS_PER_GROUP if placed == "partition" else None,
+                )
+
+    def _launch_template(self, user_data: ec2.UserData | str | None, root: RootVolume) -> ec2.CfnLaunchTemplate:
+        fields = launch_template_fields(self.purchase)
+        profile = self._access.instance_profile
+        # Groups, tags and commands may be added until synthesis.
+        group_ids = cdk.Lazy.list(GroupIds(self._connections))
+        subnet_id = None if self.subnet is None else self.subnet.subnet_id
+        text = cdk.Lazy.string(RenderedUserData(user_data)) if isinstance(user_data, ec2.UserData) else user_data
+        return _L1(
+            self,
+            "Resource",
+            tag_specifications=cdk.Lazy.any(TagSpecifications(self._tags, ("launch-template",))),
+            launch_template_data=_L1.LaunchTemplateDataProperty(
+                instance_type=self.instance_type.name,
+                # PCS takes the image of the compute node group, not of its template.
+                image_id=image_id(self, self.image) if self.image and self.service != "pcs" else None,
+                key_name=self._access.key_name,
+                iam_instance_profile=None
+                if profile is None
+                else _L1.IamInstanceProfileProperty(arn=profile.instance_profile_arn),
+                user_data=None if text is None else cdk.Fn.base64(text),
+                network_interfaces=[network_interface(row, group_ids, subnet_id) for row in self.interfaces],
+                instance_market_options=fields.market_options,
+                capacity_reservation_specification=fields.reservation,
+                placement=None
+                if self.placement_group is None
+                else _L1.PlacementProperty(group_name=self.placement_group.placement_group_name),
+                metadata_options=_L1.MetadataOptionsProperty(http_tokens="required", http_endpoint="enabled"),
+                block_device_mappings=[disk(root)],
+                tag_specifications=cdk.Lazy.any(TagSpecifications(self._tags, _LAUNCHED)),
+            ),
+        )
+
+
+def _interfaces(record: InstanceType, layout: Layout | Sequence[Interface]) -> tuple[Interface, ...]:
+    return interfaces(record, layout) if isinstance(layout, str) else check_interfaces(record, layout)
+
+
+def _requested(given: ec2.IPlacementGroup | PlacementOption) -> PlacementOption:
+    if isinstance(given, NamedGroup | str | None):
+        return given
+    return NamedGroup(name=given.placement_group_name)

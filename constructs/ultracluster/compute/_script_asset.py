@@ -1,0 +1,61 @@
+"""A script that nodes fetch from S3."""
+
+import hashlib
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+
+class ScriptAssetGrants:
+    """Grants of a script.
+
+    Args:
+        arn: ARN of the object.
+    """
+
+    def __init__(self, arn: str) -> None:
+        self._arn = arn
+
+    def read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow a principal to fetch the script."""
+        return iam.Grant.add_to_principal(grantee=grantee, actions=["s3:GetObject"], resource_arns=[self._arn])
+
+
+class ScriptAsset(Construct):
+    """A script in the bucket of `cdk bootstrap`, under its own checksum.
+
+    `cdk deploy` uploads it. Its key is derived from its content, so it never changes, and a node verifies `sha256`
+    after fetching it.
+
+    Args:
+        text: The script.
+
+    Raises:
+        ValueError: If the text holds a token: its checksum must be known at synthesis.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, text: str) -> None:
+        super().__init__(scope, id)
+        if cdk.Token.is_unresolved(text):
+            raise ValueError(
+                f"{self.node.path}: text must be known at synthesis, got a token; pass such values as arguments"
+            )
+        #: Checksum of the script, 64 hexadecimal digits.
+        self.sha256 = hashlib.sha256(text.encode()).hexdigest()
+        stage = cdk.Stage.of(self)
+        assert stage is not None
+        name = f"asset.{self.sha256}.sh"
+        (Path(stage.outdir) / name).write_text(text, encoding="utf-8", newline="\n")
+        location = cdk.Stack.of(self).synthesizer.add_file_asset(
+            source_hash=self.sha256, file_name=name, packaging=cdk.FileAssetPackaging.FILE
+        )
+        #: Location: `s3://BUCKET/KEY`.
+        self.url = f"s3://{location.bucket_name}/{location.object_key}"
+        #: ARN of the object.
+        self.arn = cdk.Stack.of(self).format_arn(
+            service="s3", region="", account="", resource=location.bucket_name, resource_name=location.object_key
+        )
+        #: Grants for principals that fetch the script.
+        self.grants = ScriptAssetGrants(self.arn)

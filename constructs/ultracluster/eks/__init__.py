@@ -1,0 +1,23 @@
+"""Kubernetes on Amazon EKS."""
+
+from ultracluster.eks._add_on import EksAddOn, pod_role
+from ultracluster.eks._cluster import EksCluster
+from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
+from ultracluster.eks._karpenter import EksKarpenter
+from ultracluster.eks._kubernetes_cluster import KubernetesCluster
+from ultracluster.eks._node_group import EksNodeGroup
+from ultracluster.eks._node_role import EksNodeRole
+from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
+
+__all__ = [
+    "EksAddOn",
+    "EksCluster",
+    "EksKarpenter",
+    "EksNodeGroup",
+    "EksNodeRole",
+    "EksSelfManagedNodeGroup",
+    "IEksCluster",
+    "IEksNodeGroup",
+    "KubernetesCluster",
+    "pod_role",
+]

@@ -1,0 +1,61 @@
+"""Access to an EKS cluster: public ranges of its endpoint, and administrators."""
+
+import re
+from collections.abc import Sequence
+from ipaddress import IPv4Network
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.catalogue.schedulers import eks as facts
+from ultracluster.security import shown
+
+_PRINCIPAL = re.compile(r"arn:[a-z-]+:iam::\d{12}:(role|user)/\S+")
+
+
+def public_access_problems(cidrs: Sequence[str], *, anywhere: bool) -> list[str]:
+    """Return what is wrong with ranges of public access, as far as it is known at synthesis."""
+    if cdk.Token.is_unresolved(list(cidrs)):
+        return []
+    problems = []
+    for cidr in cidrs:
+        if cdk.Token.is_unresolved(cidr):
+            continue
+        try:
+            problem = facts.check_public_range(IPv4Network(cidr))
+        except ValueError:
+            problems.append(f"public_access_cidrs must hold IPv4 ranges such as 203.0.113.0/24, got {cidr!r}")
+            continue
+        if problem is not None and not anywhere:
+            problems.append(
+                f"public_access_cidrs: {problem}; narrow the range, or pass allow_public_access_from_anywhere=True"
+            )
+    if len(cidrs) > facts.PUBLIC_RANGES:
+        problems.append(f"public_access_cidrs must hold at most {facts.PUBLIC_RANGES} ranges, got {len(cidrs)}")
+    return problems
+
+
+def admin_problems(admins: Sequence[str | iam.IRole | iam.IUser]) -> list[str]:
+    """Return what is wrong with administrators, as far as it is known at synthesis."""
+    return [
+        f"admins must hold IAM roles, users or their ARNs, got {admin!r}"
+        for admin in admins
+        if isinstance(admin, str) and not cdk.Token.is_unresolved(admin) and not _PRINCIPAL.fullmatch(admin)
+    ]
+
+
+def admin_arn(admin: str | iam.IRole | iam.IUser) -> str:
+    """Return the ARN of an administrator."""
+    if isinstance(admin, str):
+        return admin
+    # Interfaces of jsii do not support isinstance.
+    arn: str = admin.role_arn if hasattr(admin, "role_arn") else admin.user_arn
+    return arn
+
+
+def admin_id(scope: Construct, arn: str) -> str:
+    """Return an id for an access entry that comes from its principal, and not from its position in a list."""
+    if cdk.Token.is_unresolved(arn):
+        return re.sub(r"[^A-Za-z0-9.]+", "-", str(shown(scope, arn))).strip("-")
+    return arn.split(":", 4)[4].replace("/", "~").replace(":", "~")

@@ -1,0 +1,75 @@
+"""EKS add-ons."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+POD_IDENTITY = iam.ServicePrincipal("pods.eks.amazonaws.com")
+
+
+class EksAddOn(cdk.Resource):
+    """An EKS add-on, which EKS installs and updates without a chart or a Lambda function.
+
+    L1, because `aws_eks_v2.Addon` has neither conflict resolution nor Pod Identity (aws-cdk-lib 2.275.0).
+
+    Args:
+        cluster: Cluster of the add-on.
+        name: Name of the add-on, such as `vpc-cni`.
+        version: Version, such as `v1.20.1-eksbuild.1`. Default: the default of EKS for the version of the cluster when
+            the add-on is created; it does not change later.
+        configuration: Settings in the schema of the add-on. Default: none.
+        service_account: Service account of the pods that take `role`.
+        role: Role of its pods; see `pod_role`. Default: none.
+
+    Raises:
+        ValueError: If only one of `service_account` and `role` is given.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html (read 2026-11-21)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: eks.ICluster,
+        name: str,
+        version: str | None = None,
+        configuration: Mapping[str, Any] | None = None,
+        service_account: str | None = None,
+        role: iam.IRole | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        if (service_account is None) != (role is None):
+            raise ValueError(f"{self.node.path}: service_account and role must be given together, got only one")
+        associations = None
+        if service_account is not None and role is not None:
+            associations = [
+                eks.CfnAddon.PodIdentityAssociationProperty(role_arn=role.role_arn, service_account=service_account)
+            ]
+        self.resource = eks.CfnAddon(
+            self,
+            "Resource",
+            cluster_name=cluster.cluster_name,
+            addon_name=name,
+            addon_version=version,
+            configuration_values=None if configuration is None else cdk.Stack.of(self).to_json_string(configuration),
+            # An update reverts changes by hand.
+            resolve_conflicts="OVERWRITE",
+            pod_identity_associations=associations,
+        )
+
+
+def pod_role(scope: Construct, id: str) -> iam.Role:
+    """Create a role without permissions that pods take by EKS Pod Identity.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html (read 2026-11-21)
+    """
+    role = iam.Role(scope, id, assumed_by=POD_IDENTITY)
+    assert role.assume_role_policy is not None
+    role.assume_role_policy.add_statements(iam.PolicyStatement(actions=["sts:TagSession"], principals=[POD_IDENTITY]))
+    return role

@@ -1,0 +1,211 @@
+"""EKS clusters."""
+
+import re
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from ultracluster.catalogue.schedulers import eks as facts
+from ultracluster.eks._access import admin_problems, public_access_problems
+from ultracluster.eks._cluster_base import EksClusterBase, ImportedEksCluster
+from ultracluster.eks._interfaces import IEksCluster
+from ultracluster.security import add_managed_policy
+
+_L1 = eks.CfnCluster
+_LOGS = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+_KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt")
+# Weights of bin-packing: GPUs count most.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-eks-cluster-scoringstrategy.html
+# (read 2026-11-21)
+_WEIGHTS = {"nvidia.com/gpu": 10, "cpu": 1, "memory": 1}
+
+_VERSION = re.compile(r"\d\.\d{1,3}", re.ASCII)
+
+
+class EksCluster(EksClusterBase):
+    """An EKS cluster with private interfaces, encrypted secrets, all logs, and no access except for `admins`.
+
+    L1, because `aws_eks_v2.Cluster` has no settings of the scheduler (aws-cdk-lib 2.275.0). Node groups and add-ons are
+    separate constructs, which may be in another stack and join existing clusters as well: they take the `ICluster` of
+    `cluster`.
+
+    Args:
+        name: Name of the cluster. A change replaces the cluster.
+        version: Version of Kubernetes; see `catalogue.schedulers.eks.VERSIONS`.
+        vpc: VPC of the cluster.
+        subnets: Private subnets in at least two zones, for the network interfaces of EKS.
+        public_access_cidrs: CIDR ranges that reach the API server from outside the VPC. Default: none; the API server
+            has no public endpoint.
+        allow_public_access_from_anywhere: Whether `public_access_cidrs` may be wider than a /8. Default: no.
+        admins: IAM roles and users that administer the cluster, or their ARNs. Default: none.
+        key: KMS key of the cluster's secrets. Its policy must allow the account to use it. Default: a new key.
+        scaling_tier: Tier of the control plane; see `catalogue.schedulers.eks.SCALING_TIERS`. Default: `standard`.
+        bin_packing: Whether the scheduler fills one node before the next, GPUs first. Default: no.
+        service_cidr: Range of its Services. It cannot change.
+
+    Raises:
+        ValueError: If EKS does not support `version`, there are too few subnets, or `public_access_cidrs` is too
+            broad. All reasons at once.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html and cluster-endpoint.html (read 2026-11-21)
+    """
+
+    @staticmethod
+    def from_eks_cluster_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        cluster_name: str,
+        endpoint: str,
+        certificate_authority: str,
+        security_group_id: str,
+        vpc: ec2.IVpc,
+    ) -> IEksCluster:
+        """Import an existing cluster.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            cluster_name: Name of the cluster.
+            endpoint: URL of its API server.
+            certificate_authority: Certificate authority data.
+            security_group_id: Id of the security group that EKS created for it.
+            vpc: VPC of the cluster.
+        """
+        return ImportedEksCluster(
+            scope,
+            id,
+            cluster_name=cluster_name,
+            endpoint=endpoint,
+            certificate_authority=certificate_authority,
+            security_group_id=security_group_id,
+            vpc=vpc,
+        )
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        version: str,
+        vpc: ec2.IVpc,
+        subnets: Sequence[ec2.ISubnet],
+        public_access_cidrs: Sequence[str] = (),
+        allow_public_access_from_anywhere: bool = False,
+        admins: Sequence[str | iam.IRole | iam.IUser] = (),
+        key: kms.IKey | None = None,
+        scaling_tier: str = "standard",
+        bin_packing: bool = False,
+        service_cidr: str = facts.SERVICE_CIDR,
+    ) -> None:
+        super().__init__(scope, id)
+        problems = facts.check_version(version) if not _VERSION.fullmatch(version) else []
+        if len(subnets) < 2:
+            problems.append(f"subnets must hold at least two, in different zones, got {len(subnets)}")
+        problems += public_access_problems(public_access_cidrs, anywhere=allow_public_access_from_anywhere)
+        problems += admin_problems(admins)
+        if problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        # EKS gets versions and tiers before this library knows them.
+        for message in facts.check_version(version):
+            cdk.Validations.of(self).add_warning("ultracluster:kubernetes-version", message)
+        if scaling_tier not in facts.SCALING_TIERS:
+            message = f"scaling_tier must be one of {', '.join(facts.SCALING_TIERS)}, got {scaling_tier!r}"
+            cdk.Validations.of(self).add_warning("ultracluster:kubernetes-scaling-tier", message)
+        #: Version of Kubernetes.
+        self.version = version
+        #: Range of its Services.
+        self.service_cidr = service_cidr
+        role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("eks.amazonaws.com"))
+        add_managed_policy(
+            role, "AmazonEKSClusterPolicy", "EKS requires this policy, and AWS maintains it with the control plane"
+        )
+        encryption_key = key or kms.Key(
+            self,
+            "Key",
+            description=f"Secrets of the Kubernetes cluster {name}",
+            enable_key_rotation=True,
+            # A cluster without its key cannot be read.
+            removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        )
+        role.add_to_policy(iam.PolicyStatement(actions=list(_KEY_ACTIONS), resources=[encryption_key.key_arn]))
+        # EKS would create the group without a retention period.
+        log_group = logs.LogGroup(
+            self,
+            "LogGroup",
+            log_group_name=f"/aws/eks/{name}/cluster",
+            retention=logs.RetentionDays.THREE_MONTHS,
+            removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        )
+        self.resource = _L1(
+            self,
+            "Resource",
+            name=name,
+            version=version,
+            role_arn=role.role_arn,
+            resources_vpc_config=_L1.ResourcesVpcConfigProperty(
+                subnet_ids=[subnet.subnet_id for subnet in subnets],
+                endpoint_private_access=True,
+                endpoint_public_access=bool(public_access_cidrs),
+                public_access_cidrs=list(public_access_cidrs) or None,
+            ),
+            access_config=_L1.AccessConfigProperty(
+                authentication_mode="API", bootstrap_cluster_creator_admin_permissions=False
+            ),
+            bootstrap_self_managed_addons=False,
+            encryption_config=[
+                _L1.EncryptionConfigProperty(
+                    provider=_L1.ProviderProperty(key_arn=encryption_key.key_arn), resources=["secrets"]
+                )
+            ],
+            logging=_L1.LoggingProperty(
+                cluster_logging=_L1.ClusterLoggingProperty(
+                    enabled_types=[_L1.LoggingTypeConfigProperty(type=kind) for kind in _LOGS]
+                )
+            ),
+            kubernetes_network_config=_L1.KubernetesNetworkConfigProperty(
+                ip_family="ipv4", service_ipv4_cidr=service_cidr
+            ),
+            control_plane_scaling_config=None
+            if scaling_tier == "standard"
+            else _L1.ControlPlaneScalingConfigProperty(tier=scaling_tier),
+            kube_scheduler_config=_bin_packing() if bin_packing else None,
+        )
+        # The permissions must exist when EKS creates and deletes its network interfaces.
+        self.resource.node.add_dependency(role.node.find_child("DefaultPolicy"), log_group)
+        if public_access_cidrs:
+            cdk.Validations.of(self.resource).acknowledge(
+                cdk.Acknowledgment(
+                    id="AwsSolutions-EKS1",
+                    reason="The public endpoint serves named ranges only, and IAM authenticates its clients",
+                )
+            )
+        self._set(
+            name=self.resource.ref,
+            physical_name=name,
+            arn=self.resource.attr_arn,
+            endpoint=self.resource.attr_endpoint,
+            certificate=self.resource.attr_certificate_authority_data,
+            security_group=self.resource.attr_cluster_security_group_id,
+            vpc=vpc,
+        )
+        for admin in admins:
+            self._add_admin(admin)
+
+
+def _bin_packing() -> eks.CfnCluster.KubeSchedulerConfigProperty:
+    return _L1.KubeSchedulerConfigProperty(
+        node_resources_fit=_L1.NodeResourcesFitConfigProperty(
+            scoring_strategy=_L1.ScoringStrategyProperty(
+                type="MostAllocated",
+                resources=[_L1.ResourceWeightProperty(name=name, weight=weight) for name, weight in _WEIGHTS.items()],
+            )
+        )
+    )

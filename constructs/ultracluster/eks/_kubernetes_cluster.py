@@ -1,0 +1,290 @@
+"""Kubernetes and its nodes, from a cluster file."""
+
+from ipaddress import IPv4Network
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from ultracluster.boot import ClusterAccess
+from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAccess, field_name
+from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
+from ultracluster.eks._add_on import pod_role
+from ultracluster.eks._add_ons import base_add_ons, further_add_ons
+from ultracluster.eks._boot import ROOT_DEVICES, kubernetes_boot, newest_node_image, node_labels, node_taints
+from ultracluster.eks._cluster import EksCluster
+from ultracluster.eks._karpenter import EksKarpenter
+from ultracluster.eks._node_group import EksNodeGroup, waits
+from ultracluster.eks._node_role import EksNodeRole
+from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
+from ultracluster.kubernetes import file_problems
+from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
+from ultracluster.network import Network
+from ultracluster.observability import Observability
+from ultracluster.orchestration import Output, acknowledge_accepted, add_warnings, capacity_notices, child_scope
+from ultracluster.planning.capacity import CapacityBlock, InterruptibleReservation, UltraServerBlock
+from ultracluster.storage import Storage
+
+# CoreDNS has the tenth address of the range of Services:
+# https://docs.aws.amazon.com/eks/latest/userguide/view-kubernetes-resources.html (read 2026-11-21).
+_DNS = 10
+_SYSTEM = "system"
+
+
+class KubernetesCluster(Construct):
+    """Kubernetes of a cluster file: EKS control plane or an existing one, node groups and add-ons.
+
+    The construct holds the control plane, the roles of the nodes and the add-ons that must exist before a node;
+    `add_node_groups` creates the nodes in a scope of the caller.
+
+    Args:
+        cluster: Cluster file.
+        network: Network of control plane and nodes.
+        storage: File systems and bucket that pods use.
+
+    Raises:
+        ValueError: If the objects and charts of the file do not fit together, with every problem.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
+        super().__init__(scope, id)
+        if problems := file_problems(cluster):
+            raise ValueError(
+                "\n".join(f"{self.node.path}: {field_name(error.path)}: {error.message}" for error in problems)
+            )
+        self._cluster, self._network, self._storage = cluster, network, storage
+        self._existing = cluster.kubernetes.existing is not None
+        #: Name of the cluster, as text.
+        self.name = cluster.kubernetes.existing.name if cluster.kubernetes.existing else cluster.name
+        #: Role of the nodes of managed node groups.
+        self.node_role = EksNodeRole(self, "Nodes")
+        #: EKS cluster.
+        self.control_plane: eks.ICluster = self._imported() if self._existing else self._created()
+        #: Role of self-managed nodes and of those of Karpenter. None: there are no such nodes.
+        self.self_managed_role: EksNodeRole | None = None
+        if any(group.elastic or _self_managed(group) for group in cluster.node_groups):
+            # EKS creates the access entry of the role of managed nodes, and CloudFormation cannot create a second one.
+            self.self_managed_role = EksNodeRole(self, "OwnNodes")
+            self.self_managed_role.add_access_entry(self.control_plane)
+        #: Node groups by name; `system` is the group of the nodes that run what Kubernetes itself needs.
+        self.node_groups: dict[str, EksNodeGroup | EksSelfManagedNodeGroup] = {}
+        #: Permissions of Karpenter. None: no group is elastic.
+        self.karpenter: EksKarpenter | None = None
+
+    @property
+    def outputs(self) -> list[Output]:
+        """Outputs of the control plane."""
+        outputs = [Output("ClusterName", "EKS cluster", self.control_plane.cluster_name)]
+        if self.self_managed_role is not None:
+            # Node classes of Karpenter name both.
+            role, group = self.self_managed_role, self.control_plane.cluster_security_group_id
+            outputs += [
+                Output("OwnNodesRoleName", "Role of nodes that EKS does not launch", role.role_name),
+                Output("ClusterSecurityGroupId", "Group of control plane and nodes", group),
+            ]
+        return outputs
+
+    @property
+    def node_outputs(self) -> list[Output]:
+        """Outputs of the nodes."""
+        region, name = self._cluster.region, self.name
+        command = f"aws eks update-kubeconfig --region {region} --name {name}"
+        outputs = [Output("KubeconfigCommand", "How to reach the cluster, from where its endpoint is reached", command)]
+        commands = [
+            f"aws eks update-nodegroup-config --region {region} --cluster-name {name} --nodegroup-name "
+            f"{group.name} --scaling-config minSize=0,maxSize={group.count},desiredSize={group.count}"
+            for group in self._cluster.node_groups
+            if waits(group.capacity) and not group.elastic
+        ]
+        if commands:
+            description = (
+                "Once a Capacity Block is active: deploy with active: true in its capacity, or scale its group up"
+            )
+            outputs.append(Output("ScaleUpCommands", description, "; ".join(commands)))
+        if self.karpenter is not None:
+            queue = self.karpenter.queue.queue_name
+            outputs.append(Output("KarpenterQueue", "Queue of the interruptions of Karpenter's nodes", queue))
+        return outputs
+
+    def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
+        """Create the role of the collectors, whose objects are rendered, and allow it to write metrics."""
+        # The role of the nodes would serve every pod that reaches the metadata service of its node.
+        role = pod_role(scope, "CollectorsRole")
+        eks.CfnPodIdentityAssociation(
+            scope,
+            "Collectors",
+            cluster_name=self.control_plane.cluster_name,
+            namespace=NAMESPACE,
+            service_account=SERVICE_ACCOUNT,
+            role_arn=role.role_arn,
+        )
+        observability.workspace.grants.write(role)
+
+    def add_node_groups(self, scope: Construct) -> None:
+        """Create system nodes, node groups, and the add-ons that need nodes to run on."""
+        cluster, groups = self._cluster, self.node_groups
+        add_warnings(scope, cluster)
+        if not self._existing:
+            groups[_SYSTEM] = self._system_nodes(Construct(scope, "System"))
+        for group in cluster.node_groups:
+            if not group.elastic:
+                groups[group.name] = self._node_group(child_scope(scope, group.name), group)
+        dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
+        for node_group in groups.values():
+            node_group.node.add_dependency(*dependencies)
+        if not self._existing:
+            further_add_ons(scope, cluster, self.control_plane, self._storage, after=groups[_SYSTEM])
+        if self.self_managed_role is not None and any(group.elastic for group in cluster.node_groups):
+            role = self.self_managed_role
+            self.karpenter = EksKarpenter(
+                scope, "Karpenter", cluster=self.control_plane, name=self.name, node_role=role
+            )
+        blocks = [
+            group.capacity
+            for group in cluster.node_groups
+            if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
+        ]
+        if blocks:
+            capacity_notices(scope, cluster, blocks)
+
+    def _imported(self) -> eks.ICluster:
+        existing = self._cluster.kubernetes.existing
+        assert existing is not None
+        return eks.Cluster.from_cluster_attributes(
+            self,
+            "Kubernetes",
+            cluster_name=existing.name,
+            cluster_endpoint=existing.endpoint,
+            cluster_certificate_authority_data=existing.certificate_authority,
+            cluster_security_group_id=existing.security_group,
+            vpc=self._network.vpc,
+        )
+
+    def _created(self) -> eks.ICluster:
+        cluster, network, section = self._cluster, self._network, self._cluster.kubernetes
+        key = cluster.encryption_key
+        created = EksCluster(
+            self,
+            "Kubernetes",
+            name=cluster.name,
+            version=section.version,
+            vpc=network.vpc,
+            subnets=[network.services_subnet, self._second_subnet()],
+            public_access_cidrs=_public_access_cidrs(section.public_access_cidrs),
+            allow_public_access_from_anywhere=section.public_access_cidrs == ANYWHERE,
+            admins=section.admins,
+            key=None if key is None else kms.Key.from_key_arn(self, "SecretsKey", key),
+            scaling_tier=section.scaling_tier,
+            bin_packing=section.bin_packing,
+            service_cidr=str(section.service_cidr),
+        )
+        created.node.add_dependency(*network.ready)
+        acknowledge_accepted(created, cluster)
+        base_add_ons(self, cluster, created.cluster)
+        return created.cluster
+
+    def _second_subnet(self) -> ec2.ISubnet:
+        """Return the other subnet that EKS requires, and no further one: its zones cannot change."""
+        cluster, subnets = self._cluster, self._network.zone_subnets
+        zone = cluster.kubernetes.second_zone or (
+            cluster.second_zone if cluster.second_zone in subnets else min(subnets, default=cluster.second_zone)
+        )
+        if zone not in subnets:
+            raise ValueError(
+                f"{self.node.path}: EKS requires subnets in two zones, and the network has one in {cluster.zone} only: "
+                f"Network(zone_subnets={{'{zone}': subnet}})"
+            )
+        return subnets[zone]
+
+    def _access(self) -> ClusterAccess:
+        """Return what nodes need to join, if EKS does not write it into their user data."""
+        services = self._cluster.kubernetes.service_cidr
+        return ClusterAccess(
+            name=self.name,
+            endpoint=self.control_plane.cluster_endpoint,
+            certificate_authority=self.control_plane.cluster_certificate_authority_data,
+            service_cidr=str(services),
+            dns=str(IPv4Network(services)[_DNS]),
+        )
+
+    def _system_nodes(self, scope: Construct) -> EksNodeGroup:
+        cluster = self._cluster
+        template = NodeGroupTemplate(
+            scope,
+            "Template",
+            instance_type=cluster.service_type,
+            security_groups=self._security_groups(),
+            service="eks-managed",
+            root_volume=RootVolume(gib=100, device=ROOT_DEVICES["al2023"]),
+            tags=cluster.tags,
+        )
+        return EksNodeGroup(
+            scope,
+            "NodeGroup",
+            cluster=self.control_plane,
+            name=_SYSTEM,
+            template=template,
+            # A Local Zone has few types; nodes without EFA can be beside the control plane.
+            subnet=self._network.services_subnet,
+            node_role=self.node_role,
+            count=cluster.kubernetes.system.count,
+        )
+
+    def _node_group(self, scope: Construct, group: NodeGroup) -> EksNodeGroup | EksSelfManagedNodeGroup:
+        cluster, self_managed = self._cluster, _self_managed(group)
+        subnet = self._network.subnet_of(group, cluster)
+        image = group.image or (newest_node_image(group, cluster) if self_managed else None)
+        role = self.self_managed_role if self_managed else None
+        template = NodeGroupTemplate(
+            scope,
+            "Template",
+            instance_type=group.instance_type,
+            layout=group.layout,
+            service="self-managed" if self_managed else "eks-managed",
+            capacity=group.capacity,
+            placement_group=group.placement_group,
+            security_groups=self._security_groups(),
+            subnet=subnet if self_managed else None,
+            image=image,
+            access=None if role is None else Access(instance_profile=role.instance_profile),
+            user_data=kubernetes_boot(cluster, self._storage, group, self._access() if image else None),
+            root_volume=RootVolume(gib=group.root_volume.gib, device=ROOT_DEVICES[group.os]),
+            tags=cluster.tags,
+        )
+        if self_managed:
+            return EksSelfManagedNodeGroup(
+                scope,
+                "NodeGroup",
+                cluster_name=self.name,
+                name=group.name,
+                template=template,
+                subnet=subnet,
+                count=group.count,
+            )
+        return EksNodeGroup(
+            scope,
+            "NodeGroup",
+            cluster=self.control_plane,
+            name=group.name,
+            template=template,
+            subnet=subnet,
+            node_role=self.node_role,
+            count=group.count,
+            os=group.os,
+            labels=node_labels(group),
+            taints=node_taints(cluster, group),
+        )
+
+    def _security_groups(self) -> list[ec2.ISecurityGroup]:
+        # EKS adds the group of the cluster only to templates that name no group.
+        return [self._network.nodes, self.control_plane.cluster_security_group]
+
+
+def _public_access_cidrs(access: PublicAccess) -> list[str]:
+    return ["0.0.0.0/0"] if isinstance(access, str) else [str(range) for range in access]
+
+
+def _self_managed(group: NodeGroup) -> bool:
+    """Report whether managed node groups do not support the capacity of a group."""
+    return isinstance(group.capacity, InterruptibleReservation)

@@ -1,0 +1,224 @@
+"""Managed node groups of EKS."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.boot import WAIT_MINUTES, Taint, repair_overrides
+from ultracluster.catalogue.schedulers import NodeOs, ami_type
+from ultracluster.compute import NodeGroupTemplate
+from ultracluster.eks._grants import EksNodeGroupGrants
+from ultracluster.eks._interfaces import IEksNodeGroup
+from ultracluster.planning.capacity import Capacity, CapacityBlock, OnDemand, Spot, UltraServerBlock
+
+_L1 = eks.CfnNodegroup
+_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+
+#: Port of the kubelet. https://kubernetes.io/docs/reference/networking/ports-and-protocols/
+KUBELET_PORT = 10250
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class _EksNodeGroupBase(cdk.Resource):
+    """Base of created and imported node groups."""
+
+    name: str
+    node_group_arn: str
+    node_role: iam.IRole
+    _connections: ec2.Connections
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the nodes; the default port is that of the kubelet."""
+        return self._connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Principal of the nodes."""
+        return self.node_role.grant_principal
+
+    @property
+    def grants(self) -> EksNodeGroupGrants:
+        """Permissions on the group."""
+        return EksNodeGroupGrants(self.node_group_arn)
+
+    def _connect(self, security_groups: Sequence[ec2.ISecurityGroup]) -> None:
+        self._connections = kubelet_connections(security_groups)
+
+
+class _ImportedEksNodeGroup(_EksNodeGroupBase):
+    """An existing node group."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        node_group_arn: str,
+        node_role: iam.IRole,
+        security_groups: Sequence[ec2.ISecurityGroup],
+    ) -> None:
+        super().__init__(scope, id)
+        self.name = name
+        self.node_group_arn = node_group_arn
+        self.node_role = node_role
+        self._connect(security_groups)
+
+
+class EksNodeGroup(_EksNodeGroupBase):
+    """A managed node group with a `NodeGroupTemplate`: EKS joins, drains, repairs and updates its nodes.
+
+    L1, because `aws_eks_v2.Nodegroup` refuses P5 and P6 (it takes them for types without GPUs), and has neither
+    repair overrides nor update strategies (aws-cdk-lib 2.275.0).
+
+    Nodes of a Capacity Block do not run before it starts: the group has no nodes until the capacity is `active`. EKS
+    scales it to zero 40 minutes before the end, and drains its nodes.
+
+    Args:
+        cluster: Cluster of the nodes, created or imported.
+        name: Name of the group; its nodes have it as the label `eks.amazonaws.com/nodegroup`.
+        template: Launch template for the service `eks-managed`, with the security group of the cluster.
+        subnet: Private subnet of the nodes; for reserved capacity, the one of its zone.
+        node_role: Role of the nodes; see `EksNodeRole`.
+        count: Number of nodes.
+        os: Operating system of the nodes. It must be that of an image in the template. Default: Amazon Linux 2023.
+        labels: Labels of the nodes. Default: none.
+        taints: Taints of the nodes. Default: none.
+
+    Raises:
+        ValueError: If the template is for another service, or the number of nodes is below one or above what the
+            capacity holds.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/ml-node-groups.html and node-repair.html (read 2026-11-21)
+    """
+
+    @staticmethod
+    def from_eks_node_group_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        node_group_arn: str,
+        node_role: iam.IRole,
+        security_groups: Sequence[ec2.ISecurityGroup] = (),
+    ) -> IEksNodeGroup:
+        """Import an existing node group.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            name: Name of the group.
+            node_group_arn: ARN of the group.
+            node_role: Role of its nodes.
+            security_groups: Security groups of the nodes. Default: not known; rules cannot be added.
+        """
+        return _ImportedEksNodeGroup(
+            scope, id, name=name, node_group_arn=node_group_arn, node_role=node_role, security_groups=security_groups
+        )
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: eks.ICluster,
+        name: str,
+        template: NodeGroupTemplate,
+        subnet: ec2.ISubnet,
+        node_role: iam.IRole,
+        count: int,
+        os: NodeOs = "al2023",
+        labels: Mapping[str, str] | None = None,
+        taints: Sequence[Taint] = (),
+    ) -> None:
+        super().__init__(scope, id)
+        problems = check_nodes(template, count, "eks-managed")
+        if problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        #: Launch template.
+        self.template = template
+        self.name = name
+        #: Number of nodes.
+        self.count = count
+        self.node_role = node_role
+        self._connect(template.security_groups)
+        reserved = not isinstance(template.capacity, OnDemand | Spot)
+        block = isinstance(template.capacity, CapacityBlock | UltraServerBlock)
+        setting = template.purchase.setting
+        assert setting is not None
+        self.resource = _L1(
+            self,
+            "Resource",
+            cluster_name=cluster.cluster_name,
+            nodegroup_name=name,
+            node_role=node_role.role_arn,
+            subnets=[subnet.subnet_id],
+            # EKS refuses a type of image beside an image in the template, and an instance type in both places.
+            ami_type=None if template.image else ami_type(os, template.instance_type),
+            capacity_type=str(setting[1]),
+            launch_template=_L1.LaunchTemplateSpecificationProperty(
+                id=template.launch_template_id, version=template.version_number
+            ),
+            scaling_config=_L1.ScalingConfigProperty(
+                # A minimum size would keep EKS from scaling the group to zero before its block ends.
+                min_size=0 if block else count,
+                desired_size=0 if waits(template.capacity) else count,
+                max_size=count,
+            ),
+            # A reservation has no room for a new node beside the old one, which is terminated first.
+            update_config=_L1.UpdateConfigProperty(
+                max_unavailable=1, update_strategy="MINIMAL" if reserved else "DEFAULT"
+            ),
+            node_repair_config=_repair(gpus=template.instance_type.gpus > 0),
+            labels=dict(sorted((labels or {}).items())) or None,
+            taints=[_L1.TaintProperty(key=taint.key, effect=_EFFECTS[taint.effect]) for taint in taints] or None,
+        )
+        self.node_group_arn = self.resource.attr_arn
+
+
+def kubelet_connections(security_groups: Sequence[ec2.ISecurityGroup]) -> ec2.Connections:
+    """Return the network connections of nodes."""
+    return ec2.Connections(security_groups=list(security_groups), default_port=ec2.Port.tcp(KUBELET_PORT))
+
+
+def waits(capacity: Capacity) -> bool:
+    """Report whether nodes cannot start yet: their Capacity Block has not begun."""
+    return isinstance(capacity, CapacityBlock | UltraServerBlock) and not capacity.active
+
+
+def check_nodes(template: NodeGroupTemplate, count: int, service: str) -> list[str]:
+    """Return what is wrong with a group of nodes."""
+    problems = []
+    if template.service != service:
+        problems.append(f"the template must be for {service}, got {template.service}")
+    if count < 1:
+        problems.append(f"count must be at least 1, got {count}")
+    held = template.capacity.max_instances
+    if held is not None and count > held:
+        problems.append(f"count must be at most the {held} instances that {template.capacity.word} holds, got {count}")
+    return problems
+
+
+def _repair(*, gpus: bool) -> eks.CfnNodegroup.NodeRepairConfigProperty:
+    return _L1.NodeRepairConfigProperty(
+        enabled=True,
+        # Spare nodes are few, and a job that lost a node waits.
+        max_parallel_nodes_repaired_count=1,
+        node_repair_config_overrides=[
+            _L1.NodeRepairConfigOverridesProperty(
+                node_monitoring_condition="AcceleratedHardwareReady",
+                node_unhealthy_reason=override.reason,
+                min_repair_wait_time_mins=WAIT_MINUTES,
+                repair_action=override.action,
+            )
+            for override in repair_overrides()
+        ]
+        if gpus
+        else None,
+    )

@@ -1,0 +1,180 @@
+"""Releases that allocate GPUs and EFA devices to pods, and the nodes that each runs on.
+
+Charts select their nodes by lists of instance types or by labels that another chart must set, and both miss nodes
+silently. So every release here has the types of this cluster by name, and tolerates their taints.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ultracluster.kubernetes._charts import release
+from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.kubernetes._objects import Object, by_type, make
+from ultracluster.kubernetes._platform import Platform
+from ultracluster.kubernetes._release import HelmRelease
+from ultracluster.kubernetes._resources import node_resources
+
+#: The device class that the chart of DRANET makes.
+EFA_CLASS = "efa.networking.k8s.aws"
+#: The device class of a channel of a ComputeDomain.
+CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
+#: The device class that NVIDIA's DRA driver makes.
+GPU_CLASS = "gpu.nvidia.com"
+_EVERYWHERE = [{"operator": "Exists"}]
+# AWS's own images of device plugins come from this account in the commercial regions.
+# https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html (read 2026-11-21)
+_IMAGES_ACCOUNT = "602401143452"
+# Regions that AWS opened later have registries of their own; the charts' own, in us-west-2, serves none of them faster.
+_REGISTRY_REGIONS = (
+    *("ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2"),
+    *("ca-central-1", "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1"),
+    *("us-east-1", "us-east-2", "us-west-1", "us-west-2"),
+)
+
+
+def device_releases(platform: Platform) -> list[HelmRelease]:
+    """Return the releases that a platform's nodes need, in installation order."""
+    releases = []
+    with_efa = {way: [g for g in platform.nodes if platform.efa_way(g) == way] for way in ("device-plugin", "dranet")}
+    if groups := with_efa["device-plugin"]:
+        releases.append(
+            release(
+                "aws-efa-k8s-device-plugin",
+                platform.versions,
+                _efa_values(platform, "aws-efa-k8s-device-plugin", groups),
+            )
+        )
+    if groups := with_efa["dranet"]:
+        releases.append(release("aws-dranet", platform.versions, _efa_values(platform, "dranet", groups)))
+    # Bottlerocket brings the device plugin along; a second one would offer each GPU twice.
+    # https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html (read 2026-11-20)
+    served = [group for group in platform.gpu_groups if group.os != "bottlerocket"]
+    if served and platform.gpu == "device-plugin":
+        releases.append(release("nvidia-device-plugin", platform.versions, _plugin_values(platform, served)))
+    if served and platform.gpu == "gpu-operator":
+        releases.append(release("gpu-operator", platform.versions, _operator_values()))
+    domains = [group for group in platform.gpu_groups if group.ultraserver]
+    if domains or (served and platform.gpu == "dra-driver"):
+        claimed = platform.gpu == "dra-driver"
+        groups = served if claimed else domains
+        releases.append(
+            release("nvidia-dra-driver", platform.versions, _dra_values(groups, gpus=claimed, domains=bool(domains)))
+        )
+    return releases
+
+
+def claim_templates(platform: Platform, namespace: str) -> list[Object]:
+    """Return a claim template for all devices of a node, for each group that uses DRA."""
+    templates = []
+    for group in platform.nodes:
+        resources = node_resources(group)
+        requests: list[Object] = []
+        # Counted exactly: Kueue can't take `All` into its quotas.
+        # https://kueue.sigs.k8s.io/docs/concepts/dynamic_resource_allocation (read 2026-11-21)
+        if platform.gpu == "dra-driver" and resources.gpus:
+            requests.append(_exactly("gpus", GPU_CLASS, resources.gpus))
+        if platform.efa_way(group) == "dranet":
+            requests.append(_exactly("efa", EFA_CLASS, resources.efa))
+        if requests:
+            spec = {"spec": {"devices": {"requests": requests}}}
+            templates.append(
+                make("resource.k8s.io/v1", "ResourceClaimTemplate", claim_name(group), namespace=namespace, spec=spec)
+            )
+    return templates
+
+
+def compute_domains(platform: Platform, namespace: str) -> list[Object]:
+    """Return a compute domain for each group of UltraServers, whose pods reach each other's memory over NVLink.
+
+    It exists as long as the team: a node is in it while a pod that claims a channel runs there.
+    """
+    return [
+        make(
+            "resource.nvidia.com/v1beta1",
+            "ComputeDomain",
+            domain_name(group),
+            namespace=namespace,
+            # None: the domain grows and shrinks with the pods that claim a channel of it.
+            spec={"channel": {"resourceClaimTemplate": {"name": domain_name(group)}}, "numNodes": 0},
+        )
+        for group in platform.gpu_groups
+        if group.ultraserver
+    ]
+
+
+def domain_name(group: PlatformNodes) -> str:
+    """Return the name of a group's compute domain, and of the template that its driver creates."""
+    return f"domain-{group.name}"
+
+
+def claim_name(group: PlatformNodes) -> str:
+    """Return the name of the claim template for a node of a group."""
+    return f"node-{group.name}"
+
+
+def _exactly(name: str, device_class: str, count: int) -> Object:
+    return {"exactly": {"allocationMode": "ExactCount", "count": count, "deviceClassName": device_class}, "name": name}
+
+
+def _types(groups: Iterable[PlatformNodes]) -> list[str]:
+    return sorted({group.instance_type.name for group in groups})
+
+
+def _efa_values(platform: Platform, image: str, groups: list[PlatformNodes]) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        # One key: a second would be a term of its own in the chart's affinity, and terms are alternatives.
+        "supportedInstanceLabels": {"keys": ["node.kubernetes.io/instance-type"], "values": _types(groups)},
+        "tolerations": _EVERYWHERE,
+    }
+    if platform.region in _REGISTRY_REGIONS:
+        registry = f"{_IMAGES_ACCOUNT}.dkr.ecr.{platform.region}.amazonaws.com"
+        values["image"] = {"repository": f"{registry}/eks/{image}"}
+    return values
+
+
+def _plugin_values(platform: Platform, groups: list[PlatformNodes]) -> dict[str, Any]:
+    """Return the plugin's values; its default affinity needs labels of node feature discovery."""
+    values: dict[str, Any] = {
+        "affinity": by_type(
+            _types(groups), without=[group.labels for group in platform.nodes if group.os == "bottlerocket"]
+        ),
+        "tolerations": _EVERYWHERE,
+    }
+    # It mounts every RDMA device into every pod with a GPU; the EFA plugin mounts the right ones.
+    values["mofedEnabled"] = False
+    # GDRCopy, which NCCL's plugin for EFA uses, is not mounted by default since 0.19.3.
+    # https://github.com/NVIDIA/k8s-device-plugin/issues/1692 (read 2026-11-20)
+    values["gdrcopyEnabled"] = True
+    if any(group.ultraserver for group in groups):
+        # Labels nodes with nvidia.com/gpu.clique, the NVLink domain that they share.
+        values["gfd"] = {"enabled": True}
+        values["nfd"] = {"worker": {"tolerations": _EVERYWHERE}}
+    return values
+
+
+def _operator_values() -> dict[str, Any]:
+    """Return the operator's values; driver and container toolkit are in AWS's images, and Bottlerocket is excluded.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)
+    """
+    return {
+        "daemonsets": {"tolerations": _EVERYWHERE},
+        # As for the plugin alone: its RDMA devices no, GDRCopy yes.
+        "devicePlugin": {
+            "env": [{"name": "GDRCOPY_ENABLED", "value": "true"}, {"name": "MOFED_ENABLED", "value": "false"}]
+        },
+        "driver": {"enabled": False},
+        "nfd": {"enabled": True},
+        "node-feature-discovery": {"worker": {"tolerations": _EVERYWHERE}},
+        "toolkit": {"enabled": False},
+    }
+
+
+def _dra_values(groups: list[PlatformNodes], *, gpus: bool, domains: bool) -> dict[str, Any]:
+    return {
+        # The driver only allocates GPUs if a setting confirms that no device plugin does.
+        "gpuResourcesEnabledOverride": gpus,
+        "kubeletPlugin": {"affinity": by_type(_types(groups)), "tolerations": _EVERYWHERE},
+        "nvidiaDriverRoot": "/",
+        "resources": {"computeDomains": {"enabled": domains}, "gpus": {"enabled": gpus}},
+    }

@@ -1,0 +1,159 @@
+"""Platform of a cluster file."""
+
+import re
+from collections.abc import Mapping
+
+from ultracluster.boot import Mountpoint, Volume, openzfs_volume
+from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
+from ultracluster.kubernetes._checks import platform_problems
+from ultracluster.kubernetes._names import check_label, check_namespace
+from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.kubernetes._platform import KarpenterNodes, Platform
+from ultracluster.kubernetes._teams import Team
+
+#: What stands where an id belongs that only a deployment knows.
+NOT_DEPLOYED = "not-deployed-yet"
+_DEVICE = re.compile(r"(?P<dns>\S+)@tcp:/(?P<mount>\S+)", re.ASCII)
+_MIB = 2**20
+
+
+def platform_of(
+    cluster: ClusterFile, *, deployed: Mapping[str, str] | None = None, volumes: Mapping[str, Volume] | None = None
+) -> Platform:
+    """Return the platform of a cluster file.
+
+    Args:
+        cluster: Cluster file.
+        deployed: Outputs of its stacks by name, as `cdk deploy --outputs-file` writes them: the ids of created file
+            systems. By default, `NOT_DEPLOYED` stands for them.
+        volumes: File systems by path. By default, those of the file.
+
+    Raises:
+        ValueError: If the name of the cluster or of a group is not valid in Kubernetes.
+    """
+    section = cluster.kubernetes
+    teams = tuple(Team(name=name, nodes=share.nodes, borrow=share.borrow) for name, share in section.teams.items())
+    return Platform(
+        cluster=section.existing.name if section.existing else cluster.name,
+        region=cluster.region,
+        kubernetes=section.version,
+        nodes=tuple(
+            PlatformNodes(
+                name=group.name,
+                instance_type=group.instance_type,
+                count=group.count,
+                spare=group.spare,
+                taints=group.kubernetes_taints,
+                os=group.os,
+                capacity=group.capacity,
+                layout=group.layout,
+                ultraserver=group.ultraserver,
+                elastic=group.elastic,
+                image=group.image.id if group.elastic and group.image else None,
+            )
+            for group in cluster.node_groups
+        ),
+        teams=teams or (Team(name="research"),),
+        scheduler=section.scheduler,
+        efa=section.efa,
+        gpu=section.gpu,
+        volumes=volumes if volumes is not None else _volumes(cluster, deployed or {}),
+        scratch=cluster.storage.scratch.path,
+        versions=section.charts,
+        karpenter=_karpenter(cluster, deployed or {}),
+    )
+
+
+def file_problems(cluster: ClusterFile) -> list[Problem]:
+    """Return the errors of a cluster file's platform, for `clusterfile.load(..., further=)`."""
+    if cluster.orchestrator != "kubernetes":
+        return []
+    groups = {group.name: group.section for group in cluster.node_groups}
+    names = [
+        KUBERNETES_NAME(path, problem, at_key=True)
+        for path, errors in (
+            *((("nodes", section), check_label("its name", name)) for name, section in groups.items()),
+            *((("kubernetes", "teams", name), check_namespace("its name", name)) for name in cluster.kubernetes.teams),
+        )
+        for problem in errors
+    ]
+    # What is called so has no platform to look at.
+    return names or [
+        (KUBERNETES_CHART if where[0] == "versions" else KUBERNETES_PLATFORM)(
+            _path(where, groups), problem, at_key=where[0] in ("teams", "versions")
+        )
+        for where, problem in platform_problems(platform_of(cluster))
+    ]
+
+
+def _path(where: tuple[str, ...], sections: Mapping[str, str]) -> Path:
+    """Return the path in the file of an attribute of the platform."""
+    match where:
+        case ("nodes", name, *rest):
+            return ("nodes", sections[name], *rest)
+        case ("volumes", *_):
+            return ("storage",)
+        case ("versions", name):
+            return ("kubernetes", "charts", name)
+        case ("kubernetes",):
+            return ("kubernetes", "version")
+        case _:
+            return ("kubernetes", *where)
+
+
+def _karpenter(cluster: ClusterFile, deployed: Mapping[str, str]) -> KarpenterNodes | None:
+    """Return the names in node classes: outputs of the stacks."""
+    elastic = [group for group in cluster.node_groups if group.elastic]
+    if not elastic:
+        return None
+
+    def output(name: str) -> str:
+        return deployed.get(name, NOT_DEPLOYED)
+
+    return KarpenterNodes(
+        role=output("OwnNodesRoleName"),
+        subnets=(output("TrainingSubnetId"),),
+        security_groups=(output("NodesSecurityGroupId"), output("ClusterSecurityGroupId")),
+        image=next(group.image.id for group in elastic if group.image and group.image.id),
+        queue=output("KarpenterQueue"),
+    )
+
+
+def _volumes(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[str, Volume]:
+    storage = cluster.storage
+    volumes: dict[str, Volume] = {}
+    if storage.lustre is not None:
+        volumes[storage.lustre.mount] = _lustre(cluster, deployed)
+    if storage.home is not None and cluster.home_size is not None:
+        volumes[storage.home.mount] = openzfs_volume(
+            name="home",
+            volume_id=deployed.get("HomeVolumeId", NOT_DEPLOYED),
+            dns_name=deployed.get("HomeDnsName", NOT_DEPLOYED),
+            volume_path="/fsx",
+            transfer_bytes=_MIB,
+            capacity_gib=cluster.home_size.capacity_gib,
+        )
+    if storage.data_bucket:
+        bucket = deployed.get("DataBucketName", NOT_DEPLOYED)
+        volumes.setdefault("/data", Mountpoint(bucket=bucket).volume("data"))
+    return volumes
+
+
+def _lustre(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
+    lustre, spec = cluster.storage.lustre, cluster.lustre_spec
+    existing = lustre.existing if lustre else None
+    if existing is not None:
+        id, dns, mount = existing.id, f"{existing.id}.fsx.{cluster.region}.amazonaws.com", existing.mount_name
+    else:
+        # The command that a person types to mount it has both names.
+        device = _DEVICE.search(deployed.get("MountCommand", ""))
+        id = deployed.get("FileSystemId", NOT_DEPLOYED)
+        dns, mount = (device["dns"], device["mount"]) if device else (NOT_DEPLOYED, NOT_DEPLOYED)
+    return Volume(
+        name="lustre",
+        driver="fsx.csi.aws.com",
+        handle=id,
+        attributes={"dnsname": dns, "mountname": mount},
+        capacity_gib=spec.capacity_gib if spec and spec.capacity_gib else 1,
+        mount_options=("flock", "noatime"),
+    )

@@ -1,0 +1,37 @@
+"""Permissions of the node checks: read the pods of their namespace, and cordon nodes."""
+
+from ultracluster.kubernetes._objects import Object, make
+from ultracluster.kubernetes._platform import HEALTH
+
+#: The service account of the checks.
+ACCOUNT = "node-health"
+_RBAC = "rbac.authorization.k8s.io"
+
+
+def health_access() -> list[Object]:
+    """Return the service account, with exactly the verbs of a cordon."""
+    subject = [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HEALTH}]
+    # Not narrower: RBAC knows nodes by name only, and the nodes come and go.
+    cordon = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
+    pods = {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}
+    api = f"{_RBAC}/v1"
+    return [
+        make("v1", "ServiceAccount", ACCOUNT, namespace=HEALTH, automountServiceAccountToken=False),
+        make(api, "ClusterRole", "node-health-cordon", rules=[cordon]),
+        make(
+            api,
+            "ClusterRoleBinding",
+            "node-health-cordon",
+            roleRef={"apiGroup": _RBAC, "kind": "ClusterRole", "name": "node-health-cordon"},
+            subjects=subject,
+        ),
+        make(api, "Role", ACCOUNT, namespace=HEALTH, rules=[pods]),
+        make(
+            api,
+            "RoleBinding",
+            ACCOUNT,
+            namespace=HEALTH,
+            roleRef={"apiGroup": _RBAC, "kind": "Role", "name": ACCOUNT},
+            subjects=subject,
+        ),
+    ]

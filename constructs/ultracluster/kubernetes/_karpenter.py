@@ -1,0 +1,93 @@
+"""Elastic groups: Karpenter launches nodes with the same network interfaces as the launch templates.
+
+See: https://karpenter.sh/docs/concepts/nodeclasses (1.14, read 2026-11-21)
+"""
+
+from ultracluster.catalogue.ec2 import interfaces
+from ultracluster.kubernetes._charts import release
+from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.kubernetes._objects import Object, make
+from ultracluster.kubernetes._platform import KarpenterNodes, Platform
+from ultracluster.kubernetes._release import HelmRelease
+from ultracluster.planning.capacity import Block, Spot, TargetedReservation
+
+# Room for container images where no local disk takes them. Ours.
+_ROOT_VOLUME = {"deleteOnTermination": True, "encrypted": True, "volumeSize": "500Gi", "volumeType": "gp3"}
+_ROOT_DEVICES = {"al2023": "/dev/xvda", "bottlerocket": "/dev/xvdb"}
+# A node that has nothing to do for so long is ended: longer than the pause between two jobs of a person.
+_IDLE = "30m"
+
+
+def karpenter_release(platform: Platform, nodes: KarpenterNodes) -> HelmRelease:
+    """Return Karpenter, with repair of nodes that EKS's node monitoring agent reports."""
+    gates = {"nodeRepair": True, "reservedCapacity": True}
+    settings: Object = {"clusterName": platform.cluster, "featureGates": gates}
+    if nodes.queue is not None:
+        settings["interruptionQueue"] = nodes.queue
+    return release("karpenter", platform.versions, {"replicas": 2, "settings": settings})
+
+
+def karpenter_objects(platform: Platform, nodes: KarpenterNodes) -> list[Object]:
+    """Return a node class and a node pool for each elastic group."""
+    return [
+        manifest
+        for group in platform.nodes
+        if group.elastic
+        for manifest in (_node_class(platform, group, nodes), _node_pool(group))
+    ]
+
+
+def _node_class(platform: Platform, group: PlatformNodes, nodes: KarpenterNodes) -> Object:
+    named = group.image or nodes.image
+    image: Object = {"id": named} if named.startswith("ami-") else {"alias": named}
+    spec: Object = {
+        "amiFamily": {"al2023": "AL2023", "bottlerocket": "Bottlerocket"}[group.os],
+        "amiSelectorTerms": [image],
+        "blockDeviceMappings": [
+            {
+                "deviceName": _ROOT_DEVICES[group.os],
+                "ebs": dict(_ROOT_VOLUME),
+            }
+        ],
+        # One hop: pods do not reach the node's credentials.
+        "metadataOptions": {"httpEndpoint": "enabled", "httpPutResponseHopLimit": 1, "httpTokens": "required"},
+        "networkInterfaces": [
+            {"deviceIndex": row.device, "interfaceType": row.kind, "networkCardIndex": row.card}
+            for row in interfaces(group.instance_type, group.layout)
+        ],
+        "role": nodes.role,
+        "securityGroupSelectorTerms": [{"id": id} for id in nodes.security_groups],
+        "subnetSelectorTerms": [{"id": id} for id in nodes.subnets],
+        "tags": {"Name": f"{platform.cluster}-{group.name}"},
+    }
+    if group.instance_type.nvme[0]:
+        spec["instanceStorePolicy"] = "RAID0"
+    if isinstance(group.capacity, (Block, TargetedReservation)):
+        spec["capacityReservationSelectorTerms"] = [{"id": group.capacity.reservation_id}]
+    return make("karpenter.k8s.aws/v1", "EC2NodeClass", group.name, spec=spec)
+
+
+def _node_pool(group: PlatformNodes) -> Object:
+    spot = isinstance(group.capacity, Spot)
+    reserved = isinstance(group.capacity, (Block, TargetedReservation))
+    bought = "spot" if spot else "reserved" if reserved else "on-demand"
+    template: Object = {
+        "expireAfter": "Never",
+        "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": group.name},
+        "requirements": [
+            {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [group.instance_type.name]},
+            {"key": "karpenter.sh/capacity-type", "operator": "In", "values": [bought]},
+        ],
+    }
+    if group.node_taints:
+        template["taints"] = [{"effect": taint.effect, "key": taint.key} for taint in group.node_taints]
+    limits = {"cpu": str(group.count * group.instance_type.vcpus)}
+    if group.instance_type.gpus:
+        limits["nvidia.com/gpu"] = str(group.count * group.instance_type.gpus)
+    spec = {
+        # Only idle nodes end: moving the pods of a gang would end the gang.
+        "disruption": {"consolidateAfter": _IDLE, "consolidationPolicy": "WhenEmpty"},
+        "limits": limits,
+        "template": {"spec": template},
+    }
+    return make("karpenter.sh/v1", "NodePool", group.name, spec=spec)

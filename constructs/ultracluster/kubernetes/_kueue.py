@@ -1,0 +1,192 @@
+"""Kueue: gang scheduling with topology and team quotas.
+
+See: https://kueue.sigs.k8s.io/docs/concepts (0.19, read 2026-11-21)
+"""
+
+from typing import Any
+
+from ultracluster.kubernetes._charts import release
+from ultracluster.kubernetes._devices import CHANNEL_CLASS, EFA_CLASS, GPU_CLASS
+from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.kubernetes._objects import Object, make
+from ultracluster.kubernetes._platform import Platform
+from ultracluster.kubernetes._release import HelmRelease
+from ultracluster.kubernetes._resources import CHANNEL_CLAIMED, EFA_CLAIMED, GPU_CLAIMED, node_resources, quota
+from ultracluster.kubernetes._teams import Team, shares
+from ultracluster.kubernetes._yaml_text import to_yaml
+
+#: The queue of a team, in its namespace. Kueue sends jobs there that name none.
+#: https://kueue.sigs.k8s.io/docs/tasks/manage/enforce_job_management/setup_default_local_queue (read 2026-11-21)
+QUEUE = "default"
+_API = "kueue.x-k8s.io/v1beta2"
+_HOSTNAME = "kubernetes.io/hostname"
+# https://docs.aws.amazon.com/eks/latest/userguide/ml-workload-topology.html (read 2026-11-20): a fourth layer on P6.
+_LAYER = "topology.k8s.aws/network-node-layer-"
+_CLIQUE = "nvidia.com/gpu.clique"
+# A gang whose pods are not all ready by then gives its nodes back; a node that is pulled or replaced has as long.
+_READY_MINUTES = 20
+_RECOVERY_MINUTES = 10
+
+
+def kueue_release(platform: Platform) -> HelmRelease:
+    """Return Kueue, with all-or-nothing scheduling of gangs."""
+    values = {
+        "controllerManager": {"replicas": 2},
+        "managerConfig": {"controllerManagerConfigYaml": _configuration(platform)},
+    }
+    return release("kueue", platform.versions, values)
+
+
+def kueue_objects(platform: Platform) -> list[Object]:
+    """Return the topologies, a flavor for each group, the cohort, and each team's queues."""
+    topologies = {name: _topology(name, levels) for name, levels in map(topology_levels, platform.nodes) if levels}
+    return [
+        *topologies.values(),
+        *(_flavor(group) for group in platform.nodes),
+        make(_API, "Cohort", platform.cluster, spec=_shared(platform)),
+        *(_cluster_queue(platform, team) for team in platform.tenants),
+        *(
+            make(_API, "LocalQueue", QUEUE, namespace=team.name, spec={"clusterQueue": team.name})
+            for team in platform.tenants
+        ),
+        make(
+            _API, "WorkloadPriorityClass", "research", value=1_000, description="Jobs that may wait or be pushed out."
+        ),
+        make(_API, "WorkloadPriorityClass", "production", value=10_000, description="Jobs that others make room for."),
+    ]
+
+
+def topology_label(group: PlatformNodes) -> str:
+    """Return the preferred level of a gang: the NVLink domain, else the widest network layer."""
+    return _CLIQUE if group.ultraserver else f"{_LAYER}1"
+
+
+def topology_name(group: PlatformNodes) -> str | None:
+    """Return the topology of a group, or None for elastic groups, whose nodes may not exist yet."""
+    name, levels = topology_levels(group)
+    return name if levels else None
+
+
+def topology_levels(group: PlatformNodes) -> tuple[str, list[str]]:
+    """Return the name of a group's topology and its levels, the widest first; empty if it has none."""
+    if group.elastic or not group.instance_type.supports_efa:
+        return "none", []
+    if group.ultraserver:
+        return "ultraserver", [_CLIQUE, _HOSTNAME]
+    layers = 4 if group.instance_type.name.startswith("p6-") else 3
+    # The lowest is the host name: on any other, Kueue does not look at the taints of nodes.
+    return f"network-{layers}", [f"{_LAYER}{index + 1}" for index in range(layers)] + [_HOSTNAME]
+
+
+def _topology(name: str, levels: list[str]) -> Object:
+    return make(_API, "Topology", name, spec={"levels": [{"nodeLabel": level} for level in levels]})
+
+
+def _flavor(group: PlatformNodes) -> Object:
+    spec: Object = {"nodeLabels": group.labels}
+    if name := topology_name(group):
+        spec["topologyName"] = name
+    # Here and not left to a webhook: topology-aware placement does not see tolerations that come later.
+    if group.tolerations:
+        spec["tolerations"] = group.tolerations
+    return make(_API, "ResourceFlavor", group.name, spec=spec)
+
+
+def _shared(platform: Platform) -> Object:
+    """Return the quota that no team owns, and all may borrow."""
+    left = {group.name: group.working - sum(shares(platform.tenants, group).values()) for group in platform.nodes}
+    return {"resourceGroups": [_group(platform, left)]} if any(left.values()) else {}
+
+
+def _cluster_queue(platform: Platform, team: Team) -> Object:
+    quota = {group.name: shares(platform.tenants, group)[team.name] for group in platform.nodes}
+    spec: Object = {
+        "cohortName": platform.cluster,
+        # The first flavor that fits without pushing others out, before one that would.
+        "flavorFungibility": {"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"},
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": team.name}},
+        # What a team lent comes back when it is needed; among its own jobs the higher priority goes first.
+        "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
+        "queueingStrategy": "BestEffortFIFO",
+        "resourceGroups": [_group(platform, quota, borrow=team.borrow)],
+    }
+    return make(_API, "ClusterQueue", team.name, spec=spec)
+
+
+def _group(platform: Platform, nodes: dict[str, int], *, borrow: bool = True) -> Object:
+    """Return a resource group with all flavors; Kueue requires each flavor to name each resource."""
+    quotas = {
+        group.name: quota(
+            node_resources(group),
+            nodes[group.name],
+            efa=platform.efa_way(group),
+            gpus_claimed=platform.gpu == "dra-driver",
+            channels=group.ultraserver is not None,
+        )
+        for group in platform.nodes
+    }
+    covered = list(dict.fromkeys(name for quota in quotas.values() for name in quota))
+    limit = {} if borrow else {"borrowingLimit": "0"}
+    flavors = [
+        {
+            "name": name,
+            "resources": [
+                {"name": resource, "nominalQuota": quota.get(resource, "0"), **limit} for resource in covered
+            ],
+        }
+        for name, quota in quotas.items()
+    ]
+    return {"coveredResources": covered, "flavors": flavors}
+
+
+def _configuration(platform: Platform) -> str:
+    """Return Kueue's settings, which replace the chart's as one text."""
+    mappings = []
+    if any(platform.efa_way(group) == "dranet" for group in platform.nodes):
+        mappings.append({"name": EFA_CLAIMED, "deviceClassNames": [EFA_CLASS]})
+    if platform.gpu == "dra-driver":
+        mappings.append({"name": GPU_CLAIMED, "deviceClassNames": [GPU_CLASS]})
+    # A class that is not mapped makes every job that claims it inadmissible.
+    if any(group.ultraserver for group in platform.nodes):
+        mappings.append({"name": CHANNEL_CLAIMED, "deviceClassNames": [CHANNEL_CLASS]})
+    settings: dict[str, Any] = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "clientConnection": {"qps": 300, "burst": 500},
+        "waitForPodsReady": {
+            "timeout": f"{_READY_MINUTES}m",
+            "recoveryTimeout": f"{_RECOVERY_MINUTES}m",
+            "blockAdmission": False,
+            "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": 5, "backoffBaseSeconds": 60},
+        },
+        # A job, or a pod of a team that names no queue would take nodes past every quota.
+        "manageJobsWithoutQueueName": True,
+        "managedJobsNamespaceSelector": {
+            "matchExpressions": [
+                {
+                    "key": "kubernetes.io/metadata.name",
+                    "operator": "In",
+                    "values": [team.name for team in platform.tenants],
+                }
+            ]
+        },
+        "integrations": {
+            "frameworks": [
+                "batch/job",
+                "deployment",
+                "jobset.x-k8s.io/jobset",
+                "kubeflow.org/mpijob",
+                "leaderworkerset.x-k8s.io/leaderworkerset",
+                "pod",
+                "statefulset",
+                "trainer.kubeflow.org/trainjob",
+            ]
+        },
+    }
+    if mappings:
+        settings["resources"] = {"deviceClassMappings": mappings}
+    return to_yaml([settings])

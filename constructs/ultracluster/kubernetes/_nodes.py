@@ -1,0 +1,85 @@
+"""Node groups of a cluster, as its Kubernetes objects use them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ultracluster.boot import GPU_TAINT, Taint
+from ultracluster.catalogue.ec2 import InstanceType, Layout, UltraServer
+from ultracluster.kubernetes._names import check_label
+from ultracluster.planning.capacity import Capacity, OnDemand
+
+EfaWay = Literal["device-plugin", "dranet"]
+Os = Literal["al2023", "bottlerocket"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlatformNodes:
+    """A group of identical nodes.
+
+    Args:
+        name: Name of the group.
+        instance_type: Instance type.
+        count: Number of nodes, including spare ones.
+        spare: Number of spare nodes, which quotas exclude.
+        selector: Labels that select exactly its nodes. By default, EKS's label of a managed group,
+            or Karpenter's of a pool.
+        taints: Taints of the nodes. By default, `GPU_TAINT` on a type with GPUs.
+        efa: Allocation of EFA devices to pods. By default, the platform's.
+        os: Operating system.
+        capacity: Purchase option. By default, On-Demand.
+        layout: Network interface layout; used for elastic groups only, which Karpenter launches.
+        elastic: Karpenter launches and terminates its nodes.
+        image: AMI id of an elastic group. By default, that of `KarpenterNodes`.
+        ultraserver: UltraServer type of its nodes, or None.
+
+    Raises:
+        ValueError: If an argument is not valid, with all errors.
+    """
+
+    name: str
+    instance_type: InstanceType
+    count: int
+    spare: int = 0
+    selector: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] | None = None
+    efa: EfaWay | None = None
+    os: Os = "al2023"
+    capacity: Capacity = field(default_factory=OnDemand)
+    layout: Layout = "one-ip"
+    elastic: bool = False
+    image: str | None = None
+    ultraserver: UltraServer | None = None
+
+    def __post_init__(self) -> None:
+        """Validate the group."""
+        problems = check_label("name", self.name)
+        if self.count < 1:
+            problems.append(f"count is at least 1, got {self.count}")
+        if not 0 <= self.spare < max(1, self.count):
+            problems.append(f"spare is at least 0 and less than count, got {self.spare} of {self.count}")
+        if problems:
+            raise ValueError(f"node group {self.name[:70]}: {'; '.join(problems)}")
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels that select exactly its nodes."""
+        label = "karpenter.sh/nodepool" if self.elastic else "eks.amazonaws.com/nodegroup"
+        return dict(self.selector) or {label: self.name}
+
+    @property
+    def node_taints(self) -> tuple[Taint, ...]:
+        """Taints of its nodes."""
+        if self.taints is not None:
+            return self.taints
+        return (GPU_TAINT,) if self.instance_type.gpus else ()
+
+    @property
+    def tolerations(self) -> list[dict[str, Any]]:
+        """Tolerations of its pods."""
+        return [{"effect": taint.effect, "key": taint.key, "operator": "Exists"} for taint in self.node_taints]
+
+    @property
+    def working(self) -> int:
+        """Number of nodes without the spare ones."""
+        return self.count - self.spare

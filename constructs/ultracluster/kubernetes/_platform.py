@@ -1,0 +1,97 @@
+"""Platform of a cluster: a value that needs neither a cluster file nor the CDK."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ultracluster.boot import Volume
+from ultracluster.kubernetes._nodes import EfaWay, PlatformNodes
+from ultracluster.kubernetes._teams import Team
+
+#: The namespace of the checks of the nodes: who may submit there may cordon nodes.
+HEALTH = "node-health"
+
+Scheduler = Literal["kueue", "volcano", "kai"]
+GpuWay = Literal["device-plugin", "gpu-operator", "dra-driver"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Platform:
+    """Platform of an EKS cluster: everything that is installed on it.
+
+    Args:
+        cluster: Name of the EKS cluster.
+        region: AWS region, from which AWS's images are pulled.
+        kubernetes: Version of Kubernetes, such as `1.35`.
+        nodes: The node groups.
+        teams: Teams that share the nodes. By default, one team, `research`.
+        scheduler: Kueue, or Volcano or KAI Scheduler, which also place the pods.
+        efa: Allocation of EFA devices to pods, unless a group has its own.
+        gpu: Allocation of GPUs to pods.
+        volumes: Existing file systems by path in pods; every team has a claim for each.
+        scratch: Path of the local NVMe disks on the nodes, a hostPath for pods, or None.
+        versions: Chart versions by release name that replace the pinned ones.
+        karpenter: Karpenter's settings for elastic groups, or None.
+    """
+
+    cluster: str
+    region: str
+    kubernetes: str
+    nodes: tuple[PlatformNodes, ...]
+    teams: tuple[Team, ...] = (Team(name="research"),)
+    scheduler: Scheduler = "kueue"
+    efa: EfaWay = "device-plugin"
+    gpu: GpuWay = "device-plugin"
+    volumes: Mapping[str, Volume] = field(default_factory=dict)
+    scratch: str | None = "/scratch"
+    versions: Mapping[str, str] = field(default_factory=dict)
+    karpenter: "KarpenterNodes | None" = None
+
+    @property
+    def tenants(self) -> tuple[Team, ...]:
+        """Teams, and the node checks, which own no quota and use idle nodes."""
+        return (*self.teams, Team(name=HEALTH, nodes={}))
+
+    @property
+    def minor(self) -> int:
+        """Minor version, such as 35 of 1.35."""
+        return int(self.kubernetes.split(".")[1])
+
+    @property
+    def gpu_groups(self) -> tuple[PlatformNodes, ...]:
+        """Groups whose nodes have GPUs."""
+        return tuple(group for group in self.nodes if group.instance_type.gpus)
+
+    def efa_way(self, group: PlatformNodes) -> EfaWay | None:
+        """Return the allocation of a group's EFA devices, or None without EFA."""
+        return (group.efa or self.efa) if group.instance_type.supports_efa else None
+
+    def group(self, name: str) -> PlatformNodes:
+        """Look a group up.
+
+        Raises:
+            ValueError: If there is no group of that name.
+        """
+        result = next((group for group in self.nodes if group.name == name), None)
+        if result is None:
+            raise ValueError(f"there is no node group {name!r}; there are {', '.join(g.name for g in self.nodes)}")
+        return result
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KarpenterNodes:
+    """Names in an EC2NodeClass; strings may be CDK tokens.
+
+    Args:
+        role: Name of the nodes' IAM role.
+        subnets: Ids of subnets, in the zone of the nodes.
+        security_groups: Ids of security groups, including those for EFA and of the cluster.
+        image: An alias with a version, such as `al2023@v20261101`, or an `ami-` id. `latest` is rejected.
+        queue: Name of the SQS queue of interruptions. Default: none.
+    """
+
+    role: str
+    subnets: tuple[str, ...]
+    security_groups: tuple[str, ...]
+    image: str
+    queue: str | None = None

@@ -1,0 +1,89 @@
+"""Helm releases, and manifests of projects without a chart."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultracluster.kubernetes._names import check_label
+
+# SemVer, with the "v" that some charts write. https://semver.org (read 2026-11-21)
+_VERSION = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
+_LONGEST_RELEASE_NAME = 53  # https://helm.sh/docs/topics/charts (read 2026-11-21)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HelmRelease:
+    """A release of a chart, pinned.
+
+    Args:
+        name: Name of the release.
+        chart: Name of the chart in its repository, or its `oci://` URL.
+        version: Exact version of the chart. A range, `latest` or an empty string is rejected.
+        namespace: Namespace of the release.
+        repository: `https://` URL of the chart repository. By default, none, for an `oci://` chart.
+        values: Values that differ from the chart's defaults.
+
+    Raises:
+        ValueError: If an argument is not valid, with all errors.
+    """
+
+    name: str
+    chart: str
+    version: str
+    namespace: str
+    repository: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Validate the release."""
+        problems = check_label("name", self.name, _LONGEST_RELEASE_NAME) + check_label("namespace", self.namespace)
+        if not _VERSION.fullmatch(self.version):
+            problems.append(
+                f"version is the exact version of the chart, such as 1.2.3, got {self.version!r}: without one, the "
+                "same file gives another cluster tomorrow"
+            )
+        if self.chart.startswith("oci://") == (self.repository is not None):
+            problems.append("chart is an oci:// address, or has an https:// repository, and not both")
+        if self.repository is not None and not self.repository.startswith("https://"):
+            problems.append(f"repository starts with https://, got {self.repository!r}")
+        if problems:
+            raise ValueError(f"chart {self.name[:70]}: {'; '.join(problems)}")
+
+    def command(self, values_file: str) -> str:
+        """Return the shell command that installs or upgrades it, with its values in a file."""
+        words = ["helm", "upgrade", "--install", self.name, self.chart, "--version", self.version]
+        words += ["--repo", self.repository] if self.repository else []
+        words += ["--namespace", self.namespace, "--create-namespace", "--values", values_file]
+        return shlex.join([*words, "--wait", "--timeout", "15m"])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manifest:
+    """A file of objects that a project publishes instead of a chart; its URL has the version.
+
+    Args:
+        name: Name.
+        version: Tag of the version.
+        url: URL of the file.
+
+    Raises:
+        ValueError: If the URL does not contain the version.
+    """
+
+    name: str
+    version: str
+    url: str
+
+    def __post_init__(self) -> None:
+        """Validate that the version is fixed."""
+        if not _VERSION.fullmatch(self.version) or f"/{self.version}/" not in self.url:
+            raise ValueError(
+                f"manifest {self.name}: the address must hold the version {self.version!r}, got {self.url}"
+            )
+
+    @property
+    def command(self) -> str:
+        """Return the shell command of a server-side apply, because such files are too large for the annotation."""
+        return shlex.join(["kubectl", "apply", "--server-side", "--filename", self.url])

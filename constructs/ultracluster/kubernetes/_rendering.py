@@ -1,0 +1,70 @@
+"""Rendering of a platform."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ultracluster.kubernetes._checks import check_platform
+from ultracluster.kubernetes._devices import claim_templates, compute_domains, device_releases
+from ultracluster.kubernetes._health_access import health_access
+from ultracluster.kubernetes._karpenter import karpenter_objects, karpenter_release
+from ultracluster.kubernetes._kueue import kueue_objects, kueue_release
+from ultracluster.kubernetes._network_policies import team_policies
+from ultracluster.kubernetes._objects import Object, make
+from ultracluster.kubernetes._other_schedulers import kai_objects, kai_release, volcano_objects, volcano_release
+from ultracluster.kubernetes._platform import Platform, Scheduler
+from ultracluster.kubernetes._release import HelmRelease, Manifest
+from ultracluster.kubernetes._runtimes import runtimes
+from ultracluster.kubernetes._training import training_releases
+from ultracluster.kubernetes._volumes import volume_objects
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rendered:
+    """Releases and objects of a platform, in installation order.
+
+    Args:
+        releases: Helm releases, and manifests of projects without a chart.
+        objects: Objects, installed after the releases with their definitions.
+    """
+
+    releases: tuple[HelmRelease | Manifest, ...]
+    objects: tuple[Object, ...]
+
+
+def platform(of: Platform) -> Rendered:
+    """Render a platform.
+
+    Raises:
+        ValueError: If its parts exclude each other, with all errors.
+    """
+    check_platform(of)
+    elastic = of.karpenter
+    return Rendered(
+        releases=(
+            *device_releases(of),
+            *((karpenter_release(of, elastic),) if elastic else ()),
+            *training_releases(of),
+            _SCHEDULERS[of.scheduler][0](of),
+        ),
+        objects=tuple(
+            [
+                *(karpenter_objects(of, elastic) if elastic else ()),
+                *(manifest for team in of.tenants for manifest in _team(of, team.name)),
+                *volume_objects(of),
+                *_SCHEDULERS[of.scheduler][1](of),
+                *runtimes(of),
+                *health_access(),
+            ]
+        ),
+    )
+
+
+_SCHEDULERS: Mapping[Scheduler, tuple[Callable[[Platform], HelmRelease], Callable[[Platform], list[Object]]]] = {
+    "kueue": (kueue_release, kueue_objects),
+    "volcano": (volcano_release, volcano_objects),
+    "kai": (kai_release, kai_objects),
+}
+
+
+def _team(of: Platform, name: str) -> list[Object]:
+    return [make("v1", "Namespace", name), *team_policies(name), *claim_templates(of, name), *compute_domains(of, name)]

@@ -1,0 +1,185 @@
+"""Number of series and samples of a cluster, and their price in AMP.
+
+Prices of us-east-1: https://aws.amazon.com/prometheus/pricing/ (first tier read 2026-11-20; the lower tiers, storage
+and queries are older knowledge, not read again: an estimate, never an offer). Quotas:
+https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.monitoring._cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource
+from ultracluster.monitoring.collectors import INTERVAL_S, fields
+from ultracluster.monitoring.names import DCGM_METRICS, EFA_COUNTERS, EFA_COUNTERS_FULL, Profile, metrics
+
+#: Active series at the start, and at most: the limit grows as fast as usage doubles in 30 minutes.
+FIRST_SERIES = 2_000_000
+MOST_SERIES = 50_000_000
+MOST_SAMPLES_PER_S = 1_666_666
+MOST_WRITES_PER_S = 3_000
+#: Share of a quota from which a warning is given.
+_SHARE = 0.8
+
+_MONTH_S = 30 * 86_400
+# USD for ten million samples, and up to how many billion a month.
+_TIERS_USD_PER_10M = ((2e9, 0.90), (252e9, 0.35), (float("inf"), 0.16))
+_USD_PER_GB_MONTH = 0.03
+_USD_PER_BILLION_QUERIED = 0.10
+# Two bytes a sample after compression is what Prometheus itself needs; 150 days are AMP's default.
+_BYTES_PER_SAMPLE = 2
+_RETENTION_MONTHS = 5
+_RULE_INTERVAL_S = 30
+# Most rules read the last sample; a quarter of them reads five minutes of them.
+_SAMPLES_READ_PER_SERIES = 4
+
+# Series that a healthy node does not have.
+_QUIET = (
+    "ultracluster_gpu_xid_errors", "ultracluster_gpu_clock_events", "node_xid:",
+    "node_device:node_amazonefa_rx_drops:", "node_device:node_amazonefa_retrans_pkts:",
+)  # fmt: skip
+# Series of node_exporter's further collectors with the profile `full`: an estimate, not measured on such a node.
+_FULL_EXTRAS = 300
+_AGENT = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Volume:
+    """Estimated ingestion of a workspace.
+
+    Args:
+        series: Active series.
+        samples_per_s: Samples a second, those of the recording rules included.
+        writes_per_s: Requests of agents a second.
+        usd_per_month: Price of ingestion, storage and the rules' queries. Queries of dashboards are not included.
+        warnings: Quotas that are nearly reached.
+    """
+
+    series: int
+    samples_per_s: float
+    writes_per_s: float
+    usd_per_month: float
+    warnings: tuple[str, ...]
+
+
+def scraped_series(
+    instance_type: InstanceType, profile: Profile, *, efa_devices: int, mounts: int = 1, filesystems: int = 2
+) -> int:
+    """Return the number of series that a healthy node sends.
+
+    Args:
+        instance_type: Type of the node.
+        profile: Metrics profile.
+        efa_devices: EFA devices of the node.
+        mounts: Mounted file systems that are checked.
+        filesystems: Local file systems.
+    """
+    gpus = instance_type.gpus
+    of_gpus = 0
+    if instance_type.gpu is not None:
+        gpu = instance_type.gpu
+        of_gpus = gpus * sum(len(fields(metric, gpu)) for metric in DCGM_METRICS if metric.profile <= profile)
+    counters = len(EFA_COUNTERS) + (len(EFA_COUNTERS_FULL) if profile >= Profile.FULL else 0)
+    # Name and expected devices 3, CPU 8, memory 2, boot and age of the file 2, two checks of the health.
+    of_node = 17 + gpus + efa_devices * (1 + counters) + 4 * mounts + 2 * filesystems
+    if profile >= Profile.STANDARD:
+        # Load 1; sent and received of each interface of IP; read and written of each disk; Lustre 2.
+        of_node += 1 + 2 * min(8, instance_type.max_interfaces) + 2 * max(1, instance_type.nvme[0]) + 2
+    if profile >= Profile.FULL:
+        of_node += _FULL_EXTRAS
+    return of_gpus + of_node + _AGENT + PER_SCRAPE * (3 if gpus else 2)
+
+
+def recorded_series(
+    instance_type: InstanceType, profile: Profile, *, efa_devices: int, mounts: int = 1, filesystems: int = 2
+) -> int:
+    """Return the number of recorded series of a healthy, busy node; arguments as for `scraped_series`."""
+    exporters = 3 if instance_type.gpus else 2
+    times = {
+        "gpu": instance_type.gpus, "device": efa_devices, "path": mounts, "mountpoint": filesystems, "check": 2,
+        "job": exporters,
+    }  # fmt: skip
+    gpu = instance_type.gpu
+    absent = {metric.name for metric in DCGM_METRICS if gpu is None or not fields(metric, gpu)}
+    total = 0
+    for metric in metrics(profile):
+        if "instance" not in metric.labels or metric.name in absent or metric.name.startswith(_QUIET):
+            continue
+        count = 1
+        for label in metric.labels:
+            count *= times.get(label, 1)
+        total += count
+    return total
+
+
+def volume(
+    nodes: Iterable[tuple[InstanceType, int, int]],
+    profile: Profile = Profile.STANDARD,
+    *,
+    source: SlurmSource | KubernetesSource | None = None,
+) -> Volume:
+    """Estimate the ingestion of a cluster.
+
+    Args:
+        nodes: Type, EFA devices of a node, and number of nodes, for each node group.
+        profile: Metrics profile.
+        source: Targets scraped once for the cluster. By default, only nodes count.
+
+    Raises:
+        ValueError: If a number is below 0.
+    """
+    groups = list(nodes)
+    problems = [
+        f"{kind.name}: {what} must be 0 or more, got {number}"
+        for kind, efa, count in groups
+        for what, number in (("EFA devices", efa), ("nodes", count))
+        if number < 0
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
+    scraped = sum(scraped_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
+    recorded = sum(recorded_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
+    samples = scraped / INTERVAL_S[profile]
+    # Three exporters, each in a request of its own at the most.
+    writes = sum(3 * count for _, _, count in groups) / INTERVAL_S[profile]
+    if source is not None:
+        once = source.sent(sum(count for _, _, count in groups), profile)
+        scraped += once
+        samples += once / source.interval_s
+        recorded += source.recorded(sum(count > 0 for _, _, count in groups), profile)
+    samples += recorded / _RULE_INTERVAL_S
+    return Volume(
+        series=scraped + recorded,
+        samples_per_s=samples,
+        writes_per_s=writes,
+        usd_per_month=_usd(samples, scraped),
+        warnings=tuple(_warnings(scraped + recorded, samples, writes)),
+    )
+
+
+def _usd(samples_per_s: float, scraped: int) -> float:
+    month = samples_per_s * _MONTH_S
+    cost, below = 0.0, 0.0
+    for limit, price in _TIERS_USD_PER_10M:
+        cost += max(min(month, limit) - below, 0) / 1e7 * price
+        below = limit
+    stored_gb = month * _RETENTION_MONTHS * _BYTES_PER_SAMPLE / 1e9
+    read = scraped * _SAMPLES_READ_PER_SERIES * _MONTH_S / _RULE_INTERVAL_S
+    return cost + stored_gb * _USD_PER_GB_MONTH + read / 1e9 * _USD_PER_BILLION_QUERIED
+
+
+def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
+    if series > MOST_SERIES * _SHARE:
+        yield (
+            f"{series:,} active series; AMP's quota is {MOST_SERIES:,} a workspace: ask for more, take a smaller "
+            "profile, or a workspace for each cluster"
+        )
+    elif series > FIRST_SERIES * _SHARE:
+        yield (
+            f"{series:,} active series; a workspace takes {FIRST_SERIES:,} at once and beyond that grows as fast as it "
+            "doubles in 30 minutes: start the nodes in steps"
+        )
+    if samples > MOST_SAMPLES_PER_S * _SHARE:
+        yield f"{samples:,.0f} samples a second; AMP's quota is {MOST_SAMPLES_PER_S:,} a workspace: ask for more"
+    if writes > MOST_WRITES_PER_S * _SHARE:
+        yield f"{writes:,.0f} writes a second; AMP's quota is {MOST_WRITES_PER_S:,} a workspace: ask for more"

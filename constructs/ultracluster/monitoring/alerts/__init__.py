@@ -1,0 +1,19 @@
+"""Alerts, recording rules and Alertmanager configuration."""
+
+from ultracluster.monitoring.alerts._alert import Alert, Severity
+from ultracluster.monitoring.alerts._alertmanager import Receiver, alertmanager, amp_definition, pagerduty, sns
+from ultracluster.monitoring.alerts._all import ALERTS
+from ultracluster.monitoring.alerts._rules import RUNBOOKS, rules
+
+__all__ = [
+    "ALERTS",
+    "RUNBOOKS",
+    "Alert",
+    "Receiver",
+    "Severity",
+    "alertmanager",
+    "amp_definition",
+    "pagerduty",
+    "rules",
+    "sns",
+]

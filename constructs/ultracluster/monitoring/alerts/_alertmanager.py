@@ -1,0 +1,140 @@
+"""Alertmanager configuration: routes, grouping and inhibition."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.catalogue.ec2 import partition_problem
+from ultracluster.monitoring.collectors import block_yaml
+
+#: A receiver's settings, as Alertmanager names them: `{"sns_configs": [...]}`.
+Receiver = Mapping[str, Any]
+
+# CDK's token of a value that only a deployment knows.
+_TOKEN = "${Token["
+_SUBJECT = (
+    "{{ .Status | toUpper }} {{ .CommonLabels.alertname }} {{ .CommonLabels.cluster }}"
+    "{{ if gt (len .Alerts) 1 }} ({{ len .Alerts }}){{ end }}"
+)
+_MESSAGE = (
+    "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\nsince {{ .StartsAt }}\n"
+    "{{ .Annotations.runbook_url }}\n\n{{ end }}"
+)
+_GPUS = "GpuXidReset|GpuXidWatch|GpuMissing|GpuEccUncorrected|NvlinkErrors|NvlinkRecoveryFailed|PcieReplays"
+_NODE = ["cluster", "instance"]
+# Source, target, equal labels. A source with an instance is about one node; the alert for many nodes inhibits nothing.
+_INHIBITIONS = (
+    (['alertname="NodeLost"', 'instance=~".+"'], ['alertname!="NodeLost"', 'instance=~".+"'], _NODE),
+    (['alertname="GpuXidFatal"', 'instance=~".+"'], [f'alertname=~"{_GPUS}|ExporterDown"'], _NODE),
+    (['alertname="GpuXidReset"', 'instance=~".+"'], ['alertname=~"GpuXidWatch|NvlinkErrors"'], _NODE),
+    (['alertname=~"GpuMetricImplausible|GpuMetricsUnrecognised"', 'instance=~".+"'],
+     ['alertname=~"GpuMissing|GpuTemperatureHigh|GpuThermalThrottle|StragglerClock"'], _NODE),
+    (['alertname="EfaDeviceMissing"', 'instance=~".+"'], ['alertname=~"EfaPathTrouble|EfaRetransmits"'], _NODE),
+    (['alertname="GpuHardwareSlowdown"', 'instance=~".+"'],
+     ['alertname=~"StragglerClock|StragglerNccl|GpuThermalThrottle"'], _NODE),
+    (['alertname="JobHung"'], ['alertname=~"JobStepStalled|JobIdleGpus"'], ["cluster", "job_id"]),
+    (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
+)  # fmt: skip
+
+
+def sns(topic_arn: str, region: str) -> Receiver:
+    """Return a receiver for an SNS topic. Its policy must allow `aps.amazonaws.com` to publish.
+
+    Args:
+        topic_arn: ARN of the topic, or a CDK token.
+        region: Region of the topic.
+
+    Raises:
+        ValueError: If `topic_arn` is not the ARN of a topic in `region`.
+
+    See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html (read 2026-11-21)
+    """
+    _check(topic_arn, "sns", "a topic")
+    if topic_arn.startswith("arn:") and _TOKEN not in topic_arn + region and topic_arn.split(":")[3] != region:
+        raise ValueError(f"the topic {topic_arn} is not in {region}")
+    return {
+        "sns_configs": [
+            {
+                "topic_arn": topic_arn,
+                "sigv4": {"region": region},
+                "send_resolved": True,
+                "subject": _SUBJECT,
+                "message": _MESSAGE,
+            }
+        ]
+    }
+
+
+def pagerduty(secret_arn: str, secret_key: str = "routing_key") -> Receiver:
+    """Return a receiver for PagerDuty. AMP reads the routing key from a secret, which Alertmanager itself cannot.
+
+    Args:
+        secret_arn: ARN of the secret, or a CDK token.
+        secret_key: Key in the secret.
+
+    Raises:
+        ValueError: If `secret_arn` is not the ARN of a secret, or the key is empty.
+
+    See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-pagerduty-configure-alertmanager.html
+    (read 2026-11-21)
+    """
+    _check(secret_arn, "secretsmanager", "a secret")
+    if not secret_key.strip():
+        raise ValueError("secret_key must name the key under which the secret has the routing key")
+    key = {"aws_secrets_manager": {"secret_arn": secret_arn, "secret_key": secret_key}}
+    return {"pagerduty_configs": [{"routing_key": key, "description": _SUBJECT, "send_resolved": True}]}
+
+
+def _check(arn: str, service: str, what: str) -> None:
+    if _TOKEN in arn:
+        return
+    parts = arn.split(":")
+    if len(parts) < 6 or parts[0] != "arn" or parts[2] != service or not all(parts[3:6]):
+        raise ValueError(f"must be the ARN of {what}, arn:aws:{service}:REGION:ACCOUNT:..., got {arn[:120]!r}")
+    if problem := partition_problem(arn):
+        raise ValueError(f"{arn} {problem}")
+
+
+def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdog: Receiver | None = None) -> str:
+    """Return the configuration, as Alertmanager reads it.
+
+    Args:
+        warning: Receiver of warnings.
+        critical: Receiver of critical alerts. By default, that of warnings.
+        watchdog: Receiver of the alert that always fires, every five minutes, and that must alert when it stops. By
+            default nobody, and then a broken alert pipeline goes unnoticed.
+
+    Raises:
+        ValueError: If a receiver has no target.
+    """
+    receivers = {"warning": warning, "critical": critical or warning, "watchdog": watchdog or {}}
+    for name in ("warning", "critical"):
+        if not any(receivers[name].values()):
+            raise ValueError(f"the route for {name} alerts has no target; give it an SNS topic or PagerDuty")
+    return block_yaml(
+        {
+            "route": {
+                "receiver": "warning",
+                "group_by": ["alertname", "cluster"],
+                "group_wait": "30s",
+                "group_interval": "5m",
+                "repeat_interval": "12h",
+                "routes": [
+                    {"matchers": ['alertname="Watchdog"'], "receiver": "watchdog", "group_wait": "0s",
+                     "group_interval": "1m", "repeat_interval": "5m"},
+                    {"matchers": ['severity="info"'], "receiver": "nobody"},
+                    {"matchers": ['severity="critical"'], "receiver": "critical", "group_wait": "10s",
+                     "group_interval": "1m", "repeat_interval": "4h"},
+                ],
+            },
+            "inhibit_rules": [
+                {"source_matchers": source, "target_matchers": target, "equal": equal}
+                for source, target, equal in _INHIBITIONS
+            ],
+            "receivers": [{"name": "nobody"}, *({"name": name} | dict(to) for name, to in receivers.items())],
+        }
+    )  # fmt: skip
+
+
+def amp_definition(configuration: str) -> str:
+    """Wrap the configuration for AMP; `amtool` reads it without the wrapper."""
+    return "alertmanager_config: |\n" + "".join(f"  {line}\n" for line in configuration.splitlines())

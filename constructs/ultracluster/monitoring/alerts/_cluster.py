@@ -1,0 +1,188 @@
+"""Alerts on schedulers, and on the metrics pipeline."""
+
+from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
+
+CLUSTER_ALERTS = (
+    Alert(
+        name="SlurmNodesDown",
+        severity=Severity.WARNING,
+        for_="10m",
+        per_node=False,
+        expr='sum by (cluster) (ultracluster_slurm_nodes{state=~"down|noresp|fail"}) > 0',
+        summary="{{ $value }} nodes of {{ $labels.cluster }} are down for Slurm",
+        description="Slurm gives these nodes no jobs.",
+        diagnosis=("`sinfo -R`: why each is down.",),
+        actions=("Repair the node and `scontrol update nodename=NODE state=resume`.",),
+        rationale="SckyzO/slurm_exporter's alerts (commit ff418af of 2026-08-04, read 2026-11-20).",
+    ),
+    Alert(
+        name="SlurmNodesDrained",
+        severity=Severity.WARNING,
+        for_="30m",
+        per_node=False,
+        expr='ultracluster_slurm_nodes{state="drain"} > 0',
+        summary="{{ $value }} nodes of {{ $labels.cluster }} are drained",
+        description="An operator or a health check has drained nodes. They cost the same.",
+        diagnosis=("`sinfo -R`: who, when and why.",),
+        actions=("Repair and resume them, or replace them.",),
+        rationale=JUDGEMENT,
+    ),
+    Alert(
+        name="KubernetesNodeNotReady",
+        severity=Severity.WARNING,
+        for_="5m",
+        per_node=False,
+        expr="count by (cluster) (ultracluster_kube_node_not_ready) > 0",
+        summary="{{ $value }} nodes of {{ $labels.cluster }} are not ready",
+        description="The kubelet does not answer, or reports that it is not ready.",
+        diagnosis=("`kubectl describe node NODE`.",),
+        actions=("Restart or replace the node.",),
+        rationale="The condition Ready; 5 minutes as Kubernetes evicts.",
+    ),
+    Alert(
+        name="AcceleratorUnhealthy",
+        severity=Severity.CRITICAL,
+        for_="2m",
+        per_node=False,
+        expr="count by (cluster) (ultracluster_kube_accelerator_unhealthy) > 0",
+        summary="EKS reports unhealthy accelerators on {{ $value }} nodes of {{ $labels.cluster }}",
+        description="EKS's node monitoring agent has seen an error of a GPU that needs a restart or a new node.",
+        diagnosis=(
+            "`kubectl describe node NODE`: the condition AcceleratedHardwareReady.",
+            "GpuXidFatal, GpuXidReset.",
+        ),
+        actions=("With node auto repair, wait; else drain and replace.",),
+        rationale="The agent's own list: https://github.com/aws/eks-node-monitoring-agent (v1.7.0, read 2026-11-20).",
+    ),
+    Alert(
+        name="KueueWaiting",
+        severity=Severity.INFO,
+        for_="1h",
+        per_node=False,
+        expr="cluster_queue:kueue_pending_workloads:sum > 0 and on (cluster, cluster_queue) "
+        "cluster_queue:kueue_admitted_active_workloads:sum == 0",
+        summary="{{ $value }} workloads wait in queue {{ $labels.cluster_queue }}, and none runs",
+        description="The queue admits nothing: quota, taints, or missing nodes.",
+        diagnosis=("`kubectl describe workload`: the condition has the reason.", "NodesMissing."),
+        actions=("Raise the quota, or add the nodes.",),
+        rationale=JUDGEMENT,
+    ),
+    Alert(
+        name="ExporterDown",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr="ultracluster_exporter_up == 0",
+        summary="The exporter {{ $labels.job }} of node {{ $labels.instance }} does not answer",
+        description="The node's agent works, and one of its targets does not. For dcgm this is often a GPU that has "
+        "fallen "
+        "off the bus and hangs the host engine.",
+        diagnosis=("`systemctl status ultracluster-metrics-*`, or the pod's containers.", "GpuMissing, GpuXidFatal."),
+        actions=("Restart the exporter; when it hangs again, drain the node.",),
+        rationale="5 minutes: a restart takes less.",
+    ),
+    Alert(
+        name="SourceSilent",
+        severity=Severity.WARNING,
+        for_="10m",
+        per_node=False,
+        # `up`, not their metrics: a cluster whose last queue is deleted has an empty page of Kueue.
+        expr="max_over_time(ultracluster_source_up[1d]) == 1 unless on (cluster, job) "
+        "ultracluster_source_up == 1 and on (cluster) cluster:ultracluster_node_up:sum > 0",
+        summary="{{ $labels.job }} of {{ $labels.cluster }} no longer answers",
+        description="It has answered within a day and no longer does, while nodes send. Alerts on it cannot fire: for "
+        "slurm-nodes SlurmNodesDown and SlurmNodesDrained, for kube-state-metrics KubernetesNodeNotReady and "
+        "AcceleratorUnhealthy, for kueue KueueWaiting.",
+        diagnosis=(
+            "slurm-nodes: on a login node `systemctl status ultracluster-metrics-slurm-target.timer`, "
+            "`cat /run/ultracluster/metrics/slurm.json`, and `curl` of its address with `/metrics/nodes`.",
+            "kube-state-metrics and kueue at once: `kubectl -n ultracluster-metrics describe pod -l "
+            "app.kubernetes.io/name=cluster-metrics`, the agent that asks both.",
+            "kueue alone: `kubectl -n kueue-system get pods`.",
+        ),
+        actions=(
+            "Restart the login nodes' agents, the pod, or the controller.",
+            "If it was removed for good, silence the alert: it clears a day after the last answer.",
+        ),
+        rationale="10 minutes: a controller that is updated and a pod that moves take less. " + JUDGEMENT,
+    ),
+    Alert(
+        name="TextfileStale",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr="ultracluster_textfile_age_seconds > 300",
+        summary="EFA and health of node {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
+        description="The script that writes EFA's counters, the expected devices and the health no longer runs: what "
+        "it "
+        "wrote last still looks well.",
+        diagnosis=("`systemctl status ultracluster-metrics-textfiles.timer`.",),
+        actions=("Start it; when it hangs, drain the node.",),
+        rationale="It runs twice a minute.",
+    ),
+    Alert(
+        name="MetricsBehind",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr="ultracluster_remote_write_lag_seconds > 120",
+        summary="Node {{ $labels.instance }} is {{ $value | humanizeDuration }} behind in sending metrics",
+        description="The agent cannot send as fast as it collects. AMP refuses what is older than an hour.",
+        diagnosis=("The agent's log: 429 is a quota of AMP, 403 its role.", "AMP's DiscardedSamples in CloudWatch."),
+        actions=("Raise the quota, or take a smaller profile.",),
+        rationale="Two minutes are four scrapes.",
+    ),
+    Alert(
+        name="MetricsLost",
+        severity=Severity.WARNING,
+        for_="10m",
+        expr="node:ultracluster_remote_write_samples_lost:sum_rate5m > 0",
+        summary="Node {{ $labels.instance }} loses {{ $value | humanize }} samples a second",
+        description="AMP refuses samples of this node for good.",
+        diagnosis=("As for MetricsBehind.",),
+        actions=("As for MetricsBehind.",),
+        rationale="None is normal.",
+    ),
+    Alert(
+        name="SeriesNearQuota",
+        severity=Severity.WARNING,
+        for_="15m",
+        per_node=False,
+        expr="sum by (cluster) (scrape_job:scrape_samples_post_metric_relabeling:sum) > 1.6e6",
+        summary="{{ $labels.cluster }} sends {{ $value | humanize }} series",
+        description="The workspace takes two million series at once; beyond, it grows as fast as it doubles in 30 "
+        "minutes.",
+        diagnosis=(
+            "`topk(10, scrape_job:scrape_samples_post_metric_relabeling:sum)`.",
+            "Labels without bound: job names, file names, users.",
+        ),
+        actions=("Take a smaller profile, or ask for the quota before you grow.",),
+        rationale="https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21): four "
+        "fifths.",
+    ),
+    Alert(
+        name="NoNodes",
+        severity=Severity.CRITICAL,
+        for_="10m",
+        per_node=False,
+        expr="sum by (cluster) (ultracluster_group_expected_nodes) > 0 unless on (cluster) "
+        "cluster:ultracluster_node_up:sum",
+        summary="Nothing comes from any node of {{ $labels.cluster }}",
+        description="Not one node sends. Either all are gone, or none may write to the workspace.",
+        diagnosis=(
+            "The role of the nodes: aps:RemoteWrite.",
+            "The route to AMP: VPC endpoint, or the internet.",
+        ),
+        actions=("Fix the role or the route; see a node's agent: `journalctl -u ultracluster-metrics-agent`.",),
+        rationale="10 minutes, for the creation of a cluster.",
+    ),
+    Alert(
+        name="Watchdog",
+        severity=Severity.INFO,
+        per_node=False,
+        expr="vector(1)",
+        summary="Alerts work",
+        description="It always fires. Its receiver must alert when it stops: then rules, Alertmanager "
+        "or its receiver are broken.",
+        diagnosis=("AMP's RuleEvaluationFailures and AlertManagerNotificationsFailed in CloudWatch.",),
+        actions=("Nothing while it comes.",),
+        rationale="A convention of kube-prometheus.",
+    ),
+)

@@ -1,0 +1,235 @@
+"""Alerts on GPUs, NVLink and PCIe."""
+
+from ultracluster.catalogue.monitoring import XidPolicy
+from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, JUDGEMENT, Alert, Severity
+from ultracluster.monitoring.names import Profile
+
+_XIDS = (
+    "NVIDIA's Xid catalogue and the lists of AWS, as `ultracluster.catalogue.monitoring` holds them with their sources."
+)
+_DMESG = "`dmesg -T | grep -i xid` on the node."
+
+
+def _xid(
+    policy: XidPolicy, name: str, window: str, severity: Severity, description: str, actions: tuple[str, ...]
+) -> Alert:
+    return Alert(
+        name=name,
+        severity=severity,
+        rationale=_XIDS,
+        description=description,
+        actions=actions,
+        # dcgm-exporter's window of five minutes is too short for a response; the last XID never clears.
+        expr=f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[{window}]) > 0",
+        summary="XID {{ $labels.xid }} on node {{ $labels.instance }}",
+        diagnosis=(
+            "The label `xid`, and NVIDIA's page on it: https://docs.nvidia.com/deploy/xid-errors/.",
+            _DMESG,
+            "Whether other nodes of the same job have it too: then suspect the program or the fabric.",
+        ),
+    )
+
+
+def _grew(metric: str, by: int = 0) -> str:
+    return f"max by ({BY_NODE}) (increase({metric}[15m])) > {by}"
+
+
+GPU_ALERTS = (
+    _xid(
+        XidPolicy.FATAL,
+        "GpuXidFatal",
+        "30m",
+        Severity.CRITICAL,
+        "A GPU is lost until the node is restarted or replaced, such as by XID 79, fallen off the bus.",
+        (
+            DRAIN,
+            "Restart the instance; when it comes back with the same, replace it.",
+            "Start the job again from its last checkpoint without the node.",
+        ),
+    ),
+    _xid(
+        XidPolicy.RESET,
+        "GpuXidReset",
+        "30m",
+        Severity.CRITICAL,
+        "A GPU needs a reset before it takes another job; what it computes until then cannot be trusted.",
+        (
+            DRAIN,
+            "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`.",
+            "Resume the node; at the second time within days, replace it.",
+        ),
+    ),
+    _xid(
+        XidPolicy.WATCH,
+        "GpuXidWatch",
+        "5m",
+        Severity.WARNING,
+        "A GPU reported something that it recovered from. The node goes on.",
+        ("Nothing now. If the same node has it again within a day, run `dcgmi diag -r 2` on it.",),
+    ),
+    _xid(
+        XidPolicy.APPLICATION,
+        "GpuXidApplication",
+        "5m",
+        Severity.INFO,
+        "The program did something that a GPU refuses, such as an access out of bounds. The node is fine.",
+        ("Notify the job's owner. The node needs nothing.",),
+    ),
+    Alert(
+        name="GpuEccUncorrected",
+        severity=Severity.CRITICAL,
+        expr=_grew("ultracluster_gpu_ecc_uncorrected_errors_total"),
+        summary="Uncorrectable memory error on node {{ $labels.instance }}",
+        description="The memory of a GPU lost data. The process that used it has died or computes with wrong numbers.",
+        diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`.", _DMESG),
+        actions=(
+            DRAIN,
+            "Reset the GPU, which remaps the row.",
+            "Replace the node when a row cannot be remapped, or when it happens again within days.",
+        ),
+        rationale="None is normal. HBM was 17 % of the unexpected interruptions of Llama 3 (arXiv 2407.21783).",
+    ),
+    Alert(
+        name="GpuRowRemapFailed",
+        severity=Severity.CRITICAL,
+        expr=f"max by ({BY_NODE}) (ultracluster_gpu_row_remap_failed) == 1",
+        summary="A GPU of node {{ $labels.instance }} has no spare rows left",
+        description="A bad row of the memory could not be replaced by a spare one. The GPU has to be replaced.",
+        diagnosis=("`nvidia-smi -q -d ROW_REMAPPER`.",),
+        actions=(DRAIN, "Replace the node."),
+        rationale="It is 0 or 1: https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/ (read 2026-11-20).",
+    ),
+    Alert(
+        name="GpuRowRemapPending",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr=f"max by ({BY_NODE}) (ultracluster_gpu_row_remap_pending) == 1",
+        summary="A GPU of node {{ $labels.instance }} waits for a reset to remap a row",
+        description="A bad row of the memory is known and will be replaced at the next reset of the GPU.",
+        diagnosis=("`nvidia-smi -q -d ROW_REMAPPER`.",),
+        actions=("Let the job end, then reset the GPU before the next one.",),
+        rationale="It is 0 or 1: https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/ (read 2026-11-20).",
+    ),
+    Alert(
+        name="GpuHardwareSlowdown",
+        severity=Severity.CRITICAL,
+        for_="5m",
+        profile=Profile.STANDARD,
+        expr=f"max by ({BY_NODE}) "
+        f'(ultracluster_gpu_clock_events{{clock_event=~"hw_slowdown|hw_thermal|hw_power_brake"}})'
+        " > 0",
+        summary="The hardware of node {{ $labels.instance }} slows a GPU down",
+        description="Heat or power forces a GPU to a fraction of its clock. All other GPUs of the job wait for it.",
+        diagnosis=("The clocks and temperatures of the node's GPUs.", "`nvidia-smi -q -d PERFORMANCE`."),
+        actions=(DRAIN, "Replace the node: cooling and power of EC2 hosts are AWS's."),
+        rationale="EKS's node monitoring agent looks for the same reasons (v1.7.0, read 2026-11-20); 5 minutes: "
+        "judgement.",
+    ),
+    Alert(
+        name="GpuThermalThrottle",
+        severity=Severity.WARNING,
+        for_="10m",
+        expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_thermal_throttle_seconds_total[10m])) > 0.05",
+        summary="A GPU of node {{ $labels.instance }} is slowed down by heat {{ $value | humanizePercentage }} of the "
+        "time",
+        description="A GPU lowers its clock because of heat for more than a twentieth of the time.",
+        diagnosis=("Temperatures of the node's GPUs beside those of its neighbours.",),
+        actions=("Watch the step time. Replace the node when it is the slowest of its job.",),
+        rationale=JUDGEMENT,
+    ),
+    Alert(
+        name="GpuTemperatureHigh",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr=f"max by ({BY_NODE}) (ultracluster_gpu_temperature_celsius) > 85",
+        summary="A GPU of node {{ $labels.instance }} is at {{ $value }} °C",
+        description="A GPU is hotter than it should become under full load.",
+        diagnosis=("Whether its clock has fallen: `ultracluster_gpu_sm_clock_hertz`.",),
+        actions=("Nothing while the clock holds; else as for GpuHardwareSlowdown.",),
+        rationale="HyperPod's published rule has the same 85 °C (commit b920fcf of 2025-08-29, read 2026-11-21).",
+    ),
+    Alert(
+        name="GpuMissing",
+        severity=Severity.CRITICAL,
+        for_="5m",
+        # Nothing to count is no series: a node all of whose GPUs are silent would have no alert.
+        expr="ultracluster_node_expected_gpus - on (cluster, instance) group_left () "
+        "(node:ultracluster_gpus:count or "
+        'ultracluster_node_expected_gpus * 0) > 0 and on (cluster, instance) ultracluster_exporter_up{job="dcgm"} == 1',
+        summary="Node {{ $labels.instance }} lacks {{ $value }} GPUs",
+        description="Fewer GPUs answer than the instance type has.",
+        diagnosis=("`nvidia-smi -L`.", _DMESG),
+        actions=(DRAIN, "Restart the instance, then replace it."),
+        rationale="The catalogue knows how many there are. 5 minutes: a node that boots.",
+    ),
+    Alert(
+        name="NvlinkErrors",
+        severity=Severity.WARNING,
+        expr=f"{_grew('ultracluster_gpu_nvlink_recoveries_total')} or "
+        f"{_grew('ultracluster_gpu_nvlink_replays_total', 10)} or "
+        f"{_grew('ultracluster_gpu_nvlink_crc_errors_total')} or "
+        f"{_grew('ultracluster_gpu_nvlink_effective_errors_total')}",
+        summary="NVLink errors on node {{ $labels.instance }}",
+        description="Data had to be sent again between GPUs, or a link was recovered. Collectives in the node are "
+        "slower.",
+        diagnosis=("`nvidia-smi nvlink -e`.", "Whether XID 74 came with it."),
+        actions=("Run `dcgmi diag -r 3` when the job is done; replace the node when it finds the same.",),
+        rationale="Meta's GPU cluster monitoring alerts above 0, HyperPod above 10 replays (both read 2026-11-20); "
+        "growth "
+        "within 15 minutes, since the counters never fall.",
+    ),
+    Alert(
+        name="NvlinkRecoveryFailed",
+        severity=Severity.CRITICAL,
+        expr=_grew("ultracluster_gpu_nvlink_recovery_failures_total"),
+        summary="An NVLink of node {{ $labels.instance }} could not be set up again",
+        description="A link between GPUs is down (NVLink 5). The job hangs or dies; in an UltraServer, its peers do "
+        "too.",
+        diagnosis=("`nvidia-smi nvlink -s`.", _DMESG),
+        actions=(DRAIN, "Replace the node."),
+        rationale="None is normal.",
+    ),
+    Alert(
+        name="PcieReplays",
+        severity=Severity.WARNING,
+        for_="15m",
+        profile=Profile.STANDARD,
+        expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_pcie_replays_total[15m])) > 0.1",
+        summary="PCIe of a GPU of node {{ $labels.instance }} repeats {{ $value | humanize }} packets a second",
+        description="The way between CPU and GPU loses packets. Copies from and to the GPU are slower.",
+        diagnosis=("`nvidia-smi -q | grep -A3 Replay`.", "The width and speed of the link: `lspci -vv`."),
+        actions=("Replace the node when the job's input is slow.",),
+        rationale=JUDGEMENT,
+    ),
+    Alert(
+        name="GpuMetricImplausible",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr=f"count by ({BY_NODE}) (ultracluster_gpu_utilization_ratio > 1.01 or "
+        f"ultracluster_gpu_tensor_active_ratio > 1.01 or "
+        "ultracluster_gpu_sm_clock_hertz > 1e10 or ultracluster_gpu_sm_clock_hertz < 1e6 or "
+        "ultracluster_gpu_power_watts > 5000 or "
+        "ultracluster_gpu_temperature_celsius > 150) > 0",
+        summary="Node {{ $labels.instance }} reports impossible values: another version of the exporter?",
+        description="An exporter's units differ from those in the recording rules. Every other GPU alert is in doubt.",
+        diagnosis=("The version of dcgm-exporter and of DCGM on the node.", "`ultracluster.monitoring.names`."),
+        actions=("Pin the exporter to the version of this release, or add the new unit to the sources.",),
+        rationale="Beyond what any GPU of the catalogue can show.",
+    ),
+    Alert(
+        name="GpuMetricsUnrecognised",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr='ultracluster_exporter_up{job="dcgm"} == 1 unless on (cluster, instance) node:ultracluster_gpus:count',
+        summary="dcgm-exporter of node {{ $labels.instance }} answers, but has no known metric",
+        description="The exporter runs, and none of its metrics has a name that the recording rules know, or DCGM sees "
+        "no "
+        "GPU.",
+        diagnosis=("`curl localhost:9400/metrics` on the node.", "`nvidia-smi -L`."),
+        actions=(
+            "When it shows GPUs: another version of the exporter; see GpuMetricImplausible.",
+            "When it shows none: as for GpuMissing.",
+        ),
+        rationale="One of the two must be there.",
+    ),
+)

@@ -1,0 +1,163 @@
+"""Alerts on nodes: availability, EFA, mounts, disks."""
+
+from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, JUDGEMENT, Alert, Severity
+
+NODE_ALERTS = (
+    Alert(
+        name="NodeLost",
+        severity=Severity.CRITICAL,
+        # A dead node has no `up` at all: its agent died with it. The job's other nodes still have the job, so this
+        # is no node that was given back.
+        expr=f"max by ({BY_NODE}, job_id) (last_over_time(node_job:ultracluster_gpu_job_info:max[15m])) "
+        "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count",
+        summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} still runs elsewhere",
+        description="Nothing has come from the node for two minutes, while other nodes work for the same job. The "
+        "instance "
+        "has died, or its network or its agent.",
+        diagnosis=(
+            "The instance's status checks in EC2.",
+            "`scontrol show node`, or `kubectl describe node`.",
+            "Whether others in the same zone are silent too.",
+        ),
+        actions=(
+            "End the job if it hangs, and start it again from its last checkpoint without the node.",
+            "Restart the instance, or let the scheduler replace it.",
+        ),
+        rationale="Two minutes are four scrapes.",
+    ),
+    Alert(
+        name="NodesMissing",
+        severity=Severity.WARNING,
+        for_="15m",
+        per_node=False,
+        expr="ultracluster_group_expected_nodes - on (cluster, group) (group:ultracluster_node_up:sum or "
+        "ultracluster_group_expected_nodes * 0) > 0",
+        summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
+        description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
+        "that "
+        "died without a job, is seen here only.",
+        diagnosis=(
+            "The node group's status in PCS or EKS: no capacity?",
+            "The nodes' boot: `/var/log/cloud-init-output.log`.",
+        ),
+        actions=(
+            "With a reservation: see that it is in the right zone and not used up.",
+            "Replace nodes that do not boot.",
+        ),
+        rationale="15 minutes: a large instance may take ten to boot.",
+    ),
+    Alert(
+        name="NodeUnhealthy",
+        severity=Severity.CRITICAL,
+        for_="2m",
+        expr="ultracluster_node_health_ok == 0",
+        summary="Check {{ $labels.check }} fails on node {{ $labels.instance }}",
+        description="A check of the node's boot or mounts fails. On Slurm the node drains itself.",
+        diagnosis=("`cat /run/ultracluster/health/CHECK` on the node: it has the reason.", "`systemctl --failed`."),
+        actions=("Fix the reason, or restart the node.", "`scontrol show node` shows whether it is drained."),
+        rationale="Two minutes are two runs of the check.",
+    ),
+    Alert(
+        name="LustreOverTcp",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr="ultracluster_node_mount_over_efa == 0",
+        summary="{{ $labels.path }} runs over TCP on node {{ $labels.instance }}",
+        description="The file system was to be reached over EFA and is not: reads and checkpoints of this node are "
+        "slower "
+        "than those of the others, and nothing else shows it.",
+        diagnosis=("`lnetctl net show --net efa`.", "`journalctl -u ultracluster-lustre-efa`."),
+        actions=("Let the job end, and restart the node: EFA is set up before the mount only.",),
+        rationale="It is 0 or 1.",
+    ),
+    Alert(
+        name="MountSlow",
+        severity=Severity.WARNING,
+        for_="10m",
+        expr="ultracluster_node_mount_check_seconds > 2",
+        summary="{{ $labels.path }} takes {{ $value | humanizeDuration }} to answer on node {{ $labels.instance }}",
+        description="The file system answers, but slowly.",
+        diagnosis=("FSx's metrics: throughput, IOPS and CPU of the file servers.", "Which job writes."),
+        actions=("Find the job that makes it busy; see docs/guides/lustre.md on more throughput.",),
+        rationale=JUDGEMENT,
+    ),
+    Alert(
+        name="NodeDiskFull",
+        severity=Severity.WARNING,
+        for_="10m",
+        expr="ultracluster_node_filesystem_free_ratio < 0.1",
+        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} has {{ $value | humanizePercentage }} left",
+        description="A local file system is nearly full. Full, it fails jobs, container pulls and logs.",
+        diagnosis=("`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",),
+        actions=("Remove old containers and files of jobs.",),
+        rationale="HyperPod's published rule: 90 % (read 2026-11-21).",
+    ),
+    Alert(
+        name="NodeMemoryLow",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr="ultracluster_node_memory_available_bytes / ultracluster_node_memory_bytes < 0.05",
+        summary="Node {{ $labels.instance }} has {{ $value | humanizePercentage }} of its memory left",
+        description="The kernel will soon kill a process, most likely a data loader or a rank.",
+        diagnosis=("`ps aux --sort=-rss | head`.",),
+        actions=("Fewer data loader workers, or pinned memory, in the job.",),
+        rationale=JUDGEMENT,
+    ),
+    Alert(
+        name="EfaDeviceMissing",
+        severity=Severity.CRITICAL,
+        for_="5m",
+        expr="ultracluster_node_expected_efa_devices - on (cluster, instance) group_left () "
+        "(node:ultracluster_efa_devices:count or "
+        "ultracluster_node_expected_efa_devices * 0) > 0",
+        summary="Node {{ $labels.instance }} lacks {{ $value }} EFA devices",
+        description="Fewer EFA devices are there than the node was given. NCCL runs with fewer, and slows every "
+        "collective.",
+        diagnosis=("`ls /sys/class/infiniband`, `fi_info -p efa`.", "`dmesg | grep -i efa`."),
+        actions=(DRAIN, "Restart the instance, then replace it."),
+        rationale="The catalogue and the layout know the number.",
+    ),
+    Alert(
+        name="EfaReceiveDrops",
+        severity=Severity.WARNING,
+        for_="10m",
+        expr="node:node_amazonefa_rx_drops:sum_rate5m > 0",
+        summary="EFA of node {{ $labels.instance }} drops {{ $value | humanize }} packets a second",
+        description="Packets arrive and find no room. They are sent again; collectives are slower.",
+        diagnosis=(
+            "`node_device:node_amazonefa_rx_drops:rate5m` by device.",
+            "Whether all nodes of the job have it: then the traffic is uneven.",
+        ),
+        actions=("Nothing for a burst. One node alone, for long: drain and replace it.",),
+        rationale=JUDGEMENT,
+    ),
+    Alert(
+        name="EfaRetransmits",
+        severity=Severity.WARNING,
+        for_="10m",
+        expr="node:node_amazonefa_retrans_pkts:ratio_rate5m > 0.01",
+        summary="Node {{ $labels.instance }} sends {{ $value | humanizePercentage }} of its EFA packets again",
+        description="The fabric between this node and others loses packets or is congested.",
+        diagnosis=(
+            "`node_device:node_amazonefa_retrans_pkts:rate5m` by device: one of them, or all?",
+            "Which nodes of the job share it.",
+        ),
+        actions=(
+            "One device: drain and replace the node.",
+            "All nodes: contact AWS, with the time and the instance ids.",
+        ),
+        rationale=JUDGEMENT + " Below 1,000 packets a second there is no value.",
+    ),
+    Alert(
+        name="EfaPathTrouble",
+        severity=Severity.WARNING,
+        for_="5m",
+        expr="node:node_amazonefa_remote_events:sum_rate5m > 0",
+        summary="Node {{ $labels.instance }} has EFA peers that do not answer",
+        description="Another node, or the path to it, does not answer. Often the first sign of a failing node.",
+        diagnosis=("NodeLost and XIDs of the other nodes of the job.", "The collective that hangs: `ncclras`."),
+        actions=("Find the node that the others cannot reach, and drain it.",),
+        rationale="What the counters mean: EFA's driver, 2.17.0 and newer (amzn-drivers' release notes, read "
+        "2026-11-20).",
+    ),
+)

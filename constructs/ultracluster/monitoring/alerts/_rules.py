@@ -1,0 +1,104 @@
+"""The rule files: recording rules and alerts, as Prometheus and AMP read them."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.monitoring.alerts._alert import Alert
+from ultracluster.monitoring.alerts._all import ALERTS, WATCHDOG
+from ultracluster.monitoring.alerts._restricting import of_cluster
+from ultracluster.monitoring.collectors import block_yaml, name_problems
+from ultracluster.monitoring.names import EXPECTED_NODES, FAMILIES, PROBLEM, Profile
+
+#: AMP evaluates no more often.
+#: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
+INTERVAL = "30s"
+#: Path of the runbooks in the repository.
+RUNBOOKS = "docs/runbooks"
+_RUNBOOKS = re.compile(r"(https://)?[A-Za-z0-9._~@%+-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
+
+
+def rules(
+    profile: Profile = Profile.STANDARD,
+    *,
+    inventory: Mapping[tuple[str, str], int] | None = None,
+    runbooks: str = RUNBOOKS,
+    cluster: str | None = None,
+) -> dict[str, str]:
+    """Return the rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
+
+    Args:
+        profile: Metrics profile. A rule whose metrics are not in it is left out.
+        inventory: Expected nodes by cluster and node group. A dead node sends nothing, so the expected number
+            must be written down. By default, no nodes are expected.
+        runbooks: URL or path of the runbooks, without a slash at the end.
+        cluster: Cluster that the rules read, so that several clusters can have rules in one workspace and
+            nothing is evaluated twice. By default, the rules serve every cluster of the workspace.
+
+    Raises:
+        ValueError: If a name is not a valid label, an expected number is below 0, or `runbooks` is not a
+            valid address; all problems at once.
+    """
+    expected = inventory or {}
+    names = [name for key in expected for name in key]
+    problems = name_problems(*names, *([] if cluster is None else [cluster]))
+    problems += [
+        f"{cluster}/{group}: {count} nodes expected; it must be a whole number, 0 or more"
+        for (cluster, group), count in expected.items()
+        if count < 0 or count != int(count)
+    ]
+    if not _RUNBOOKS.fullmatch(runbooks):
+        problems.append(f"runbooks must be an address that begins with https://, or a path, got {runbooks[:120]!r}")
+    if problems:
+        raise ValueError("; ".join(problems))
+    recording: dict[str, list[dict[str, Any]]] = {
+        name: [{"record": metric.name, "expr": metric.promql} for metric in family if metric.profile <= profile]
+        for name, family in FAMILIES.items()
+    }
+    recording["inventory"] = [
+        {"record": EXPECTED_NODES, "expr": f"vector({count})", "labels": {"cluster": cluster, "group": group}}
+        for (cluster, group), count in sorted(expected.items())
+    ]
+    chosen = [alert for alert in ALERTS.values() if alert.profile <= profile]
+    problem_rules = [_problem(alert) for alert in chosen if alert.per_node]
+    return {
+        "recording.yaml": _file(recording, cluster),
+        # One group: it is evaluated in order, so an alert sees the problem of the same moment.
+        "alerts.yaml": _file({"alerts": [*problem_rules, *(_alert(alert, runbooks) for alert in chosen)]}, cluster),
+    }
+
+
+def _problem(alert: Alert) -> dict[str, Any]:
+    return {"record": PROBLEM, "expr": alert.expr, "labels": {"problem": alert.name}}
+
+
+def _alert(alert: Alert, runbooks: str) -> dict[str, Any]:
+    rule: dict[str, Any] = {"alert": alert.name, "expr": alert.promql}
+    if alert.for_ != "0m":
+        rule["for"] = alert.for_
+    return rule | {
+        "labels": {"severity": alert.severity.value},
+        "annotations": {"summary": alert.message, "runbook_url": f"{runbooks}/{alert.name}.md"},
+    }
+
+
+def _file(groups: Mapping[str, list[dict[str, Any]]], cluster: str | None) -> str:
+    return block_yaml(
+        {
+            "groups": [
+                {"name": name, "interval": INTERVAL, "rules": [_narrowed(rule, cluster) for rule in rules]}
+                for name, rules in groups.items()
+                if rules
+            ]
+        }
+    )
+
+
+def _narrowed(rule: dict[str, Any], cluster: str | None) -> dict[str, Any]:
+    if cluster is None:
+        return rule
+    result = rule | {"expr": of_cluster(rule["expr"], cluster)}
+    if rule.get("alert") == WATCHDOG:
+        # It reads no metric that could have the label.
+        result["labels"] = {"cluster": cluster, **rule["labels"]}
+    return result

@@ -1,0 +1,30 @@
+"""Programs and configuration that collect metrics on nodes and clusters."""
+
+from ultracluster.monitoring.collectors import _node as collectors
+from ultracluster.monitoring.collectors._agent import INTERVAL_S, SLURM_PAGES
+from ultracluster.monitoring.collectors._counters import Dcgm, counters, fields
+from ultracluster.monitoring.collectors._kubernetes import NAMESPACE, SERVICE_ACCOUNT, node_objects, shared_objects
+from ultracluster.monitoring.collectors._kubernetes_cluster import cluster_objects
+from ultracluster.monitoring.collectors._node import RemoteWrite, node_collectors
+from ultracluster.monitoring.collectors._scraping import kubernetes_scraping, slurm_scraping
+from ultracluster.monitoring.collectors._text import block_yaml, name_problems
+
+__all__ = [
+    "INTERVAL_S",
+    "NAMESPACE",
+    "SERVICE_ACCOUNT",
+    "SLURM_PAGES",
+    "Dcgm",
+    "RemoteWrite",
+    "block_yaml",
+    "cluster_objects",
+    "collectors",
+    "counters",
+    "fields",
+    "kubernetes_scraping",
+    "name_problems",
+    "node_collectors",
+    "node_objects",
+    "shared_objects",
+    "slurm_scraping",
+]

@@ -1,0 +1,157 @@
+"""Prometheus agent of a node: its targets, relabelling and remote write.
+
+The agent runs on every node and scrapes only that node: no discovery, and no central server that can fail.
+Prometheus is used because its configuration can be tested with the program itself.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.monitoring.collectors._text import block_yaml, name_problems
+from ultracluster.monitoring.names import Profile, read_from_exporters
+
+#: Scrape interval in seconds by profile. DCGM collects at the same interval.
+INTERVAL_S: Mapping[Profile, int] = {Profile.BASIC: 60, Profile.STANDARD: 30, Profile.FULL: 15}
+PORTS: Mapping[str, int] = {"node": 9100, "dcgm": 9400, "agent": 9090}
+#: Placeholders that the script metrics-agent.sh replaces on the node.
+PLACEHOLDERS: Mapping[str, str] = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}
+#: Where the script slurm-target.sh writes the address of Slurm's controller.
+SLURM_TARGET = "/run/ultracluster/metrics/slurm.json"
+#: Pages of the controller. Not jobs-users-accts: a series for each user and account has no bound.
+SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
+
+# Those of the kubelet, and those of EKS's agent beside the one for accelerators.
+UNREAD_CONDITIONS = (
+    "kube_node_status_condition;(?:(?:Memory|Disk|PID)Pressure|(?:Kernel|Networking|Storage|ContainerRuntime)Ready)"
+)
+
+_PREFIXES: Mapping[str, tuple[str, ...]] = {
+    "node": ("node_", "ultracluster_", "train_", "nccl_"),
+    "dcgm": ("DCGM_",),
+    "agent": ("prometheus_remote_storage_",),
+    "slurm": ("slurm_",),
+    "kube-state-metrics": ("kube_",),
+    "kueue": ("kueue_",),
+    "workloads": ("vllm:", "train_", "nccl_"),
+}
+
+
+def kept(job: str, profile: Profile) -> tuple[str, ...]:
+    """Return the metrics of an exporter that are sent: those that a recording rule of the profile reads."""
+    return tuple(sorted(name for name in read_from_exporters(profile) if name.startswith(_PREFIXES[job])))
+
+
+def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
+    """Return the relabelling of an exporter's samples before they are sent.
+
+    The profile `full` keeps all samples of the configured exporters.
+    """
+    rules: list[dict[str, Any]] = []
+    if profile < Profile.FULL or job == "agent":
+        rules.append({"action": "keep", "source_labels": ["__name__"], "regex": "|".join(kept(job, profile))})
+    if job == "dcgm":
+        # Idle GPUs also slow down.
+        rules.append(
+            {
+                "action": "drop",
+                "source_labels": ["__name__", "clock_event"],
+                "regex": "DCGM_EXP_CLOCK_EVENTS_COUNT;(?:gpu_idle|clocks_setting|sync_boost|display_clocks)",
+            }
+        )
+        # Labels that repeat `instance` and `gpu`, or change with the driver.
+        rules.append(
+            {
+                "action": "labeldrop",
+                "regex": "UUID|pci_bus_id|device|modelName|[Hh]ostname|DCGM_FI_.*|window_size_in_ms",
+            }
+        )
+    if job == "node":
+        rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
+    if job == "kube-state-metrics" and profile < Profile.FULL:
+        # Each condition is three series of a node, and no rule reads these.
+        rules.append({"action": "drop", "source_labels": ["__name__", "condition"], "regex": UNREAD_CONDITIONS})
+    if job == "kueue":
+        # Its second replica counts the same workloads.
+        rules.append({"action": "drop", "source_labels": ["replica_role"], "regex": "follower"})
+    return rules
+
+
+def agent_configuration(
+    *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD, slurm: bool = False
+) -> str:
+    """Return the agent's configuration, with placeholders for values that only the node knows.
+
+    Args:
+        cluster: Name of the cluster.
+        group: Name of the node's group.
+        region: Region of the workspace.
+        gpus: The node has GPUs.
+        profile: Metrics profile.
+        slurm: The node also scrapes Slurm's controller. Several nodes may: the rules keep one series.
+
+    Raises:
+        ValueError: If a name is not a valid label.
+    """
+    if problems := name_problems(cluster, group):
+        raise ValueError("; ".join(problems))
+    labels = {"cluster": cluster, "group": group, **PLACEHOLDERS}
+    jobs = ("node", "dcgm", "agent") if gpus else ("node", "agent")
+    return block_yaml(
+        {
+            "global": {"scrape_interval": f"{INTERVAL_S[profile]}s", "scrape_timeout": "10s"},
+            "scrape_configs": [
+                {
+                    "job_name": job,
+                    "static_configs": [{"targets": [f"127.0.0.1:{PORTS[job]}"], "labels": labels}],
+                    "metric_relabel_configs": relabelling(job, profile),
+                }
+                for job in jobs
+            ]
+            + (_slurm(labels, profile) if slurm else []),
+            "remote_write": [remote_write(region)],
+        }
+    )
+
+
+def _slurm(labels: Mapping[str, str], profile: Profile) -> list[dict[str, Any]]:
+    """Return a job for each page of the controller. A file has its address, which may change while the node runs."""
+    return [
+        {
+            "job_name": f"slurm-{page}",
+            "metrics_path": f"/metrics/{page}",
+            "scrape_interval": "60s",
+            "scrape_timeout": "30s",
+            "file_sd_configs": [{"files": [SLURM_TARGET]}],
+            "relabel_configs": [
+                {"action": "replace", "target_label": name, "replacement": value} for name, value in labels.items()
+            ],
+            "metric_relabel_configs": relabelling("slurm", profile),
+        }
+        for page in SLURM_PAGES
+    ]
+
+
+def remote_write(region: str, url: str = "@URL@") -> dict[str, Any]:
+    """Return the remote write section, signed with the node's role, with its queue and retries.
+
+    Args:
+        region: Region of the workspace.
+        url: Remote write URL. By default, a placeholder that the node replaces.
+    """
+    return {
+        "name": "amp",
+        "url": url,
+        "sigv4": {"region": region},
+        # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP takes 3,000 a
+        # second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so that a fleet does not come
+        # back all at once.
+        "queue_config": {
+            "min_shards": 1,
+            "max_shards": 2,
+            "capacity": 10000,
+            "max_samples_per_send": 2000,
+            "batch_send_deadline": "15s",
+            "min_backoff": "1s",
+            "max_backoff": "1m",
+        },
+    }

@@ -1,0 +1,197 @@
+"""Collectors on the nodes of a Kubernetes cluster: the programs and configuration of Slurm nodes, in one pod a node.
+
+One DaemonSet and not three: its containers share the node's network, so the agent asks 127.0.0.1 as it does on Slurm's
+nodes, and what the script of the boot fills in there an init container fills in here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.boot import scripts
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.monitoring.collectors._agent import PORTS, agent_configuration
+from ultracluster.monitoring.collectors._counters import Dcgm, counters
+from ultracluster.monitoring.collectors._node import (
+    DCGM_EXPORTER,
+    NODE_EXPORTER,
+    PROMETHEUS,
+    RemoteWrite,
+    dcgm_exporter_flags,
+    node_exporter_flags,
+    textfile_arguments,
+)
+from ultracluster.monitoring.collectors._scraping import KUBE_STATE_METRICS, KUBE_STATE_RESOURCES
+from ultracluster.monitoring.names import Profile
+
+NAMESPACE = "ultracluster-metrics"
+#: Whom the agents run as, and who may write to the workspace.
+SERVICE_ACCOUNT = "agent"
+#: For Kubernetes 1.35, the default here: the table of https://github.com/kubernetes/kube-state-metrics, README.md (tag
+#: v2.19.1 of 2026-06-10, whose examples/standard/deployment.yaml names the image; read 2026-11-21).
+KUBE_STATE_METRICS_VERSION = "2.19.1"
+#: Any version 2 does: it runs scripts. https://github.com/aws/aws-cli (tag 2.31.0 of 2025-09-23, read 2026-11-21)
+_AWS_CLI = "2.31.0"
+#: Tags, not digests: no registry was asked for them. Mirror them into your own, and pin what you mirrored.
+IMAGES: Mapping[str, str] = {
+    "agent": f"quay.io/prometheus/prometheus:v{PROMETHEUS}",
+    "node": f"quay.io/prometheus/node-exporter:v{NODE_EXPORTER}",
+    "dcgm": f"nvcr.io/nvidia/k8s/dcgm-exporter:{DCGM_EXPORTER}-distroless",
+    "scripts": f"public.ecr.aws/aws-cli/aws-cli:{_AWS_CLI}",
+    "kube-state-metrics": f"registry.k8s.io/kube-state-metrics/kube-state-metrics:v{KUBE_STATE_METRICS_VERSION}",
+}
+
+_Object = dict[str, Any]
+_ETC, _RUN, _TEXTFILES = "/etc/metrics", "/run/metrics", "/textfiles"
+
+
+def node_objects(
+    instance_type: InstanceType,
+    *,
+    cluster: str,
+    group: str,
+    efa_devices: int,
+    to: RemoteWrite,
+    selector: Mapping[str, str],
+    profile: Profile = Profile.STANDARD,
+    dcgm: Dcgm = Dcgm.BEFORE_4_7,
+) -> list[_Object]:
+    """The objects of one node group: a ConfigMap and a DaemonSet, in the namespace of `shared_objects`.
+
+    Args:
+        instance_type: Type of its nodes.
+        cluster: Name of the cluster.
+        group: Name of the group, which is also part of the objects' names.
+        efa_devices: EFA devices that a node is given.
+        to: Where the samples go. Its writer is the service account `agent`.
+        selector: Labels of the group's nodes.
+        profile: How much is collected.
+        dcgm: The release of DCGM in the exporter's image.
+    """
+    name = f"node-metrics-{group}"
+    configuration = agent_configuration(
+        cluster=cluster, group=group, region=to.region, gpus=instance_type.gpus > 0, profile=profile
+    )
+    data = {
+        "agent.yaml": configuration,
+        "metrics-agent.sh": scripts.text("metrics-agent.sh"),
+        "node-metrics.sh": scripts.text("node-metrics.sh"),
+    }
+    if instance_type.gpu is not None:
+        data["dcgm-counters.csv"] = counters(instance_type.gpu, profile, dcgm=dcgm)
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": NAMESPACE},
+            "data": data,
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": name, "namespace": NAMESPACE},
+            "spec": {
+                "selector": {"matchLabels": {"app": name}},
+                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": _pod(instance_type, name, efa_devices, to, dict(selector), profile),
+                },
+            },
+        },
+    ]
+
+
+def shared_objects() -> list[_Object]:
+    """The namespace, and the agent's service account: give it `aps:RemoteWrite` by Pod Identity."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            # The pods share the node's network and see its /sys.
+            "metadata": {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "privileged"}},
+        },
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": SERVICE_ACCOUNT, "namespace": NAMESPACE}},
+    ]
+
+
+def kube_state_metrics_arguments() -> tuple[str, ...]:
+    """The arguments that keep kube-state-metrics to what is read; with its chart, `extraArgs`."""
+    return (
+        f"--resources={','.join(KUBE_STATE_RESOURCES)}",
+        f"--metric-allowlist={','.join(KUBE_STATE_METRICS)}",
+    )
+
+
+def _pod(
+    instance_type: InstanceType, name: str, efa: int, to: RemoteWrite, selector: dict[str, str], profile: Profile
+) -> _Object:
+    etc, run, textfiles = _mount("etc", _ETC), _mount("run", _RUN), _mount("textfiles", _TEXTFILES)
+    host = _mount("host", "/host") | {"readOnly": True, "mountPropagation": "HostToContainer"}
+    arguments = textfile_arguments(instance_type, efa, profile)
+    loop = f'while :; do bash {_ETC}/node-metrics.sh {arguments} --name "$NODE_NAME"; sleep 30; done'
+    containers = [
+        _container("textfiles", IMAGES["scripts"], ["bash", "-c", loop], [etc, textfiles, host], root="/host"),
+        _container(
+            "node", IMAGES["node"],
+            ["/bin/node_exporter", *node_exporter_flags(profile, root="/host", textfiles=_TEXTFILES)],
+            [host, textfiles],
+        ),
+        _container(
+            "agent", IMAGES["agent"],
+            ["/bin/prometheus", "--agent", f"--config.file={_RUN}/agent.yaml",
+             f"--storage.agent.path={_RUN}/wal", "--storage.agent.retention.max-time=2h",
+             f"--web.listen-address=127.0.0.1:{PORTS['agent']}"],
+            [run],
+        ),
+    ]  # fmt: skip
+    if instance_type.gpu is not None:
+        command = [
+            "/usr/bin/dcgm-exporter",
+            *dcgm_exporter_flags(profile, csv=f"{_ETC}/dcgm-counters.csv"),
+            "--kubernetes",
+        ]
+        container = _container(
+            "dcgm", IMAGES["dcgm"], command, [etc, _mount("kubelet", "/var/lib/kubelet/pod-resources")]
+        )
+        # Profiling counters need it: https://github.com/NVIDIA/dcgm-exporter, deployment/values.yaml (2026-11-21).
+        container["securityContext"] = {"capabilities": {"add": ["SYS_ADMIN"]}}
+        container["env"].append({"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"})
+        containers.append(container)
+    write = ["bash", f"{_ETC}/metrics-agent.sh", "--template", f"{_ETC}/agent.yaml", "--write", f"{_RUN}/agent.yaml"]
+    return {
+        "serviceAccountName": SERVICE_ACCOUNT,
+        "hostNetwork": True,
+        "dnsPolicy": "ClusterFirstWithHostNet",
+        # Prometheus runs as nobody, and keeps what it could not send yet.
+        "securityContext": {"fsGroup": 65534},
+        "priorityClassName": "system-node-critical",
+        "nodeSelector": selector,
+        "tolerations": [{"operator": "Exists"}],
+        "initContainers": [_container("configuration", IMAGES["scripts"], [*write, *to.arguments.split()], [etc, run])],
+        "containers": containers,
+        "volumes": [
+            {"name": "etc", "configMap": {"name": name}},
+            {"name": "run", "emptyDir": {}},
+            {"name": "textfiles", "emptyDir": {}},
+            {"name": "host", "hostPath": {"path": "/"}},
+            {"name": "kubelet", "hostPath": {"path": "/var/lib/kubelet/pod-resources"}},
+        ],
+    }
+
+
+def _container(name: str, image: str, command: list[str], mounts: list[_Object], *, root: str = "") -> _Object:
+    env: list[_Object] = [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}]
+    if root:
+        env += [{"name": "ULTRACLUSTER_ROOT", "value": root}, {"name": "ULTRACLUSTER_TEXTFILES", "value": _TEXTFILES}]
+    return {
+        "name": name,
+        "image": image,
+        "command": command,
+        "env": env,
+        "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "1Gi"}},
+        "volumeMounts": mounts,
+    }
+
+
+def _mount(name: str, path: str) -> _Object:
+    return {"name": name, "mountPath": path}

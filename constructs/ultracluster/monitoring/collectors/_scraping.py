@@ -1,0 +1,117 @@
+"""Targets scraped once for a cluster: Slurm's controller, kube-state-metrics, Kueue and workloads.
+
+For an agent, or for AMP's managed scraper, which scrapes every 30 s at most and discovers only Kubernetes targets:
+https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.html (read 2026-11-20).
+"""
+
+from typing import Any
+
+from ultracluster.monitoring.collectors._agent import SLURM_PAGES, relabelling
+from ultracluster.monitoring.collectors._text import block_yaml
+from ultracluster.monitoring.names import Profile
+
+SLURM_PORT = 6817
+
+#: Resources and metrics of kube-state-metrics: all of them would be many times as much.
+KUBE_STATE_RESOURCES = ("nodes", "pods")
+KUBE_STATE_PORT = 8080
+_KUBE_STATE = "kube-state-metrics"
+KUBE_STATE_METRICS = ("kube_node_status_condition", "kube_node_spec_unschedulable", "kube_pod_status_phase")
+
+
+def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STANDARD) -> str:
+    """Return the configuration that scrapes a Slurm controller on AWS PCS.
+
+    Args:
+        cluster: Name of the cluster.
+        controller: Address of the controller, from the PCS cluster's endpoints.
+        profile: Metrics profile.
+    """
+    jobs = [
+        {
+            "job_name": f"slurm-{page}",
+            "metrics_path": f"/metrics/{page}",
+            "static_configs": [{"targets": [f"{controller}:{SLURM_PORT}"], "labels": {"cluster": cluster}}],
+            "metric_relabel_configs": relabelling("slurm", profile),
+        }
+        for page in SLURM_PAGES
+    ]
+    return block_yaml({"global": {"scrape_interval": "60s", "scrape_timeout": "30s"}, "scrape_configs": jobs})
+
+
+def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> str:
+    """Return the managed scraper's configuration for kube-state-metrics, Kueue, and pods that serve or train.
+
+    A pod with the annotation `ultracluster/metrics-port` is scraped; its metrics are those of the contract, or
+    vLLM's.
+
+    Args:
+        cluster: Name of the cluster.
+        profile: Metrics profile.
+    """
+    app, port = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"
+    rules = [_keep([app, port], "kube-state-metrics;http")]
+    jobs = [_discovered(_KUBE_STATE, cluster, "endpoints", rules, profile), *_queues_and_workloads(cluster, profile)]
+    return block_yaml({"global": {"scrape_interval": "30s", "scrape_timeout": "10s"}, "scrape_configs": jobs})
+
+
+def kubernetes_jobs(cluster: str, profile: Profile) -> list[dict[str, Any]]:
+    """Return the jobs of an agent that shares a pod with kube-state-metrics."""
+    state = {
+        "job_name": _KUBE_STATE,
+        "static_configs": [{"targets": [f"127.0.0.1:{KUBE_STATE_PORT}"], "labels": {"cluster": cluster}}],
+        "metric_relabel_configs": relabelling(_KUBE_STATE, profile),
+    }
+    return [state, *_queues_and_workloads(cluster, profile)]
+
+
+def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]]:
+    app, port = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"
+    metrics_port = "__meta_kubernetes_pod_annotation_ultracluster_metrics_port"
+    return [
+        _discovered("kueue", cluster, "endpoints", [_keep([app, port], "kueue;https")], profile, secure=True),
+        _discovered(
+            "workloads",
+            cluster,
+            "pod",
+            [
+                _keep([metrics_port], "[0-9]+"),
+                {
+                    "action": "replace",
+                    "source_labels": ["__meta_kubernetes_pod_ip", metrics_port],
+                    "separator": ":",
+                    "target_label": "__address__",
+                },
+                {
+                    "action": "replace",
+                    "source_labels": ["__meta_kubernetes_namespace", "__meta_kubernetes_pod_label_job_name"],
+                    "separator": "/",
+                    "target_label": "job_id",
+                },
+            ],
+            profile,
+        ),
+    ]
+
+
+def _keep(labels: list[str], regex: str) -> dict[str, Any]:
+    return {"action": "keep", "source_labels": labels, "regex": regex}
+
+
+def _discovered(
+    job: str, cluster: str, role: str, rules: list[dict[str, Any]], profile: Profile, *, secure: bool = False
+) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "job_name": job,
+        "kubernetes_sd_configs": [{"role": role}],
+        "relabel_configs": [*rules, {"action": "replace", "target_label": "cluster", "replacement": cluster}],
+        "metric_relabel_configs": relabelling(job, profile),
+    }
+    if secure:
+        # Kueue's endpoint has a self-signed certificate and requires a token.
+        result |= {
+            "scheme": "https",
+            "authorization": {"credentials_file": "/var/run/secrets/kubernetes.io/serviceaccount/token"},
+            "tls_config": {"insecure_skip_verify": True},
+        }
+    return result

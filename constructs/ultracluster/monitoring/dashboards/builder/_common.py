@@ -1,0 +1,61 @@
+"""Variables, colours and links that several dashboards share."""
+
+from ultracluster.monitoring.dashboards.builder._spec import Query, Variable
+
+CLUSTER = Variable(name="cluster", title="Cluster", metric="ultracluster_node_up", label="cluster")
+JOB = Variable(name="job", title="Job", metric="job:ultracluster_gpus:count", label="job_id")
+NODE = Variable(name="node", title="Node", metric="ultracluster_node_up", label="instance")
+NODES = Variable(name="node", title="Nodes", metric="ultracluster_node_up", label="instance", several=True)
+
+TO_JOB = ("ultracluster-job", "job_id")
+TO_NODE = ("ultracluster-node", "instance")
+
+#: Nothing is fine, anything is not.
+ANY_IS_BAD = ((None, "green"), (1, "red"))
+ANY_IS_ODD = ((None, "green"), (1, "orange"))
+#: Hot: 80 and 85 degrees are where AWS's own alerts for HyperPod stand,
+#: https://github.com/aws/sagemaker-hyperpod-cluster-setup (commit b920fcf of 2025-08-29, read 2026-11-20).
+HEAT = ((None, "green"), (80, "orange"), (85, "red"))
+#: The ten that are highest or lowest at the end of what is shown, from its start on. `topk` alone chooses for
+#: each moment, and draws as many series as were ever among the ten.
+#: https://prometheus.io/blog/2021/02/18/introducing-the-@-modifier/ (read 2026-11-21)
+MOST = "{0} and topk(10, {0} @ end())"
+LEAST = "{0} and bottomk(10, {0} @ end())"
+#: States in the same colour wherever they are: what works is green, what could is blue, what can't is red.
+OF_NODES = {
+    "alloc": "green",
+    "mixed": "light-green",
+    "idle": "blue",
+    "powering_up": "light-blue",
+    "maint": "purple",
+    "powered_down": "yellow",
+    "drain": "orange",
+    "noresp": "light-red",
+    "down": "red",
+    "fail": "dark-red",
+}
+OF_JOBS = {"running": "green", "completing": "light-green", "pending": "blue", "timeout": "orange", "failed": "red",
+           "node_failed": "dark-red"}  # fmt: skip
+OF_PODS = {"Running": "green", "Succeeded": "light-green", "Pending": "blue", "Unknown": "orange", "Failed": "red"}
+ANSWERS = {1: ("answers", "green"), 0: ("silent", "red")}
+WELL = {1: ("well", "green"), 0: ("not well", "red")}
+
+
+def of(metric: str, legend: str = "", *, within: str = "", over: str = "{}") -> Query:
+    """A metric of the chosen cluster.
+
+    Args:
+        metric: Name of a recorded metric.
+        legend: How a series is named.
+        within: Further matchers, such as `instance=~"$node"`.
+        over: What is made of it, with `{}` in its place, such as `MOST`.
+    """
+    matchers = ", ".join(filter(None, ('cluster="$cluster"', within)))
+    return Query(expr=over.format(f"{metric}{{{matchers}}}"), legend=legend)
+
+
+def of_nodes(metric: str, job: str = "$job", *, over: str = "{}", at: str = "") -> str:
+    """A metric of the nodes that a job has; `at` is a moment, such as ` @ end()`."""
+    info = f'node_job:ultracluster_gpu_job_info:max{{cluster="$cluster", job_id="{job}"}}{at}'
+    nodes = f"group by (cluster, instance) ({info})"
+    return over.format(f'{metric}{{cluster="$cluster"}}{at} and on (cluster, instance) {nodes}')

@@ -1,0 +1,33 @@
+"""All recorded metrics, in evaluation order: each reads only exporters and metrics before it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ultracluster.monitoring.names._fleet import EXPECTED_NODES, FLEET_METRICS, GROUP, PROBLEM
+from ultracluster.monitoring.names._gpu import GPU_METRICS, GPU_NODE_METRICS
+from ultracluster.monitoring.names._job import INFERENCE_METRICS, JOB_METRICS
+from ultracluster.monitoring.names._metric import NODE, Metric, Profile
+from ultracluster.monitoring.names._node import NODE_METRICS
+
+#: The groups of recording rules, by name.
+FAMILIES: Mapping[str, tuple[Metric, ...]] = MappingProxyType(
+    {
+        "gpu": (*GPU_METRICS, *GPU_NODE_METRICS),
+        "node": NODE_METRICS,
+        "job": JOB_METRICS,
+        "inference": INFERENCE_METRICS,
+        "fleet": FLEET_METRICS,
+    }
+)
+
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {metric.name: metric for family in FAMILIES.values() for metric in family}
+)
+
+#: Metrics with their labels that no rule of a family records: the inventory, and the problems of nodes.
+OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType({EXPECTED_NODES: GROUP, PROBLEM: (*NODE, "problem")})
+
+
+def metrics(profile: Profile) -> tuple[Metric, ...]:
+    """Return the metrics of a profile."""
+    return tuple(metric for metric in METRICS.values() if metric.profile <= profile)

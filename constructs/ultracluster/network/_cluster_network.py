@@ -1,0 +1,265 @@
+"""The VPC of a cluster: one training subnet in one zone, and little else."""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network
+from typing import Protocol
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_logs as logs
+from constructs import Construct, IConstruct
+
+from ultracluster.catalogue.ec2 import zones
+from ultracluster.network._same_vpc import check_same_vpc
+from ultracluster.network._zonal_subnet import ZonalSubnet
+
+_INTERNET = "0.0.0.0/0"
+
+
+class IClusterNetwork(IConstruct, Protocol):
+    """Network of a cluster, created by `ClusterNetwork` or existing."""
+
+    @property
+    def zone(self) -> str:
+        """Zone id of the training subnet, such as `use2-az1`."""
+        ...
+
+    @property
+    def vpc(self) -> ec2.IVpc:
+        """The VPC."""
+        ...
+
+    @property
+    def training_subnet(self) -> ec2.ISubnet:
+        """Subnet of the nodes and their file system."""
+        ...
+
+    @property
+    def services_subnet(self) -> ec2.ISubnet:
+        """Subnet in which AWS services put their interface: the training subnet, unless that is in a Local Zone."""
+        ...
+
+    @property
+    def zone_subnets(self) -> Mapping[str, ec2.ISubnet]:
+        """Subnets of nodes in further zones, by zone id."""
+        ...
+
+
+class _Base(cdk.Resource):
+    """Members of created and imported networks."""
+
+    _zone: str
+    _vpc: ec2.IVpc
+    _training_subnet: ec2.ISubnet
+    _services_subnet: ec2.ISubnet
+    _zone_subnets: Mapping[str, ec2.ISubnet]
+
+    @property
+    def zone(self) -> str:
+        """Zone id of the training subnet, such as `use2-az1`."""
+        return self._zone
+
+    @property
+    def vpc(self) -> ec2.IVpc:
+        """The VPC."""
+        return self._vpc
+
+    @property
+    def training_subnet(self) -> ec2.ISubnet:
+        """Subnet of the nodes and their file system."""
+        return self._training_subnet
+
+    @property
+    def services_subnet(self) -> ec2.ISubnet:
+        """Subnet in which AWS services put their interface: the training subnet, unless that is in a Local Zone."""
+        return self._services_subnet
+
+    @property
+    def zone_subnets(self) -> Mapping[str, ec2.ISubnet]:
+        """Subnets of nodes in further zones, by zone id."""
+        return self._zone_subnets
+
+
+class ClusterNetwork(_Base):
+    """A VPC with one private training subnet, a NAT gateway, an S3 gateway endpoint and flow logs.
+
+    EFA traffic crosses neither zones nor VPCs, so all nodes and their Lustre file system share one subnet. Nodes with
+    more than one network interface cannot have a public address, so they reach the internet through a NAT gateway. S3
+    traffic takes the gateway endpoint, which is free of charge.
+
+    Args:
+        zone: Zone id of the training subnet, such as `use2-az1`. Unlike a name, an id means the same zone everywhere.
+        cidr: Address range of the VPC.
+        training_cidr: Address range of the training subnet, inside `cidr`; see `planning.network.plan_subnets`.
+        public_cidr: Address range of the NAT gateway's subnet.
+        services_zone: Zone id for what cannot be in a Local Zone: NAT gateway, Slurm controller. Default: `zone`.
+        services_cidr: Address range of the subnet for such services. Used when `services_zone` differs from `zone`.
+        zone_cidrs: Address ranges of private subnets for nodes in further zones, by zone id. They use the same NAT
+            gateway. Default: no further zones.
+        internet: Whether nodes reach the internet. If not, there is neither NAT gateway nor public subnet, and nodes
+            call AWS through `ServiceEndpoints`. Default: yes.
+        flow_log_retention: Retention of the flow logs in CloudWatch Logs.
+
+    Raises:
+        ValueError: If a zone is a token, if `zone` is a Local Zone without another `services_zone`, or if a range is
+            missing or is not inside `cidr`.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        zone: str,
+        cidr: IPv4Network,
+        training_cidr: IPv4Network,
+        public_cidr: IPv4Network,
+        services_zone: str | None = None,
+        services_cidr: IPv4Network | None = None,
+        zone_cidrs: Mapping[str, IPv4Network] | None = None,
+        internet: bool = True,
+        flow_log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+    ) -> None:
+        super().__init__(scope, id)
+        further = dict(sorted((zone_cidrs or {}).items()))
+        services_zone = services_zone or zone
+        ranges = {"training_cidr": training_cidr, "public_cidr": public_cidr, "services_cidr": services_cidr}
+        ranges |= {f"zone_cidrs[{other!r}]": range for other, range in further.items()}
+        problems = [
+            f"{argument} must be inside cidr, {cidr}, got {range}"
+            for argument, range in ranges.items()
+            if range is not None and not range.subnet_of(cidr)
+        ]
+        named = [("zone", zone), ("services_zone", services_zone), *(("zone_cidrs", other) for other in further)]
+        problems += [
+            f"{argument} must be known at synthesis, such as use2-az1, got a token: it decides what is created"
+            for argument, value in named
+            if cdk.Token.is_unresolved(value)
+        ]
+        if zones.is_local_zone(services_zone):
+            problems.append(
+                f"services_zone must be an Availability Zone, got the Local Zone {services_zone}; "
+                "a Local Zone has neither NAT gateways nor Slurm controllers: name a zone of the region itself"
+            )
+        if services_zone != zone and services_cidr is None:
+            problems.append(f"services_zone {services_zone} needs services_cidr")
+        if problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+
+        # L1, because `ec2.Vpc` looks up the names of the account's zones, even when its subnets are given.
+        vpc = ec2.CfnVPC(self, "Vpc", cidr_block=str(cidr), enable_dns_hostnames=True, enable_dns_support=True)
+        cdk.Tags.of(vpc).add("Name", vpc.node.path)
+        self.node.default_child = vpc
+
+        nat = self._nat_gateway(vpc.ref, services_zone, public_cidr) if internet else None
+        training = self._private_subnet("TrainingSubnet", vpc.ref, zone, training_cidr, nat)
+        services = training
+        if services_zone != zone and services_cidr is not None:
+            services = self._private_subnet("ServicesSubnet", vpc.ref, services_zone, services_cidr, nat)
+        self._zone = zone
+        self._training_subnet = training.subnet
+        self._services_subnet = services.subnet
+        self._zone_subnets = {
+            other: self._private_subnet(f"Subnet-{other}", vpc.ref, other, range, nat).subnet
+            for other, range in further.items()
+        }
+        private = [training.subnet]
+        private += [services.subnet] if services is not training else []
+        self._vpc = ec2.Vpc.from_vpc_attributes(
+            self,
+            "Attributes",
+            vpc_id=vpc.ref,
+            vpc_cidr_block=str(cidr),
+            availability_zones=[training.subnet.availability_zone],
+            private_subnet_ids=[training.subnet_id],
+            private_subnet_route_table_ids=[training.route_table_id],
+        )
+        ec2.GatewayVpcEndpoint(
+            self,
+            "S3Endpoint",
+            vpc=self.vpc,
+            service=ec2.GatewayVpcEndpointAwsService.S3,
+            subnets=[ec2.SubnetSelection(subnets=[*private, *self._zone_subnets.values()])],
+        )
+        ec2.FlowLog(
+            self,
+            "FlowLog",
+            resource_type=ec2.FlowLogResourceType.from_vpc(self.vpc),
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(
+                logs.LogGroup(self, "FlowLogGroup", retention=flow_log_retention)
+            ),
+        )
+
+    @staticmethod
+    def from_cluster_network_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        zone: str,
+        vpc: ec2.IVpc,
+        training_subnet: ec2.ISubnet,
+        services_subnet: ec2.ISubnet | None = None,
+        zone_subnets: Mapping[str, ec2.ISubnet] | None = None,
+    ) -> IClusterNetwork:
+        """Import an existing network.
+
+        Args:
+            scope: Scope of the import.
+            id: Id of the import.
+            zone: Zone id of the training subnet.
+            vpc: The VPC.
+            training_subnet: Private subnet of the nodes and their file system.
+            services_subnet: Subnet in which AWS services put their interface. Default: the training subnet.
+            zone_subnets: Subnets of nodes in further zones, by zone id. Default: no further zones.
+
+        Raises:
+            ValueError: If a subnet is of another VPC, as far as the app knows.
+        """
+        subnets = {"training_subnet": training_subnet, "services_subnet": services_subnet or training_subnet}
+        subnets |= {f"zone_subnets[{other!r}]": subnet for other, subnet in (zone_subnets or {}).items()}
+        if problems := check_same_vpc({"vpc": vpc, **subnets}):
+            raise ValueError("\n".join(f"{scope.node.path}/{id}: {problem}" for problem in problems))
+        return _Imported(scope, id, zone, vpc, training_subnet, services_subnet or training_subnet, zone_subnets or {})
+
+    def _private_subnet(
+        self, id: str, vpc_id: str, zone: str, cidr: IPv4Network, nat: ec2.CfnNatGateway | None
+    ) -> ZonalSubnet:
+        result = ZonalSubnet(self, id, vpc_id=vpc_id, zone=zone, cidr=cidr)
+        if nat is not None:
+            result.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+        return result
+
+    def _nat_gateway(self, vpc_id: str, zone: str, cidr: IPv4Network) -> ec2.CfnNatGateway:
+        gateway = ec2.CfnInternetGateway(self, "InternetGateway")
+        attachment = ec2.CfnVPCGatewayAttachment(
+            self, "GatewayAttachment", vpc_id=vpc_id, internet_gateway_id=gateway.ref
+        )
+        public = ZonalSubnet(self, "PublicSubnet", vpc_id=vpc_id, zone=zone, cidr=cidr)
+        public.add_route("DefaultRoute", destination=_INTERNET, gateway_id=gateway.ref).node.add_dependency(attachment)
+
+        address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
+        address.node.add_dependency(attachment)
+        return ec2.CfnNatGateway(
+            self, "NatGateway", subnet_id=public.subnet_id, allocation_id=address.attr_allocation_id
+        )
+
+
+class _Imported(_Base):
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        zone: str,
+        vpc: ec2.IVpc,
+        training_subnet: ec2.ISubnet,
+        services_subnet: ec2.ISubnet,
+        zone_subnets: Mapping[str, ec2.ISubnet],
+    ) -> None:
+        super().__init__(scope, id)
+        self._zone = zone
+        self._vpc = vpc
+        self._training_subnet = training_subnet
+        self._services_subnet = services_subnet
+        self._zone_subnets = zone_subnets

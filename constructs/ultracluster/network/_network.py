@@ -1,0 +1,137 @@
+"""The network of a cluster: created from its file, or handed in."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct, IDependable
+
+from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.network._cluster_network import ClusterNetwork
+from ultracluster.network._efa_security_group import EfaSecurityGroup
+from ultracluster.network._same_vpc import check_same_vpc
+from ultracluster.network._service_endpoints import ServiceEndpoints
+
+_ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """VPC, subnets and security group of the nodes. Create one by hand to use an existing VPC."""
+
+    vpc: ec2.IVpc
+    training_subnet: ec2.ISubnet
+    #: Subnet of the Slurm controller, or one of those of the EKS control plane; the others are in `zone_subnets`.
+    services_subnet: ec2.ISubnet
+    #: Security group of the nodes. It must allow all traffic from and to itself, as `EfaSecurityGroup` does.
+    nodes: ec2.ISecurityGroup
+    #: Subnets in other zones, by zone id.
+    zone_subnets: Mapping[str, ec2.ISubnet] = field(default_factory=dict)
+    #: Dependencies of controllers and nodes, such as routes and rules of the security group.
+    ready: tuple[IDependable, ...] = ()
+
+    @classmethod
+    def from_cluster_file(cls, scope: Construct, cluster: ClusterFile) -> "Network":
+        """Create the network of a cluster file, or import the existing one that it names."""
+        return _imported(scope, cluster) if cluster.network.existing else _created(scope, cluster)
+
+    def problems(self, cluster: ClusterFile) -> list[str]:
+        """Return what keeps a cluster file from using this network."""
+        problems = []
+        if cluster.network.existing is not None:
+            problems.append("network is given twice: by the argument and by network.existing of the cluster file")
+        subnets = {"training_subnet": self.training_subnet, "services_subnet": self.services_subnet}
+        subnets |= {f"zone_subnets[{zone!r}]": subnet for zone, subnet in self.zone_subnets.items()}
+        problems += [
+            f"network.{problem}" for problem in check_same_vpc({"vpc": self.vpc, **subnets, "nodes": self.nodes})
+        ]
+        for argument, subnet in subnets.items():
+            zone = _zone_name(subnet)
+            if zone is not None and not zone.startswith(cluster.region):
+                problems.append(f"network.{argument} must be in {cluster.region}, got a subnet in {zone}")
+        for group in cluster.node_groups:
+            if group.zone != cluster.zone and group.zone not in self.zone_subnets:
+                problems.append(_no_subnet(group))
+        return problems
+
+    def subnet_of(self, group: NodeGroup, cluster: ClusterFile) -> ec2.ISubnet:
+        """Return the subnet of a node group.
+
+        Raises:
+            ValueError: If the group is in another zone than the cluster, and the network has no subnet there.
+        """
+        if group.zone == cluster.zone:
+            return self.training_subnet
+        if group.zone not in self.zone_subnets:
+            raise ValueError(_no_subnet(group))
+        return self.zone_subnets[group.zone]
+
+
+def _no_subnet(group: NodeGroup) -> str:
+    return (
+        f"nodes.{group.section} is in {group.zone}, and the network has no subnet there: "
+        f"Network(zone_subnets={{'{group.zone}': subnet}})"
+    )
+
+
+def _zone_name(subnet: ec2.ISubnet) -> str | None:
+    """Zone name of a subnet, such as us-east-2a, if it is known."""
+    # Subnets that are imported by id only raise.
+    try:
+        zone = subnet.availability_zone
+    except RuntimeError:
+        return None
+    # Neither zone ids, such as use2-az1, nor placeholders of the CDK, such as dummy1a.
+    return zone if _ZONE_NAME.match(zone) else None
+
+
+def _imported(scope: Construct, cluster: ClusterFile) -> Network:
+    existing = cluster.network.existing
+    assert existing is not None
+    vpc = ec2.Vpc.from_vpc_attributes(
+        scope, "Vpc", vpc_id=existing.vpc, availability_zones=[cdk.Fn.select(0, cdk.Fn.get_azs())]
+    )
+    subnet = ec2.Subnet.from_subnet_id(scope, "TrainingSubnet", existing.subnet)
+    nodes = EfaSecurityGroup(scope, "Nodes", vpc=vpc)
+    return Network(
+        vpc=vpc,
+        training_subnet=subnet,
+        services_subnet=subnet,
+        nodes=nodes,
+        zone_subnets={
+            zone: ec2.Subnet.from_subnet_id(scope, f"Subnet-{zone}", id)
+            for zone, id in sorted(existing.subnets.items())
+        },
+        ready=(nodes,),
+    )
+
+
+def _created(scope: Construct, cluster: ClusterFile) -> Network:
+    network = ClusterNetwork(
+        scope,
+        "Network",
+        zone=cluster.zone,
+        cidr=cluster.network.cidr,
+        training_cidr=cluster.subnets.training,
+        public_cidr=cluster.subnets.public,
+        services_zone=cluster.network.control_plane_zone,
+        services_cidr=cluster.subnets.services,
+        zone_cidrs=cluster.zone_subnets,
+        internet=cluster.network.internet,
+    )
+    nodes = EfaSecurityGroup(scope, "Nodes", vpc=network.vpc)
+    ready: list[IDependable] = [network, nodes]
+    if not cluster.network.internet:
+        ready.append(
+            ServiceEndpoints(scope, "Endpoints", vpc=network.vpc, subnet=network.services_subnet, clients=[nodes])
+        )
+    return Network(
+        vpc=network.vpc,
+        training_subnet=network.training_subnet,
+        services_subnet=network.services_subnet,
+        nodes=nodes,
+        zone_subnets=network.zone_subnets,
+        ready=tuple(ready),
+    )

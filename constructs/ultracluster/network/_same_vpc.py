@@ -1,0 +1,49 @@
+"""Check that subnets and security groups are in one VPC, as far as a template knows."""
+
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+
+from ultracluster.network._zonal_subnet import ZonalSubnet
+
+
+def check_same_vpc(
+    resources: Mapping[str, ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup],
+) -> list[str]:
+    """Compare the VPCs of resources that must share one.
+
+    A VPC is known for what the app creates, and for what names its VPC by id. Imported subnets and security groups
+    are taken as they are.
+
+    Args:
+        resources: The resources, by the name of the argument that they come from.
+
+    Returns:
+        One problem for each resource that is in another VPC than the first; empty if none is known to be.
+    """
+    known = {argument: vpc for argument, resource in resources.items() if (vpc := _vpc_of(resource)) is not None}
+    problems = []
+    for argument, vpc in known.items():
+        first, expected = next(iter(known.items()))
+        # A VPC with an id exists; one with a path is created. Whether the two are the same is not known.
+        if vpc != expected and ("/" in vpc) == ("/" in expected):
+            problems.append(
+                f"{argument} must be in the VPC {expected} of {first}, got {vpc}: security groups, subnets and the "
+                "nodes in them share one VPC"
+            )
+    return problems
+
+
+def _vpc_of(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup) -> str | None:
+    """Id of an existing VPC, or path of one that the app creates, or None if it is not known."""
+    vpc_id = getattr(resource, "vpc_id", None)
+    if vpc_id is None:
+        scope = resource.node.scope
+        child = (scope if isinstance(scope, ZonalSubnet) else resource).node.default_child
+        vpc_id = getattr(child, "vpc_id", None)
+    if vpc_id is None or not cdk.Token.is_unresolved(vpc_id):
+        return vpc_id
+    token = cdk.Tokenization.reverse_complete_string(vpc_id)
+    target = token.target if isinstance(token, cdk.Reference) else None
+    return target.node.path if isinstance(target, ec2.CfnVPC) else None

@@ -1,0 +1,93 @@
+"""Interface endpoints, through which nodes without internet access reach AWS."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from ultracluster.network._same_vpc import check_same_vpc
+
+# Services that EKS nodes and pods call: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html; Session
+# Manager's two and the AMP workspace's are the last: https://docs.aws.amazon.com/systems-manager/latest/userguide/
+# setup-create-vpc.html and https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-interface-VPC.html. FSx is
+# for its CSI driver: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fsx-vpc-endpoints.html (all read 2026-11-21).
+# S3 has a gateway endpoint, which costs nothing.
+EKS_SERVICES = (
+    "ec2",
+    "ecr.api",
+    "ecr.dkr",
+    "eks",
+    "eks-auth",
+    "sts",
+    "logs",
+    "elasticloadbalancing",
+    "autoscaling",
+    "fsx",
+    "ssm",
+    "ssmmessages",
+    "aps-workspaces",
+)
+_HTTPS = 443
+
+
+@jsii.implements(ec2.IConnectable)
+class ServiceEndpoints(Construct):
+    """Interface endpoints of AWS services in one subnet, with private DNS names.
+
+    The default port of its `connections` is 443.
+
+    Args:
+        vpc: The VPC.
+        subnet: Subnet of the endpoints' network interfaces.
+        clients: What may call the services. Default: nothing, until `connections` allows it.
+        services: Names of the services, as in the endpoint name after the region. Default: what EKS nodes call.
+
+    Raises:
+        ValueError: If the subnet is of another VPC, or a service is a token or named twice.
+
+    See: https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html (read 2026-11-21)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        clients: Sequence[ec2.IConnectable] = (),
+        services: Sequence[str] = EKS_SERVICES,
+    ) -> None:
+        super().__init__(scope, id)
+        problems = check_same_vpc({"vpc": vpc, "subnet": subnet})
+        if twice := sorted({service for service in services if services.count(service) > 1}):
+            problems.append(f"services must name each service once, got {', '.join(twice)} again")
+        if any(cdk.Token.is_unresolved(service) for service in services):
+            problems.append("services must be known at synthesis, such as ssm, got a token: each is a construct id")
+        if problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        group = ec2.SecurityGroup(
+            self, "Group", vpc=vpc, description="Endpoints of AWS services", allow_all_outbound=False
+        )
+        self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(_HTTPS))
+        for client in clients:
+            self._connections.allow_default_port_from(client, "Calls of AWS services")
+        region = cdk.Stack.of(self).region
+        for service in services:
+            ec2.CfnVPCEndpoint(
+                self,
+                service,
+                vpc_id=vpc.vpc_id,
+                service_name=f"com.amazonaws.{region}.{service}",
+                vpc_endpoint_type="Interface",
+                subnet_ids=[subnet.subnet_id],
+                security_group_ids=[group.security_group_id],
+                private_dns_enabled=True,
+            )
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the endpoints; the default port is 443."""
+        return self._connections

@@ -1,0 +1,215 @@
+"""A workspace of Amazon Managed Grafana."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_grafana as l1
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.catalogue.monitoring import (
+    LEAST_SUBNETS,
+    MANAGED_GRAFANA_REGIONS,
+    MANAGED_GRAFANA_VERSION,
+    MOST_SUBNETS,
+)
+from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, text_problem
+
+_VERSION = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Saml:
+    """Sign-in by SAML 2.0.
+
+    Args:
+        metadata_url: URL of the metadata of the identity provider.
+        role_attribute: Attribute of an assertion that holds the roles of a user.
+        email_attribute: Attribute of an assertion that holds the mail address. Default: the one that Grafana expects.
+        admin_roles: Roles with the Grafana role Admin.
+        editor_roles: Roles with the Grafana role Editor. All other users are viewers.
+    """
+
+    metadata_url: str
+    role_attribute: str
+    admin_roles: Sequence[str]
+    editor_roles: Sequence[str] = ()
+    email_attribute: str | None = None
+
+
+class IGrafanaWorkspace(cdk.IResource, iam.IGrantable, Protocol):
+    """A workspace of Amazon Managed Grafana. As a principal of grants it is its role."""
+
+    @property
+    def workspace_id(self) -> str:
+        """Id, `g-...`."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """URL of the workspace."""
+        ...
+
+
+@jsii.implements(iam.IGrantable)
+class _ImportedGrafanaWorkspace(cdk.Resource):
+    """An existing workspace."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, workspace_id: str, region: str | None, role: iam.IRole | None
+    ) -> None:
+        super().__init__(scope, id, region=region)
+        self.workspace_id = workspace_id
+        self.url = f"https://{workspace_id}.grafana-workspace.{self.env.region}.amazonaws.com"
+        unknown = cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
+        self._principal = role.grant_principal if role else unknown
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The role of the workspace."""
+        return self._principal
+
+
+@jsii.implements(iam.IGrantable)
+class GrafanaWorkspace(cdk.Resource):
+    """A workspace of Amazon Managed Grafana, whose role has the permissions that are granted to it, and no others.
+
+    As a principal of grants it is its role: `workspace.grants.query(grafana)`.
+
+    Args:
+        name: Display name.
+        saml: Sign-in by SAML 2.0. Default: IAM Identity Center, which must be enabled in the organization or the
+            account; assign users to the workspace afterwards, which CloudFormation cannot do (2026-11-21).
+        version: Version of Grafana; it can be raised and never lowered. Default: that of the dashboards.
+        subnets: Private subnets in different zones, 2 to 6, each with 15 free addresses, for all traffic of the
+            workspace to its data sources. Default: the workspace reaches AWS services without a VPC.
+        security_groups: Security groups of its network interfaces. Required with `subnets`.
+
+    Raises:
+        ValueError: If the region has no Amazon Managed Grafana, subnets and groups do not fit, or another value is not
+            valid; all at once.
+
+    See: https://docs.aws.amazon.com/grafana/latest/userguide/AMG-configure-vpc.html and
+    https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html (read 2026-11-21)
+    """
+
+    @staticmethod
+    def from_workspace_attributes(
+        scope: Construct, id: str, *, workspace_id: str, region: str | None = None, role: iam.IRole | None = None
+    ) -> IGrafanaWorkspace:
+        """Import an existing workspace.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            workspace_id: Id of the workspace, `g-...`, or a token.
+            region: Region of the workspace. Default: that of the stack.
+            role: Role of the workspace. Default: not known; grants to the workspace fail.
+
+        Raises:
+            ValueError: If the id is not the id of a workspace.
+        """
+        problems = list(text_problem("workspace_id", workspace_id, GRAFANA_ID, "the id of a workspace, g-..."))
+        if problems:
+            raise ValueError(f"{scope.node.path}/{id}: {'; '.join(problems)}")
+        return _ImportedGrafanaWorkspace(scope, id, workspace_id=workspace_id, region=region, role=role)
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        saml: Saml | None = None,
+        version: str = MANAGED_GRAFANA_VERSION,
+        subnets: Sequence[ec2.ISubnet] = (),
+        security_groups: Sequence[ec2.ISecurityGroup] = (),
+    ) -> None:
+        super().__init__(scope, id)
+        stack = cdk.Stack.of(self)
+        problems = [
+            *text_problem("name", name, GRAFANA_NAME, "1 to 255 letters, digits and . - _ ~"),
+            *text_problem("version", version, _VERSION, f"a version such as {MANAGED_GRAFANA_VERSION}"),
+            *_problems(stack.region, len(subnets), len(security_groups)),
+            *(() if saml is None else _saml_problems(saml)),
+        ]
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+        workspaces = stack.format_arn(service="grafana", resource="/workspaces", resource_name="*")
+        #: Role of the workspace.
+        self.role: iam.IRole = iam.Role(
+            self,
+            "Role",
+            description="Queries of the dashboards",
+            assumed_by=iam.ServicePrincipal(
+                "grafana.amazonaws.com",
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": stack.account},
+                    "ArnLike": {"aws:SourceArn": workspaces},
+                },
+            ),
+        )
+        resource = l1.CfnWorkspace(
+            self,
+            "Resource",
+            name=name,
+            account_access_type="CURRENT_ACCOUNT",
+            authentication_providers=["AWS_SSO"] if saml is None else ["SAML"],
+            permission_type="CUSTOMER_MANAGED",
+            role_arn=self.role.role_arn,
+            grafana_version=version,
+            plugin_admin_enabled=False,
+            saml_configuration=None if saml is None else _saml(saml),
+            vpc_configuration=l1.CfnWorkspace.VpcConfigurationProperty(
+                subnet_ids=[subnet.subnet_id for subnet in subnets],
+                security_group_ids=[group.security_group_id for group in security_groups],
+            )
+            if subnets
+            else None,
+        )
+        self.workspace_id = resource.attr_id
+        self.url = f"https://{resource.attr_endpoint}"
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The role of the workspace."""
+        return self.role.grant_principal
+
+
+def _problems(region: str, subnets: int, groups: int) -> list[str]:
+    problems = []
+    if not cdk.Token.is_unresolved(region) and region not in MANAGED_GRAFANA_REGIONS:
+        problems.append(
+            f"{region} has no Amazon Managed Grafana; use SelfHostedGrafana, or a workspace in one of "
+            f"{', '.join(sorted(MANAGED_GRAFANA_REGIONS))}"
+        )
+    if subnets and not LEAST_SUBNETS <= subnets <= MOST_SUBNETS:
+        problems.append(f"subnets must be {LEAST_SUBNETS} to {MOST_SUBNETS}, in zones of their own, got {subnets}")
+    if bool(subnets) != bool(groups):
+        problems.append("subnets and security_groups go together")
+    return problems
+
+
+def _saml_problems(saml: Saml) -> Iterator[str]:
+    yield from text_problem("saml.metadata_url", saml.metadata_url, HTTPS_URL, "an address that begins with https://")
+    if not saml.admin_roles:
+        yield "saml.admin_roles must have a role: without one, nobody administers Grafana"
+    if not all((saml.role_attribute, *saml.admin_roles, *saml.editor_roles)):
+        yield "saml: an attribute or a role has no name"
+
+
+def _saml(saml: Saml) -> l1.CfnWorkspace.SamlConfigurationProperty:
+    return l1.CfnWorkspace.SamlConfigurationProperty(
+        idp_metadata=l1.CfnWorkspace.IdpMetadataProperty(url=saml.metadata_url),
+        assertion_attributes=l1.CfnWorkspace.AssertionAttributesProperty(
+            role=saml.role_attribute, email=saml.email_attribute
+        ),
+        role_values=l1.CfnWorkspace.RoleValuesProperty(
+            admin=list(saml.admin_roles), editor=list(saml.editor_roles) or None
+        ),
+    )

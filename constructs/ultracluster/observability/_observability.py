@@ -1,0 +1,167 @@
+"""The monitoring of a cluster, from its file."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from ultracluster.clusterfile import ClusterFile, Grafana
+from ultracluster.monitoring import alerts as alert_receivers
+from ultracluster.monitoring import cluster_rules
+from ultracluster.monitoring.alerts import alertmanager, amp_definition, pagerduty
+from ultracluster.monitoring.dashboards import dashboards, lustre_dashboards
+from ultracluster.network import Network
+from ultracluster.observability._alert_topic import AlertTopic
+from ultracluster.observability._cloudwatch_access import CloudWatchGrants
+from ultracluster.observability._grafana_provisioning import GrafanaContent
+from ultracluster.observability._grafana_workspace import GrafanaWorkspace, Saml
+from ultracluster.observability._prometheus_endpoint import PrometheusEndpoint
+from ultracluster.observability._prometheus_rules import PrometheusRules
+from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace, PrometheusWorkspace
+from ultracluster.observability._self_hosted_grafana import SelfHostedGrafana
+from ultracluster.storage import Storage
+
+_DAY = 86_400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observability:
+    """Metrics workspace, topic of alerts, and dashboards of a cluster."""
+
+    workspace: IPrometheusWorkspace
+    topic: sns.ITopic
+    #: Address of the dashboards, or a command that opens them. None: the file has none, or names a workspace.
+    dashboards: str | None
+
+    @classmethod
+    def from_cluster_file(
+        cls, scope: Construct, cluster: ClusterFile, *, network: Network, storage: Storage
+    ) -> "Observability | None":
+        """Create the monitoring of a cluster file; None if it is switched off.
+
+        Args:
+            scope: Scope of the resources.
+            cluster: Cluster file.
+            network: Network of a Grafana server.
+            storage: File systems that get alarms.
+        """
+        section = cluster.observability
+        if not section.on:
+            return None
+        arn = section.alerts.topic
+        alerts = AlertTopic(
+            scope,
+            "Alerts",
+            topic=None if arn is None else sns.Topic.from_topic_arn(scope, "AlertsTopic", arn),
+            email=section.alerts.email,
+        )
+        workspace = _workspace(scope, cluster, alerts.topic)
+        alerts.grants.publish(workspace)
+        workspace.alarms.add_all(alerts.topic, scope=Construct(scope, "PrometheusAlarms"))
+        _storage_alarms(scope, cluster, storage, alerts.topic)
+        clients: list[ec2.IConnectable] = [network.nodes]
+        address = _grafana(scope, cluster, network, storage, workspace, clients)
+        if section.vpc_endpoint:
+            PrometheusEndpoint(scope, "Endpoint", vpc=network.vpc, subnet=network.training_subnet, clients=clients)
+        return cls(workspace=workspace, topic=alerts.topic, dashboards=address)
+
+
+def _workspace(scope: Construct, cluster: ClusterFile, topic: sns.ITopic) -> IPrometheusWorkspace:
+    section = cluster.observability
+    rules = cluster_rules(cluster)
+    if section.workspace is not None:
+        # Its namespaces are shared with other clusters, perhaps.
+        named = {f"{cluster.name}-{name}": text for name, text in rules.items()}
+        workspace = PrometheusWorkspace.from_workspace_arn(scope, "Prometheus", section.workspace)
+        PrometheusRules(cast(Construct, workspace), "Rules", workspace=workspace, rules=named)
+        return workspace
+    receivers = alert_receivers.sns(topic.topic_arn, cluster.region)
+    pager = {} if section.alerts.pagerduty is None else pagerduty(section.alerts.pagerduty)
+    return PrometheusWorkspace(
+        scope,
+        "Prometheus",
+        alias=cluster.name,
+        rules=rules,
+        alert_manager=amp_definition(alertmanager(warning=receivers, critical={**receivers, **pager})),
+        retention_days=section.retention.seconds // _DAY,
+        series_limits={cluster.name: cluster.series_limit},
+    )
+
+
+def _storage_alarms(scope: Construct, cluster: ClusterFile, storage: Storage, topic: sns.ITopic) -> None:
+    if storage.lustre is not None:
+        section = cluster.storage.lustre
+        exports = section is not None and any(link.export for link in section.data_repository_associations.values())
+        storage.lustre.alarms.add_all(
+            topic, leave_out=() if exports else ("ExportLags",), scope=Construct(scope, "LustreAlarms")
+        )
+    if storage.home is not None:
+        storage.home.alarms.add_all(topic, scope=Construct(scope, "HomeAlarms"))
+
+
+def _grafana(
+    scope: Construct,
+    cluster: ClusterFile,
+    network: Network,
+    storage: Storage,
+    workspace: IPrometheusWorkspace,
+    clients: list[ec2.IConnectable],
+) -> str | None:
+    section = cluster.observability.grafana
+    if cluster.grafana == "none":
+        return None
+    # Only FSx knows how busy its servers are.
+    cloudwatch = None if storage.lustre is None else cluster.region
+    boards = {**dashboards(), **({} if cloudwatch is None else lustre_dashboards())}
+    if cluster.grafana == "self-hosted":
+        server = SelfHostedGrafana(
+            scope,
+            "Grafana",
+            name=cluster.name,
+            vpc=network.vpc,
+            subnet=network.services_subnet,
+            dashboards=boards,
+            query_url=workspace.query_url,
+            region=workspace.region,
+            cloudwatch_region=cloudwatch,
+        )
+        # A server needs its routes before it boots.
+        server.node.add_dependency(*network.ready)
+        workspace.grants.query(server)
+        if cloudwatch is not None:
+            CloudWatchGrants.read(server)
+        clients.append(server)
+        return server.command
+    url = None
+    workspace_id = section.workspace
+    if workspace_id is None:
+        managed = GrafanaWorkspace(scope, "Grafana", name=cluster.name, saml=_saml(section))
+        workspace.grants.query(managed)
+        if cloudwatch is not None:
+            CloudWatchGrants.read(managed)
+        workspace_id, url = managed.workspace_id, managed.url
+    GrafanaContent(
+        scope,
+        "GrafanaContent",
+        name=cluster.name,
+        workspace_id=workspace_id,
+        dashboards=boards,
+        query_url=workspace.query_url,
+        region=workspace.region,
+        cloudwatch_region=cloudwatch,
+    )
+    return url
+
+
+def _saml(section: Grafana) -> Saml | None:
+    if section.saml is None:
+        return None
+    return Saml(
+        metadata_url=section.saml.metadata,
+        role_attribute=section.saml.role_attribute,
+        email_attribute=section.saml.email_attribute,
+        admin_roles=section.saml.admins,
+        editor_roles=section.saml.editors,
+    )

@@ -1,0 +1,54 @@
+"""Rules of a workspace of Amazon Managed Service for Prometheus."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import aws_cdk as cdk
+from aws_cdk import aws_aps as l1
+from constructs import Construct
+
+from ultracluster.observability._checks import known
+from ultracluster.observability._rule_check import rule_problems
+
+if TYPE_CHECKING:
+    from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace
+
+
+class PrometheusRules(Construct):
+    """Rule files in a workspace, each in a namespace of its own.
+
+    Args:
+        workspace: The workspace, created or imported. It must be in the account and region of the stack, where
+            CloudFormation creates the rules.
+        rules: Rule files of Prometheus, by name. The name without `.yaml` is the name of the namespace, which no other
+            stack may use.
+
+    Raises:
+        ValueError: If the workspace is in another account or region, or a name, a file, the number of rules or a label
+            is not valid; all at once.
+
+    See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-aps-rulegroupsnamespace.html
+    (read 2026-11-21)
+    """
+
+    def __init__(
+        self, scope: Construct, id: str, *, workspace: "IPrometheusWorkspace", rules: Mapping[str, str]
+    ) -> None:
+        super().__init__(scope, id)
+        stack = cdk.Stack.of(self)
+        named = {file.removesuffix(".yaml"): text for file, text in rules.items()}
+        problems = list(rule_problems(named))
+        problems += [f"{name} and {name}.yaml are the same namespace" for name in rules if f"{name}.yaml" in rules]
+        problems += [
+            f"the workspace is in the {what} {there}, and CloudFormation creates rules in that of the stack, {here}; "
+            "create them in a stack there"
+            for what, here, there in (
+                ("region", stack.region, workspace.env.region),
+                ("account", stack.account, workspace.env.account),
+            )
+            if rules and here != there and known(here) and known(there)
+        ]
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+        for name, text in sorted(named.items()):
+            l1.CfnRuleGroupsNamespace(self, name, name=name, workspace=workspace.workspace_arn, data=text)

@@ -1,0 +1,284 @@
+"""A workspace of Amazon Managed Service for Prometheus, created or imported."""
+
+import re
+from collections.abc import Mapping
+from typing import Protocol
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_aps as l1
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from ultracluster.catalogue.ec2 import domain_of, partition_problem
+from ultracluster.catalogue.monitoring import DEFINITION_BYTES, MOST_RETENTION_DAYS, RETENTION_DAYS
+from ultracluster.observability._checks import WORKSPACE_ID, known, text_problem
+from ultracluster.observability._prometheus_grants import PrometheusGrants
+from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
+from ultracluster.observability._prometheus_rules import PrometheusRules
+from ultracluster.storage import Alarms
+
+_ARN = re.compile(rf"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{{12}}:workspace/{WORKSPACE_ID.pattern}", re.ASCII)
+_ALERT_MANAGER = "aps.amazonaws.com"
+_ALIAS_CHARACTERS = 100
+
+
+class IPrometheusWorkspace(cdk.IResource, iam.IGrantable, Protocol):
+    """A workspace of Amazon Managed Service for Prometheus. As a principal of grants it is its alert manager."""
+
+    @property
+    def workspace_arn(self) -> str:
+        """ARN."""
+        ...
+
+    @property
+    def workspace_id(self) -> str:
+        """Id, `ws-...`."""
+        ...
+
+    @property
+    def region(self) -> str:
+        """Region of the workspace, which may be another one than that of the stack."""
+        ...
+
+    @property
+    def query_url(self) -> str:
+        """URL of queries."""
+        ...
+
+    @property
+    def remote_write_url(self) -> str:
+        """URL that samples are written to."""
+        ...
+
+    @property
+    def grants(self) -> PrometheusGrants:
+        """Permissions on the workspace."""
+        ...
+
+    @property
+    def metrics(self) -> PrometheusMetrics:
+        """CloudWatch metrics of the workspace."""
+        ...
+
+    @property
+    def alarms(self) -> Alarms:
+        """CloudWatch alarms of the workspace; `add` or `add_all` creates them."""
+        ...
+
+
+@jsii.implements(iam.IGrantable)
+class _PrometheusWorkspaceBase(cdk.Resource):
+    """Members of a created and of an imported workspace."""
+
+    workspace_arn: str
+    workspace_id: str
+    region: str
+    query_url: str
+    remote_write_url: str
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The alert manager of the workspace: a service that acts for this workspace alone."""
+        return iam.ServicePrincipal(
+            _ALERT_MANAGER,
+            conditions={
+                "StringEquals": {"aws:SourceAccount": self.env.account},
+                "ArnLike": {"aws:SourceArn": self.workspace_arn},
+            },
+        )
+
+    @property
+    def grants(self) -> PrometheusGrants:
+        """Permissions on the workspace."""
+        return PrometheusGrants(self.workspace_arn)
+
+    @property
+    def metrics(self) -> PrometheusMetrics:
+        """CloudWatch metrics of the workspace."""
+        return PrometheusMetrics(self.workspace_id)
+
+    @property
+    def alarms(self) -> Alarms:
+        """CloudWatch alarms of the workspace; `add` or `add_all` creates them."""
+        return Alarms(self, alarm_definitions(self.metrics))
+
+
+class _ImportedPrometheusWorkspace(_PrometheusWorkspaceBase):
+    """An existing workspace."""
+
+    def __init__(self, scope: Construct, id: str, *, arn: str) -> None:
+        super().__init__(scope, id, environment_from_arn=arn)
+        parts = cdk.Stack.of(self).split_arn(arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
+        self.workspace_arn = arn
+        self.workspace_id = str(parts.resource_name)
+        self.region = str(parts.region)
+        self.query_url = query_url(arn) if known(arn) else _url(self.region, self.workspace_id)
+        self.remote_write_url = f"{self.query_url}/api/v1/remote_write"
+
+
+class PrometheusWorkspace(_PrometheusWorkspaceBase):
+    """A workspace with its rules, its alert manager, its log and a limit of series for each cluster.
+
+    By default, the workspace is deleted with its stack, and the samples with it.
+
+    Args:
+        alias: Name that people see.
+        rules: Rule files, by name. Default: none.
+        alert_manager: The definition of its alert manager, as `alert_manager_definition` writes it. Default: none.
+        retention_days: For how long samples are kept. Default: 150 days.
+        series_limits: Active series that each cluster may have at most, by the value of the label `cluster`: a fuse, so
+            that one cluster's mistake is no other's outage. Samples beyond it are discarded, and an alarm says so.
+        key: KMS key of the samples; a workspace never changes it. Default: a key that AWS owns.
+        log_retention: How long the log of the ruler and the alert manager is kept. Default: three months.
+        removal_policy: What becomes of it when it leaves the stack. Default: it is deleted.
+
+    Raises:
+        ValueError: When a number or a text is not what the service takes; all at once.
+
+    See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-aps-workspace.html
+    (read 2026-11-21)
+    """
+
+    @staticmethod
+    def from_workspace_arn(scope: Construct, id: str, workspace_arn: str) -> IPrometheusWorkspace:
+        """Import an existing workspace. Its alert manager, limits and log stay as they are; see `PrometheusRules`.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            workspace_arn: ARN of the workspace, or a token.
+
+        Raises:
+            ValueError: If it is not the ARN of a workspace.
+        """
+        path = f"{scope.node.path}/{id}"
+        if known(workspace_arn):
+            if not _ARN.fullmatch(workspace_arn):
+                raise ValueError(
+                    f"{path}: workspace_arn must be the ARN of a workspace, "
+                    f"arn:aws:aps:REGION:ACCOUNT:workspace/ws-..., got {workspace_arn[:120]!r}"
+                )
+            if wrong := partition_problem(workspace_arn):
+                raise ValueError(f"{path}: workspace_arn {wrong}")
+        return _ImportedPrometheusWorkspace(scope, id, arn=workspace_arn)
+
+    @staticmethod
+    def from_workspace_attributes(
+        scope: Construct, id: str, *, workspace_id: str, region: str | None = None, account: str | None = None
+    ) -> IPrometheusWorkspace:
+        """Import an existing workspace. Its alert manager, limits and log stay as they are; see `PrometheusRules`.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            workspace_id: Id of the workspace, `ws-...`, or a token.
+            region: Region of the workspace. Default: that of the stack.
+            account: Account of the workspace. Default: that of the stack.
+
+        Raises:
+            ValueError: If the id is not the id of a workspace.
+        """
+        problems = list(text_problem("workspace_id", workspace_id, WORKSPACE_ID, "the id of a workspace, ws-..."))
+        if problems:
+            raise ValueError(f"{scope.node.path}/{id}: {'; '.join(problems)}")
+        arn = cdk.Stack.of(scope).format_arn(
+            service="aps", region=region, account=account, resource="workspace", resource_name=workspace_id
+        )
+        return _ImportedPrometheusWorkspace(scope, id, arn=arn)
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        alias: str,
+        rules: Mapping[str, str] | None = None,
+        alert_manager: str | None = None,
+        retention_days: int = RETENTION_DAYS,
+        series_limits: Mapping[str, int] | None = None,
+        key: kms.IKey | None = None,
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.DESTROY,
+    ) -> None:
+        super().__init__(scope, id)
+        limits = series_limits or {}
+        problems = list(_problems(alias, alert_manager, retention_days, limits))
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+        # A log group below /aws/vendedlogs/ keeps the account's resource policy of CloudWatch Logs from growing over
+        # its 5,120 characters. https://docs.aws.amazon.com/prometheus/latest/userguide/CW-logs.html (read 2026-11-21)
+        name = f"/aws/vendedlogs/prometheus/{cdk.Names.unique_resource_name(self, max_length=100)}"
+        log = logs.LogGroup(
+            self, "Log", log_group_name=name, retention=log_retention, removal_policy=cdk.RemovalPolicy.DESTROY
+        )
+        resource = l1.CfnWorkspace(
+            self,
+            "Resource",
+            alias=alias,
+            alert_manager_definition=alert_manager,
+            kms_key_arn=None if key is None else key.key_arn,
+            logging_configuration=l1.CfnWorkspace.LoggingConfigurationProperty(log_group_arn=log.log_group_arn),
+            workspace_configuration=l1.CfnWorkspace.WorkspaceConfigurationProperty(
+                retention_period_in_days=retention_days,
+                limits_per_label_sets=[_limit(cluster, most) for cluster, most in sorted(limits.items())] or None,
+            ),
+        )
+        resource.apply_removal_policy(removal_policy)
+        self.workspace_arn = resource.attr_arn
+        self.workspace_id = resource.attr_workspace_id
+        self.region = cdk.Stack.of(self).region
+        self.query_url = _without_slash(resource.attr_prometheus_endpoint)
+        self.remote_write_url = f"{resource.attr_prometheus_endpoint}api/v1/remote_write"
+        PrometheusRules(self, "Rules", workspace=self, rules=rules or {})
+
+
+def query_url(arn: str) -> str:
+    """Return the URL of the queries of a workspace.
+
+    Args:
+        arn: ARN of the workspace, known at synthesis.
+
+    See: https://docs.aws.amazon.com/general/latest/gr/prometheus-service.html (read 2026-11-21)
+    """
+    _, _, _, region, _, resource = arn.split(":")
+    return _url(region, resource.removeprefix("workspace/"))
+
+
+def _url(region: str, workspace_id: str) -> str:
+    domain = domain_of(region) if known(region) else cdk.Aws.URL_SUFFIX
+    return f"https://aps-workspaces.{region}.{domain}/workspaces/{workspace_id}"
+
+
+def _limit(cluster: str, most: int) -> l1.CfnWorkspace.LimitsPerLabelSetProperty:
+    return l1.CfnWorkspace.LimitsPerLabelSetProperty(
+        label_set=[l1.CfnWorkspace.LabelProperty(name="cluster", value=cluster)],
+        limits=l1.CfnWorkspace.LimitsPerLabelSetEntryProperty(max_series=most),
+    )
+
+
+def _without_slash(endpoint: str) -> str:
+    # Only a deployment knows the endpoint, which ends in a slash.
+    return cdk.Fn.select(0, cdk.Fn.split("/api/v1/", f"{endpoint}api/v1/"))
+
+
+def _problems(alias: str, alert_manager: str | None, retention_days: int, limits: Mapping[str, int]) -> list[str]:
+    problems = []
+    if known(alias) and not 1 <= len(alias.strip()) <= _ALIAS_CHARACTERS:
+        problems.append(f"alias must be 1 to {_ALIAS_CHARACTERS} characters, got {alias[:120]!r}")
+    if alert_manager is not None and known(alert_manager) and "alertmanager_config:" not in alert_manager:
+        problems.append("alert_manager must be AMP's wrapper around the configuration; amp_definition makes it")
+    if not 1 <= retention_days <= MOST_RETENTION_DAYS:
+        problems.append(f"retention_days must be 1 to {MOST_RETENTION_DAYS:,}, got {retention_days}")
+    if len((alert_manager or "").encode()) > DEFINITION_BYTES:
+        problems.append(f"alert_manager must be at most {DEFINITION_BYTES:,} bytes, got {len(alert_manager or ''):,}")
+    if any(not cluster for cluster in limits):
+        problems.append("series_limits: a cluster has no name")
+    problems += [
+        f"series_limits: {cluster} must be allowed at least 1 series, got {most}"
+        for cluster, most in limits.items()
+        if most < 1
+    ]
+    return problems

@@ -1,0 +1,94 @@
+"""Machine images and their software."""
+
+import re
+from dataclasses import dataclass
+
+from ultracluster.catalogue.ec2 import Architecture, InstanceType, architecture_of, moves
+from ultracluster.planning.capacity._reservation_ids import is_token
+
+_AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
+_PARAMETER = re.compile(r"(/[A-Za-z0-9_.-]{1,200}){1,15}", re.ASCII)
+#: A version of software, such as `1.44.0` or `2.26.2-1`.
+VERSION = re.compile(r"\d+(\.\d+)*(-\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """A machine image: pinned by its id, or named by a parameter that is resolved at each deployment.
+
+    Args:
+        id: An `ami-...`, or a token of the CDK.
+        parameter: Name of a parameter of Systems Manager that holds the id; instead of `id`.
+        architecture: CPU architecture. Default: as in the name of the parameter, or else not known and not checked.
+        driver: Version of the NVIDIA driver in it, such as `580.95.05`. Default: not known, so not checked.
+        cuda: Version of CUDA in it, such as `13.0`. Default: not known.
+        efa_installer: Version of the EFA installer that made it, such as `1.44.0`. Default: not known.
+
+    Raises:
+        ValueError: If it has neither id nor parameter, or both, a version is not valid, or the parameter is for another
+            architecture.
+    """
+
+    id: str | None = None
+    parameter: str | None = None
+    architecture: Architecture | None = None
+    driver: str | None = None
+    cuda: str | None = None
+    efa_installer: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        problems = []
+        if (self.id is None) == (self.parameter is None):
+            problems.append("an image is named by its id (ami-...) or by a parameter, one of the two")
+        if self.id is not None and not is_token(self.id) and not _AMI.fullmatch(self.id):
+            problems.append(f"the id of an image is ami- and 17 hexadecimal digits, got {self.id[:80]!r}")
+        if self.parameter is not None and not _PARAMETER.fullmatch(self.parameter):
+            problems.append(
+                "a parameter's name begins with / and has letters, digits and _.- between slashes, as in "
+                f"/team/images/pcs, got {self.parameter[:80]!r}"
+            )
+        for what, version in (("driver", self.driver), ("cuda", self.cuda), ("efa_installer", self.efa_installer)):
+            if version is not None and not VERSION.fullmatch(version):
+                problems.append(f"{what} must be a version such as 1.44.0, got {version[:40]!r}")
+        named = architecture_of(self.parameter or "")
+        if named and self.architecture and named != self.architecture:
+            problems.append(f"{self.parameter} holds images for {named}, not {self.architecture}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def known_architecture(self) -> Architecture | None:
+        """Architecture of the image, given or in the name of its parameter, or None if not known."""
+        return self.architecture or architecture_of(self.parameter or "")
+
+    @property
+    def moves(self) -> bool:
+        """The next deployment may take another image."""
+        return self.parameter is not None and moves(self.parameter)
+
+
+def check_image(image: Image, record: InstanceType) -> list[str]:
+    """Return reasons why an image cannot run on a type; empty if none is known.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read 2026-11-20)
+    """
+    problems = []
+    architecture = image.known_architecture
+    if architecture and architecture != record.architecture:
+        problems.append(f"{record.name} is {record.architecture}, and the image is for {architecture}; take one for it")
+    floor = record.software
+    if floor is None:
+        return problems
+    for what, has, least in (
+        ("NVIDIA driver", image.driver, floor.driver),
+        ("CUDA", image.cuda, floor.cuda),
+        ("EFA installer", image.efa_installer, floor.efa_installer),
+    ):
+        if has is not None and _numbers(has) < _numbers(least):
+            problems.append(f"{record.name} needs {what} {least} or newer, and the image has {has}; build a newer one")
+    return problems
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.split(r"[.-]", version)))

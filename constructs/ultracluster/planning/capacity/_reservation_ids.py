@@ -1,0 +1,40 @@
+"""Ids of reservations, ARNs of reservation groups and of training plans."""
+
+import re
+
+_RESERVATION_ID = re.compile(r"cr-[0-9a-f]{17}")
+_GROUP_ARN = re.compile(
+    r"arn:aws[a-z-]*:resource-groups:[a-z]{2}(-[a-z]+)+-\d:\d{12}:group/[\w.-]+(/[\w-]+)?", re.ASCII
+)
+_PLAN_ARN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z]{2}(-[a-z]+)+-\d:\d{12}:training-plan/[\w.-]+", re.ASCII)
+# The CDK's placeholder for a value that is known only at deployment.
+_TOKEN = re.compile(r"\$\{Token\[[^\]]+\]\}")
+
+
+def check_reservation_id(text: str) -> list[str]:
+    """Return the errors of an id of a Capacity Reservation."""
+    if _RESERVATION_ID.fullmatch(text):
+        return []
+    return [f"a reservation's id is cr- and 17 hexadecimal digits, as in cr-0123456789abcdef0, got {text[:80]!r}"]
+
+
+def check_group_arn(text: str) -> list[str]:
+    """Return the errors of the ARN of a group of reservations."""
+    if _GROUP_ARN.fullmatch(text):
+        return []
+    return [
+        "a group of reservations is a resource group: arn:aws:resource-groups:REGION:ACCOUNT:group/NAME, "
+        f"got {text[:120]!r}"
+    ]
+
+
+def check_training_plan_arn(text: str) -> list[str]:
+    """Return the errors of the ARN of a training plan."""
+    if _PLAN_ARN.fullmatch(text):
+        return []
+    return [f"a training plan is arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME, got {text[:120]!r}"]
+
+
+def is_token(text: str) -> bool:
+    """Report whether a text holds a token of the CDK, which is known only at deployment."""
+    return bool(_TOKEN.search(text))

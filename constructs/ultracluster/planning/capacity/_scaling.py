@@ -1,0 +1,34 @@
+"""Static nodes of a group."""
+
+from ultracluster.planning.capacity._purchase_options import (
+    Capacity,
+    CapacityBlock,
+    InterruptibleReservation,
+    OnDemand,
+    Spot,
+    UltraServerBlock,
+)
+
+
+def static_nodes(capacity: Capacity, count: int) -> int:
+    """Return the default number of static nodes: all that are paid for in any case, and no others.
+
+    An interruptible reservation may shrink, so its nodes start with their jobs.
+    """
+    return 0 if isinstance(capacity, OnDemand | Spot | InterruptibleReservation) else count
+
+
+def check_static_nodes(capacity: Capacity, *, minimum: int, count: int) -> list[str]:
+    """Return the errors of a number of static nodes.
+
+    PCS requires groups in a Capacity Block to have as many nodes as the block:
+    https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-configure-cng.html (read 2026-11-21)
+    """
+    if not 0 <= minimum <= count:
+        return [f"must be between 0 and the number of nodes, {count:,}, got {minimum:,}"]
+    if minimum < count and isinstance(capacity, CapacityBlock | UltraServerBlock):
+        return [
+            f"a Capacity Block is paid for until it ends, so that all its nodes are up: {count:,}, got {minimum:,}; "
+            "remove it"
+        ]
+    return []

@@ -1,0 +1,153 @@
+"""FSx for OpenZFS file systems for the home directories of a cluster."""
+
+from dataclasses import dataclass
+
+from ultracluster.catalogue.storage import (
+    DEPLOYMENTS,
+    FULL_PERCENT,
+    IOPS_PER_GIB,
+    LARGEST_GIB,
+    SMALLEST_GIB,
+    DeploymentType,
+    OpenZfsDeployment,
+    connections,
+    sold_in,
+    transfer_bytes,
+)
+from ultracluster.planning import check_types
+
+#: TCP connections of one client (`nconnect`). Four let 2,048 nodes, the most that AWS PCS manages in a cluster, mount
+#: the smallest server of the second generation, which takes 8,192; sixteen, the most that Linux opens, would let 512.
+CONNECTIONS_PER_CLIENT = 4
+
+#: Twenty users with 10 GiB each fill it to four fifths, where AWS says to stop. It grows in place and never shrinks.
+CAPACITY_GIB = 256
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenZfsSize:
+    """Size of a file system.
+
+    Args:
+        deployment_type: How many servers, of which generation, in how many zones.
+        capacity_gib: SSD storage in GiB.
+        throughput_mb_per_s: Throughput capacity in MB/s: what the server reads from its disks for ever; it bursts
+            higher. It changes in place, up and down.
+        iops: SSD IOPS, or None for three per GiB, which are free.
+        reasons: Reasons of the choice, in sentences.
+    """
+
+    deployment_type: DeploymentType
+    capacity_gib: int
+    throughput_mb_per_s: int
+    iops: int | None
+    reasons: tuple[str, ...]
+
+    @property
+    def deployment(self) -> OpenZfsDeployment:
+        """Facts of the deployment type."""
+        return DEPLOYMENTS[self.deployment_type]
+
+    @property
+    def most_clients(self) -> int:
+        """Nodes that can mount it at once."""
+        return connections(self.throughput_mb_per_s) // CONNECTIONS_PER_CLIENT
+
+    @property
+    def transfer_bytes(self) -> int:
+        """Bytes of one read or write of a client, at most."""
+        return transfer_bytes(self.throughput_mb_per_s)
+
+
+def size_openzfs(
+    *,
+    region: str | None = None,
+    clients: int = 1,
+    deployment_type: DeploymentType | None = None,
+    capacity_gib: int = CAPACITY_GIB,
+    throughput_mb_per_s: int | None = None,
+    iops: int | None = None,
+) -> OpenZfsSize:
+    """Return the cheapest file system that suits the home directories of a cluster in one zone.
+
+    Args:
+        region: The region, which may not sell every deployment type. Default: not known, not checked.
+        clients: Nodes that mount it at once.
+        deployment_type: Default: two servers in one zone, of the generation that the region sells.
+        capacity_gib: SSD storage in GiB.
+        throughput_mb_per_s: Throughput capacity in MB/s. Default: the smallest that takes so many clients, from
+            128 MB/s on.
+        iops: SSD IOPS. Default: three for each GiB.
+
+    Raises:
+        ValueError: If FSx does not offer it. All reasons at once.
+
+    See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance.html (read 2026-11-21)
+    """
+    given = {"clients": clients, "capacity_gib": capacity_gib, "throughput_mb_per_s": throughput_mb_per_s, "iops": iops}
+    check_types(size_openzfs, given)
+    problems = []
+    if deployment_type is not None and deployment_type not in DEPLOYMENTS:
+        raise ValueError(f"the deployment type must be one of {', '.join(DEPLOYMENTS)}, got {deployment_type!r}")
+    chosen, why = (deployment_type, "You chose it.") if deployment_type else _deployment_type(region)
+    sold = DEPLOYMENTS[chosen]
+    if region and not sold_in(chosen, region):
+        others = ", ".join(other for other in DEPLOYMENTS if sold_in(other, region))
+        problems.append(f"{region} does not sell {chosen}; take one of {others}")
+    if not SMALLEST_GIB <= capacity_gib <= LARGEST_GIB:
+        problems.append(f"the capacity must be {SMALLEST_GIB} to {LARGEST_GIB:,} GiB, got {capacity_gib:,}")
+    least_iops = min(IOPS_PER_GIB * capacity_gib, sold.most_iops)
+    if iops is not None and not least_iops <= iops <= sold.most_iops:
+        problems.append(
+            f"the IOPS of {capacity_gib:,} GiB must be {least_iops:,} ({IOPS_PER_GIB} for each GiB) to "
+            f"{sold.most_iops:,}, got {iops:,}"
+        )
+    throughput = throughput_mb_per_s or _throughput(sold, clients)
+    if throughput not in sold.throughput_mb_per_s:
+        steps = ", ".join(f"{step:,}" for step in sold.throughput_mb_per_s)
+        problems.append(f"the throughput of {chosen} must be one of {steps} MB/s, got {throughput:,}")
+    most = connections(throughput) // CONNECTIONS_PER_CLIENT
+    if clients > most:
+        problems.append(
+            f"a server of {throughput:,} MB/s takes {connections(throughput):,} connections, {CONNECTIONS_PER_CLIENT} "
+            f"of each client, so {most:,} clients, got {clients:,}; " + _way_out(sold, clients)
+        )
+    if problems:
+        raise ValueError("; ".join(problems))
+    return OpenZfsSize(
+        deployment_type=chosen,
+        capacity_gib=capacity_gib,
+        throughput_mb_per_s=throughput,
+        iops=iops,
+        reasons=(
+            f"{chosen}: {why}",
+            f"{capacity_gib:,} GiB: keep it below {FULL_PERCENT} %, {capacity_gib * FULL_PERCENT // 100:,} GiB; it "
+            "grows in place and never shrinks.",
+            f"{throughput:,} MB/s, which take {most:,} nodes; it changes in place.",
+        ),
+    )
+
+
+def _deployment_type(region: str | None) -> tuple[DeploymentType, str]:
+    two_servers = "two servers, for a home that is away for half an hour stops every login and every job script"
+    if region is None or sold_in("SINGLE_AZ_HA_2", region):
+        return "SINGLE_AZ_HA_2", f"{two_servers}; one zone, like the nodes."
+    if sold_in("SINGLE_AZ_HA_1", region):
+        return "SINGLE_AZ_HA_1", f"{two_servers}; {region} sells no second generation."
+    return (
+        "SINGLE_AZ_1",
+        f"{region} sells one server, or two zones; a failure or maintenance takes it away for half an hour.",
+    )
+
+
+def _throughput(sold: OpenZfsDeployment, clients: int) -> int:
+    # 64 MB/s are left out: that server has 2 GB of memory, and takes no more than 256 KiB at a time.
+    steps = [step for step in sold.throughput_mb_per_s if step >= 128]
+    return next((step for step in steps if connections(step) >= clients * CONNECTIONS_PER_CLIENT), steps[-1])
+
+
+def _way_out(sold: OpenZfsDeployment, clients: int) -> str:
+    larger = _throughput(sold, clients)
+    if connections(larger) >= clients * CONNECTIONS_PER_CLIENT:
+        return f"take {larger:,} MB/s"
+    return "let only the login nodes mount it, or take EFS"

@@ -1,0 +1,209 @@
+"""The cheapest file system of FSx for Lustre that meets a goal, with the reasons."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+
+from ultracluster.catalogue.storage import INTELLIGENT_TIERING_IOPS, TCP_GBPS, TCP_GBPS_PER_SERVER, LustreQuota
+from ultracluster.catalogue.storage import lustre as ssd
+from ultracluster.catalogue.storage import lustre_intelligent_tiering as tiering
+from ultracluster.planning import check_fields, check_types
+from ultracluster.planning.lustre._check import check_capacity, check_lustre
+from ultracluster.planning.lustre._checkpoints import CheckpointTimes, checkpoint_times
+from ultracluster.planning.lustre._goal import LustreGoal, LustreOverrides
+from ultracluster.planning.lustre._kind import Kind, kind_of
+from ultracluster.planning.lustre._offer import LustreOffer
+from ultracluster.planning.lustre._reasons import explain, shortfalls
+from ultracluster.planning.lustre._spec import LustreSpec, gib_for, gib_per_server
+
+_EVERYTHING = LustreOffer()
+_NOTHING = LustreOverrides()
+# From so many servers on, a client over TCP is at its limit.
+_MOST_FLOWS = TCP_GBPS // TCP_GBPS_PER_SERVER
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustrePlan:
+    """A file system that meets a goal.
+
+    Args:
+        spec: The file system.
+        goal: The requirements.
+        reasons: Reasons of the choice, in sentences.
+    """
+
+    spec: LustreSpec
+    goal: LustreGoal
+    reasons: tuple[str, ...]
+
+    @property
+    def quotas_passed(self) -> tuple[LustreQuota, ...]:
+        """Quotas whose default it exceeds alone; request an increase before the deployment."""
+        return self.spec.quotas_passed
+
+    def times(self, size_bytes: int) -> CheckpointTimes:
+        """Return the times in which the goal's nodes write and read a checkpoint."""
+        return checkpoint_times(size_bytes, self.spec, self.goal.clients)
+
+
+def plan_lustre(
+    goal: LustreGoal, *, offer: LustreOffer = _EVERYTHING, overrides: LustreOverrides = _NOTHING
+) -> LustrePlan:
+    """Return the cheapest file system that meets a goal.
+
+    It has EFA above 10 GB/s, as AWS recommends, if available. Below, it has EFA if nodes over TCP would be too slow and
+    EFA costs less than more servers.
+
+    Args:
+        goal: The requirements.
+        offer: Offer of the zone; see `lustre_offer`.
+        overrides: Settings that the caller chooses.
+
+    Raises:
+        ValueError: If FSx does not offer the settings, or no file system meets the goal. All reasons at once.
+    """
+    check_types(plan_lustre, {"goal": goal, "overrides": overrides})
+    for part in (goal, overrides, goal.checkpoint, goal.clients):
+        if part is not None:
+            check_fields(part)
+    stated, why = kind_of(goal, offer, overrides)
+    clients = None if goal.clients is None or goal.clients.problems() else goal.clients
+    problems = goal.problems() + check_lustre(
+        stated, offer=offer, associations=goal.associations, backups=goal.backups, clients=clients
+    )
+    if overrides.efa is None and offer.efa and clients and clients.efa_interfaces:
+        problems += clients.check_connections()
+    if problems:
+        raise ValueError("; ".join(problems))
+    if why is Kind.TEMPORARY:
+        stated, why = _smaller_of_two(stated, goal, offer)
+    candidates = _ranked(_specs(goal, offer, stated), goal)
+    good = [spec for spec in candidates if not _problems(spec, goal, offer)]
+    if not good:
+        raise ValueError("; ".join(_why_not(candidates, goal, offer, stated)))
+    return LustrePlan(
+        spec=good[0], goal=goal, reasons=tuple(explain(good, goal=goal, offer=offer, overrides=overrides, kind=why))
+    )
+
+
+def _smaller_of_two(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer) -> tuple[LustreOverrides, Kind]:
+    """SCRATCH_2, or PERSISTENT_2 when that takes fewer GiB: no price of SCRATCH_2 is known here."""
+    persistent = replace(scratch, deployment_type="PERSISTENT_2")
+    best = [
+        next((spec for spec in _ranked(_specs(goal, offer, kind), goal) if not _problems(spec, goal, offer)), None)
+        for kind in (scratch, persistent)
+        if kind is scratch or (offer.tiers and not check_lustre(kind, offer=offer))
+    ]
+    if len(best) == 1 or best[1] is None:
+        return scratch, Kind.TEMPORARY
+    if best[0] is None or (best[0].capacity_gib or 0) > (best[1].capacity_gib or 0):
+        return persistent, Kind.TEMPORARY_YET_PERSISTENT
+    return scratch, Kind.TEMPORARY
+
+
+def _specs(goal: LustreGoal, offer: LustreOffer, stated: LustreOverrides) -> Iterator[LustreSpec]:
+    """One for each choice that is open, with the smallest capacity that will do, or the one that is stated."""
+    scratch = stated.deployment_type == "SCRATCH_2"
+    by_efa = [False] if scratch or not offer.efa else [False, True]
+    if goal.clients and not goal.clients.can_use_efa:
+        by_efa = [False]
+    for efa in by_efa if stated.efa is None else [stated.efa]:
+        if stated.storage_type == "INTELLIGENT_TIERING":
+            yield _intelligent_tiering(goal, stated, efa)
+            continue
+        tiers = (None,) if scratch else offer.tiers
+        for tier in tiers if stated.mb_per_s_per_tib is None else (stated.mb_per_s_per_tib,):
+            capacity = stated.capacity_gib
+            if capacity is None:
+                capacity = _capacity(goal, tier, efa)
+            elif check_capacity(capacity, tier=tier, efa=efa):
+                continue
+            yield _complete(stated, efa=efa, mb_per_s_per_tib=tier, capacity_gib=capacity)
+
+
+def _capacity(goal: LustreGoal, tier: int | None, efa: bool) -> int:
+    per_server = gib_per_server(tier, efa=efa)
+    enough = max(
+        gib_for(goal.mb_per_s, tier or ssd.SCRATCH_WRITE), goal.gib, (_servers(goal, efa) - 1) * per_server + 1
+    )
+    return ssd.next_step(per_server, enough) if efa else ssd.next_capacity_without_efa(enough)
+
+
+def _servers(goal: LustreGoal, efa: bool) -> int:
+    """The fewest servers with which the nodes can write the checkpoint; if none suffice, as many as help."""
+    if goal.clients is None or goal.checkpoint is None:
+        return 1
+    servers = goal.clients.servers_for(goal.checkpoint.mb_per_s, efa=efa)
+    return _MOST_FLOWS if servers is None else servers
+
+
+def _intelligent_tiering(goal: LustreGoal, stated: LustreOverrides, efa: bool) -> LustreSpec:
+    cache = stated.read_cache_gib
+    if cache is None and stated.read_cache_mode is None:
+        cache = goal.working_set_gib
+    steps = (stated.throughput_capacity_mb_per_s or 0) // tiering.STEP_MB_PER_S or max(
+        1,
+        -(-goal.mb_per_s // tiering.STEP_MB_PER_S),
+        -(-goal.gib // tiering.MOST_GIB_PER_STEP),
+        -(-(cache or 0) // tiering.MOST_READ_CACHE_GIB_PER_STEP),
+        _servers(goal, efa),
+    )
+    if cache is not None and stated.read_cache_gib is None:
+        cache = max(cache, steps * tiering.LEAST_READ_CACHE_GIB_PER_STEP)
+    mode = stated.read_cache_mode or ("PROPORTIONAL_TO_THROUGHPUT_CAPACITY" if cache is None else "USER_PROVISIONED")
+    return _complete(
+        stated,
+        efa=efa,
+        throughput_capacity_mb_per_s=steps * tiering.STEP_MB_PER_S,
+        read_cache_mode=mode,
+        read_cache_gib=cache,
+    )
+
+
+def _complete(stated: LustreOverrides, **chosen: object) -> LustreSpec:
+    """A file system of what is stated, what is chosen, and the defaults of the rest."""
+    fields = {name: value for name, value in asdict(stated).items() if value is not None} | chosen
+    if stated.storage_type == "INTELLIGENT_TIERING":
+        # The fewest: they can be raised, never lowered.
+        fields = {"metadata_mode": "USER_PROVISIONED", "metadata_iops": INTELLIGENT_TIERING_IOPS[0]} | fields
+    elif stated.deployment_type == "PERSISTENT_2":
+        mode = "AUTOMATIC" if stated.metadata_iops is None else "USER_PROVISIONED"
+        fields = {"metadata_mode": mode} | fields
+    return LustreSpec(**fields)
+
+
+def _ranked(specs: Iterator[LustreSpec], goal: LustreGoal) -> list[LustreSpec]:
+    """The best first: EFA above 10 GB/s, then the cheaper, the smaller, the one without EFA."""
+
+    def rank(spec: LustreSpec) -> tuple[bool, Decimal, int, bool]:
+        size = spec.capacity_gib or spec.throughput_capacity_mb_per_s or 0
+        return (_needs_efa(goal) and not spec.efa, spec.usd_per_month or Decimal(0), size, spec.efa)
+
+    return sorted(specs, key=rank)
+
+
+def _needs_efa(goal: LustreGoal) -> bool:
+    """Return True if AWS recommends EFA for the throughput of a goal."""
+    return goal.mb_per_s > ssd.EFA_ABOVE_MB_PER_S
+
+
+def _problems(spec: LustreSpec, goal: LustreGoal, offer: LustreOffer) -> list[str]:
+    return [*check_lustre(LustreOverrides(**asdict(spec)), offer=offer), *shortfalls(spec, goal)]
+
+
+def _why_not(candidates: list[LustreSpec], goal: LustreGoal, offer: LustreOffer, stated: LustreOverrides) -> list[str]:
+    if not candidates:
+        return [word for tier in offer.tiers for word in check_capacity(stated.capacity_gib or 0, tier=tier, efa=True)]
+    # Of those that are sold at all, the one that comes closest.
+    sold = [spec for spec in candidates if not check_lustre(LustreOverrides(**asdict(spec)), offer=offer)]
+
+    def lacks(spec: LustreSpec) -> tuple[int, Fraction]:
+        return len(shortfalls(spec, goal)), -spec.disk_write_mb_per_s
+
+    problems = _problems(min(sold or candidates, key=lacks), goal, offer)
+    if stated.capacity_gib is not None and sold:
+        free = _ranked(_specs(goal, offer, replace(stated, capacity_gib=None)), goal)
+        enough = next((spec for spec in free if not _problems(spec, goal, offer)), None)
+        problems += [f"{enough.words} would do"] if enough else []
+    return problems

@@ -1,0 +1,56 @@
+"""Release tasks: content that a Lustre file system frees because it is exported to S3."""
+
+from collections.abc import Sequence
+
+from ultracluster.catalogue.storage import repositories as facts
+from ultracluster.planning import shown
+from ultracluster.planning.lustre._associations import Association, path_problems
+
+
+def check_release(
+    paths: Sequence[str], associations: Sequence[Association], *, not_accessed_for_days: int, mount_options: str
+) -> list[str]:
+    """Return the errors of a release of cold data.
+
+    Args:
+        paths: Directories and files to release, such as `/checkpoints`.
+        associations: Associations of the file system.
+        not_accessed_for_days: Days since the last access after which a file is cold.
+        mount_options: How clients mount the file system, comma-separated.
+    """
+    exported = [association.path for association in associations if association.export_events]
+    problems = [
+        f"{path} lies under no association that exports: nothing there is known to be in S3; paths that are: "
+        f"{', '.join(exported) or 'none'}"
+        for path in paths
+        if not any(_under(path, parent) for parent in exported)
+    ]
+    problems += [f"{shown(path)}: {problem}" for path in paths for problem in path_problems(path)]
+    if not paths:
+        problems.append("paths must name at least one directory, got none")
+    if len(paths) > facts.MOST_TASK_PATHS:
+        problems.append(f"a release takes at most {facts.MOST_TASK_PATHS} paths, got {len(paths)}")
+    if not_accessed_for_days < 1:
+        problems.append(
+            f"not_accessed_for_days must be 1 or more, got {not_accessed_for_days}: a smaller one would release what "
+            "jobs are reading"
+        )
+    if "noatime" in mount_options.split(","):
+        problems.append(
+            "mount_options hold noatime, under which reading a file does not count as access: data that jobs read "
+            "every day would be released; mount with relatime"
+        )
+    return problems
+
+
+def task_path(path: str) -> str:
+    """A path as a data repository task takes it: relative to the mount point, `/` for everything.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/release-files-task.html (read 2026-11-21)
+    """
+    return path.strip("/") or "/"
+
+
+def _under(path: str, directory: str) -> bool:
+    parent = directory.rstrip("/") + "/"
+    return (path.rstrip("/") + "/").startswith(parent)

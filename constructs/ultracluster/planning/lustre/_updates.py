@@ -1,0 +1,132 @@
+"""Updates of a Lustre file system that FSx rejects, although its CloudFormation schema allows them.
+
+See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html and
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreMetadataConfiguration.html
+(read 2026-11-21)
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.catalogue.storage import (
+    INTELLIGENT_TIERING_IOPS,
+    METADATA_MODES,
+    SSD_IOPS,
+    growth_step_gib,
+    included_iops,
+)
+
+_CONFIG = "LustreConfiguration.MetadataConfiguration"
+_MODE, _IOPS = f"{_CONFIG}.Mode", f"{_CONFIG}.Iops"
+_AUTOMATIC, _PROVISIONED = METADATA_MODES
+_TIERED = "INTELLIGENT_TIERING"
+_ONLY_GROW = "metadata IOPS only grow"
+
+
+def update_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Return the properties of an AWS::FSx::FileSystem whose change FSx rejects, with the reason.
+
+    A capacity must be a multiple of what one storage server holds. Provisioned metadata IOPS that replace the
+    IOPS of AUTOMATIC must not be fewer.
+
+    Args:
+        old: The properties before the update, with scalars as text: "43200", "true".
+        new: The properties after it.
+    """
+    if new.get("FileSystemType") != "LUSTRE":
+        return {}
+    return {**_capacity_problems(old, new), **_metadata_problems(old, new)}
+
+
+def _capacity_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    before, after = (_number(properties.get("StorageCapacity")) for properties in (old, new))
+    if before is None or after is None or before == after:
+        return {}
+    config = new.get("LustreConfiguration")
+    config = config if isinstance(config, Mapping) else {}
+    tier, efa = _number(config.get("PerUnitStorageThroughput")), config.get("EfaEnabled") == "true"
+    storage = str(new.get("StorageType") or "SSD")
+    step = growth_step_gib(storage_type=storage, mb_per_s_per_tib=tier, efa=efa)
+    if step is None or after % step == 0:
+        return {}
+    below, above = after // step * step, (after // step + 1) * step
+    sizes = " and ".join(f"{gib:,} GiB" for gib in (below, above) if gib > before)
+    kind = f"{tier or '?'} MB/s/TiB with EFA" if efa else storage
+    return {
+        "StorageCapacity": f"a Lustre file system ({kind}) grows in steps of {step:,} GiB, got {after:,} GiB; "
+        f"next to it: {sizes}"
+    }
+
+
+def _metadata_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    before, after = _metadata(old), _metadata(new)
+    # A configuration that is added is rejected by cdk_rehearsal.registry already.
+    if before is None or before == after:
+        return {}
+    if after is None:
+        return {_CONFIG: "a metadata configuration cannot be removed after creation"}
+    # An unresolved intrinsic has no mode, or a mode that is an intrinsic itself.
+    if not all(isinstance(config, Mapping) and config.get("Mode") in METADATA_MODES for config in (before, after)):
+        return {_CONFIG: f"{_ONLY_GROW}, and the template does not show whether they do"}
+    tiered = new.get("StorageType") == _TIERED
+    if after.get("Mode") == _AUTOMATIC:
+        return _to_automatic(before, after, old, tiered=tiered)
+    problems = _to_provisioned(before, after, old, tiered=tiered)
+    if not problems and old.get("StorageCapacity") != new.get("StorageCapacity"):
+        return {_IOPS: "FSx does not grow metadata IOPS and capacity at once; deploy the IOPS first, then the capacity"}
+    return problems
+
+
+def _to_automatic(
+    before: Mapping[str, Any], after: Mapping[str, Any], old: Mapping[str, Any], *, tiered: bool
+) -> dict[str, str]:
+    if tiered:
+        return {_MODE: f"Intelligent-Tiering supports {_PROVISIONED} only"}
+    if "Iops" in after:
+        return {_IOPS: f"{_AUTOMATIC} takes no number of metadata IOPS; write {_PROVISIONED}, or no number"}
+    if before.get("Mode") == _AUTOMATIC:
+        return {}
+    provisioned, included = _number(before.get("Iops")), _included(old)
+    if provisioned is None or included is None:
+        return {_MODE: f"{_ONLY_GROW}, and the template does not show whether these would shrink"}
+    if provisioned > included:
+        return {
+            _MODE: f"{_ONLY_GROW}: it has {provisioned:,}, and {_AUTOMATIC} would give {included:,} for its capacity; "
+            f"keep {_PROVISIONED}"
+        }
+    return {}
+
+
+def _to_provisioned(
+    before: Mapping[str, Any], after: Mapping[str, Any], old: Mapping[str, Any], *, tiered: bool
+) -> dict[str, str]:
+    iops = _number(after.get("Iops"))
+    if iops is None:
+        missing = f"{_PROVISIONED} needs a number of metadata IOPS"
+        return {_IOPS: f"{_ONLY_GROW}, and the template does not show whether they do" if "Iops" in after else missing}
+    if iops not in (INTELLIGENT_TIERING_IOPS if tiered else SSD_IOPS):
+        allowed = "6,000 or 12,000" if tiered else "1,500, 3,000, 6,000, or a multiple of 12,000 up to 192,000"
+        return {_IOPS: f"metadata IOPS must be {allowed}, got {iops:,}"}
+    # Two numbers are compared by cdk_rehearsal.registry already.
+    if before.get("Mode") != _AUTOMATIC:
+        return {}
+    included = _included(old)
+    if included is None:
+        return {_IOPS: f"{_ONLY_GROW}, and the template does not show how many {_AUTOMATIC} gave"}
+    if iops < included:
+        return {_IOPS: f"{_ONLY_GROW}: {_AUTOMATIC} gave {included:,} for its capacity, and {iops:,} are fewer"}
+    return {}
+
+
+def _metadata(properties: Mapping[str, Any]) -> Any:
+    config = properties.get("LustreConfiguration")
+    return config.get("MetadataConfiguration") if isinstance(config, Mapping) else config
+
+
+def _included(properties: Mapping[str, Any]) -> int | None:
+    capacity = _number(properties.get("StorageCapacity"))
+    return None if capacity is None else included_iops(capacity)
+
+
+def _number(value: Any) -> int | None:
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 20 else None

@@ -1,0 +1,23 @@
+"""Subnets and addresses, and the reach of EFA."""
+
+from ultracluster.planning.network._addresses import (
+    SubnetPlan,
+    largest_training_subnet,
+    plan_subnets,
+    plan_zone_subnets,
+    subnet_capacity,
+    subnet_prefix,
+    zone_subnet_problems,
+)
+from ultracluster.planning.network._efa_reach import check_efa_reach
+
+__all__ = [
+    "SubnetPlan",
+    "check_efa_reach",
+    "largest_training_subnet",
+    "plan_subnets",
+    "plan_zone_subnets",
+    "subnet_capacity",
+    "subnet_prefix",
+    "zone_subnet_problems",
+]

@@ -1,0 +1,134 @@
+"""Rules for a bucket that is linked to a Lustre file system, read from its CloudFormation properties."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+#: Purpose of a bucket.
+Purpose = Literal["dataset", "checkpoints"]
+
+#: Days for which an overwritten or deleted object is kept. Choices of this library: checkpoints are large and soon
+#: superseded, the loss of a dataset is noticed later. Both are long enough to notice a mistake
+#: on the Monday after a holiday.
+OLD_VERSIONS_DAYS: Mapping[Purpose, int] = MappingProxyType({"dataset": 30, "checkpoints": 14})
+
+#: Storage classes that are read in milliseconds, and cost less than S3 Standard.
+TierClass = Literal["INTELLIGENT_TIERING", "GLACIER_IR"]
+
+# FSx shows the names of such objects and fails when one is read, until it is restored by hand. See
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/importing-files-dra.html (read 2026-11-21); Mountpoint is the same:
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/mountpoint.html (read 2026-11-21).
+_ASLEEP = frozenset({"GLACIER", "DEEP_ARCHIVE"})
+
+# Conditions that tell where a request comes from. FSx's does not come from a VPC or an address of the account.
+_ORIGINS = frozenset({"aws:sourcevpce", "aws:sourcevpc", "aws:sourceip", "aws:vpcsourceip"})
+
+#: The role that FSx reaches the bucket with; the id of the file system follows. See
+#: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html (read 2026-11-21).
+ROLE_PREFIX = "AWSServiceRoleForFSxS3Access_"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tier:
+    """A cheaper storage class for older objects.
+
+    Args:
+        storage_class: INTELLIGENT_TIERING, or GLACIER_IR (Glacier Instant Retrieval: cheaper to keep, dearer to read,
+            90 days at least). Both are read in milliseconds, so that a linked file system never notices.
+        after_days: Days after which an object moves, from its creation on.
+
+    Raises:
+        ValueError: When the class is another, or the days are negative.
+    """
+
+    storage_class: TierClass
+    after_days: int = 30
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        if self.storage_class not in get_args(TierClass):
+            raise ValueError(
+                f"a tier is {' or '.join(get_args(TierClass))}, got {self.storage_class!r}: a linked file system and "
+                "Mountpoint cannot read what must be restored first"
+            )
+        if self.after_days < 0:
+            raise ValueError(f"after_days must be 0 or more, got {self.after_days}")
+
+
+def link_problems(
+    properties: Mapping[str, Any], policy: Mapping[str, Any], *, prefix: str, imports: bool = False
+) -> list[str]:
+    """Return the properties of a bucket that would break its link to a Lustre file system.
+
+    Args:
+        properties: Properties of the AWS::S3::Bucket.
+        policy: Its bucket policy.
+        prefix: What is linked, without slashes at the ends; empty for the whole bucket.
+        imports: Whether the link imports automatically.
+    """
+    linked = f"{prefix}/" if prefix else ""
+    problems = [*_lifecycle(properties, linked), *_archives(properties, linked), *_locked_out(policy)]
+    if imports and properties.get("NotificationConfiguration"):
+        problems.append(NOTIFICATIONS)
+    return problems
+
+
+#: Reason why a bucket with automatic import has no notifications in the app.
+NOTIFICATIONS = (
+    "FSx keeps an event notification named FSx on a bucket that it imports from, and CloudFormation writes all "
+    "notifications of a bucket at once: a deployment would wipe it out, and overlapping ones make the association "
+    "MISCONFIGURED; take the notifications (EventBridge included) off the bucket, or import_events off the association"
+)
+
+
+def _lifecycle(properties: Mapping[str, Any], linked: str) -> Iterator[str]:
+    for index, rule in enumerate((properties.get("LifecycleConfiguration") or {}).get("Rules") or []):
+        if rule.get("Status") != "Enabled" or not _touches(_prefix(rule), linked):
+            continue
+        name = f"lifecycle rule {rule.get('Id') or index + 1}"
+        if "ExpirationInDays" in rule or "ExpirationDate" in rule:
+            yield (
+                f"{name} deletes objects that the file system shows: automatic import does not see it, and a file that "
+                "was released is lost; let the rule expire non-current versions only, or delete in a job"
+            )
+        moves = [*(rule.get("Transitions") or []), *filter(None, [rule.get("Transition")])]
+        asleep = sorted({move.get("StorageClass") for move in moves} & _ASLEEP)
+        if asleep:
+            yield (
+                f"{name} moves objects to {', '.join(asleep)}, where the file system cannot read them until each is "
+                f"restored; use {' or '.join(get_args(TierClass))}"
+            )
+
+
+def _archives(properties: Mapping[str, Any], linked: str) -> Iterator[str]:
+    for configuration in properties.get("IntelligentTieringConfigurations") or []:
+        tiers = sorted(str(tiering.get("AccessTier")) for tiering in configuration.get("Tierings") or [])
+        if configuration.get("Status") == "Enabled" and tiers and _touches(_prefix(configuration), linked):
+            yield (
+                f"Intelligent-Tiering configuration {configuration.get('Id')} moves objects to {', '.join(tiers)}, "
+                "where the file system cannot read them until each is restored; leave it out: the three automatic "
+                "tiers suffice"
+            )
+
+
+def _locked_out(policy: Mapping[str, Any]) -> Iterator[str]:
+    for index, statement in enumerate(policy.get("Statement") or []):
+        conditions = statement.get("Condition") or {}
+        keys = {key.lower() for tests in conditions.values() for key in tests}
+        exempt = ROLE_PREFIX in json.dumps(conditions)
+        if statement.get("Effect") == "Deny" and keys & _ORIGINS and not exempt:
+            yield (
+                f"statement {statement.get('Sid') or index + 1} of the bucket policy denies by where a request comes "
+                "from, and FSx comes from outside of every VPC: exempt its role with ArnNotLike aws:PrincipalArn "
+                f"arn:aws:iam::ACCOUNT:role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/{ROLE_PREFIX}*"
+            )
+
+
+def _prefix(rule: Mapping[str, Any]) -> str:
+    return str(rule.get("Prefix") or "")
+
+
+def _touches(first: str, second: str) -> bool:
+    return first.startswith(second) or second.startswith(first)

@@ -1,0 +1,29 @@
+"""Check that resources are in the region of what uses them, as far as a template knows."""
+
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk.interfaces import IEnvironmentAware
+from constructs import IConstruct
+
+
+def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAware | None]) -> list[str]:
+    """Compare the regions of resources with the region of the stack that uses them.
+
+    Keys, subnets and topics serve their own region only. A region that is a token is not compared.
+
+    Args:
+        scope: The construct that uses the resources.
+        resources: The resources, by the name of the argument that they come from; None is skipped.
+
+    Returns:
+        One problem for each resource of another region; empty if none is known to be.
+    """
+    region = cdk.Stack.of(scope).region
+    if cdk.Token.is_unresolved(region):
+        return []
+    return [
+        f"{argument} must be in {region}, the region of the stack, got a resource in {there}"
+        for argument, resource in resources.items()
+        if resource is not None and not cdk.Token.is_unresolved(there := resource.env.region) and there != region
+    ]

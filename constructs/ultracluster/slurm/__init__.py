@@ -1,0 +1,30 @@
+"""Slurm on AWS PCS."""
+
+from ultracluster.slurm._accounts import SlurmAccounts
+from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
+from ultracluster.slurm._login_ssh import LoginSsh
+from ultracluster.slurm._node_scripts import NodeScripts
+from ultracluster.slurm._node_users import NodeUsers
+from ultracluster.slurm._options import SlurmOptions
+from ultracluster.slurm._pcs_cluster import PcsCluster
+from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.slurm._pcs_drain import PcsDrain
+from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
+from ultracluster.slurm._pcs_queue import PcsQueue
+from ultracluster.slurm._slurm_cluster import SlurmCluster
+
+__all__ = [
+    "IPcsCluster",
+    "IPcsComputeNodeGroup",
+    "LoginSsh",
+    "NodeScripts",
+    "NodeUsers",
+    "PcsCluster",
+    "PcsComputeNodeGroup",
+    "PcsDrain",
+    "PcsLoginNodeGroup",
+    "PcsQueue",
+    "SlurmAccounts",
+    "SlurmCluster",
+    "SlurmOptions",
+]

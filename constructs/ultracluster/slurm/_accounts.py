@@ -1,0 +1,114 @@
+"""Accounts, QoS and users of Slurm."""
+
+import hashlib
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.boot import LONGEST_SCRIPT_BYTES
+from ultracluster.security import wildcard_finding
+from ultracluster.slurm._grants import NODE_GROUP_TAG
+from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
+
+# Part of AmazonSSMManagedInstanceCore that runs associations.
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
+_READ = ("ssm:DescribeDocument", "ssm:GetDocument")
+_RUN = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
+_WAIT_SECONDS = 1800
+
+
+class SlurmAccounts(cdk.Resource):
+    """Accounts, QoS and users of Slurm, created by a script on the login nodes.
+
+    CloudFormation has no resource for them: `sacctmgr` creates them, as root on a login node. State Manager runs the
+    script when a login node is up, when the script changes, and once a day, which reverts changes by hand.
+
+    Args:
+        cluster: Cluster of the accounts. Its node role gets the permissions of State Manager's agent.
+        login: Login nodes.
+        script: Script of `boot.accounting_script`.
+        wait: Whether the deployment waits for the script, 30 minutes at most. Queues that name a QoS need it: PCS
+            requires the QoS first (slurm-custom-settings-queue.html of its user guide, read 2026-11-21). Default: no.
+
+    Raises:
+        ValueError: If the script is longer than a document of Systems Manager can be.
+
+    See: https://docs.aws.amazon.com/systems-manager/latest/userguide/state-manager-about.html (read 2026-11-21)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: IPcsCluster,
+        login: IPcsComputeNodeGroup,
+        script: str,
+        wait: bool = False,
+    ) -> None:
+        super().__init__(scope, id)
+        if len(script.encode()) > LONGEST_SCRIPT_BYTES:
+            raise ValueError(
+                f"{self.node.path}: script must have at most {LONGEST_SCRIPT_BYTES:,} bytes, Systems Manager's limit, "
+                f"got {len(script.encode()):,}; name fewer accounts and users"
+            )
+        document = ssm.CfnDocument(
+            self,
+            "Document",
+            document_type="Command",
+            update_method="NewVersion",
+            content={
+                "schemaVersion": "2.2",
+                "description": "Creates accounts, QoS and users of Slurm",
+                # A changed parameter makes State Manager run the changed script at once.
+                "parameters": {"script": {"type": "String", "description": "Checksum of the script"}},
+                "mainSteps": [
+                    {
+                        "action": "aws:runShellScript",
+                        "name": "accounts",
+                        "inputs": {"runCommand": script.splitlines(), "timeoutSeconds": "600"},
+                    }
+                ],
+            },
+        )
+        association = ssm.CfnAssociation(
+            self,
+            "Resource",
+            name=document.ref,
+            targets=[ssm.CfnAssociation.TargetProperty(key=f"tag:{NODE_GROUP_TAG}", values=[login.node_group_id])],
+            parameters={"script": [hashlib.sha256(script.encode()).hexdigest()]},
+            schedule_expression="rate(1 day)",
+            # One login node at a time: two at once blocked a real slurmdbd for minutes.
+            max_concurrency="1",
+            wait_for_success_timeout_seconds=_WAIT_SECONDS if wait else None,
+        )
+        # The association would wait for an agent without permissions.
+        association.node.add_dependency(self._allow(cluster.node_role, document))
+
+    def _allow(self, role: iam.IRole, document: ssm.CfnDocument) -> iam.Policy:
+        stack = cdk.Stack.of(self)
+        read = stack.format_arn(service="ssm", resource="document", resource_name=document.ref)
+        run = [
+            stack.format_arn(service="ec2", resource="instance", resource_name="*"),
+            stack.format_arn(service="ssm", resource="association", resource_name="*"),
+        ]
+        policy = iam.Policy(
+            self,
+            "Policy",
+            roles=[role],
+            statements=[
+                iam.PolicyStatement(actions=list(_READ), resources=[read]),
+                iam.PolicyStatement(actions=list(_RUN), resources=run),
+            ],
+        )
+        for arn in run:
+            cdk.Validations.of(policy).acknowledge(
+                cdk.Acknowledgment(
+                    id=wildcard_finding(self, arn),
+                    reason="The agent of Systems Manager reads and updates its own associations; ids of instances and "
+                    "associations are not known at synthesis",
+                )
+            )
+        return policy

@@ -1,0 +1,65 @@
+"""Boot script of a Slurm node, from the cluster file."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ultracluster.boot import (
+    LUSTRE_EFA_UNIT,
+    SCRATCH_UNIT,
+    BootScript,
+    LocalScratch,
+    Mount,
+    NodeBoot,
+    boot_script,
+    deep_check,
+    health_boot,
+    slurm_boot,
+    system_boot,
+    users_boot,
+)
+from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.storage import Storage
+
+
+def node_boot(
+    cluster: ClusterFile,
+    storage: Storage,
+    instance_type: InstanceType,
+    *,
+    zone: str,
+    layout: Layout | None = None,
+    extra: Sequence[NodeBoot] = (),
+) -> BootScript:
+    """Return the boot script of a node: its scratch volume, its mounts and their checks.
+
+    Args:
+        cluster: Cluster file.
+        storage: File systems that the node mounts.
+        instance_type: Type of the node.
+        zone: Id of its zone. EFA does not cross zones: nodes in another zone mount a file system with EFA over TCP.
+        layout: Its network interfaces. By default, the node takes no jobs, and has no check before them.
+        extra: Further files and units, such as exporters of metrics. They are written with the rest and started last.
+    """
+    mounts = storage.mounts
+    if zone != cluster.lustre_zone:
+        mounts = [_over_tcp(mount) for mount in mounts]
+    parts = [
+        system_boot(slurm_version=cluster.slurm.version),
+        deep_check(instance_type.name),
+        slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
+    ]
+    if layout is not None and cluster.slurm.health:
+        efa = sum(row.kind in ("efa", "efa-only") for row in interfaces(instance_type, layout))
+        parts.append(health_boot(instance_type, efa_devices=efa))
+    if instance_type.nvme[0]:
+        section = cluster.storage.scratch
+        scratch = LocalScratch(path=section.path, container_store=section.container_store).for_slurm(instance_type)
+        parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
+    if cluster.users:
+        parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
+    return boot_script(*parts, *extra, mounts=mounts)
+
+
+def _over_tcp(mount: Mount) -> Mount:
+    return replace(mount, after=tuple(unit for unit in mount.after if unit != LUSTRE_EFA_UNIT))

@@ -1,0 +1,67 @@
+"""Interfaces of a Slurm cluster and of its node groups, created or imported."""
+
+from typing import Protocol
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+
+from ultracluster.slurm._grants import PcsClusterGrants, PcsNodeGroupGrants
+
+
+class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
+    """A Slurm cluster of AWS PCS. As a principal of grants it is the role of its nodes."""
+
+    @property
+    def cluster_id(self) -> str:
+        """Id, such as `pcs_abc123`."""
+        ...
+
+    @property
+    def cluster_arn(self) -> str:
+        """ARN."""
+        ...
+
+    @property
+    def slurm_version(self) -> str:
+        """Version of Slurm, such as `25.11`."""
+        ...
+
+    @property
+    def node_role(self) -> iam.IRole:
+        """Role of every node."""
+        ...
+
+    @property
+    def instance_profile_arn(self) -> str:
+        """ARN of the instance profile of every node."""
+        ...
+
+    @property
+    def grants(self) -> PcsClusterGrants:
+        """Permissions on the cluster."""
+        ...
+
+
+class IPcsComputeNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
+    """A compute node group of AWS PCS. As a principal of grants it is the role of the nodes of its cluster."""
+
+    @property
+    def node_group_id(self) -> str:
+        """Id, such as `pcs_abc123`."""
+        ...
+
+    @property
+    def node_group_arn(self) -> str:
+        """ARN."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Name of the group."""
+        ...
+
+    @property
+    def grants(self) -> PcsNodeGroupGrants:
+        """Permissions on the group and its nodes."""
+        ...

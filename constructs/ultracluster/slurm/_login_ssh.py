@@ -1,0 +1,41 @@
+"""SSH to login nodes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoginSsh:
+    """SSH access to login nodes.
+
+    Login nodes have private addresses only, so that clients need a VPN or a peering connection.
+
+    Args:
+        vpc: VPC of the nodes.
+        key_pair: Name of an EC2 key pair, for the default user of the image.
+        sources: CIDR ranges that may connect.
+
+    Raises:
+        ValueError: If there is no source.
+    """
+
+    vpc: ec2.IVpc
+    key_pair: str
+    sources: Sequence[str]
+
+    def __post_init__(self) -> None:
+        """Check the sources."""
+        if not self.sources:
+            raise ValueError("sources must hold at least one CIDR range, got none")
+
+    def security_group(self, scope: Construct, id: str) -> ec2.SecurityGroup:
+        """Create the security group that allows SSH."""
+        group = ec2.SecurityGroup(
+            scope, id, vpc=self.vpc, description="SSH to the login nodes", allow_all_outbound=False
+        )
+        for source in self.sources:
+            group.add_ingress_rule(ec2.Peer.ipv4(source), ec2.Port.tcp(22), "SSH")
+        return group

@@ -1,0 +1,63 @@
+"""Outputs of the nodes of a Slurm cluster."""
+
+from collections.abc import Mapping
+
+from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.orchestration import Output
+from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock, segment
+from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+
+
+def node_outputs(cluster: ClusterFile, groups: Mapping[str, PcsComputeNodeGroup]) -> list[Output]:
+    """Return the outputs that a person or a job script needs of the nodes."""
+    outputs = []
+    domains = [
+        f"{group.name}: {group.count} nodes, {group.nvlink_domain} GPUs, "
+        f"sbatch --exclusive --segment={segment(group.count)}"
+        for group in cluster.node_groups
+        if group.ultraserver
+    ]
+    if domains:
+        description = "UltraServers: one NVLink domain each, and one block of Slurm's topology"
+        outputs.append(Output("NvlinkDomains", description, "; ".join(domains)))
+    if ends := [line for group in cluster.node_groups if (line := _end(group, cluster))]:
+        description = "Capacity Blocks that end, and when their nodes take no more jobs"
+        outputs.append(Output("CapacityEnds", description, "; ".join(ends)))
+    if "login" in groups:
+        outputs += _login(cluster, groups["login"])
+    return outputs
+
+
+def _login(cluster: ClusterFile, login: PcsComputeNodeGroup) -> list[Output]:
+    region = cluster.region
+    instances = (
+        f"aws ec2 describe-instances --region {region} --filters Name=instance-state-name,Values=running "
+        f"Name=tag:aws:pcs:compute-node-group-id,Values={login.node_group_id}"
+    )
+    command = Output(
+        "LoginCommand",
+        "How to log in; then: sudo -iu ubuntu",
+        f"aws ssm start-session --region {region} --target $({instances} "
+        "--query 'Reservations[0].Instances[0].InstanceId' --output text)",
+    )
+    if cluster.slurm.login.ssh is None:
+        return [command]
+    addresses = Output(
+        "LoginAddresses",
+        "Private addresses of the login nodes, for ssh as ubuntu or as a user of the cluster file",
+        f"{instances} --query 'Reservations[].Instances[].PrivateIpAddress' --output text",
+    )
+    return [command, addresses]
+
+
+def _end(group: NodeGroup, cluster: ClusterFile) -> str | None:
+    """Describe the end of the Capacity Block of a group, if it is known."""
+    block = group.capacity
+    if not isinstance(block, CapacityBlock | UltraServerBlock) or block.terminates_at is None:
+        return None
+    drained = block.terminates_at - cluster.notifications.drain.timedelta
+    action = "to be terminated by you before" if isinstance(block, UltraServerBlock) else "terminated from"
+    return (
+        f"{group.name} ({block.reservation_id}): drained from {drained:%Y-%m-%d %H:%M}, "
+        f"{action} {block.terminates_at:%Y-%m-%d %H:%M} UTC"
+    )

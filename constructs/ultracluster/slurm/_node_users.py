@@ -1,0 +1,60 @@
+"""The users of a cluster's nodes."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.boot import User, users_path
+
+
+class NodeUsers(Construct):
+    """Users in the Parameter Store, from which every node creates them; see `boot.users_boot`.
+
+    Nodes read the users every 15 minutes, so that adding, changing or removing one replaces no node.
+
+    Args:
+        cluster: Name of the cluster.
+        users: Users of its nodes.
+
+    Raises:
+        ValueError: If two users have the same name or uid.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, cluster: str, users: Sequence[User]) -> None:
+        super().__init__(scope, id)
+        for field, values in (("name", [user.name for user in users]), ("uid", [user.uid for user in users])):
+            if len(set(values)) < len(values):
+                raise ValueError(f"{self.node.path}: every user must have a {field} of their own, got {values}")
+        self._path = users_path(cluster)
+        for user in users:
+            ssm.CfnParameter(
+                self,
+                user.name,
+                type="String",
+                name=f"{self._path}/{user.name}",
+                description=f"User {user.name} of the cluster {cluster}",
+                value=user.record,
+            )
+
+    @property
+    def grants(self) -> "NodeUsersGrants":
+        """Permissions on the users."""
+        return NodeUsersGrants(self, self._path)
+
+
+class NodeUsersGrants:
+    """Permissions on users in the Parameter Store."""
+
+    def __init__(self, scope: Construct, path: str) -> None:
+        self._arn = cdk.Stack.of(scope).format_arn(
+            service="ssm", resource="parameter", resource_name=path.removeprefix("/")
+        )
+
+    def read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to read the users, and no other parameter."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=["ssm:GetParametersByPath"], resource_arns=[self._arn]
+        )

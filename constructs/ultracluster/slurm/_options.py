@@ -1,0 +1,69 @@
+"""Options of Slurm beside its nodes and queues."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ultracluster.catalogue.schedulers import Place, pcs
+from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE, check_settings
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlurmOptions:
+    """Accounting, REST API, metrics and settings of a `PcsCluster`.
+
+    Args:
+        accounting: Whether Slurm has an accounting database. Default: yes.
+        accounting_purge_days: Days after which its records are deleted, 1 to 10,000. Default: never.
+        rest_api: Whether the controller serves Slurm's REST API, on port 6820 and without TLS. Default: no.
+        metrics: Whether the controller exposes its metrics for Prometheus on port 6817, to every client that the
+            security group allows, the nodes included. Requires Slurm 25.11. Default: no.
+        settings: Settings of slurm.conf by name; see `catalogue.schedulers.slurm_settings`.
+        slurmdbd_settings: Settings of slurmdbd.conf by name.
+        cgroup_settings: Settings of cgroup.conf by name.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html and slurm-metrics.html (read 2026-11-21)
+    """
+
+    accounting: bool = True
+    accounting_purge_days: int | None = None
+    rest_api: bool = False
+    metrics: bool = False
+    settings: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    slurmdbd_settings: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    cgroup_settings: Mapping[str, str] = field(default_factory=lambda: _NONE)
+
+    @property
+    def all_settings(self) -> dict[str, str]:
+        """Settings of slurm.conf, those that expose metrics included."""
+        return {**self.settings, **(METRICS_SETTINGS if self.metrics else {})}
+
+    def problems(self, version: str) -> list[str]:
+        """Return what PCS does not accept with a version of Slurm."""
+        problems = []
+        for place, settings in self._places():
+            problems += [
+                f"{name}: {problem}" for name, problem in check_settings(place, settings, version=version).items()
+            ]
+        if self.metrics and version < METRICS_SINCE:
+            problems.append(f"metrics need Slurm {METRICS_SINCE}, got {version}")
+        if self.rest_api and version < pcs.REST_API_SINCE:
+            problems.append(f"the REST API needs Slurm {pcs.REST_API_SINCE}, got {version}")
+        if self.accounting_purge_days is not None and not self.accounting:
+            problems.append("accounting_purge_days needs accounting")
+        if self.accounting_purge_days is not None and not 1 <= self.accounting_purge_days <= pcs.LONGEST_PURGE_DAYS:
+            problems.append(
+                f"accounting_purge_days must be 1 to {pcs.LONGEST_PURGE_DAYS:,}, got {self.accounting_purge_days}"
+            )
+        if self.slurmdbd_settings and not self.accounting:
+            problems.append("slurmdbd_settings need accounting")
+        return problems
+
+    def _places(self) -> tuple[tuple[Place, Mapping[str, str]], ...]:
+        return (
+            ("cluster", self.all_settings),
+            ("slurmdbd", self.slurmdbd_settings),
+            ("cgroup", self.cgroup_settings),
+        )

@@ -1,0 +1,233 @@
+"""A Slurm controller run by AWS PCS."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_pcs as l1
+from constructs import Construct
+
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.security import NodeRole
+from ultracluster.slurm._grants import PcsClusterGrants
+from ultracluster.slurm._interfaces import IPcsCluster
+from ultracluster.slurm._options import SlurmOptions
+
+# PCS accepts instances by the path of their role, or by a role name that begins with AWSPCS. See
+# https://docs.aws.amazon.com/pcs/latest/userguide/security-instance-profiles.html (read 2026-11-20).
+_ROLE_PATH = "/aws-pcs/"
+_JOIN = {
+    "pcs:RegisterComputeNodeGroupInstance": "pcs:RegisterComputeNodeGroupInstance is granted on * by AWS's own guide "
+    "to PCS instance profiles: an instance registers before it knows its node group"
+}
+
+#: Port of slurmctld. https://slurm.schedmd.com/network.html (read 2026-11-22)
+SLURMCTLD_PORT = 6817
+
+_T = TypeVar("_T")
+
+#: Actions that the role of the nodes must allow on every resource.
+JOIN_ACTIONS = tuple(_JOIN)
+
+_VERSION = re.compile(r"\d{2}\.\d{2}", re.ASCII)
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class _PcsClusterBase(cdk.Resource):
+    """Base of created and imported clusters."""
+
+    cluster_id: str
+    cluster_arn: str
+    slurm_version: str
+    node_role: iam.IRole
+    instance_profile_arn: str
+    _connections: ec2.Connections
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the controller; the default port is that of slurmctld."""
+        return self._connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Principal of the nodes."""
+        return self.node_role.grant_principal
+
+    @property
+    def grants(self) -> PcsClusterGrants:
+        """Permissions on the cluster."""
+        return PcsClusterGrants(self.cluster_arn)
+
+    def _connect(self, security_groups: Sequence[ec2.ISecurityGroup]) -> None:
+        self._connections = ec2.Connections(
+            security_groups=list(security_groups), default_port=ec2.Port.tcp(SLURMCTLD_PORT)
+        )
+
+
+class _ImportedPcsCluster(_PcsClusterBase):
+    """An existing cluster."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster_id: str,
+        slurm_version: str,
+        node_role: iam.IRole,
+        instance_profile_arn: str,
+        security_groups: Sequence[ec2.ISecurityGroup],
+    ) -> None:
+        super().__init__(scope, id)
+        self.cluster_id = cluster_id
+        self.cluster_arn = cdk.Stack.of(self).format_arn(service="pcs", resource="cluster", resource_name=cluster_id)
+        self.slurm_version = slurm_version
+        self.node_role = node_role
+        self.instance_profile_arn = instance_profile_arn
+        self._connect(security_groups)
+
+
+class PcsCluster(_PcsClusterBase):
+    """A Slurm cluster: the managed controller, accounting, and the role of the nodes.
+
+    Node groups, queues and login nodes are separate constructs, and may be in other stacks: `PcsComputeNodeGroup`,
+    `PcsQueue`, `PcsLoginNodeGroup`.
+
+    Args:
+        name: Name of the cluster, 3 to 40 characters. A change replaces the cluster.
+        max_instances: Largest number of instances that the cluster manages, login nodes included.
+        size: Size of the controller; see `pcs.SIZES`. A change would replace the cluster, which CloudFormation refuses
+            under the same name. Default: the smallest size for `max_instances`.
+        subnet: Subnet of the controller's network interface; not in a Local Zone.
+        security_groups: Security groups of the controller; each must allow all traffic from itself, as
+            `EfaSecurityGroup` does.
+        slurm_version: Version of Slurm that PCS supports. Default: 25.11.
+        options: Accounting, REST API, metrics and settings. Default: accounting only.
+        scale_down_idle_time: Time after which an idle node that was powered on for a job is terminated. Default: 10
+            minutes.
+        node_role: Role of the nodes. Its path must contain `/aws-pcs/`, or its name must begin with `AWSPCS`, and it
+            must allow `JOIN_ACTIONS` on `*`. Default: a new role with its instance profile.
+        instance_profile: Instance profile of that role. Default: a new one on the path `/aws-pcs/`.
+
+    Raises:
+        ValueError: If PCS does not accept name, number of instances, version or settings. All reasons at once.
+    """
+
+    @staticmethod
+    def from_pcs_cluster_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        cluster_id: str,
+        slurm_version: str,
+        node_role: iam.IRole,
+        instance_profile_arn: str,
+        security_groups: Sequence[ec2.ISecurityGroup] = (),
+    ) -> IPcsCluster:
+        """Import an existing cluster.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            cluster_id: Id of the cluster, such as `pcs_abc123`.
+            slurm_version: Its version of Slurm, such as `25.11`.
+            node_role: Role of its nodes.
+            instance_profile_arn: ARN of the instance profile of its nodes.
+            security_groups: Security groups of its controller. Default: not known; rules cannot be added.
+        """
+        return _ImportedPcsCluster(
+            scope,
+            id,
+            cluster_id=cluster_id,
+            slurm_version=slurm_version,
+            node_role=node_role,
+            instance_profile_arn=instance_profile_arn,
+            security_groups=security_groups,
+        )
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        max_instances: int,
+        subnet: ec2.ISubnet,
+        security_groups: Sequence[ec2.ISecurityGroup],
+        size: str | None = None,
+        slurm_version: str = pcs.DEFAULT_SLURM_VERSION,
+        options: SlurmOptions | None = None,
+        scale_down_idle_time: cdk.Duration | None = None,
+        node_role: iam.IRole | None = None,
+        instance_profile: iam.IInstanceProfile | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        options = options or SlurmOptions()
+        problems = [
+            *pcs.check_cluster_name(name),
+            *(pcs.check_slurm_version(slurm_version) if not _VERSION.fullmatch(slurm_version) else ()),
+            *pcs.check_nodes(max_instances, size),
+            *options.problems(slurm_version),
+        ]
+        if problems:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        # PCS gets versions and sizes before this library knows them.
+        for message in pcs.check_slurm_version(slurm_version):
+            cdk.Validations.of(self).add_warning("ultracluster:slurm-version", message)
+        if size is not None and size not in pcs.SIZES:
+            message = f"the size must be one of {', '.join(pcs.SIZES)}, got {size!r}"
+            cdk.Validations.of(self).add_warning("ultracluster:slurm-size", message)
+        idle = scale_down_idle_time or cdk.Duration.minutes(10)
+        if instance_profile is not None and node_role is None:
+            raise ValueError(f"{self.node.path}: instance_profile needs node_role, the role that is in it")
+        if node_role is None:
+            created = NodeRole(self, "NodeRole", path=_ROLE_PATH, account_wide_actions=_JOIN)
+            node_role, instance_profile = created, created.instance_profile
+        #: The role of every node; grant it what jobs need.
+        self.node_role: iam.IRole = node_role
+        profile = instance_profile or iam.InstanceProfile(self, "InstanceProfile", path=_ROLE_PATH, role=node_role)
+        #: ARN of the instance profile of every node.
+        self.instance_profile_arn = profile.instance_profile_arn
+        self.resource = l1.CfnCluster(
+            self,
+            "Resource",
+            name=name,
+            size=size or pcs.size_for(max_instances),
+            scheduler=l1.CfnCluster.SchedulerProperty(type="SLURM", version=slurm_version),
+            networking=l1.CfnCluster.NetworkingProperty(
+                subnet_ids=[subnet.subnet_id],
+                security_group_ids=[group.security_group_id for group in security_groups],
+            ),
+            slurm_configuration=l1.CfnCluster.SlurmConfigurationProperty(
+                scale_down_idle_time_in_seconds=int(idle.to_seconds()),
+                accounting=l1.CfnCluster.AccountingProperty(
+                    mode="STANDARD", default_purge_time_in_days=options.accounting_purge_days
+                )
+                if options.accounting
+                else None,
+                slurm_rest=l1.CfnCluster.SlurmRestProperty(mode="STANDARD") if options.rest_api else None,
+                slurm_custom_settings=_settings(l1.CfnCluster.SlurmCustomSettingProperty, options.all_settings),
+                slurmdbd_custom_settings=_settings(
+                    l1.CfnCluster.SlurmdbdCustomSettingProperty, options.slurmdbd_settings
+                ),
+                cgroup_custom_settings=_settings(l1.CfnCluster.CgroupCustomSettingProperty, options.cgroup_settings),
+            ),
+        )
+        #: Version of Slurm.
+        self.slurm_version = slurm_version
+        #: Accounting, REST API, metrics and settings.
+        self.options = options
+        #: Id of the cluster, such as `pcs_abc123`.
+        self.cluster_id = self.resource.attr_id
+        #: ARN of the cluster.
+        self.cluster_arn = self.resource.attr_arn
+        self._connect(security_groups)
+
+
+def _settings(kind: Callable[..., _T], values: Mapping[str, str]) -> list[_T] | None:
+    # PCS refuses an empty list.
+    return [kind(parameter_name=name, parameter_value=value) for name, value in sorted(values.items())] or None

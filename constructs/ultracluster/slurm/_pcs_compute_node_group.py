@@ -1,0 +1,229 @@
+"""A group of equal Slurm nodes."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_pcs as l1
+from constructs import Construct
+
+from ultracluster.boot import BootScript
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.compute import NodeGroupTemplate, image_id
+from ultracluster.planning.capacity import check_static_nodes, placement, static_nodes
+from ultracluster.planning.slurm import check_gres, check_settings
+from ultracluster.slurm._grants import PcsNodeGroupGrants
+from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
+from ultracluster.slurm._node_scripts import NodeScripts
+
+#: Port of slurmd. https://slurm.schedmd.com/network.html (read 2026-11-22)
+SLURMD_PORT = 6818
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class _PcsNodeGroupBase(cdk.Resource):
+    """Base of created and imported node groups."""
+
+    node_group_id: str
+    node_group_arn: str
+    name: str
+    _cluster: IPcsCluster
+    _connections: ec2.Connections
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the nodes; the default port is that of slurmd."""
+        return self._connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Principal of the nodes: all node groups of a cluster share one role."""
+        return self._cluster.grant_principal
+
+    @property
+    def grants(self) -> PcsNodeGroupGrants:
+        """Permissions on the group and its nodes."""
+        return PcsNodeGroupGrants(self, node_group_id=self.node_group_id, node_group_arn=self.node_group_arn)
+
+    def _connect(self, security_groups: Sequence[ec2.ISecurityGroup]) -> None:
+        self._connections = ec2.Connections(
+            security_groups=list(security_groups), default_port=ec2.Port.tcp(SLURMD_PORT)
+        )
+
+
+class _ImportedPcsNodeGroup(_PcsNodeGroupBase):
+    """An existing node group."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: IPcsCluster,
+        node_group_id: str,
+        name: str,
+        security_groups: Sequence[ec2.ISecurityGroup],
+    ) -> None:
+        super().__init__(scope, id)
+        self._cluster = cluster
+        self.node_group_id = node_group_id
+        self.node_group_arn = f"{cluster.cluster_arn}/computenodegroup/{node_group_id}"
+        self.name = name
+        self._connect(security_groups)
+
+
+class PcsComputeNodeGroup(_PcsNodeGroupBase):
+    """A compute node group of AWS PCS.
+
+    Args:
+        cluster: Cluster of the nodes.
+        name: Name of the group, 3 to 25 characters; its Slurm nodes are NAME-1, NAME-2, ...
+        template: Launch template, created with `service="pcs"`, a subnet and an image that is ready for PCS.
+        count: Largest number of nodes.
+        minimum: Number of nodes that are always up; the others are powered on for jobs. Default: `count` for reserved
+            capacity, which is paid for anyway; 0 on demand, with Spot and with an interruptible reservation.
+        boot: Script that a node runs at every boot before it takes jobs, from `boot.boot_script`; the image needs
+            version 1.5.0 of the PCS agent or a newer one. A change drains and replaces the nodes. Default: none.
+        features: Features that jobs select with `--constraint`. Default: none.
+        slurm_settings: Settings of slurm.conf for the nodes, by name, such as `Weight`. Default: none.
+        gres: Records of gres.conf, each a mapping of attributes. Default: PCS writes one for the GPUs of the type.
+
+    Raises:
+        ValueError: If PCS does not accept name or counts, the capacity cannot hold the nodes, or the template is for
+            another service, or without subnet or image. All reasons at once.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-configure-cng.html and
+    slurm-custom-settings-cng.html (read 2026-11-21)
+    """
+
+    @staticmethod
+    def from_pcs_compute_node_group_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        cluster: IPcsCluster,
+        node_group_id: str,
+        name: str,
+        security_groups: Sequence[ec2.ISecurityGroup] = (),
+    ) -> IPcsComputeNodeGroup:
+        """Import an existing node group.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            cluster: Cluster of the nodes.
+            node_group_id: Id of the group, such as `pcs_abc123`.
+            name: Name of the group.
+            security_groups: Security groups of the nodes. Default: not known; rules cannot be added.
+        """
+        return _ImportedPcsNodeGroup(
+            scope, id, cluster=cluster, node_group_id=node_group_id, name=name, security_groups=security_groups
+        )
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: IPcsCluster,
+        name: str,
+        template: NodeGroupTemplate,
+        count: int,
+        minimum: int | None = None,
+        boot: BootScript | None = None,
+        features: Sequence[str] = (),
+        slurm_settings: Mapping[str, str] | None = None,
+        gres: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        super().__init__(scope, id)
+        if minimum is None:
+            minimum = static_nodes(template.capacity, count)
+        settings = dict(slurm_settings or {})
+        problems = [*pcs.check_node_group_name(name), *_check_counts(template, count, minimum)]
+        errors = check_settings("node-group", settings, version=cluster.slurm_version)
+        problems += [f"{key}: {error}" for key, error in errors.items()]
+        problems += check_gres(settings, gres, version=cluster.slurm_version)
+        if features and "Features" in settings:
+            problems.append("features are given twice: features and slurm_settings")
+        if template.service != "pcs":
+            problems.append(f"the template is for {template.service}; create it with service='pcs'")
+        for argument, value in (("subnet", template.subnet), ("image", template.image)):
+            if value is None:
+                problems.append(f"the template has no {argument}, and PCS requires one")
+        if problems or template.subnet is None or template.image is None:
+            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        setting = template.purchase.setting
+        scripts = None if boot is None else NodeScripts.of(self, cluster)
+        self.name = name
+        self.count = count
+        #: Launch template.
+        self.template = template
+        self._cluster = cluster
+        self._connect(template.security_groups)
+        self.resource = l1.CfnComputeNodeGroup(
+            self,
+            "Resource",
+            cluster_id=cluster.cluster_id,
+            name=name,
+            ami_id=image_id(self, template.image),
+            iam_instance_profile_arn=cluster.instance_profile_arn,
+            subnet_ids=[template.subnet.subnet_id],
+            purchase_option=str(setting[1]) if setting else None,
+            instance_configs=[l1.CfnComputeNodeGroup.InstanceConfigProperty(instance_type=template.instance_type.name)],
+            scaling_configuration=l1.CfnComputeNodeGroup.ScalingConfigurationProperty(
+                min_instance_count=minimum, max_instance_count=count
+            ),
+            custom_launch_template=l1.CfnComputeNodeGroup.CustomLaunchTemplateProperty(
+                template_id=template.launch_template_id, version=template.version_number
+            ),
+            node_lifecycle_actions=scripts.add(boot) if scripts and boot else None,
+            slurm_configuration=_settings({"Features": ",".join(features)} if features else {}, settings, gres),
+        )
+        # Nodes cannot register before the cluster exists and their role has its policy.
+        self.resource.node.add_dependency(cluster, *([scripts] if scripts else []))
+        #: Id of the group.
+        self.node_group_id = self.resource.attr_id
+        #: ARN of the group.
+        self.node_group_arn = self.resource.attr_arn
+
+    @property
+    def node_names(self) -> str:
+        """Slurm nodes of the group in the syntax of `scontrol`: `train-[1-64]`."""
+        return f"{self.name}-[1-{self.count}]"
+
+
+def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list[str]:
+    if cdk.Token.is_unresolved(count) or not 0 <= minimum <= count or count < 1:
+        return [f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}"]
+    if problems := check_static_nodes(template.capacity, minimum=minimum, count=count):
+        return [f"minimum {problem}" for problem in problems]
+    sizes = sorted({server.instances for server in template.instance_type.ultraservers})
+    capacity, held = template.capacity, template.capacity.max_instances
+    try:
+        placement(template.placed, record=template.instance_type, capacity=capacity, count=count)
+    except ValueError as error:
+        return [str(error)]
+    if sizes and count not in ([held] if held else sizes):
+        whole = " or ".join(map(str, [held] if held else sizes))
+        return [f"count must be a whole UltraServer, {whole} instances of {template.instance_type.name}, got {count}"]
+    if held is not None and count > held:
+        return [f"count must be at most the {held} instances that {capacity.word} holds, got {count}"]
+    return []
+
+
+def _settings(
+    features: Mapping[str, str], settings: Mapping[str, str], gres: Sequence[Mapping[str, str]]
+) -> l1.CfnComputeNodeGroup.SlurmConfigurationProperty | None:
+    values = {**features, **settings}
+    if not values and not gres:
+        return None
+    return l1.CfnComputeNodeGroup.SlurmConfigurationProperty(
+        slurm_custom_settings=[
+            l1.CfnComputeNodeGroup.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
+            for name, value in values.items()
+        ]
+        or None,
+        gres_custom_settings=[dict(record) for record in gres] or None,
+    )

@@ -1,0 +1,206 @@
+"""Draining Slurm nodes before their Capacity Block ends."""
+
+import shlex
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.compute import CapacityNotices
+from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
+from ultracluster.security import wildcard_finding
+from ultracluster.slurm._grants import NODE_GROUP_TAG
+from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
+from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+
+#: Time between the drain of the nodes and their termination.
+DRAIN = timedelta(hours=1)
+#: Time between the notice and the end of the block.
+NOTICE = timedelta(days=1)
+
+
+class PcsDrain(cdk.Resource):
+    """Drain the nodes of a Capacity Block before it ends, and send a notice.
+
+    AWS PCS has no such feature: when a block expires, its nodes are terminated with the jobs on them. At the time of
+    the drain, EventBridge Scheduler runs `scontrol` on the login nodes through Systems Manager: running jobs continue,
+    and no new ones start. If that fails, the topic is notified. Another end, of a block that is extended, changes the
+    schedules and no node.
+
+    Args:
+        cluster: Cluster of the nodes. An existing node role must allow `security.SESSION_MANAGER_ACTIONS`.
+        login: Login nodes, on which `scontrol` runs.
+        node_group: Nodes of a Capacity Block whose end is known.
+        notices: Topic of the notice.
+        drain: Time before EC2 terminates the nodes, or before they must be terminated. Default: one hour.
+        notice: Time between the notice and the end. Default: one day.
+
+    Raises:
+        ValueError: If the nodes are in no Capacity Block, its end is not known, or a duration is negative.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks.html and
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: IPcsCluster,
+        login: IPcsComputeNodeGroup,
+        node_group: PcsComputeNodeGroup,
+        notices: CapacityNotices,
+        drain: timedelta = DRAIN,
+        notice: timedelta = NOTICE,
+    ) -> None:
+        super().__init__(scope, id)
+        capacity = node_group.template.capacity
+        if not isinstance(capacity, CapacityBlock | UltraServerBlock):
+            raise ValueError(f"{self.node.path}: {node_group.name} is in no Capacity Block, so it does not end")
+        if capacity.ends is None or capacity.terminates_at is None:
+            raise ValueError(f"{self.node.path}: capacity must have an end: {type(capacity).__name__}(ends=...)")
+        if min(drain, notice) < timedelta(0):
+            raise ValueError(f"{self.node.path}: drain and notice must not be negative, got {drain} and {notice}")
+        end = capacity.ends.astimezone(UTC)
+        #: Time of the drain, in UTC.
+        self.drains_at: datetime = capacity.terminates_at - drain
+        reason = f"Capacity Block {capacity.reservation_id} ends at {_clock(end)}"
+        # A separate document: the role may run nothing else, and its failures are distinct from those of others.
+        document = ssm.CfnDocument(
+            self,
+            "Document",
+            document_type="Command",
+            update_method="NewVersion",
+            content=_script(
+                f'export PATH="$PATH:/opt/aws/pcs/scheduler/slurm-{cluster.slurm_version}/bin"',
+                shlex.join(
+                    ["scontrol", "update", f"NodeName={node_group.node_names}", "State=DRAIN", f"Reason={reason}"]
+                ),
+            ),
+        )
+        role = self._role(node_group, login, document)
+        notices.grants.publish(role)
+        self._schedule(
+            "Schedule",
+            at=self.drains_at,
+            call="ssm:sendCommand",
+            role=role,
+            request={
+                "DocumentName": document.ref,
+                "Targets": [{"Key": f"tag:{NODE_GROUP_TAG}", "Values": [login.node_group_id]}],
+            },
+        )
+        self._schedule(
+            "Notice",
+            at=end - notice,
+            call="sns:publish",
+            role=role,
+            request={
+                "TopicArn": notices.topic.topic_arn,
+                "Subject": f"Capacity of {node_group.name} ends"[:100],
+                "Message": self._message(node_group, capacity, end, cluster),
+            },
+        )
+        # https://docs.aws.amazon.com/systems-manager/latest/userguide/monitoring-eventbridge-events.html
+        # (read 2026-11-21)
+        events.Rule(
+            self,
+            "Failure",
+            description=f"The drain of {node_group.name} failed",
+            event_pattern=events.EventPattern(
+                source=["aws.ssm"],
+                detail_type=["EC2 Command Status-change Notification"],
+                detail={"document-name": [document.ref], "status": ["Failed", "TimedOut", "Cancelled"]},
+            ),
+            targets=[targets.SnsTopic(notices.topic)],
+        )
+
+    def _role(
+        self, node_group: PcsComputeNodeGroup, login: IPcsComputeNodeGroup, document: ssm.CfnDocument
+    ) -> iam.Role:
+        stack = cdk.Stack.of(self)
+        role = iam.Role(
+            self,
+            "Role",
+            description=f"Drains {node_group.name} before its Capacity Block ends",
+            assumed_by=iam.ServicePrincipal(
+                "scheduler.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": stack.account}}
+            ),
+        )
+        arn = stack.format_arn(service="ssm", resource="document", resource_name=document.ref)
+        instances = stack.format_arn(service="ec2", resource="instance", resource_name="*")
+        role.add_to_policy(iam.PolicyStatement(actions=["ssm:SendCommand"], resources=[arn]))
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["ssm:SendCommand"],
+                resources=[instances],
+                conditions={"StringEquals": {f"ssm:resourceTag/{NODE_GROUP_TAG}": login.node_group_id}},
+            )
+        )
+        cdk.Validations.of(role).acknowledge(
+            cdk.Acknowledgment(
+                id=wildcard_finding(self, instances),
+                reason="The ARNs of replaced instances are not known; the condition limits the statement to the tag of "
+                "login nodes, which only AWS PCS can set",
+            )
+        )
+        return role
+
+    def _message(
+        self,
+        node_group: PcsComputeNodeGroup,
+        capacity: CapacityBlock | UltraServerBlock,
+        end: datetime,
+        cluster: IPcsCluster,
+    ) -> str:
+        last = _clock(end - capacity.last_call)
+        lines = [
+            f"The Capacity Block {capacity.reservation_id} of the node group {node_group.name} ends at {_clock(end)}.",
+            f"From {_clock(self.drains_at)} on its nodes take no more jobs.",
+        ]
+        if isinstance(capacity, CapacityBlock):
+            lines.append(f"From {last} on EC2 terminates them with what still runs on them.")
+        else:
+            lines.append(
+                f"EC2 wants you to terminate the instances of an UltraServer before {last}. This does it, and jobs "
+                "that still run there fail and are queued again: aws pcs update-compute-node-group --region "
+                f"{cdk.Stack.of(self).region} --cluster-identifier {cluster.cluster_id} "
+                f"--compute-node-group-identifier {node_group.node_group_id} "
+                "--scaling-configuration minInstanceCount=0,maxInstanceCount=0"
+            )
+        return "\n".join(lines)
+
+    def _schedule(self, id: str, *, at: datetime, call: str, role: iam.IRole, request: dict[str, object]) -> None:
+        stack = cdk.Stack.of(self)
+        scheduler.CfnSchedule(
+            self,
+            id,
+            schedule_expression=f"at({at:%Y-%m-%dT%H:%M:%S})",
+            schedule_expression_timezone="UTC",
+            flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
+            target=scheduler.CfnSchedule.TargetProperty(
+                arn=f"arn:{stack.partition}:scheduler:::aws-sdk:{call}",
+                role_arn=role.role_arn,
+                input=stack.to_json_string(request),
+            ),
+        )
+
+
+def _script(*lines: str) -> dict[str, Any]:
+    """Return the content of a Systems Manager document that runs a shell script."""
+    return {
+        "schemaVersion": "2.2",
+        "description": "Drains nodes before their Capacity Block ends",
+        "mainSteps": [{"action": "aws:runShellScript", "name": "drain", "inputs": {"runCommand": list(lines)}}],
+    }
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,98 @@
+"""Login nodes."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.boot import BootScript
+from ultracluster.catalogue.ec2 import INSTANCES_PER_SPREAD_GROUP, InstanceType
+from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
+from ultracluster.planning.capacity import Image
+from ultracluster.slurm._grants import PcsNodeGroupGrants
+from ultracluster.slurm._interfaces import IPcsCluster
+from ultracluster.slurm._login_ssh import LoginSsh
+from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class PcsLoginNodeGroup(cdk.Resource):
+    """Login nodes: a node group without a queue and without public addresses, for Session Manager.
+
+    Args:
+        cluster: Cluster of the nodes.
+        instance_type: Instance type; a type without GPU is enough.
+        subnet: Subnet of the nodes.
+        security_groups: Security groups of the nodes; those of the cluster, so that `srun` reaches compute nodes.
+        image: Image that is ready for PCS, of the type's architecture, or the id of one.
+        count: Number of login nodes, which are always up. Two or more are on separate hardware. Default: 1.
+        ssh: SSH access. Default: none; Session Manager only.
+        name: Name of the group. Default: `login`.
+        boot: Script that a node runs at every boot; see `PcsComputeNodeGroup`.
+        user_data: Plain text; see `compute.user_data`.
+        root_volume: See `NodeGroupTemplate`.
+        tags: Tags of the instances, their volumes and interfaces.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: IPcsCluster,
+        instance_type: InstanceType | str,
+        subnet: ec2.ISubnet,
+        security_groups: Sequence[ec2.ISecurityGroup],
+        image: Image | str,
+        count: int = 1,
+        ssh: LoginSsh | None = None,
+        name: str = "login",
+        boot: BootScript | None = None,
+        user_data: str | None = None,
+        root_volume: RootVolume | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        ssh_groups = [] if ssh is None else [ssh.security_group(self, "Ssh")]
+        self.template = NodeGroupTemplate(
+            self,
+            "Template",
+            instance_type=instance_type,
+            security_groups=[*security_groups, *ssh_groups],
+            placement_group="spread" if 1 < count <= INSTANCES_PER_SPREAD_GROUP else None,
+            access=None if ssh is None else Access(key_pair=ssh.key_pair),
+            service="pcs",
+            subnet=subnet,
+            image=image,
+            user_data=user_data,
+            root_volume=root_volume,
+            tags=tags,
+        )
+        self.node_group = PcsComputeNodeGroup(
+            self,
+            "NodeGroup",
+            cluster=cluster,
+            name=name,
+            template=self.template,
+            count=count,
+            boot=boot,
+            minimum=count,
+        )
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the nodes."""
+        return self.node_group.connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Principal of the nodes: all node groups of a cluster share one role."""
+        return self.node_group.grant_principal
+
+    @property
+    def grants(self) -> PcsNodeGroupGrants:
+        """Permissions on the group and its nodes; `start_session` allows a principal to log in."""
+        return self.node_group.grants

@@ -1,0 +1,259 @@
+"""Slurm and its nodes, from a cluster file."""
+
+from collections.abc import Callable, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.boot import BootScript, NodeBoot, health_settings
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.clusterfile import ClusterFile, NodeGroup, source_range
+from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
+from ultracluster.network import Network
+from ultracluster.observability import Observability, PrometheusWorkspace
+from ultracluster.orchestration import Output, acknowledge_accepted, add_warnings, capacity_notices, child_scope
+from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
+from ultracluster.slurm._accounts import SlurmAccounts
+from ultracluster.slurm._boot import node_boot
+from ultracluster.slurm._login_ssh import LoginSsh
+from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
+from ultracluster.slurm._node_outputs import node_outputs
+from ultracluster.slurm._node_users import NodeUsers
+from ultracluster.slurm._options import SlurmOptions
+from ultracluster.slurm._pcs_cluster import PcsCluster
+from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.slurm._pcs_drain import PcsDrain
+from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
+from ultracluster.slurm._pcs_queue import PcsQueue
+from ultracluster.storage import Storage
+
+
+class SlurmCluster(Construct):
+    """Slurm of a cluster file: controller, login nodes, node groups and queues on AWS PCS.
+
+    The construct holds the controller; `add_node_groups` creates the nodes in a scope of the caller.
+
+    Args:
+        cluster: Cluster file.
+        network: Network of controller and nodes.
+        storage: File systems that nodes mount, and the bucket that they may use.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
+        super().__init__(scope, id)
+        self._cluster, self._network, self._storage = cluster, network, storage
+        #: Slurm controller.
+        self.controller = PcsCluster(
+            self,
+            "Slurm",
+            name=cluster.name,
+            max_instances=cluster.instances,
+            subnet=network.services_subnet,
+            security_groups=[network.nodes],
+            size=cluster.slurm.size,
+            slurm_version=cluster.slurm.version,
+            options=_options(cluster),
+            scale_down_idle_time=cdk.Duration.seconds(cluster.slurm.scale_down_idle_time.seconds),
+        )
+        self.controller.node.add_dependency(*network.ready)
+        acknowledge_accepted(self.controller, cluster)
+        #: Node groups by name; `login` is the group of the login nodes.
+        self.node_groups: dict[str, PcsComputeNodeGroup] = {}
+        self._allow_nodes(self.controller.node_role)
+
+    @property
+    def outputs(self) -> list[Output]:
+        """Outputs of the controller."""
+        return [Output("ClusterId", "AWS PCS cluster", self.controller.cluster_id)]
+
+    @property
+    def node_outputs(self) -> list[Output]:
+        """Outputs of the nodes."""
+        return node_outputs(self._cluster, self.node_groups)
+
+    def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
+        """Allow nodes to write metrics, and publish the URL of a workspace that only a deployment knows.
+
+        Nodes read the URL when their agent starts, so that another workspace replaces no node.
+        """
+        # By name, so that the policy belongs to this scope: its stack refers to that of the role, and not the reverse.
+        name = self.controller.node_role.role_name
+        # With a name of its own, the policy's logical id does not carry the name of the Stage.
+        role = iam.Role.from_role_name(scope, "MetricsNodeRole", name, default_policy_name="WriteMetrics")
+        workspace = observability.workspace
+        workspace.grants.write(role)
+        if isinstance(workspace, PrometheusWorkspace):
+            parameter = ssm.StringParameter(
+                scope,
+                "RemoteWriteUrlParameter",
+                parameter_name=remote_write_parameter(self._cluster),
+                string_value=workspace.remote_write_url,
+                description=f"Where the nodes of {self._cluster.name} write their metrics",
+            )
+            iam.Grant.add_to_principal(
+                grantee=role, actions=["ssm:GetParameter"], resource_arns=[parameter.parameter_arn]
+            )
+
+    def add_node_groups(
+        self, scope: Construct, extra: Callable[[InstanceType], Sequence[NodeBoot]] = lambda _: ()
+    ) -> None:
+        """Create the login nodes, the node groups and their queues.
+
+        Args:
+            scope: Scope of the nodes, in the stack of the controller or in another one.
+            extra: More files and units for the nodes of a type. Default: none.
+        """
+        cluster, groups = self._cluster, self.node_groups
+        add_warnings(scope, cluster)
+        groups["login"] = self._login(scope)
+        for group in cluster.node_groups:
+            boot = node_boot(
+                cluster,
+                self._storage,
+                group.instance_type,
+                zone=group.zone,
+                layout=group.layout,
+                extra=[
+                    *slurm_collectors(cluster, group.instance_type, group=group.name, layout=group.layout),
+                    *extra(group.instance_type),
+                ],
+            )
+            groups[group.name] = self._node_group(child_scope(scope, group.name), group, boot)
+        self._queues(scope)
+        # A node needs its routes, and the rules that allow its mounts, before it boots.
+        dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
+        for node_group in groups.values():
+            node_group.node.add_dependency(*dependencies)
+        self._drain_blocks(scope)
+
+    def _allow_nodes(self, role: iam.IRole) -> None:
+        cluster = self._cluster
+        if cluster.users:
+            NodeUsers(self, "Users", cluster=cluster.name, users=cluster.users).grants.read(role)
+        if self._storage.data_bucket is not None:
+            self._storage.data_bucket.grants.read_write(role)
+        bundle = cluster.lustre_client.bundle
+        if bundle is not None and bundle.url.startswith("s3://"):
+            name, _, key = bundle.url.removeprefix("s3://").partition("/")
+            arn = cdk.Stack.of(self).format_arn(service="s3", region="", account="", resource=name, resource_name=key)
+            role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn]))
+
+    def _login(self, scope: Construct) -> PcsComputeNodeGroup:
+        cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
+        return PcsLoginNodeGroup(
+            scope,
+            "Login",
+            cluster=self.controller,
+            instance_type=cluster.service_type,
+            # A Local Zone has few types; nodes without EFA can be beside the controller.
+            subnet=network.services_subnet,
+            security_groups=[network.nodes],
+            ssh=_ssh(cluster, network),
+            image=login.image or newest_image("pcs", cluster.service_type.architecture),
+            count=login.count,
+            boot=node_boot(
+                cluster,
+                self._storage,
+                cluster.service_type,
+                zone=cluster.network.control_plane_zone or cluster.zone,
+                extra=slurm_collectors(cluster, cluster.service_type),
+            ),
+            tags=cluster.tags,
+        ).node_group
+
+    def _node_group(self, scope: Construct, group: NodeGroup, boot: BootScript) -> PcsComputeNodeGroup:
+        template = NodeGroupTemplate(
+            scope,
+            "Template",
+            instance_type=group.instance_type,
+            layout=group.layout,
+            service="pcs",
+            capacity=group.capacity,
+            placement_group=group.placement_group,
+            security_groups=[self._network.nodes],
+            subnet=self._network.subnet_of(group, self._cluster),
+            image=group.image or newest_image("pcs", group.instance_type.architecture),
+            root_volume=RootVolume(gib=group.root_volume.gib),
+            tags=self._cluster.tags,
+        )
+        return PcsComputeNodeGroup(
+            scope,
+            "NodeGroup",
+            cluster=self.controller,
+            name=group.name,
+            template=template,
+            count=group.count,
+            boot=boot,
+            minimum=group.minimum,
+            features=group.features,
+            slurm_settings=group.slurm.settings,
+            gres=group.slurm.gres,
+        )
+
+    def _queues(self, scope: Construct) -> None:
+        cluster, groups = self._cluster, self.node_groups
+        script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
+        accounts = (
+            SlurmAccounts(
+                scope, "Accounts", cluster=self.controller, login=groups["login"], script=script, wait=bool(late)
+            )
+            if script
+            else None
+        )
+        for plan in cluster.queues:
+            queue = PcsQueue(
+                child_scope(scope, plan.name),
+                "Queue",
+                cluster=self.controller,
+                name=plan.name,
+                node_groups=[groups[group.name] for group in cluster.node_groups if group.section in plan.sections],
+                slurm_settings=plan.settings,
+            )
+            if accounts is not None and plan in late:
+                queue.node.add_dependency(accounts)
+
+    def _drain_blocks(self, scope: Construct) -> None:
+        blocks = {
+            group.name: group.capacity
+            for group in self._cluster.node_groups
+            if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
+        }
+        if not blocks:
+            return
+        notices = capacity_notices(scope, self._cluster, list(blocks.values()))
+        section = self._cluster.notifications
+        for name, block in blocks.items():
+            if block.ends is not None:
+                PcsDrain(
+                    child_scope(scope, name),
+                    "Drain",
+                    cluster=self.controller,
+                    login=self.node_groups["login"],
+                    node_group=self.node_groups[name],
+                    notices=notices,
+                    drain=section.drain.timedelta,
+                    notice=section.notice.timedelta,
+                )
+
+
+def _options(cluster: ClusterFile) -> SlurmOptions:
+    slurm, purge = cluster.slurm, cluster.slurm.accounting_purge_time
+    return SlurmOptions(
+        accounting=slurm.accounting,
+        accounting_purge_days=None if purge is None else purge.timedelta.days,
+        rest_api=slurm.rest_api,
+        metrics=cluster.slurm_metrics,
+        settings=health_settings(cluster.slurm_settings) if slurm.health else cluster.slurm_settings,
+        slurmdbd_settings=slurm.slurmdbd_settings,
+        cgroup_settings=slurm.cgroup_settings,
+    )
+
+
+def _ssh(cluster: ClusterFile, network: Network) -> LoginSsh | None:
+    section = cluster.slurm.login.ssh
+    if section is None:
+        return None
+    sources = [source_range(word) for word in section.sources]
+    return LoginSsh(vpc=network.vpc, key_pair=section.key_pair, sources=sources)

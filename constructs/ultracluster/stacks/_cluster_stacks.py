@@ -1,0 +1,73 @@
+"""The stacks of one cluster, wired."""
+
+import aws_cdk as cdk
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.stacks._cluster_stack import ClusterStack
+from ultracluster.stacks._compute_stack import ComputeStack
+from ultracluster.stacks._environment import check_environment
+from ultracluster.stacks._network_stack import NetworkStack
+from ultracluster.stacks._observability_stack import ObservabilityStack
+from ultracluster.stacks._storage_stack import StorageStack
+from ultracluster.storage import Storage
+
+
+class ClusterStacks:
+    """Network, Storage, Cluster, Observability and Compute: split by lifetime, and by who may delete them.
+
+    Args:
+        stage: App, which is a Stage, or a Stage of a pipeline.
+        cluster: Cluster file, as `clusterfile.load` returns it.
+        account: AWS account. Default: that of the file, then that of the stage, then that of the credentials.
+
+    Raises:
+        ValueError: If account or region of stage and cluster file differ.
+    """
+
+    def __init__(self, stage: cdk.Stage, *, cluster: ClusterFile, account: str | None = None) -> None:
+        account = account or cluster.account or stage.account
+        check_environment(stage.node.path or "App", cluster, account=stage.account, region=stage.region)
+        check_environment(stage.node.path or "App", cluster, account=account, region=None)
+        name = cluster.name
+        env = cdk.Environment(account=account, region=cluster.region)
+        #: Network stack.
+        self.network = NetworkStack(stage, f"{name}-Network", cluster=cluster, env=env)
+        network = self.network.network
+        #: Storage stack. None: the file has no storage, and CloudFormation has no empty stacks.
+        self.storage = (
+            StorageStack(stage, f"{name}-Storage", cluster=cluster, network=network, env=env)
+            if Storage.needed(cluster)
+            else None
+        )
+        storage = self.storage.storage if self.storage else Storage()
+        #: Stack of the control plane.
+        self.cluster = ClusterStack(
+            stage, f"{name}-Cluster", cluster=cluster, network=network, storage=storage, env=env
+        )
+        orchestrator = self.cluster.orchestrator
+        #: Observability stack. None: monitoring is off.
+        self.observability = (
+            ObservabilityStack(
+                stage,
+                f"{name}-Observability",
+                cluster=cluster,
+                network=network,
+                storage=storage,
+                orchestrator=orchestrator,
+                env=env,
+            )
+            if cluster.observability.on
+            else None
+        )
+        #: Stack of the nodes.
+        self.compute = ComputeStack(stage, f"{name}-Compute", cluster=cluster, orchestrator=orchestrator, env=env)
+        # The stage may hold another cluster.
+        for stack in self.stacks:
+            for key, value in cluster.tags.items():
+                cdk.Tags.of(stack).add(key, value)
+
+    @property
+    def stacks(self) -> list[cdk.Stack]:
+        """All stacks, in the order of their deployment."""
+        every = (self.network, self.storage, self.cluster, self.observability, self.compute)
+        return [stack for stack in every if stack is not None]

@@ -1,0 +1,26 @@
+"""Account and region of a cluster file and of the stacks that it is deployed to."""
+
+import aws_cdk as cdk
+
+from ultracluster.clusterfile import ClusterFile
+
+
+def check_environment(path: str, cluster: ClusterFile, *, account: str | None, region: str | None) -> None:
+    """Check that account and region are those of a cluster file.
+
+    Args:
+        path: Path of the construct, for the message.
+        cluster: Cluster file.
+        account: Account of the stack or stage. Tokens and None are not checked.
+        region: Region of the stack or stage. Tokens and None are not checked.
+
+    Raises:
+        ValueError: If they differ.
+    """
+    problems = [
+        f"{path}: the cluster file has {name}: {expected}, and the stack or stage is in {actual}; make them agree"
+        for name, expected, actual in (("region", cluster.region, region), ("account", cluster.account, account))
+        if expected is not None and actual is not None and not cdk.Token.is_unresolved(actual) and actual != expected
+    ]
+    if problems:
+        raise ValueError("\n".join(problems))

@@ -1,0 +1,133 @@
+"""CloudWatch alarms of a resource, one facade for all."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlarmDefinition:
+    """Default of an alarm.
+
+    Args:
+        metric: Creates the metric.
+        threshold: The alarm is in ALARM above this value.
+        evaluation_periods: Number of consecutive periods above the threshold.
+        period: Length of a period. It must be the period of the metric.
+        description: What is wrong and what to do; may hold `{threshold}` and `{minutes}`.
+    """
+
+    metric: Callable[[], cloudwatch.IMetric]
+    threshold: float
+    evaluation_periods: int
+    period: cdk.Duration
+    description: str
+
+
+class Alarms:
+    """Alarms of a resource. Nothing is created until `add` or `add_all` is called.
+
+    Missing data does not breach: a file system without clients publishes nothing.
+
+    Args:
+        owner: The resource.
+        definitions: The alarms, by name.
+    """
+
+    def __init__(self, owner: Construct, definitions: Mapping[str, AlarmDefinition]) -> None:
+        self._owner = owner
+        self._definitions = definitions
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names that `add` takes."""
+        return tuple(self._definitions)
+
+    def add(
+        self,
+        name: str,
+        action: cloudwatch.IAlarmAction | sns.ITopic,
+        *,
+        threshold: float | None = None,
+        evaluation_periods: int | None = None,
+        period: cdk.Duration | None = None,
+        scope: Construct | None = None,
+        id: str | None = None,
+    ) -> cloudwatch.Alarm:
+        """Create an alarm.
+
+        Args:
+            name: One of `names`.
+            action: Action of the states ALARM and OK, or the topic to notify. If a KMS key of the account encrypts
+                the topic, its key policy must allow CloudWatch.
+            threshold: The alarm is in ALARM above this value. Default: that of the definition.
+            evaluation_periods: Number of consecutive periods. Default: that of the definition.
+            period: Length of a period. Default: that of the definition.
+            scope: Where the alarm is created. Default: `Alarms` below the resource.
+            id: Id of the alarm, for a second alarm of this name. Default: the name.
+
+        Raises:
+            ValueError: If there is no alarm of this name, or the action is not an action.
+        """
+        path = self._owner.node.path
+        definition = self._definitions.get(name)
+        if definition is None:
+            raise ValueError(f"{path}: name must be one of {', '.join(self._definitions)}, got {name!r}")
+        if not hasattr(action, "topic_arn") and not hasattr(action, "bind"):
+            raise ValueError(f"{path}: action must be an IAlarmAction or an ITopic, got {action!r}")
+        metric = definition.metric()
+        if period is not None:
+            metric = metric.with_(period=period)  # type: ignore[attr-defined]  # metrics and expressions have it
+        limit = definition.threshold if threshold is None else threshold
+        periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
+        minutes = (period or definition.period).to_minutes(integral=False) * periods
+        alarm = cloudwatch.Alarm(
+            scope or self._scope,
+            id or name,
+            metric=metric,
+            threshold=limit,
+            evaluation_periods=periods,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            alarm_description=definition.description.format(threshold=f"{limit:,g}", minutes=f"{minutes:g}"),
+        )
+        bound: Any = actions.SnsAction(cast(sns.ITopic, action)) if hasattr(action, "topic_arn") else action
+        alarm.add_alarm_action(bound)
+        alarm.add_ok_action(bound)
+        return alarm
+
+    def add_all(
+        self,
+        action: cloudwatch.IAlarmAction | sns.ITopic,
+        *,
+        leave_out: Collection[str] = (),
+        scope: Construct | None = None,
+    ) -> list[cloudwatch.Alarm]:
+        """Create every alarm with its defaults.
+
+        Args:
+            action: Action of the states ALARM and OK, or the topic to notify.
+            leave_out: Names of alarms that are not created.
+            scope: Where the alarms are created. Default: `Alarms` below the resource.
+
+        Raises:
+            ValueError: If `leave_out` holds an unknown name, or the action is not an action.
+        """
+        left_out = {leave_out} if isinstance(leave_out, str) else set(leave_out)
+        if unknown := left_out - set(self._definitions):
+            raise ValueError(
+                f"{self._owner.node.path}: leave_out must hold names of {', '.join(self._definitions)}, "
+                f"got {', '.join(sorted(unknown))}"
+            )
+        return [self.add(name, action, scope=scope) for name in self._definitions if name not in left_out]
+
+    @property
+    def _scope(self) -> Construct:
+        existing = self._owner.node.try_find_child("Alarms")
+        return existing if isinstance(existing, Construct) else Construct(self._owner, "Alarms")

@@ -1,0 +1,96 @@
+"""Permissions on S3 and S3 Files: exact actions, for any principal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import IValidation
+
+from ultracluster.security import wildcard_finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permission:
+    """Actions on an ARN.
+
+    Args:
+        actions: IAM actions.
+        arn: The resource.
+        conditions: Conditions of the statement.
+    """
+
+    actions: Sequence[str]
+    arn: str
+    conditions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+
+def grant(
+    grantee: iam.IGrantable,
+    *permissions: Permission,
+    resource: iam.IResourceWithPolicyV2 | None = None,
+    key: kms.IKey | None = None,
+    key_actions: Sequence[str] = (),
+) -> iam.Grant:
+    """Allow a principal some actions.
+
+    Args:
+        grantee: The principal.
+        permissions: What is allowed.
+        resource: The resource whose policy allows a principal without a policy, such as a service.
+        key: KMS key of the resource.
+        key_actions: Actions on the key.
+    """
+    grants = []
+    for permission in permissions:
+        statement = {
+            "grantee": grantee,
+            "actions": list(permission.actions),
+            "resource_arns": [permission.arn],
+            "conditions": permission.conditions or None,
+        }
+        grants.append(
+            iam.Grant.add_to_principal(**statement)  # type: ignore[arg-type]
+            if resource is None
+            else iam.Grant.add_to_principal_or_resource(**statement, resource=resource)  # type: ignore[arg-type]
+        )
+    if key is not None:
+        # Not `key.grant`, whose statement in the key's policy names a role of another region and closes a circle.
+        grants.append(
+            iam.Grant.add_to_principal_or_resource(
+                grantee=grantee,
+                actions=list(key_actions),
+                resource_arns=[key.key_arn],
+                resource_self_arns=["*"],
+                resource=key,
+            )
+        )
+    whole = grants[0]
+    for more in grants[1:]:
+        whole = whole.combine(more)
+    principal = grantee.grant_principal
+    wildcards = [permission.arn for permission in permissions if permission.arn.endswith("*")]
+    if isinstance(principal, iam.Role) and wildcards:
+        principal.node.add_validation(_Wildcards(principal, wildcards))
+    return whole
+
+
+@jsii.implements(IValidation)
+class _Wildcards:
+    """Acknowledge cdk-nag's findings of wildcards, once references between stacks are resolved."""
+
+    def __init__(self, role: iam.Role, arns: Sequence[str]) -> None:
+        self._role = role
+        self._arns = arns
+
+    def validate(self) -> list[str]:
+        for arn in self._arns:
+            cdk.Validations.of(self._role).acknowledge(
+                cdk.Acknowledgment(
+                    id=wildcard_finding(self._role, arn),
+                    reason="jobs name their own objects: S3 knows them by prefix only, and the grant is for the bucket",
+                )
+            )
+        return []

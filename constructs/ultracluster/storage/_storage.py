@@ -1,0 +1,194 @@
+"""The storage of a cluster: created from its file, or handed in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from ultracluster.boot import Mount, Mountable
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.network import Network
+from ultracluster.storage._data_repositories import acknowledge, links
+from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem, ISharedFileSystem
+from ultracluster.storage.home._openzfs_home import OpenZfsHome
+from ultracluster.storage.lustre._file_system import LustreFileSystem
+from ultracluster.storage.lustre._imported import EXISTING_LUSTRE
+from ultracluster.storage.s3._data_bucket import EXISTING_BUCKET, DataBucket
+
+#: Mount paths of file systems that the cluster file does not name.
+_LUSTRE_PATH, _HOME_PATH = "/fsx", "/home"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Storage:
+    """File systems and data bucket of a cluster. Create one by hand to use existing ones."""
+
+    lustre: ILustreFileSystem | None = None
+    data_bucket: IDataBucket | None = None
+    home: ISharedFileSystem | None = None
+    #: File systems that every node mounts, by path. `UltraCluster` adds `lustre` and `home` if they are not in it.
+    file_systems: Mapping[str, Mountable] = field(default_factory=dict)
+
+    @classmethod
+    def from_cluster_file(cls, scope: Construct, cluster: ClusterFile, *, network: Network) -> "Storage":
+        """Create the key, the file systems and the data bucket of a cluster file."""
+        section = cluster.storage
+        if not cls.needed(cluster):
+            return cls()
+        creates = cluster.lustre_spec or section.home or section.data_bucket is True
+        key = _key(scope, cluster) if creates else None
+        lustre = _lustre(scope, cluster, network, key)
+        data_bucket = _data_bucket(scope, cluster, key)
+        if lustre is not None:
+            links(scope, cluster, lustre, data_bucket)
+        storage = cls(lustre=lustre, data_bucket=data_bucket, home=_home(scope, cluster, network, key))
+        return replace(storage, file_systems=storage._mounted(cluster))
+
+    @staticmethod
+    def needed(cluster: ClusterFile) -> bool:
+        """Report whether a cluster file has any storage of its own: CloudFormation has no empty stacks."""
+        section = cluster.storage
+        return section.lustre is not None or section.home is not None or bool(section.data_bucket)
+
+    @property
+    def mounts(self) -> list[Mount]:
+        """Mounts of every node."""
+        return [file_system.mount(path) for path, file_system in self.file_systems.items()]
+
+    def problems(self, cluster: ClusterFile) -> list[str]:
+        """Return what the cluster file requires and this storage, which takes the place of it, does not have."""
+        section, problems = cluster.storage, []
+        for name, required, present in (
+            ("lustre", section.lustre is not None, self.lustre is not None),
+            ("home", section.home is not None, self.home is not None),
+            ("data_bucket", _requires_bucket(cluster), self.data_bucket is not None),
+        ):
+            if required and not present:
+                key = name.replace("_", "-")
+                problems.append(
+                    f"storage has no {name}, and the cluster file has storage.{key}: "
+                    f"give Storage({name}=...), or remove storage.{key} from the file"
+                )
+        if section.lustre is not None and section.lustre.data_repository_associations:
+            problems.append(
+                "storage takes the place of storage.lustre.data_repository_associations of the cluster file: "
+                "remove it from the file, and create each link as DataRepositoryAssociation"
+            )
+        return problems
+
+    def connected(self, cluster: ClusterFile, *, network: Network) -> "Storage":
+        """Return this existing storage with its mounts, after allowing the nodes to reach its file systems."""
+        if self.lustre is not None:
+            # Nodes of other zones mount it over TCP.
+            self.lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
+        mounted = self._mounted(cluster)
+        for file_system in mounted.values():
+            # A `Mountable` of the caller may have no security group.
+            if file_system is not self.lustre and hasattr(file_system, "allow_clients"):
+                file_system.allow_clients(network.nodes)
+        return replace(self, file_systems=mounted)
+
+    def _mounted(self, cluster: ClusterFile) -> dict[str, Mountable]:
+        section, mounted = cluster.storage, dict(self.file_systems)
+        for file_system, path in (
+            (self.lustre, section.lustre.mount if section.lustre else _LUSTRE_PATH),
+            (self.home, section.home.mount if section.home else _HOME_PATH),
+        ):
+            if file_system is not None and not any(other is file_system for other in mounted.values()):
+                mounted[path] = file_system
+        return mounted
+
+
+def _requires_bucket(cluster: ClusterFile) -> bool:
+    """Report whether a cluster file has a data bucket of its own words, not by default only."""
+    section = cluster.storage
+    return bool(section.data_bucket) and "data_bucket" in section.model_fields_set
+
+
+def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None) -> ILustreFileSystem | None:
+    section, spec = cluster.storage.lustre, cluster.lustre_spec
+    if section is None:
+        return None
+    lustre: ILustreFileSystem
+    if section.existing is not None:
+        existing = section.existing
+        lustre = LustreFileSystem.from_lustre_file_system_attributes(
+            scope,
+            "Lustre",
+            file_system_id=existing.id,
+            mount_name=existing.mount_name,
+            efa=existing.efa,
+            zone=existing.zone,
+            cidr=None if existing.cidr is None else str(existing.cidr),
+            relatime=section.release_task is not None,
+            security_group=None
+            if existing.security_group is None
+            else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
+        )
+        lustre.allow_clients(network.nodes)
+        acknowledge(lustre, cluster, [EXISTING_LUSTRE])
+    else:
+        assert spec is not None
+        lustre = LustreFileSystem(
+            scope,
+            "Lustre",
+            vpc=network.vpc,
+            subnet=network.training_subnet,
+            spec=spec,
+            key=key,
+            maintenance=section.maintenance,
+            relatime=section.release_task is not None,
+            backup_days=None if section.backups is None else section.backups.seconds // 86_400,
+        )
+        acknowledge(lustre, cluster, ["ultracluster:lustre-tier", "ultracluster:lustre-version"])
+        # Nodes of other subnets mount it over TCP.
+        lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
+    return lustre
+
+
+def _data_bucket(scope: Construct, cluster: ClusterFile, key: kms.IKey | None) -> IDataBucket | None:
+    section = cluster.storage.existing_bucket
+    if section is None:
+        return DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None
+    bucket = DataBucket.from_data_bucket_attributes(
+        scope,
+        "Data",
+        bucket_name=section.name,
+        key=None if section.key is None else kms.Key.from_key_arn(scope, "DataKey", section.key),
+    )
+    acknowledge(bucket, cluster, [EXISTING_BUCKET])
+    return bucket
+
+
+def _home(scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None) -> OpenZfsHome | None:
+    section, size = cluster.storage.home, cluster.home_size
+    if section is None or size is None:
+        return None
+    home = OpenZfsHome(
+        scope,
+        "Home",
+        vpc=network.vpc,
+        # OpenZFS is not available in Local Zones; elsewhere this is the zone of the nodes.
+        subnet=network.services_subnet,
+        size=size,
+        client_ranges=[str(clients) for clients in cluster.home_clients],
+        key=key,
+        backup_days=section.backups.seconds // 86_400,
+    )
+    home.allow_clients(network.nodes)
+    return home
+
+
+def _key(scope: Construct, cluster: ClusterFile) -> kms.IKey:
+    if cluster.encryption_key is not None:
+        return kms.Key.from_key_arn(scope, "Key", cluster.encryption_key)
+    return kms.Key(
+        scope,
+        "Key",
+        description=f"File system and data of the cluster {cluster.name}",
+        enable_key_rotation=True,
+        removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    )

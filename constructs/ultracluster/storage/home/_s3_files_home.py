@@ -1,0 +1,238 @@
+"""A home file system of Amazon S3 Files, over a bucket."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3files as s3files
+from constructs import Construct
+
+from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
+from ultracluster.catalogue.storage import EXPORT_AFTER_SECONDS, EXPORT_FILES_PER_S, UNSUPPORTED, WRITE_GIB_PER_S
+from ultracluster.storage._alarms import Alarms
+from ultracluster.storage._checked import checked, listed, region_errors, unwrapped
+from ultracluster.storage._grants import Permission, grant
+from ultracluster.storage._interfaces import IDataBucket, ISharedFileSystem
+from ultracluster.storage._shared_file_system import SharedFileSystem
+from ultracluster.storage.home._imported import warn_of_import
+from ultracluster.storage.home._metrics import S3FilesMetrics
+from ultracluster.storage.home._mount_targets import check_subnets, target_id
+from ultracluster.storage.home._s3_files_role import s3_files_role
+
+#: Id of the warning about the limits of S3 Files.
+S3_FILES_LIMITS = "ultracluster:s3-files-limits"
+#: Id of the warning about a bucket whose versioning is not known.
+S3_FILES_VERSIONING = "ultracluster:s3-files-versioning"
+
+
+class S3FilesGrants:
+    """Permissions to mount a file system of S3 Files.
+
+    Large files are read from the bucket directly. IAM alone checks these reads: POSIX permissions do not apply.
+    """
+
+    def __init__(self, file_system_arn: str, bucket: s3.IBucket, bucket_key: kms.IKey | None) -> None:
+        self._arn = file_system_arn
+        self._bucket = bucket
+        self._key = bucket_key
+
+    def read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to mount it read-only."""
+        return self._grant(grantee, "s3files:ClientMount")
+
+    def read_write(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to mount it, to write, and to be root."""
+        return self._grant(grantee, "s3files:ClientMount", "s3files:ClientRootAccess", "s3files:ClientWrite")
+
+    def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
+        return grant(
+            grantee,
+            Permission(actions=actions, arn=self._arn),
+            Permission(actions=("s3:GetObject", "s3:GetObjectVersion"), arn=self._bucket.arn_for_objects("*")),
+            Permission(actions=("s3:ListBucket",), arn=self._bucket.bucket_arn),
+            key=self._key,
+            key_actions=("kms:Decrypt",),
+        )
+
+
+class _S3Files(SharedFileSystem):
+    """A file system of S3 Files."""
+
+    file_system_id: str
+    #: Permissions to mount it.
+    grants: S3FilesGrants
+    #: CloudWatch metrics.
+    metrics: S3FilesMetrics
+    #: CloudWatch alarms.
+    alarms: Alarms
+
+    def mount(self, path: str) -> Mount:
+        """Return the mount of a Slurm node."""
+        return s3_files_mount(file_system_id=self.file_system_id, path=path)
+
+    def volume(self, name: str) -> Volume:
+        """Return the volume of Kubernetes, with the CSI driver for EFS."""
+        return s3_files_volume(name=name, file_system_id=self.file_system_id)
+
+    def _set(self, *, file_system_id: str, bucket: s3.IBucket, bucket_key: kms.IKey | None) -> None:
+        self.file_system_id = file_system_id
+        arn = cdk.Stack.of(self).format_arn(service="s3files", resource="file-system", resource_name=file_system_id)
+        self.grants = S3FilesGrants(arn, bucket, bucket_key)
+        self.metrics = S3FilesMetrics(file_system_id)
+        self.alarms = Alarms(self, self.metrics.alarm_definitions())
+
+
+class S3FilesHome(_S3Files):
+    """Home directories that are also a prefix of a bucket, for S3 tools; not for checkpoints.
+
+    L1, because `aws_s3files` has no other constructs (aws-cdk-lib 2.275.0).
+
+    CloudFormation replaces the file system if bucket, prefix, role or key change; the files remain in the bucket, but
+    for the changes of the last minute. Role and file system are retained by default.
+
+    Nodes need amazon-efs-utils 3.0 (`client_install`) and a role that may mount (`grants.read_write`).
+
+    Args:
+        vpc: The VPC of the subnets.
+        subnets: Subnets of its mount targets, in one zone each: a node mounts in its own zone only.
+        bucket: A bucket of the same region, with versioning. Its lifecycle must not move objects of the prefix to
+            Glacier Flexible Retrieval or Deep Archive: those cannot be read through the file system.
+        prefix: The directory of the bucket that is the home, ending in `/`.
+        bucket_key: The KMS key of the bucket's objects. Default: S3 encrypts them with its own.
+        key: Key of the fast storage. Default: a key that AWS owns.
+        removal_policy: What happens to file system and role when they are removed from the template. Default: they are
+            retained, unless the deployment that creates them fails.
+
+    Raises:
+        ValueError: If S3 Files would refuse the file system. All reasons at once.
+
+    See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-prereq-policies.html (read 2026-11-21)
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnets: ec2.ISubnet | Sequence[ec2.ISubnet],
+        bucket: s3.IBucket | IDataBucket,
+        prefix: str = "home/",
+        bucket_key: kms.IKey | None = None,
+        key: kms.IKey | None = None,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> None:
+        super().__init__(scope, id)
+        places, bucket = listed(subnets), unwrapped(bucket)
+        errors = [
+            *check_subnets(vpc, places),
+            *region_errors(self, bucket=bucket, bucket_key=bucket_key, key=key),
+        ]
+        if not prefix.endswith("/") or prefix.startswith("/") or "//" in prefix:
+            errors.append(f"prefix must end in / and not begin with one, such as home/, got {prefix!r}")
+        versioned = _versioned(bucket)
+        if versioned is False:
+            errors.append("bucket must have versioning, by which S3 Files detects changes: set versioned=True")
+        if errors:
+            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+        self._warn(versioned)
+        self.security_group: ec2.ISecurityGroup = ec2.SecurityGroup(
+            self, "Group", vpc=vpc, description="S3 Files mount targets", allow_all_outbound=False
+        )
+        self._connect(self.security_group, ec2.Port.NFS, vpc, *places, bucket, bucket_key, key)
+        role = s3_files_role(self, bucket=bucket, bucket_key=bucket_key, removal_policy=removal_policy)
+        self._resource = s3files.CfnFileSystem(
+            self,
+            "Resource",
+            bucket=bucket.bucket_arn,
+            prefix=prefix,
+            role_arn=role.role_arn,
+            kms_key_id=None if key is None else key.key_arn,
+        )
+        self._resource.apply_removal_policy(removal_policy)
+        for subnet in places:
+            s3files.CfnMountTarget(
+                self,
+                target_id(subnet),
+                file_system_id=self._resource.attr_file_system_id,
+                subnet_id=subnet.subnet_id,
+                security_groups=[self.security_group.security_group_id],
+            )
+        self._set(file_system_id=self._resource.attr_file_system_id, bucket=bucket, bucket_key=bucket_key)
+
+    @staticmethod
+    def from_s3_files_home_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        file_system_id: str,
+        bucket: s3.IBucket | IDataBucket,
+        bucket_key: kms.IKey | None = None,
+        security_group: ec2.ISecurityGroup | None = None,
+    ) -> ISharedFileSystem:
+        """Import an existing file system of S3 Files, in the region of the stack.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            file_system_id: Such as `fs-0123456789abcdef0`.
+            bucket: Its bucket.
+            bucket_key: The KMS key of the bucket's objects. Default: S3 encrypts them with its own.
+            security_group: Security group of its mount targets, to which rules for clients are added. Default: its
+                owner adds them.
+        """
+        return _Imported(
+            scope,
+            id,
+            file_system_id=file_system_id,
+            bucket=bucket,
+            bucket_key=bucket_key,
+            security_group=security_group,
+        )
+
+    def _warn(self, versioned: bool | None) -> None:
+        validations = cdk.Validations.of(self)
+        validations.add_warning(
+            S3_FILES_LIMITS,
+            f"S3 Files takes {WRITE_GIB_PER_S} GiB/s of writes from all clients together (5 in some regions), exports "
+            f"{EXPORT_FILES_PER_S} files per second after {EXPORT_AFTER_SECONDS} seconds, and has no "
+            f"{', '.join(UNSUPPORTED)}: keep checkpoints and package caches elsewhere",
+        )
+        if versioned is None:
+            validations.add_warning(
+                S3_FILES_VERSIONING,
+                "synthesis cannot read whether the bucket has versioning, which S3 Files requires: check it with aws "
+                "s3api get-bucket-versioning --bucket NAME",
+            )
+
+
+class _Imported(_S3Files):
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        file_system_id: str,
+        bucket: s3.IBucket | IDataBucket,
+        bucket_key: kms.IKey | None,
+        security_group: ec2.ISecurityGroup | None,
+    ) -> None:
+        super().__init__(scope, id)
+        self._connect(security_group, ec2.Port.NFS)
+        self._set(file_system_id=file_system_id, bucket=unwrapped(bucket), bucket_key=bucket_key)
+        unseen = "that it has a mount target in the zone of each node"
+        warn_of_import(self, file_system_id, security_group, unseen)
+
+
+def _versioned(bucket: s3.IBucket) -> bool | None:
+    """Return whether a bucket has versioning; None for an imported bucket."""
+    resource = bucket.node.default_child
+    if resource is None or not s3.CfnBucket.is_cfn_bucket(resource):
+        return None
+    return cast(s3.CfnBucket, resource).versioning_configuration is not None

@@ -1,0 +1,244 @@
+"""A data repository association: a directory of a Lustre file system linked to S3."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, cast
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_s3 as s3
+from constructs import Construct, IConstruct, IValidation
+
+from ultracluster.catalogue.storage import IMPORTED_FILE_CHUNK_MIB
+from ultracluster.planning.lustre import Association, association_warnings, check_associations
+from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
+from ultracluster.security import shown
+from ultracluster.storage._alarms import AlarmDefinition, Alarms
+from ultracluster.storage._checked import checked, listed, unwrapped
+from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
+from ultracluster.storage._metrics import FileSystemMetrics
+from ultracluster.storage._properties import properties_of
+from ultracluster.storage.lustre import _repository_access as repository_access
+
+FOREIGN_FILE_SYSTEM = "ultracluster:association-foreign-file-system"
+
+
+class AssociationMetrics(FileSystemMetrics):
+    """Metrics of the queues between a file system and S3. FSx counts for the whole file system.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
+    """
+
+    namespace = "AWS/FSx"
+
+    def metric_age_of_oldest_queued_message(
+        self, publisher: Literal["AutoExport", "AutoImport"] = "AutoExport"
+    ) -> cloudwatch.Metric:
+        """Seconds for which the oldest change has waited to be exported, or imported; zero if none waits.
+
+        FSx drops imports that wait 14 days, and exports that wait when the association or file system is deleted.
+
+        Args:
+            publisher: Which of the two queues.
+        """
+        return self.metric("AgeOfOldestQueuedMessage", "Maximum", Publisher=publisher)
+
+    def metric_repository_rename_operations(self) -> cloudwatch.Metric:
+        """Renames of objects due to renamed directories: the most frequent reason of a long export queue."""
+        return self.metric("RepositoryRenameOperations", "Sum", Publisher="AutoExport")
+
+    def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
+        """Alarms of an association: exports or imports that wait for over an hour."""
+        return {
+            f"{name}Lags": AlarmDefinition(
+                metric=partial(self.metric_age_of_oldest_queued_message, publisher),  # type: ignore[arg-type]
+                threshold=3600,
+                evaluation_periods=3,
+                period=self.period,
+                description=f"Changes have waited for over {{threshold}} seconds to be {done}: {remedy}",
+            )
+            for name, publisher, done, remedy in (
+                ("Export", "AutoExport", "exported to S3", "delete neither association nor file system"),
+                ("Import", "AutoImport", "imported from S3", "FSx drops what waits for 14 days"),
+            )
+        }
+
+
+class DataRepositoryAssociation(cdk.Resource):
+    """A directory of a Lustre file system linked to a bucket, or a prefix; retained when the stack is deleted.
+
+    FSx imports names first, and content when a file is first read. L1, because aws-cdk-lib has no L2 (2.275.0).
+
+    The key of the bucket allows the role that FSx creates for the file system; in the bucket's account that role has
+    its own permissions on S3. A change of path, bucket, prefix, file system or `batch_import_metadata` replaces the
+    association. The old one is retained, and the update fails where the two overlap: delete the old one by hand first,
+    when `metrics.metric_age_of_oldest_queued_message` is zero. The association has no tags, so that a change of tags
+    never updates it.
+
+    Synthesis fails if the associations of a file system overlap, if it cannot have associations, or if a bucket of the
+    app would break the link by its lifecycle, policy or notifications.
+
+    Args:
+        file_system: The file system, an imported one included, or its id.
+        bucket: The bucket. If it is not created in the app, a warning names what its owner must do.
+        path: Directory on the file system, such as `/checkpoints`, whatever the mount path.
+        prefix: The part of the bucket that is linked. Default: all of it.
+        import_events: Changes in S3 that FSx imports automatically: any of NEW, CHANGED, DELETED.
+        export_events: Changes of files that FSx exports automatically: any of NEW, CHANGED, DELETED.
+        batch_import_metadata: Whether FSx imports the names of existing objects at creation.
+        imported_file_chunk_mib: MiB of an imported file on one disk.
+        removal_policy: What happens to the association when it is removed from the template. Default: it is retained,
+            unless the deployment that creates it fails.
+
+    Raises:
+        ValueError: If FSx would refuse this association. All reasons at once.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html (read 2026-11-21)
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        file_system: ILustreFileSystem | fsx.IFileSystem | str,
+        bucket: s3.IBucket | IDataBucket,
+        path: str,
+        prefix: str = "",
+        import_events: str | Sequence[str] = (),
+        export_events: str | Sequence[str] = (),
+        batch_import_metadata: bool = True,
+        imported_file_chunk_mib: int = IMPORTED_FILE_CHUNK_MIB,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> None:
+        super().__init__(scope, id)
+        bucket = unwrapped(bucket)
+        imports, exports = listed(import_events), listed(export_events)
+        self.bucket = bucket
+        #: The same as a value, for checks and documentation.
+        self.association = Association(
+            path=path,
+            repository=f"s3://{bucket.bucket_name}/{prefix}" if prefix else f"s3://{bucket.bucket_name}",
+            import_events=tuple(imports),
+            export_events=tuple(exports),
+            batch_import_metadata=batch_import_metadata,
+            imported_file_chunk_mib=imported_file_chunk_mib,
+        )
+        #: Id of the file system.
+        self.file_system_id = file_system if isinstance(file_system, str) else file_system.file_system_id
+        self._facts = {} if isinstance(file_system, str) else _facts(file_system)
+        #: CloudWatch metrics of the queues of the file system.
+        self.metrics = AssociationMetrics(self.file_system_id)
+        #: CloudWatch alarms.
+        self.alarms = Alarms(self, self.metrics.alarm_definitions())
+        problems = self._problems([self.association])
+        if problems:
+            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+
+        resource = fsx.CfnDataRepositoryAssociation(
+            self,
+            "Resource",
+            file_system_id=self.file_system_id,
+            file_system_path=path,
+            data_repository_path=self.association.repository,
+            batch_import_meta_data_on_create=batch_import_metadata,
+            imported_file_chunk_size=imported_file_chunk_mib,
+            s3=_events(imports, exports),
+        )
+        resource.apply_removal_policy(removal_policy)
+        # CloudFormation answered a change of tags beside an association with an update that failed:
+        # https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1687 (read 2026-11-21).
+        resource.add_property_deletion_override("Tags")
+        # FSx reads the bucket when it creates the association, so the policies must exist by then.
+        for needed in (bucket.policy, bucket.encryption_key):
+            if needed is not None:
+                resource.node.add_dependency(needed)
+        #: Id of the association.
+        self.association_id = resource.attr_association_id
+
+        repository_access.allow_fsx(self, bucket, self.file_system_id)
+        self._warn(foreign=not self._facts)
+        self.node.add_validation(_Links(self))
+
+    def _problems(self, associations: Sequence[Association]) -> list[str]:
+        region, home = cdk.Stack.of(self).region, self.bucket.env.region
+        known = not cdk.Token.is_unresolved(region) and not cdk.Token.is_unresolved(home)
+        return check_associations(
+            associations,
+            region=region,
+            bucket_regions={self.bucket.bucket_name: home} if known else {},
+            **self._facts,
+        )
+
+    def _warn(self, *, foreign: bool) -> None:
+        versioning = properties_of(self.bucket).get("VersioningConfiguration", {})
+        kept = [self.bucket.bucket_name] if versioning.get("Status") == "Enabled" else []
+        for warning, message in association_warnings([self.association], versioned_buckets=kept):
+            cdk.Validations.of(self).add_warning(warning, shown(self, message))
+        if foreign:
+            cdk.Validations.of(self).add_warning(
+                FOREIGN_FILE_SYSTEM,
+                f"{shown(self, self.file_system_id)} is not created in this app, so check these requirements: Lustre "
+                "2.12 or 2.15, neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other association that "
+                "overlaps",
+            )
+
+
+@jsii.implements(IValidation)
+class _Links:
+    """Rules on the whole app: the other associations, and the final properties of the bucket."""
+
+    def __init__(self, owner: DataRepositoryAssociation) -> None:
+        self._owner = owner
+
+    def validate(self) -> list[str]:
+        owner = self._owner
+        everything = cast(list[Any], owner.node.root.node.find_all())
+        family = [
+            construct
+            for construct in everything
+            if isinstance(construct, DataRepositoryAssociation) and construct.file_system_id == owner.file_system_id
+        ]
+        problems = owner._problems([construct.association for construct in family]) if family[0] is owner else []
+        return problems + _bucket_problems(owner)
+
+
+def _bucket_problems(owner: DataRepositoryAssociation) -> list[str]:
+    bucket = owner.bucket
+    policy = {} if bucket.policy is None else cdk.Stack.of(bucket).resolve(bucket.policy.document)
+    imports = bool(owner.association.import_events)
+    problems = link_problems(properties_of(bucket), policy or {}, prefix=owner.association.prefix, imports=imports)
+    # `add_event_notification` and EventBridge create a custom resource of the CDK.
+    if imports and bucket.node.try_find_child("Notifications") is not None and NOTIFICATIONS not in problems:
+        problems.append(NOTIFICATIONS)
+    return [f"{bucket.node.path}: {problem}" for problem in problems]
+
+
+def _facts(file_system: ILustreFileSystem | fsx.IFileSystem) -> dict[str, Any]:
+    """Return what is known of a file system; nothing if it is imported."""
+    properties = properties_of(cast(IConstruct, file_system))
+    lustre = properties.get("LustreConfiguration")
+    if lustre is None:
+        return {}
+    kind = lustre.get("DeploymentType", "SCRATCH_1")
+    return {
+        "deployment_type": kind,
+        "storage_type": properties.get("StorageType", "SSD"),
+        # FSx's default: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html
+        # (read 2026-11-21).
+        "lustre_version": properties.get("FileSystemTypeVersion", "2.12" if kind == "PERSISTENT_2" else "2.10"),
+        "backups": bool(lustre.get("AutomaticBackupRetentionDays")),
+    }
+
+
+def _events(imports: Sequence[str], exports: Sequence[str]) -> fsx.CfnDataRepositoryAssociation.S3Property | None:
+    resource = fsx.CfnDataRepositoryAssociation
+    if not imports and not exports:
+        return None
+    return resource.S3Property(
+        auto_import_policy=resource.AutoImportPolicyProperty(events=list(imports)) if imports else None,
+        auto_export_policy=resource.AutoExportPolicyProperty(events=list(exports)) if exports else None,
+    )

@@ -1,0 +1,237 @@
+"""An FSx for Lustre file system that training nodes mount."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from functools import partial
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from ultracluster.network import allow_all_between, check_efa_subnets
+from ultracluster.planning import check_fields
+from ultracluster.planning.lustre import MAINTENANCE, LustreOffer, LustreOverrides, LustreSpec, check_lustre
+from ultracluster.storage._checked import checked, region_errors, subnet_errors
+from ultracluster.storage._interfaces import ILustreFileSystem
+from ultracluster.storage.lustre._base import Lustre, lustre_port
+from ultracluster.storage.lustre._imported import ImportedLustre
+
+
+class LustreFileSystem(Lustre):
+    """A file system in one subnet, encrypted, compressed, and retained when the stack is deleted.
+
+    L1, because `fsx.LustreFileSystem` has neither EFA nor metadata settings nor logs (aws-cdk-lib 2.275.0).
+
+    CloudFormation replaces the file system with a new, empty one if its subnet, security group or key changes. The
+    security group is therefore its own and never changes; `allow_clients` adds rules to it.
+
+    Args:
+        vpc: The VPC of the subnet.
+        subnet: The one subnet; for EFA the subnet of its clients.
+        spec: What to create; `planning.lustre.plan_lustre` chooses it for a goal.
+        key: Key of the data at rest; SCRATCH_2 takes none. Default: the account's key for FSx.
+        maintenance: Weekly maintenance start time, `d:HH:MM` in UTC, 1 being Monday. Default: FSx chooses.
+        backup_days: Days for which FSx keeps a daily backup; deleting the file system deletes these backups. Not with
+            data repository associations. Default: no backups.
+        relatime: Whether clients mount it so that reading a file counts as access, as a release of cold data requires.
+            Default: `noatime`, which is faster.
+        removal_policy: What happens to the file system when it is removed from the template. Default: it is retained,
+            unless the deployment that creates it fails.
+
+    Raises:
+        ValueError: If FSx would refuse the file system. All reasons at once.
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        spec: LustreSpec,
+        key: kms.IKey | None = None,
+        maintenance: str | None = None,
+        backup_days: int | None = None,
+        relatime: bool = False,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> None:
+        super().__init__(scope, id)
+        self.spec = spec
+        if spec.efa:
+            self._reach = partial(check_efa_subnets, subnet)
+        errors = [
+            *_spec_errors(spec, maintenance, backup_days),
+            *region_errors(self, key=key),
+            *subnet_errors(vpc, subnet=subnet),
+        ]
+        if errors:
+            raise ValueError("\n".join(f"{self.node.path}: {error}" for error in errors))
+        for id, message in _newer(spec):
+            cdk.Validations.of(self).add_warning(f"ultracluster:{id}", message)
+        group = ec2.SecurityGroup(
+            self, "Group", vpc=vpc, description="FSx for Lustre: its own group, never to be exchanged"
+        )
+        #: Security group of the file system alone.
+        self.security_group: ec2.ISecurityGroup = group
+        self._connect(group, lustre_port(), vpc, subnet, key)
+        # FSx checks the group's rules when it creates a file system with EFA.
+        rules = Construct(self, "Rules")
+        allow_all_between(rules, "Self", group, group)
+        # The servers communicate through these rules: a retained file system needs them.
+        cdk.RemovalPolicies.of(rules).apply(removal_policy)
+        group.apply_removal_policy(removal_policy)
+
+        log_group = logs.LogGroup(
+            self,
+            "LogGroup",
+            # FSx takes log groups under this prefix only.
+            log_group_name=f"/aws/fsx/lustre/{cdk.Names.unique_resource_name(self, max_length=80, separator='-')}",
+            retention=logs.RetentionDays.THREE_MONTHS,
+            # A retained log group would block the next cluster of this name.
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        self._resource = fsx.CfnFileSystem(
+            self,
+            "Resource",
+            file_system_type="LUSTRE",
+            file_system_type_version=spec.lustre_version,
+            storage_type=spec.storage_type,
+            storage_capacity=spec.capacity_gib,
+            subnet_ids=[subnet.subnet_id],
+            security_group_ids=[self.security_group.security_group_id],
+            kms_key_id=None if key is None or spec.deployment_type == "SCRATCH_2" else key.key_arn,
+            lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
+                deployment_type=spec.deployment_type,
+                per_unit_storage_throughput=spec.mb_per_s_per_tib,
+                throughput_capacity=spec.throughput_capacity_mb_per_s,
+                efa_enabled=spec.efa if spec.deployment_type == "PERSISTENT_2" else None,
+                # Cannot be added later, and EFA requires it; AUTOMATIC is free and grows with the capacity.
+                metadata_configuration=_metadata(spec),
+                data_read_cache_configuration=_read_cache(spec),
+                data_compression_type=spec.compression,
+                weekly_maintenance_start_time=maintenance,
+                automatic_backup_retention_days=backup_days,
+                log_configuration=fsx.CfnFileSystem.LogConfigurationProperty(
+                    level="WARN_ERROR", destination=_without_star(log_group)
+                ),
+            ),
+        )
+        self._resource.apply_removal_policy(removal_policy)
+        self._resource.node.add_dependency(rules)
+        self._set(
+            file_system_id=self._resource.ref,
+            mount_name=self._resource.attr_lustre_mount_name,
+            dns_name=self._resource.attr_dns_name,
+            efa=spec.efa,
+            relatime=relatime,
+            capacity_gib=spec.capacity_gib,
+        )
+
+    @staticmethod
+    def from_lustre_file_system_attributes(
+        scope: Construct,
+        id: str,
+        *,
+        file_system_id: str,
+        mount_name: str,
+        efa: bool = False,
+        zone: str | None = None,
+        cidr: str | None = None,
+        capacity_gib: int | None = None,
+        dns_name: str | None = None,
+        security_group: ec2.ISecurityGroup | None = None,
+        relatime: bool = False,
+    ) -> ILustreFileSystem:
+        """Import an existing file system: clients mount it, and nothing of it is changed.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            file_system_id: `fs-...`.
+            mount_name: LustreMountName in `aws fsx describe-file-systems`; `fsx` for SCRATCH_1.
+            efa: Whether it was created with EFA.
+            zone: Id or name of its zone, to check that EFA reaches it. Default: not known.
+            cidr: Range of its subnet, to check the same. Default: not known.
+            capacity_gib: Its capacity, which Kubernetes needs. Default: not known.
+            dns_name: Its DNS name. Default: that of its id in the stack's region.
+            security_group: Its security group, to which rules for clients are added. Default: not known; its owner
+                then adds the rules, and a warning says so.
+            relatime: Whether clients mount it so that reading a file counts as access, as a release of cold data
+                requires. Default: `noatime`, which is faster.
+
+        Raises:
+            ValueError: If id, mount name or range are not valid. All reasons at once.
+        """
+        return ImportedLustre(
+            scope,
+            id,
+            file_system_id=file_system_id,
+            mount_name=mount_name,
+            efa=efa,
+            zone=zone,
+            cidr=cidr,
+            capacity_gib=capacity_gib,
+            dns_name=dns_name,
+            security_group=security_group,
+            relatime=relatime,
+        )
+
+
+_MOST_BACKUP_DAYS = 90
+
+
+def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[str]:
+    try:
+        check_fields(spec)
+    except ValueError as error:
+        return [f"spec: {error}"]
+    # FSx gets tiers and versions before this library knows them: those are warnings.
+    sold = LustreOffer()
+    offer = replace(
+        sold, tiers=(*sold.tiers, spec.mb_per_s_per_tib or 0), versions=(*sold.versions, spec.lustre_version)
+    )
+    errors = check_lustre(LustreOverrides(**asdict(spec)), offer=offer, backups=bool(backup_days))
+    if maintenance is not None and not cdk.Token.is_unresolved(maintenance) and not MAINTENANCE.fullmatch(maintenance):
+        errors.append(f"maintenance must be d:HH:MM in UTC, such as 7:03:00 for Sunday, got {maintenance!r}")
+    if backup_days is not None and not 0 <= backup_days <= _MOST_BACKUP_DAYS:
+        errors.append(f"backup_days must be 0 to {_MOST_BACKUP_DAYS}, got {backup_days}")
+    return errors
+
+
+def _newer(spec: LustreSpec) -> Iterator[tuple[str, str]]:
+    """Yield what is newer than the facts: rule and message."""
+    sold = LustreOffer()
+    if spec.mb_per_s_per_tib is not None and spec.mb_per_s_per_tib not in sold.tiers:
+        tiers = ", ".join(map(str, sold.tiers))
+        yield "lustre-tier", f"FSx sells the tiers {tiers} MB/s/TiB, got {spec.mb_per_s_per_tib}"
+    if spec.lustre_version not in sold.versions:
+        yield "lustre-version", f"FSx runs Lustre {', '.join(sold.versions)}, got {spec.lustre_version}"
+
+
+def _metadata(spec: LustreSpec) -> fsx.CfnFileSystem.MetadataConfigurationProperty | None:
+    if spec.metadata_mode is None:
+        return None
+    return fsx.CfnFileSystem.MetadataConfigurationProperty(mode=spec.metadata_mode, iops=spec.metadata_iops)
+
+
+def _read_cache(spec: LustreSpec) -> fsx.CfnFileSystem.DataReadCacheConfigurationProperty | None:
+    if spec.read_cache_mode is None:
+        return None
+    return fsx.CfnFileSystem.DataReadCacheConfigurationProperty(
+        sizing_mode=spec.read_cache_mode, size_gib=spec.read_cache_gib
+    )
+
+
+def _without_star(log_group: logs.LogGroup) -> str:
+    """The ARN of the group without the `:*` that CloudFormation appends and FSx refuses."""
+    return cdk.Stack.of(log_group).format_arn(
+        service="logs",
+        resource="log-group",
+        resource_name=log_group.log_group_name,
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+    )

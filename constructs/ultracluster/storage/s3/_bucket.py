@@ -1,0 +1,90 @@
+"""Permissions and metrics of general purpose buckets."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+
+from ultracluster.storage._grants import Permission, grant
+
+_LIST = ("s3:GetBucketLocation", "s3:ListBucket")
+_LIST_UPLOADS = (*_LIST, "s3:ListBucketMultipartUploads")
+_READ_WRITE = (
+    "s3:AbortMultipartUpload",
+    "s3:DeleteObject",
+    "s3:GetObject",
+    "s3:ListMultipartUploadParts",
+    "s3:PutObject",
+)
+
+
+class BucketGrants:
+    """Permissions on a bucket, its objects and its key.
+
+    Args:
+        bucket: The bucket.
+        key: KMS key of the objects.
+    """
+
+    def __init__(self, bucket: s3.IBucket, key: kms.IKey | None) -> None:
+        self._bucket = bucket
+        self._key = key
+
+    def read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to list the bucket and to read its objects."""
+        return self._grant(grantee, ("s3:GetObject",), _LIST, ("kms:Decrypt",))
+
+    def read_write(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to list the bucket, and to read, write and delete its objects."""
+        return self._grant(grantee, _READ_WRITE, _LIST_UPLOADS, ("kms:Decrypt", "kms:GenerateDataKey"))
+
+    def _grant(
+        self,
+        grantee: iam.IGrantable,
+        on_objects: tuple[str, ...],
+        on_bucket: tuple[str, ...],
+        on_key: tuple[str, ...],
+    ) -> iam.Grant:
+        return grant(
+            grantee,
+            Permission(actions=on_objects, arn=self._bucket.arn_for_objects("*")),
+            Permission(actions=on_bucket, arn=self._bucket.bucket_arn),
+            resource=self._bucket,
+            key=self._key,
+            key_actions=on_key,
+        )
+
+
+class BucketMetrics:
+    """Daily storage metrics of a bucket.
+
+    Args:
+        bucket: The bucket.
+
+    See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html (read 2026-11-22)
+    """
+
+    def __init__(self, bucket: s3.IBucket) -> None:
+        self._bucket = bucket
+
+    def metric_size(self, storage_type: str = "StandardStorage") -> cloudwatch.Metric:
+        """Bytes in one storage type, old versions included.
+
+        Args:
+            storage_type: Storage type, such as `StandardStorage` or `IntelligentTieringFAStorage`.
+        """
+        return self._metric("BucketSizeBytes", storage_type)
+
+    def metric_objects(self) -> cloudwatch.Metric:
+        """Number of objects in all storage classes, old versions included."""
+        return self._metric("NumberOfObjects", "AllStorageTypes")
+
+    def _metric(self, name: str, storage_type: str) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace="AWS/S3",
+            metric_name=name,
+            dimensions_map={"BucketName": self._bucket.bucket_name, "StorageType": storage_type},
+            statistic="Average",
+            period=cdk.Duration.days(1),
+        )

@@ -1,0 +1,151 @@
+"""An S3 bucket for datasets or checkpoints."""
+
+from typing import get_args
+
+import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from ultracluster.planning.s3 import (
+    OLD_VERSIONS_DAYS,
+    Purpose,
+    Tier,
+    TierClass,
+    existing_bucket_problems,
+    existing_bucket_warning,
+)
+from ultracluster.security import shown
+from ultracluster.storage._checked import checked, region_errors, unwrapped
+from ultracluster.storage._interfaces import IDataBucket
+from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics
+from ultracluster.storage.s3._log_bucket import RETENTION, LogBucket, keep_policy, log_bucket
+
+#: Id of the warning about what an app cannot do to an existing bucket.
+EXISTING_BUCKET = "ultracluster:existing-bucket"
+
+# AWS bills parts of unfinished uploads and lists them nowhere; no upload of a job takes a week.
+_ABORT_UPLOADS = cdk.Duration.days(7)
+
+
+class DataBucket(cdk.Resource):
+    """A versioned, encrypted, private bucket with access logs, retained when the stack is deleted.
+
+    Current objects never expire, and move at most to classes that are read in milliseconds, so that a Lustre file
+    system can be linked to it.
+
+    Args:
+        purpose: `dataset` or `checkpoints`: overwritten and deleted objects are kept for 30 days or for 14. For logs
+            use a `LogBucket`.
+        tier: A cheaper storage class for older objects, or its name. Default: all objects stay in S3 Standard.
+        key: Key of the objects. Default: S3's own encryption.
+        access_log_bucket: Bucket of the access logs. Default: a bucket beside this one.
+        removal_policy: What happens to the bucket when it is removed from the template. Default: it is retained,
+            unless the deployment that creates it fails.
+
+    Raises:
+        ValueError: If the purpose is unknown, or key or log bucket are in another region.
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        purpose: Purpose = "checkpoints",
+        tier: Tier | TierClass | None = None,
+        key: kms.IKey | None = None,
+        access_log_bucket: s3.IBucket | LogBucket | None = None,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> None:
+        super().__init__(scope, id)
+        if purpose not in OLD_VERSIONS_DAYS:
+            raise ValueError(
+                f"{self.node.path}: purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; "
+                "logs, which expire, take a LogBucket"
+            )
+        if isinstance(tier, str):
+            tier = Tier(storage_class=tier)
+        given_logs = None if access_log_bucket is None else unwrapped(access_log_bucket)
+        if errors := region_errors(self, key=key, access_log_bucket=given_logs):
+            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+        logs_bucket = given_logs or log_bucket(self, "AccessLogs", RETENTION, removal_policy)
+        bucket = s3.Bucket(
+            self,
+            "Bucket",
+            encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
+            encryption_key=key,
+            bucket_key_enabled=key is not None,
+            versioned=True,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="OldVersionsAndUnfinishedUploads",
+                    noncurrent_version_expiration=cdk.Duration.days(OLD_VERSIONS_DAYS[purpose]),
+                    abort_incomplete_multipart_upload_after=_ABORT_UPLOADS,
+                ),
+                *([] if tier is None else [_tiering(tier)]),
+            ],
+            server_access_logs_bucket=logs_bucket,
+            server_access_logs_prefix=f"{self.node.path}/",
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            removal_policy=removal_policy,
+        )
+        keep_policy(bucket, removal_policy)
+        self.node.default_child = bucket.node.default_child
+        #: The bucket.
+        self.bucket: s3.IBucket = bucket
+        #: Permissions for principals.
+        self.grants = BucketGrants(bucket, key)
+        #: CloudWatch metrics.
+        self.metrics = BucketMetrics(bucket)
+
+    @staticmethod
+    def from_data_bucket_attributes(
+        scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None = None
+    ) -> IDataBucket:
+        """Import an existing general purpose bucket, in the region of the stack. Nothing of it is changed.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            bucket_name: Its name.
+            key: KMS key of its objects. Default: S3's own encryption, or a key that is not known; no key is then
+                granted.
+
+        Raises:
+            ValueError: If the name is not valid for a general purpose bucket, or the key is in another region.
+        """
+        return _Imported(scope, id, bucket_name=bucket_name, key=key)
+
+
+class _Imported(cdk.Resource):
+    @checked
+    def __init__(self, scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None) -> None:
+        super().__init__(scope, id)
+        errors = [] if cdk.Token.is_unresolved(bucket_name) else existing_bucket_problems(bucket_name)
+        errors += region_errors(self, key=key)
+        if errors:
+            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+        self.bucket: s3.IBucket = s3.Bucket.from_bucket_attributes(
+            self, "Bucket", bucket_name=bucket_name, encryption_key=key
+        )
+        self.grants = BucketGrants(self.bucket, key)
+        self.metrics = BucketMetrics(self.bucket)
+        message = existing_bucket_warning(bucket_name, None if key is None else key.key_arn, cdk.Stack.of(self).region)
+        cdk.Validations.of(self).add_warning(EXISTING_BUCKET, shown(self, message))
+
+
+def _tiering(tier: Tier) -> s3.LifecycleRule:
+    return s3.LifecycleRule(
+        id="Tier",
+        transitions=[
+            s3.Transition(
+                storage_class=s3.StorageClass(tier.storage_class),
+                transition_after=cdk.Duration.days(tier.after_days),
+            )
+        ],
+    )

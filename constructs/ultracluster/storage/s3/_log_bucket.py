@@ -1,0 +1,75 @@
+"""An S3 bucket for logs."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from ultracluster.storage._checked import checked
+from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics
+
+# A year covers an annual audit; a choice, not a limit of the service.
+RETENTION = cdk.Duration.days(365)
+
+
+class LogBucket(cdk.Resource):
+    """A private, encrypted bucket whose objects expire, retained when the stack is deleted.
+
+    S3's own keys encrypt it, because S3 writes access logs to no bucket with a KMS key as its default. See
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html (read 2026-11-21).
+    Never link a file system to it: expired objects are lost on both sides.
+
+    Args:
+        retention: How long a log is kept, in whole days.
+        removal_policy: What happens to the bucket when it is removed from the template. Default: it is retained,
+            unless the deployment that creates it fails.
+
+    Raises:
+        ValueError: If the retention is not in whole days.
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        retention: cdk.Duration = RETENTION,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> None:
+        super().__init__(scope, id)
+        days = retention.to_days(integral=False)
+        if days < 1 or days % 1:
+            raise ValueError(f"{self.node.path}: retention must be 1 day or more, in whole days, got {days:g} days")
+        #: The bucket.
+        self.bucket: s3.IBucket = log_bucket(self, "Bucket", retention, removal_policy)
+        self.node.default_child = self.bucket.node.default_child
+        #: Permissions for principals.
+        self.grants = BucketGrants(self.bucket, None)
+        #: CloudWatch metrics.
+        self.metrics = BucketMetrics(self.bucket)
+
+
+def log_bucket(scope: Construct, id: str, retention: cdk.Duration, removal_policy: cdk.RemovalPolicy) -> s3.Bucket:
+    """Create the bucket."""
+    # Without object_ownership: without the flag serverAccessLogsUseBucketPolicy the CDK adds an ACL here.
+    bucket = s3.Bucket(
+        scope,
+        id,
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        lifecycle_rules=[s3.LifecycleRule(id="Expire", expiration=retention)],
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        enforce_ssl=True,
+        minimum_tls_version=1.2,
+        removal_policy=removal_policy,
+    )
+    keep_policy(bucket, removal_policy)
+    cdk.Validations.of(bucket).acknowledge(
+        cdk.Acknowledgment(id="AwsSolutions-S1", reason="S3 access logs of a log bucket would log themselves")
+    )
+    return bucket
+
+
+def keep_policy(bucket: s3.Bucket, removal_policy: cdk.RemovalPolicy) -> None:
+    """Retain the policy with the bucket: without it the bucket takes plain HTTP, and no access logs."""
+    if bucket.policy is not None:
+        bucket.policy.apply_removal_policy(removal_policy)

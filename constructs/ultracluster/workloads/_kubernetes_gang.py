@@ -1,0 +1,184 @@
+"""Gangs: pods that start together, each with a whole node."""
+
+from collections.abc import Sequence
+
+from ultracluster.kubernetes import (
+    QUEUE,
+    Object,
+    Platform,
+    PlatformNodes,
+    Team,
+    check_job,
+    job_policy,
+    make,
+    near,
+    node_pod,
+    pod_resources,
+    runtime_name,
+)
+from ultracluster.planning.capacity import segment
+from ultracluster.workloads._images import PYTORCH, ContainerImage
+
+#: What stands in for the image on nodes that no pinned image is made for: it must be replaced.
+NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
+_PORT = 29_500
+_CLIQUE = "nvidia.com/gpu.clique"
+# Restarts of a gang that lost a pod, each from its last checkpoint.
+_RESTARTS = 3
+
+
+def train_job(
+    platform: Platform,
+    group: PlatformNodes,
+    team: Team,
+    *,
+    name: str = "pretrain",
+    nodes: int | None = None,
+    command: Sequence[str] = (),
+) -> list[Object]:
+    """Return a gang as a TrainJob of Kubeflow Trainer, and the network policy for its pods.
+
+    Args:
+        platform: The cluster.
+        group: Node group.
+        team: Team of the job.
+        name: Name of the job.
+        nodes: Number of nodes. By default, all that are not spare.
+        command: Command of every pod. By default, torchrun with `train.py` of the first file system.
+
+    Raises:
+        ValueError: If the group has too few nodes, or the name is not valid for a job.
+
+    See: https://www.kubeflow.org/docs/components/trainer (2.3, read 2026-11-21)
+    """
+    check_job(name)
+    wanted = _nodes(group, nodes)
+    # Claims stand in the runtime: a TrainJob has no field for them.
+    resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
+    trainer: Object = {
+        "command": list(command) or ["torchrun", _script(platform)],
+        "image": image_for(group, PYTORCH),
+        "numNodes": wanted,
+        "numProcPerNode": group.instance_type.gpus,
+        "resourcesPerNode": resources,
+    }
+    spec: Object = {"runtimeRef": {"name": runtime_name(group)}, "trainer": trainer}
+    if slices := _slices(platform, group, wanted):
+        job = {"name": "node", "template": {"spec": {"template": {"metadata": {"annotations": slices}}}}}
+        runtime = {"template": {"spec": {"replicatedJobs": [job]}}}
+        spec["runtimePatches"] = [{"manager": "ultracluster.io/render", "trainingRuntimeSpec": runtime}]
+    return [
+        make("trainer.kubeflow.org/v1alpha1", "TrainJob", name, **_queued(platform, team), spec=spec),
+        job_policy(name, team.name, _jobset_pods(name)),
+    ]
+
+
+def job_set(
+    platform: Platform,
+    group: PlatformNodes,
+    team: Team,
+    *,
+    name: str = "pretrain",
+    nodes: int | None = None,
+    command: Sequence[str] = (),
+) -> list[Object]:
+    """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
+
+    Args and errors are those of `train_job`.
+
+    See: https://jobset.sigs.k8s.io/docs (0.12, read 2026-11-21)
+    """
+    check_job(name)
+    wanted = _nodes(group, nodes)
+    pod = node_pod(
+        platform,
+        group,
+        container="node",
+        image=image_for(group, PYTORCH),
+        command=command or _torchrun(platform, group, name, wanted),
+    )
+    queued = _queued(platform, team)
+    near_each_other = {**near(platform, group), **_slices(platform, group, wanted)}
+    if platform.scheduler == "volcano":
+        near_each_other["scheduling.k8s.io/group-name"] = name
+    head: Object = {}
+    if near_each_other:
+        head["annotations"] = near_each_other
+    if platform.scheduler == "kai":
+        head["labels"] = queued["labels"]
+    job = {
+        "backoffLimit": 0,
+        "completionMode": "Indexed",
+        "completions": wanted,
+        "parallelism": wanted,
+        "template": {**({"metadata": head} if head else {}), "spec": {**pod, "restartPolicy": "Never"}},
+    }
+    spec = {
+        "failurePolicy": {"maxRestarts": _RESTARTS},
+        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+        "replicatedJobs": [{"name": "node", "replicas": 1, "template": {"spec": job}}],
+    }
+    objects = [
+        make("jobset.x-k8s.io/v1alpha2", "JobSet", name, **queued, spec=spec),
+        job_policy(name, team.name, _jobset_pods(name)),
+    ]
+    if platform.scheduler == "volcano":
+        gang = {"minMember": wanted, "queue": team.name}
+        objects.insert(0, make("scheduling.volcano.sh/v1beta1", "PodGroup", name, namespace=team.name, spec=gang))
+    return objects
+
+
+def image_for(group: PlatformNodes, image: ContainerImage) -> str:
+    """Return the image, or a placeholder if it does not support the nodes' CPU architecture."""
+    return image.address if group.instance_type.architecture in image.architectures else NO_IMAGE
+
+
+def _nodes(group: PlatformNodes, nodes: int | None) -> int:
+    wanted = group.working if nodes is None else nodes
+    if not 1 <= wanted <= group.working:
+        raise ValueError(f"nodes is 1 to {group.working}, which {group.name} has without its spare ones, got {wanted}")
+    return wanted
+
+
+def _queued(platform: Platform, team: Team) -> Object:
+    """Return the metadata that puts a job into its team's queue."""
+    if platform.scheduler == "volcano":
+        return {"namespace": team.name, "annotations": {"scheduling.volcano.sh/queue-name": team.name}}
+    if platform.scheduler == "kai":
+        return {"namespace": team.name, "labels": {"kai.scheduler/queue": team.name}}
+    labels = {"kueue.x-k8s.io/queue-name": QUEUE, "kueue.x-k8s.io/priority-class": "research"}
+    return {"namespace": team.name, "labels": labels}
+
+
+def _slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, str]:
+    """Return the slices of a gang that must each stay in one NVLink domain; empty if there is only one or none."""
+    if platform.scheduler != "kueue" or group.ultraserver is None:
+        return {}
+    size = segment(group.ultraserver.instances)
+    if nodes <= size or nodes % size:
+        return {}
+    return {
+        "kueue.x-k8s.io/podset-slice-required-topology": _CLIQUE,
+        "kueue.x-k8s.io/podset-slice-size": str(size),
+    }
+
+
+def _torchrun(platform: Platform, group: PlatformNodes, name: str, nodes: int) -> list[str]:
+    # The index that Kubernetes gives every pod of an Indexed Job; the first pod's name, which JobSet makes.
+    return [
+        "torchrun",
+        f"--nnodes={nodes}",
+        f"--nproc-per-node={group.instance_type.gpus}",
+        "--node-rank=$(JOB_COMPLETION_INDEX)",
+        f"--master-addr={name}-node-0-0.{name}",
+        f"--master-port={_PORT}",
+        _script(platform),
+    ]
+
+
+def _script(platform: Platform) -> str:
+    return f"{next(iter(platform.volumes), '/workspace')}/train.py"
+
+
+def _jobset_pods(name: str) -> dict[str, str]:
+    return {"jobset.sigs.k8s.io/jobset-name": name}

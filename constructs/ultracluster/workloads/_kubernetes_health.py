@@ -1,0 +1,179 @@
+"""Node checks as jobs: DCGM's diagnostics and NCCL's all-reduce. A node that fails is cordoned.
+
+Each pod of a check has a second container that waits for the result and writes it on the nodes, with the account of
+the namespace `node-health`, which may patch nodes and do nothing else beyond its own namespace.
+"""
+
+from importlib import resources
+
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, NcclFigure
+from ultracluster.kubernetes import (
+    ACCOUNT,
+    HEALTH,
+    QUEUE,
+    Object,
+    Platform,
+    PlatformNodes,
+    job_policy,
+    make,
+    near,
+    node_pod,
+)
+from ultracluster.workloads._images import NCCL_TESTS
+
+#: The one of the GPU operator: https://github.com/NVIDIA/gpu-operator, deployments/gpu-operator/values.yaml (commit
+#: a22dbf6 of 2026-08-21, read 2026-11-21). EKS's nodes have driver 580, which is CUDA 13, and DCGM before 4.4 has no
+#: diagnostics for that: https://github.com/NVIDIA/DCGM/pull/249 (read 2026-11-21).
+DCGM_IMAGE = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubuntu24.04"
+#: Bash and curl, for both architectures.
+#: https://docs.aws.amazon.com/linux/al2023/ug/base-container.html (read 2026-11-21)
+CORDON_IMAGE = "public.ecr.aws/amazonlinux/amazonlinux:2023"
+# Where nothing is published: two nodes, the fewest that use the network, and a message that fills it.
+_NODES = 2
+_BYTES = 16 * 2**30
+_DCGM_LEVEL = 2
+# Level 2 takes up to ten minutes; an all-reduce with its start a few.
+_DEADLINE_SECONDS = 3_600
+_VERDICT = {"mountPath": "/verdict", "name": "verdict"}
+
+
+def dcgm_check(platform: Platform, group: PlatformNodes) -> list[Object]:
+    """Return DCGM's diagnostics on all idle nodes of a group at once.
+
+    See: https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html (read 2026-11-21)
+    """
+    name = f"dcgm-{group.name}"
+    pod = node_pod(
+        platform,
+        group,
+        container="dcgm",
+        image=DCGM_IMAGE,
+        command=["bash", "-c", _script("dcgm.sh")],
+        env={"LEVEL": str(_DCGM_LEVEL)},
+        beside_launcher=True,
+        mounts=False,
+    )
+    where = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+    spec = {
+        "activeDeadlineSeconds": _DEADLINE_SECONDS,
+        "backoffLimit": 0,
+        "completionMode": "Indexed",
+        "completions": group.working,
+        "parallelism": group.working,
+        "template": {"spec": {**_with_cordon(pod, "dcgm", [where]), "restartPolicy": "Never"}},
+    }
+    return [make("batch/v1", "Job", name, namespace=HEALTH, labels=_queued(platform), spec=spec)]
+
+
+def nccl_check(platform: Platform, group: PlatformNodes) -> list[Object]:
+    """Return NCCL's all-reduce over the number of nodes with a known floor; all are cordoned if it fails.
+
+    The test does not show which node is at fault: run it again with each node beside a good one.
+
+    Raises:
+        ValueError: If the group has too few nodes.
+    """
+    figure = nccl_figure_for(group)
+    nodes = figure.nodes if figure else _NODES
+    if group.working < nodes:
+        raise ValueError(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}")
+    name = f"nccl-{group.name}"
+    gpus = group.instance_type.gpus
+    worker = node_pod(
+        platform,
+        group,
+        container="worker",
+        image=NCCL_TESTS.address,
+        command=["/usr/sbin/sshd", "-De"],
+        beside_launcher=True,
+        mounts=False,
+    )
+    floor = f"{figure.floor_gb_per_s:g}" if figure else ""
+    numbers = {
+        "RANKS": str(nodes * gpus),
+        "EACH": str(gpus),
+        "BYTES": str(figure.message_bytes if figure else _BYTES),
+        "FLOOR": floor,
+        "NCCL_SOCKET_IFNAME": "^docker,lo,veth",
+    }
+    launcher: Object = {
+        "containers": [
+            {
+                "command": ["bash", "-c", _script("nccl.sh")],
+                "env": [{"name": key, "value": value} for key, value in numbers.items()],
+                "image": NCCL_TESTS.address,
+                "name": "launcher",
+                "resources": _small("500m"),
+            }
+        ],
+        "nodeSelector": group.labels,
+        "tolerations": group.tolerations,
+    }
+    workers = f"training.kubeflow.org/job-name={name},training.kubeflow.org/job-role=worker"
+    spec = {
+        "launcherCreationPolicy": "WaitForWorkersReady",
+        "mpiReplicaSpecs": {
+            "Launcher": {
+                "replicas": 1,
+                "restartPolicy": "Never",
+                "template": {"spec": _with_cordon(launcher, "nccl", [{"name": "PODS", "value": workers}])},
+            },
+            "Worker": {"replicas": nodes, "template": _template(worker, near(platform, group))},
+        },
+        "runPolicy": {
+            "activeDeadlineSeconds": _DEADLINE_SECONDS,
+            "backoffLimit": 0,
+            "cleanPodPolicy": "Running",
+        },
+        "slotsPerWorker": gpus,
+    }
+    return [
+        make("kubeflow.org/v2beta1", "MPIJob", name, namespace=HEALTH, labels=_queued(platform), spec=spec),
+        job_policy(name, HEALTH, {"training.kubeflow.org/job-name": name}),
+    ]
+
+
+def nccl_figure_for(group: PlatformNodes) -> NcclFigure | None:
+    """Return the published figure with the largest message of the fewest nodes of the type, or None."""
+    known = [row for row in NCCL_FIGURES if row.instance_type == group.instance_type.name]
+    return min(known, key=lambda row: (row.nodes, -row.message_bytes), default=None)
+
+
+def _with_cordon(pod: Object, check: str, target: list[Object]) -> Object:
+    """Return a pod with a container that watches the check and may cordon."""
+    main, *others = pod["containers"]
+    main = {**main, "volumeMounts": [*main.get("volumeMounts", []), _VERDICT]}
+    env = [{"name": "CHECK", "value": check}, {"name": "NAMESPACE", "value": HEALTH}, *target]
+    cordon = {
+        "command": ["bash", "-c", _script("cordon.sh")],
+        "env": env,
+        "image": CORDON_IMAGE,
+        "name": "cordon",
+        "resources": _small("100m"),
+        "volumeMounts": [_VERDICT],
+    }
+    return {
+        **pod,
+        "automountServiceAccountToken": True,
+        "containers": [main, *others, cordon],
+        "serviceAccountName": ACCOUNT,
+        "volumes": [*pod.get("volumes", []), {"emptyDir": {}, "name": "verdict"}],
+    }
+
+
+def _template(pod: Object, annotations: dict[str, str]) -> Object:
+    return {"metadata": {"annotations": annotations}, "spec": pod} if annotations else {"spec": pod}
+
+
+def _queued(platform: Platform) -> dict[str, str]:
+    if platform.scheduler == "kai":
+        return {"kai.scheduler/queue": HEALTH}
+    return {"kueue.x-k8s.io/queue-name": QUEUE} if platform.scheduler == "kueue" else {}
+
+
+def _small(cpu: str) -> Object:
+    return {"limits": {"cpu": cpu, "memory": "512Mi"}, "requests": {"cpu": cpu, "memory": "512Mi"}}
+
+
+def _script(name: str) -> str:
+    return resources.files(__package__).joinpath("kubernetes", name).read_text(encoding="utf-8")

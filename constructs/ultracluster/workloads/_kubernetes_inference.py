@@ -1,0 +1,101 @@
+"""Inference on several nodes: replicas of a model, each over the GPUs of a few nodes."""
+
+from ultracluster.kubernetes import (
+    QUEUE,
+    Object,
+    Platform,
+    PlatformNodes,
+    Team,
+    check_job,
+    job_policy,
+    make,
+    near,
+    node_pod,
+)
+from ultracluster.workloads._images import VLLM
+from ultracluster.workloads._kubernetes_gang import image_for
+
+_PORT = 8_000
+
+
+def leader_worker_set(
+    platform: Platform,
+    group: PlatformNodes,
+    team: Team,
+    *,
+    name: str = "vllm",
+    size: int = 2,
+    replicas: int = 1,
+    model: str = "",
+) -> list[Object]:
+    """Return vLLM as a LeaderWorkerSet, which restarts leader and workers as one, and its Service.
+
+    Args:
+        platform: The cluster.
+        group: Node group.
+        team: Team of the job.
+        name: Name of the set.
+        size: Nodes of a replica.
+        replicas: Number of replicas.
+        model: Directory of the model. By default, `model` of the first file system.
+
+    Raises:
+        ValueError: If the group has too few nodes, or the name is not valid for a job.
+
+    See: https://lws.sigs.k8s.io/docs (0.10) and https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, whose
+    section "Running vLLM with MultiProcessing" has these flags (read 2026-11-21)
+    """
+    check_job(name)
+    if size < 1 or replicas < 1 or size * replicas > group.working:
+        raise ValueError(
+            f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"
+        )
+    serve = [
+        "vllm",
+        "serve",
+        model or f"{next(iter(platform.volumes), '/workspace')}/model",
+        f"--port={_PORT}",
+        f"--tensor-parallel-size={group.instance_type.gpus}",
+        f"--pipeline-parallel-size={size}",
+        f"--nnodes={size}",
+        "--node-rank=$(LWS_WORKER_INDEX)",
+        "--master-addr=$(LWS_LEADER_ADDRESS)",
+    ]
+    pods = {"leaderworkerset.sigs.k8s.io/name": name}
+    template: Object = {"restartPolicy": "RecreateGroupOnPodRestart", "size": size}
+    template["leaderTemplate"] = _template(platform, group, serve, role="leader")
+    template["workerTemplate"] = _template(platform, group, [*serve, "--headless"], role="worker")
+    labels = {"kueue": {"kueue.x-k8s.io/queue-name": QUEUE}, "kai": {"kai.scheduler/queue": team.name}}
+    service = {
+        "ports": [{"name": "http", "port": _PORT, "protocol": "TCP", "targetPort": _PORT}],
+        "selector": {**pods, "role": "leader"},
+    }
+    callers = {
+        "ingress": [{"from": [{"podSelector": {}}], "ports": [{"port": _PORT, "protocol": "TCP"}]}],
+        "podSelector": {"matchLabels": {**pods, "role": "leader"}},
+        "policyTypes": ["Ingress"],
+    }
+    return [
+        make(
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            name,
+            namespace=team.name,
+            labels=labels.get(platform.scheduler),
+            spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
+        ),
+        make("v1", "Service", name, namespace=team.name, spec=service),
+        job_policy(name, team.name, pods),
+        make("networking.k8s.io/v1", "NetworkPolicy", f"callers-{name}", namespace=team.name, spec=callers),
+    ]
+
+
+def _template(platform: Platform, group: PlatformNodes, command: list[str], *, role: str) -> Object:
+    pod = node_pod(platform, group, container="vllm", image=image_for(group, VLLM), command=command)
+    if role == "leader":
+        pod["containers"][0]["ports"] = [{"containerPort": _PORT, "name": "http", "protocol": "TCP"}]
+        pod["containers"][0]["readinessProbe"] = {"httpGet": {"path": "/health", "port": _PORT}, "periodSeconds": 10}
+    head: Object = {"labels": {"role": role}}
+    if annotations := near(platform, group):
+        head["annotations"] = annotations
+    return {"metadata": head, "spec": pod}

@@ -1,0 +1,69 @@
+"""Generate the reference of the metrics, their number and their cost."""
+
+from docs_reference.markdown import page, table
+from ultracluster.catalogue.ec2 import instance_type
+from ultracluster.monitoring import KubernetesSource, SlurmSource, recorded_series, scraped_series, volume
+from ultracluster.monitoring.names import METRICS, Profile
+
+_TYPES = ("p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge")
+_NODES = (64, 1_000, 10_000)
+_SOURCES = (
+    ("Slurm's controller: 2 queues, scraped by 2 login nodes", SlurmSource(queues=2, askers=2)),
+    ("kube-state-metrics and Kueue: 12 pods for each node, 3 queues", KubernetesSource(queues=3)),
+)
+_ABOUT = """Recording rules write these metrics from those of the exporters, under the names of every exporter version.
+Alerts and dashboards read only these. `instance` is the EC2 instance id, `zone` the zone id, `group` the
+node group, `gpu` an index from 0. [Monitoring](../guides/monitoring.md) covers collection."""
+_COST = """Active series, sent plus recorded, by [profile](../guides/monitoring.md#what-is-collected). Prices are those
+of us-east-1, without queries."""
+
+
+def metrics_page() -> str:
+    """Page with all metrics by their first word, and with series and cost."""
+    subjects: dict[str, list[tuple[str, ...]]] = {}
+    for metric in METRICS.values():
+        row = (f"`{metric.name}`", metric.unit, metric.profile.name.lower(), metric.help)
+        subjects.setdefault(_subject(metric.name), []).append(row)
+    sections = [
+        f"## {subject}\n\n{table(('metric', 'unit', 'from profile', 'meaning'), rows)}"
+        for subject, rows in subjects.items()
+    ]
+    return page("Metrics", _ABOUT, *sections, f"## Series and cost\n\n{_COST}\n\n{_volumes()}")
+
+
+def _subject(name: str) -> str:
+    """Subsystem of a metric: the word after the prefix, or the level of a recording rule."""
+    return name.removeprefix("ultracluster_").partition("_")[0] if ":" not in name else name.partition(":")[0]
+
+
+def _volumes() -> str:
+    profiles = tuple(profile.name.lower() for profile in Profile)
+    by_type = []
+    for name in _TYPES:
+        node = instance_type(name)
+        cells = []
+        for profile in Profile:
+            sent = scraped_series(node, profile, efa_devices=node.max_efa)
+            recorded = recorded_series(node, profile, efa_devices=node.max_efa)
+            cells.append(f"{sent} + {recorded} = {sent + recorded}")
+        by_type.append((name, *cells))
+    node = instance_type("p5.48xlarge")
+    by_nodes = []
+    for count in _NODES:
+        estimates = [volume([(node, node.max_efa, count)], profile) for profile in Profile]
+        cells = [
+            f"{one.series:,} series, {one.samples_per_s:,.0f} samples/s, ${one.usd_per_month:,.0f} a month"
+            for one in estimates
+        ]
+        by_nodes.append((f"{count:,}", *cells))
+    by_source = []
+    for title, source in _SOURCES:
+        counts = [(source.sent(1_000, profile), source.recorded(1, profile)) for profile in Profile]
+        by_source.append((title, *(f"{sent:,} + {recorded:,} = {sent + recorded:,}" for sent, recorded in counts)))
+    return "\n\n".join(
+        [
+            table(("each node", *profiles), by_type),
+            table(("nodes of p5.48xlarge", *profiles), by_nodes),
+            table(("once for a cluster of 1,000 nodes", *profiles), by_source),
+        ]
+    )

@@ -1,0 +1,24 @@
+"""Generate the reference of rules from their registry."""
+
+from docs_reference.markdown import page, table
+from ultracluster.clusterfile import Rule, rules
+
+_ABOUT = """Errors and warnings of the cluster file. `ultracluster check` prints the id behind each message;
+ids do not change. `accept: {ID: REASON}` accepts a warning, or an error that rests on a fact with a date
+([how](../guides/cluster-file.md#rules)). The id of a warning in `cdk synth` begins with `ultracluster:`."""
+
+
+def rules_page() -> str:
+    """Page with all rules."""
+    errors = [rule for rule in rules() if rule.kind == "error"]
+    warnings = [(f"`{rule.id}`", rule.reason) for rule in rules() if rule.kind == "warning"]
+    sections = [
+        "## Errors that `accept` allows\n\n" + _table([rule for rule in errors if rule.acceptable]),
+        "## Other errors\n\n" + _table([rule for rule in errors if not rule.acceptable]),
+        "## Warnings\n\n" + table(("id", "printed when"), warnings),
+    ]
+    return page("Rules", _ABOUT, *sections)
+
+
+def _table(rules: list[Rule]) -> str:
+    return table(("id", "reason"), [(f"`{rule.id}`", rule.reason) for rule in rules])
