@@ -1,18 +1,16 @@
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from hypothesis import settings
-from strict_process import StrictProcess
 
-ROOT = Path(__file__).parent.parent
+from support.strict_process import StrictProcess
+from support.wheel import Wheel, build
+
 # How long a case takes says more about who else uses the machine than about the code.
 settings.register_profile("here", deadline=None)
 settings.load_profile("here")
-
-EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
 
 @pytest.fixture
@@ -31,3 +29,9 @@ def strict() -> Iterator[StrictProcess]:
     """Synthesises with every check on; see `strict_process`."""
     with StrictProcess() as process:
         yield process
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Wheel:
+    """The wheel that users install."""
+    return build(tmp_path_factory.mktemp("wheel"))

@@ -1,0 +1,114 @@
+"""The look at Enroot and Pyxis runs here in bash, on plugins that a compiler made."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ultracluster.boot import scripts
+
+ETC = "etc/aws/pcs/scheduler/slurm-25.11/plugstack.conf.d"
+PLUGIN = "usr/local/lib/slurm/spank_pyxis.so"
+
+
+class Image:
+    """A root directory with Slurm 25.11, and perhaps Enroot and Pyxis."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.bin = root / "bin"
+        self.bin.mkdir()
+        for command in ("awk", "bash", "grep", "mkdir", "mv", "python3", "rm", "sed"):
+            (self.bin / command).symlink_to(f"/usr/bin/{command}")
+        self.script = root / "containers"
+        self.script.write_text(scripts.text("containers.sh"))
+        self.script.chmod(0o755)
+
+    def with_enroot(self) -> None:
+        (self.bin / "enroot").write_text("#!/bin/sh\n")
+        (self.bin / "enroot").chmod(0o755)
+
+    def with_pyxis(self, version: int | None) -> None:
+        """A plugin that wants Slurm around it, as Pyxis does."""
+        path = self.root / PLUGIN
+        path.parent.mkdir(parents=True)
+        named = "" if version is None else f"const unsigned int plugin_version = {version:#x};"
+        source = (
+            "const char plugin_name[] = 'pyxis'; extern int slurm_error(const char *); extern int spank_data;"
+            f"{named} int slurm_spank_init(void) {{ return slurm_error(plugin_name) + spank_data; }}"
+        ).replace("'", '"')
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", path], input=source, text=True, check=True)
+        (self.root / ETC).mkdir(parents=True)
+        (self.root / ETC / "pyxis.conf").write_text(f"required /{PLUGIN}\n")
+
+    def look(self) -> tuple[int, str]:
+        """Exit code, and what stands in the state."""
+        done = subprocess.run(
+            [self.script, "--slurm", "25.11"],
+            env={"PATH": str(self.bin), "ULTRACLUSTER_ROOT": str(self.root)},
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        return done.returncode, (self.root / "run/ultracluster/containers").read_text().strip()
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Image:
+    return Image(tmp_path)
+
+
+def test_pyxis_for_this_slurm_and_enroot_are_well(image: Image) -> None:
+    image.with_enroot()
+    image.with_pyxis(0x190B02)
+    assert image.look() == (0, "ok")
+    assert (image.root / ETC / "pyxis.conf").read_text() == f"required /{PLUGIN}\n"
+
+
+@pytest.mark.parametrize(("number", "version"), [(0x190503, "25.05"), (0x1A0500, "26.05")])
+def test_pyxis_for_another_slurm_is_taken_out_before_it_stops_slurmd(image: Image, number: int, version: str) -> None:
+    image.with_enroot()
+    image.with_pyxis(number)
+    assert image.look() == (
+        1,
+        f"failed: Pyxis is built for Slurm {version}, and this node runs 25.11: rebuild it in the image",
+    )
+    assert (image.root / ETC / "pyxis.conf").read_text() == f"# required /{PLUGIN}\n"
+    assert image.look()[1].startswith("none: Enroot is there")
+
+
+def test_a_link_into_the_image_is_removed_and_what_it_shows_stays(image: Image) -> None:
+    image.with_enroot()
+    image.with_pyxis(0x190503)
+    kept = image.root / "usr/local/share/pyxis.conf"
+    kept.parent.mkdir(parents=True)
+    (image.root / ETC / "pyxis.conf").rename(kept)
+    (image.root / ETC / "pyxis.conf").symlink_to(kept)
+    assert image.look()[0] == 1
+    assert list((image.root / ETC).iterdir()) == []
+    assert kept.read_text() == f"required /{PLUGIN}\n"
+
+
+def test_a_plugin_without_its_slurm_version_is_kept(image: Image) -> None:
+    image.with_enroot()
+    image.with_pyxis(None)
+    assert image.look() == (1, f"failed: /{PLUGIN} does not say which Slurm it is built for")
+    assert (image.root / ETC / "pyxis.conf").read_text() == f"required /{PLUGIN}\n"
+
+
+def test_an_image_without_containers_is_no_failure(image: Image) -> None:
+    assert image.look() == (0, "none: the image has neither Enroot nor Pyxis")
+
+
+def test_reports_pyxis_without_enroot(image: Image) -> None:
+    image.with_pyxis(0x190B00)
+    assert image.look() == (1, "failed: Pyxis is there, and Enroot is not: put it into the image")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--slurm"], ["--slurm", "25"], ["--slurm", "25.11; reboot"]])
+def test_wrong_usage_touches_nothing(image: Image, arguments: list[str]) -> None:
+    done = subprocess.run(
+        [image.script, *arguments], env={"PATH": str(image.bin), "ULTRACLUSTER_ROOT": str(image.root)}, check=False
+    )
+    assert done.returncode == 2
+    assert not (image.root / "run").exists()

@@ -1,0 +1,431 @@
+"""Prolog, health check, epilog and IMEX run here in bash, as a node gets them; the hardware's commands stand in."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from support.node_boot.gpu_node import BIN, P5EN, GpuNode
+from ultracluster.boot import health_boot, health_settings
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES
+from ultracluster.catalogue.monitoring import XIDS, XidPolicy
+
+GB200 = INSTANCE_TYPES["p6e-gb200.36xlarge"]
+JOB = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "2001", "SLURM_JOB_GPUS": "0,1,2,3,4,5,6,7"}
+# It holds for every command of a check, so a busy machine needs more than a second for those that answer.
+LIMIT_SECONDS = 6
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> GpuNode:
+    return GpuNode(tmp_path)
+
+
+def refusal(node: GpuNode) -> str:
+    """The prolog's reason to reject a job, from Slurm's record of the node."""
+    assert node.call("prolog", **JOB, ULTRACLUSTER_CHECK_LIMIT=str(LIMIT_SECONDS)).returncode == 1
+    shown = node.slurm()
+    assert "+DRAIN" in shown["State"]
+    return shown["Reason"].removeprefix("ultracluster: devices: ")
+
+
+def test_a_healthy_node_takes_the_job_and_asks_the_controller_nothing(node: GpuNode) -> None:
+    done = node.call("prolog", **JOB)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert node.health("devices") == "ok\n"
+    assert node.calls("scontrol") == []
+
+
+def test_the_check_takes_seconds(node: GpuNode) -> None:
+    began = time.monotonic()
+    assert node.call("health-check").returncode == 0
+    assert time.monotonic() - began < 60
+
+
+def test_a_node_without_its_gpus_is_drained_with_the_reason(node: GpuNode) -> None:
+    node.gpus(7)
+    assert refusal(node) == "7 of 8 GPUs are there"
+
+
+def test_a_gpu_that_has_fallen_off_the_bus_is_the_reason(node: GpuNode) -> None:
+    node.gpus(3)
+    node.says("gpu-lost")
+    output = refusal(node)
+    assert "GPU3: 0000:B9:00.0: GPU is lost." in output
+    assert output.endswith("; 3 of 8 GPUs are there")
+
+
+def test_uncorrected_ecc_errors_drain(node: GpuNode) -> None:
+    node.gpus(gpu3="Enabled, 2, Not Active")
+    assert refusal(node) == "GPU 3 has 2 uncorrected ECC errors since the boot"
+
+
+def test_ecc_that_is_off_drains(node: GpuNode) -> None:
+    node.gpus(gpu5="Disabled, [N/A], Not Active")
+    assert refusal(node) == "GPU 5 has ECC off"
+
+
+def test_clocks_that_the_hardware_slows_down_drain(node: GpuNode) -> None:
+    node.gpus(gpu0="Enabled, 0, Active")
+    assert refusal(node) == "the hardware of GPU 0 slows its clocks down"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [("Yes, No", "wants a reset to remap rows of its memory"), ("No, Yes", "could not remap a row of its memory")],
+)
+def test_rows_that_wait_for_a_reset_or_could_not_be_remapped_drain(node: GpuNode, line: str, reason: str) -> None:
+    node.says("rows", f"00000000:BB:00.0, {line}")
+    assert refusal(node) == f"GPU 00000000:BB:00.0 {reason}"
+
+
+def test_one_nvlink_that_is_down_drains(node: GpuNode) -> None:
+    text = (node.state / "nvlink").read_text()
+    head, _, tail = text.partition("GPU 6:")
+    node.says("nvlink", head + "GPU 6:" + tail.replace("Link 4: 26.562 GB/s", "Link 4: <inactive>", 1))
+    assert refusal(node) == "GPU 6 has 17 of 18 NVLinks up"
+
+
+@pytest.mark.parametrize("policy", list(XidPolicy))
+def test_an_xid_drains_as_the_policy_has_it(node: GpuNode, policy: XidPolicy) -> None:
+    codes = [code for code, result in XIDS.items() if result is policy]
+    lines = [f"[ 1.0] NVRM: Xid (PCI:0000:b9:00): {code}, pid=12, name=python" for code in codes]
+    node.says("kernel", "\n".join(lines))
+    status = node.call("health-check").returncode
+    output = node.health("devices")
+    if policy in (XidPolicy.FATAL, XidPolicy.RESET):
+        assert status == 1
+        assert all(f"XID {code} on GPU 0000:b9:00" in output for code in codes)
+    else:
+        assert (status, output) == (0, "ok\n")
+
+
+def test_xids_that_somebody_has_dealt_with_are_forgotten(node: GpuNode) -> None:
+    node.says("kernel", "NVRM: Xid (PCI:0000:b9:00): 48, pid=12")
+    assert refusal(node) == "XID 48 on GPU 0000:b9:00"
+    assert node.call("health-check", "--forget-xids").returncode == 0
+    assert node.call("drain-on-failure").returncode == 0
+    assert "+DRAIN" not in node.slurm()["State"]
+    node.says("kernel-since", "NVRM: Xid (PCI:0000:b9:00): 79, pid=12")
+    assert refusal(node) == "XID 79 on GPU 0000:b9:00"
+
+
+def chrony(node: GpuNode, output: str) -> None:
+    """Put chrony into the image: what `chronyc -n -c tracking` prints, chrony 4.3's own lines with another offset."""
+    program = node.bin / "chronyc"
+    program.write_text(f'#!/bin/bash\n[ "$*" = "-n -c tracking" ] || exit 9\n{output}\n')
+    program.chmod(0o755)
+
+
+def tracking(offset: str, leap: str = "Normal") -> str:
+    return (
+        f"echo A9FEA97B,169.254.169.123,4,1795285280.822030837,{offset},0.000002164,0.000082968,3.710,0.002,0.504,"
+        f"0.000362541,0.000225028,16.1,'{leap}'"
+    )
+
+
+@pytest.mark.parametrize(("offset", "seconds"), [("10.000000000", 10), ("-3600.250000000", 3600)])
+def test_a_clock_that_is_off_by_more_than_slurm_bears_drains(node: GpuNode, offset: str, seconds: int) -> None:
+    chrony(node, tracking(offset))
+    assert refusal(node) == f"the clock is {seconds} s off"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        tracking("9.999999999"),
+        tracking("-0.000002191"),
+        # A subnet without a time server must not drain a cluster whose clocks are right.
+        tracking("0.000000000", "Not synchronised"),
+        "echo 506 Cannot talk to daemon; exit 1",
+        "sleep 300",
+        "echo",
+        ":",
+    ],
+)
+def test_a_clock_that_is_right_or_of_which_nothing_is_known_takes_the_job(node: GpuNode, output: str) -> None:
+    chrony(node, output)
+    done = node.call("health-check", ULTRACLUSTER_CHECK_LIMIT=str(LIMIT_SECONDS))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_clock_of_a_node_without_gpus_is_checked_as_well(node: GpuNode) -> None:
+    node.file("/etc/ultracluster/health", "gpus 0\nnvlinks 0\nefa 16\nxids\n")
+    chrony(node, tracking("61.5"))
+    assert refusal(node) == "the clock is 61 s off"
+
+
+@pytest.mark.parametrize("efa", [0, 15])
+def test_an_efa_device_that_is_missing_drains(node: GpuNode, efa: int) -> None:
+    for device in sorted((node.root / "sys/class/infiniband").iterdir())[efa:]:
+        device.rename(node.root / f"tmp-{device.name}")
+    assert refusal(node) == f"{efa} of 16 EFA devices are there"
+
+
+def test_an_efa_device_that_is_down_drains(node: GpuNode) -> None:
+    node.file("/sys/class/infiniband/rdmap03s0/ports/1/state", "1: DOWN\n")
+    assert refusal(node) == "EFA device rdmap03s0 is DOWN"
+
+
+def test_a_device_of_another_make_is_no_efa_device(node: GpuNode) -> None:
+    device = node.root / "sys/class/infiniband/mlx5_0/device"
+    device.mkdir(parents=True)
+    (node.root / "sys/bus/pci/drivers/mlx5_core").mkdir()
+    (device / "driver").symlink_to(node.root / "sys/bus/pci/drivers/mlx5_core")
+    assert node.call("health-check").returncode == 0
+
+
+def test_mounts_that_are_broken_or_unchecked_drain(node: GpuNode) -> None:
+    node.file("/etc/ultracluster/mounts", "/fsx lustre yes\n")
+    assert "the mounts have not been checked since the boot" in refusal(node)
+    node.file("/run/ultracluster/health/mounts", "failed: /fsx does not answer within 5 s\n")
+    assert node.call("health-check").returncode == 1
+    assert "/fsx does not answer within 5 s" in node.health("devices")
+    node.file("/run/ultracluster/health/mounts", "ok\n")
+    node.call("health-check")
+    assert node.health("devices") == "failed: /fsx is not mounted\n"
+    node.file("/proc/self/mountinfo", "44 29 0:40 / /fsx rw,noatime shared:2 - lustre fs@tcp:/m rw,flock\n")
+    assert node.call("health-check").returncode == 0
+
+
+@pytest.mark.parametrize("hanging", ["smi-gpus", "smi-nvlink", "journalctl"])
+def test_a_command_that_hangs_is_a_reason_within_seconds(node: GpuNode, hanging: str) -> None:
+    node.says("hang", hanging)
+    began = time.monotonic()
+    assert f"does not answer within {LIMIT_SECONDS} s" in refusal(node)
+    assert time.monotonic() - began < 100
+
+
+def test_a_command_that_nothing_can_kill_hangs_nobody(node: GpuNode) -> None:
+    """A process that waits in the driver outlives even SIGKILL, and so does a `timeout` that waits for it."""
+    (node.bin / "timeout").unlink()
+    (node.bin / "timeout").write_text('#!/usr/bin/env bash\nshift\nshift\nexec "$@"\n')
+    (node.bin / "timeout").chmod(0o755)
+    node.says("hang", "smi-nvlink")
+    began = time.monotonic()
+    assert node.call("health-check", ULTRACLUSTER_CHECK_LIMIT=str(LIMIT_SECONDS)).returncode == 1
+    assert node.health("devices") == f"failed: nvidia-smi nvlink does not answer within {LIMIT_SECONDS} s\n"
+    assert time.monotonic() - began < 100
+
+
+def test_an_older_driver_is_queried_with_its_field_names(node: GpuNode) -> None:
+    node.says("old-driver")
+    assert node.call("health-check").returncode == 0
+
+
+def test_reports_all_problems_at_once(node: GpuNode) -> None:
+    node.gpus(7, gpu1="Enabled, 0, Active")
+    node.file("/sys/class/infiniband/rdmap03s0/ports/1/state", "1: DOWN\n")
+    node.call("health-check")
+    output = node.health("devices")
+    assert "7 of 8 GPUs" in output
+    assert "slows its clocks" in output
+    assert "rdmap03s0" in output
+
+
+def test_at_boot_the_check_waits_for_the_drivers(node: GpuNode) -> None:
+    node.gpus(0)
+    program = [str(node.root / f"{BIN}health-check".lstrip("/")), "--patience", "30"]
+    environment = {
+        "PATH": str(node.bin),
+        "ULTRACLUSTER_ROOT": str(node.root),
+        "STAND_IN_STATE": str(node.state),
+    }
+    with subprocess.Popen(program, env=environment, stderr=subprocess.DEVNULL) as running:
+        time.sleep(1)
+        node.gpus()
+        assert running.wait(timeout=180) == 0
+    assert node.health("devices") == "ok\n"
+
+
+@pytest.mark.parametrize("arguments", [("--fast",), ("--patience",), ("--patience", "soon")])
+def test_wrong_usage_lists_the_known_arguments(node: GpuNode, arguments: tuple[str, ...]) -> None:
+    done = node.call("health-check", *arguments)
+    assert done.returncode == 2
+    assert "patience" in done.stderr
+
+
+def test_the_silent_controller_does_not_let_the_job_in(node: GpuNode) -> None:
+    node.gpus(7)
+    node.says("slurm-down")
+    assert node.call("prolog", **JOB).returncode == 1
+
+
+def test_metrics_know_the_job_of_each_gpu_until_it_ends(node: GpuNode) -> None:
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_GPUS="0,1")
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002", SLURM_JOB_GPUS="1,2")
+    jobs = node.root / "run/ultracluster/hpc-jobs"
+    assert {file.name: file.read_text() for file in jobs.iterdir()} == {"0": "77\n", "1": "77\n78\n", "2": "78\n"}
+    assert node.call("epilog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001").returncode == 0
+    assert {file.name: file.read_text() for file in jobs.iterdir()} == {"1": "78\n", "2": "78\n"}
+    assert node.call("epilog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002").returncode == 0
+    assert list(jobs.iterdir()) == []
+
+
+def test_what_the_prolog_writes_is_what_the_collector_reads(node: GpuNode) -> None:
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_GPUS="0,1")
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002", SLURM_JOB_GPUS="2")
+    assert node.run("node-metrics", "--gpus", "8", "--efa", "16", "--counters", "").returncode == 0
+    written = node.read("/var/lib/node_exporter/textfile_collector/ultracluster_node.prom").splitlines()
+    assert [line for line in written if line.startswith("ultracluster_gpu_job{")] == [
+        f'ultracluster_gpu_job{{gpu="{gpu}",job_id="{job}"}} 1' for gpu, job in ((0, 77), (1, 77), (2, 78))
+    ]
+
+
+def test_a_job_with_the_node_to_itself_has_all_gpus_when_slurm_names_none(node: GpuNode) -> None:
+    jobs = node.root / "run/ultracluster/hpc-jobs"
+    # Alone for now, with a few of the CPUs: the next job may have the GPUs.
+    for few in ({}, {"SLURM_JOB_CPUS_PER_NODE": "8(x2)"}, {"SLURM_JOB_CPUS_PER_NODE": "odd"}):
+        assert node.call("prolog", SLURM_JOB_ID="76", SLURM_JOB_UID="2001", **few).returncode == 0
+        assert list(jobs.iterdir()) == []
+    assert node.call("epilog", SLURM_JOB_ID="76", SLURM_JOB_UID="2001").returncode == 0
+    node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001", SLURM_JOB_CPUS_PER_NODE="192(x63),96")
+    assert {file.name: file.read_text() for file in jobs.iterdir()} == {str(n): "77\n" for n in range(8)}
+    node.call("prolog", SLURM_JOB_ID="78", SLURM_JOB_UID="2002")
+    assert "78" not in "".join(file.read_text() for file in jobs.iterdir())
+
+
+def test_the_epilog_ends_what_the_job_left_behind(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.says("processes/2001", "4242")
+    node.file(
+        "/proc/sysvipc/shm", "key shmid perms size cpid lpid nattch uid\n0 12 600 1 1 1 0 2001\n0 13 600 1 1 1 0 0\n"
+    )
+    assert node.call("epilog", **JOB).returncode == 0
+    assert node.calls("pkill") == ["pkill -TERM --uid 2001"]
+    assert node.calls("ipcrm") == ["ipcrm --shmem-id 12"]
+
+
+def test_what_does_not_listen_is_killed(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.says("processes/2001", "4242")
+    node.says("stubborn")
+    assert node.call("epilog", **JOB).returncode == 0
+    assert node.calls("pkill") == ["pkill -TERM --uid 2001", "pkill -KILL --uid 2001"]
+
+
+def test_what_cannot_be_killed_drains_the_node(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.says("processes/2001", "4242")
+    node.says("stubborn")
+    node.says("unkillable")
+    assert node.call("epilog", **JOB).returncode == 1
+    assert node.slurm()["Reason"] == "ultracluster: epilog: processes of job 77 cannot be killed: 4242"
+
+
+def test_a_user_with_another_job_on_the_node_keeps_its_processes(node: GpuNode) -> None:
+    node.call("prolog", **JOB)
+    node.call("prolog", **(JOB | {"SLURM_JOB_ID": "78"}))
+    node.says("processes/2001", "4242")
+    assert node.call("epilog", **JOB).returncode == 0
+    assert node.calls("pkill") == []
+    assert node.call("epilog", **(JOB | {"SLURM_JOB_ID": "78"})).returncode == 0
+    assert node.calls("pkill") == ["pkill -TERM --uid 2001"]
+
+
+@pytest.mark.parametrize("uid", ["0", "999", "65534", "", "x"])
+def test_users_of_the_system_are_never_touched(node: GpuNode, uid: str) -> None:
+    node.says(f"processes/{uid or 'none'}", "1")
+    assert node.call("epilog", SLURM_JOB_ID="77", SLURM_JOB_UID=uid).returncode == 0
+    assert node.calls("pkill") == []
+
+
+def test_a_prolog_that_pcs_lost_in_the_first_minutes_is_forgiven_once(node: GpuNode) -> None:
+    node.file("/proc/uptime", "600.12 1200.00\n")
+    node.slurm_node("train-1", address="10.1.1.61", host="ip-10-1-1-61", state="IDLE+DRAIN", reason="Prolog error")
+    node.call("drain-on-failure")
+    assert node.slurm()["State"] == "IDLE"
+    node.slurm_node("train-1", address="10.1.1.61", host="ip-10-1-1-61", state="IDLE+DRAIN", reason="Prolog error")
+    node.call("drain-on-failure")
+    assert "+DRAIN" in node.slurm()["State"]
+
+
+def test_a_prolog_error_after_a_refusal_or_later_is_never_forgiven(node: GpuNode) -> None:
+    drained = {"address": "10.1.1.61", "host": "ip-10-1-1-61", "state": "IDLE+DRAIN", "reason": "Prolog error"}
+    node.file("/proc/uptime", "90000.12 1200.00\n")
+    node.slurm_node("train-1", **drained)
+    node.call("drain-on-failure")
+    assert "+DRAIN" in node.slurm()["State"]
+    node.file("/proc/uptime", "600.12 1200.00\n")
+    node.file("/run/ultracluster/prolog-refused", "")
+    (node.root / "run/ultracluster/drain/clear").unlink()
+    node.call("drain-on-failure")
+    assert "+DRAIN" in node.slurm()["State"]
+
+
+@pytest.fixture
+def ultra(tmp_path: Path) -> GpuNode:
+    created = GpuNode(tmp_path)
+    for item in health_boot(GB200, efa_devices=0).files:
+        if item.path.endswith("-imex"):
+            created.file(item.path, item.text).chmod(0o755)
+    created.says("units/nvidia-imex.service/enabled")
+    created.file("/proc/devices", "Character devices:\n  1 mem\n511 nvidia-caps-imex-channels\n")
+    created.file("/etc/nvidia-imex/nodes_config.cfg", "10.9.9.9\n")
+    for number in (2, 10):
+        created.slurm_node(f"train-{number}", address=f"10.1.1.{60 + number}", host=f"ip-{number}")
+    created.slurm_node("train-x-1", address="10.1.2.1", host="other")
+    created.slurm_node("ultra-1", address="10.1.3.1", host="other")
+    return created
+
+
+IMEX = JOB | {"SLURMD_NODENAME": "train-1", "SLURM_JOB_NODELIST": "train-[1,2,10]", "SLURM_JOB_OVERSUBSCRIBE": "NO"}
+
+
+def test_a_job_on_an_ultraserver_gets_one_imex_domain_of_its_nodes_there(ultra: GpuNode) -> None:
+    assert ultra.call("prolog", **IMEX).returncode == 0
+    written = ultra.read("/etc/nvidia-imex/nodes_config.cfg").split()
+    assert sorted(written) == ["10.1.1.61", "10.1.1.62", "10.1.1.70"]
+    order = [call for call in ultra.calls("systemctl") if "imex" in call]
+    assert order[-2:] == ["systemctl stop nvidia-imex.service", "systemctl start nvidia-imex.service"]
+    assert (ultra.root / "dev/nvidia-caps-imex-channels/channel0").exists()
+
+
+def test_a_job_that_shares_its_nodes_leaves_imex_alone(ultra: GpuNode) -> None:
+    assert ultra.call("prolog", **(IMEX | {"SLURM_JOB_OVERSUBSCRIBE": "OK"})).returncode == 0
+    assert ultra.read("/etc/nvidia-imex/nodes_config.cfg") == "10.9.9.9\n"
+
+
+def test_imex_starts_for_the_only_job_if_slurm_omits_exclusive(ultra: GpuNode) -> None:
+    status = {
+        name: value for name, value in IMEX.items() if name not in ("SLURM_JOB_OVERSUBSCRIBE", "SLURM_JOB_NODELIST")
+    }
+    status["SLURM_NODELIST"] = "train-[1,2,10]"
+    assert ultra.call("prolog", **status).returncode == 0
+    written = ultra.read("/etc/nvidia-imex/nodes_config.cfg")
+    assert len(written.split()) == 3
+    assert ultra.call("prolog", **(status | {"SLURM_JOB_ID": "78"})).returncode == 0
+    assert len([call for call in ultra.calls("systemctl") if "start nvidia-imex" in call]) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("units/nvidia-imex.service/broken", "nvidia-imex.service did not start within 60 s"),
+        ("slurm-down", "the controller does not say where the nodes of the job are"),
+    ],
+)
+def test_a_domain_that_cannot_be_made_refuses_the_job(ultra: GpuNode, fault: str, reason: str) -> None:
+    ultra.says(fault)
+    assert ultra.call("prolog", **IMEX).returncode == 1
+    assert ultra.health("imex") == f"failed: {reason}\n"
+
+
+def test_an_image_without_imex_refuses_the_job(ultra: GpuNode) -> None:
+    ultra.forgets("units/nvidia-imex.service/enabled")
+    assert ultra.call("prolog", **IMEX).returncode == 1
+    assert "is not enabled in the image" in ultra.slurm()["Reason"]
+
+
+def test_only_ultraservers_get_the_script_for_imex() -> None:
+    assert not any("imex" in file.path for file in health_boot(P5EN, efa_devices=16).files)
+    assert any("imex" in file.path for file in health_boot(GB200, efa_devices=4).files)
+
+
+def test_settings_of_a_cluster_come_before_those_of_the_checks() -> None:
+    result = health_settings({"Prolog": "/fsx/mine.sh", "SchedulerParameters": "defer,bf_continue"})
+    assert result["Prolog"] == "/fsx/mine.sh"
+    assert result["Epilog"] == "/usr/local/sbin/ultracluster-epilog"
+    assert result["SchedulerParameters"] == "defer,bf_continue,nohold_on_prolog_fail"
+    assert health_settings(result) == result

@@ -1,0 +1,278 @@
+"""The script runs here in bash, as a node gets it; LNet and the file systems are stand-ins."""
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.node_boot import Node
+
+METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_mounts.prom"
+RUN = "run/ultracluster/mounts"
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    created = Node(tmp_path)
+    created.should_mount("/fsx lustre yes", "/home nfs no")
+    for number in range(8):
+        created.says(f"lnet/efa/rdmap{number:02}s0", "up")
+    created.file("/run/ultracluster/lustre-efa-interfaces", "8\n")
+    return created
+
+
+def works(node: Node) -> None:
+    done = node.run("mount-check")
+    assert (done.returncode, done.stderr, node.health("mounts")) == (0, "", "ok\n")
+
+
+def fails(node: Node, *arguments: str) -> str:
+    done = node.run("mount-check", *(arguments or ("--first", "0", "--limit", "1")))
+    assert done.returncode == 1, done.stdout
+    assert done.stderr == f"mount-check: {node.health('mounts')}"
+    return node.health("mounts").removeprefix("failed: ").rstrip("\n")
+
+
+def metrics(node: Node) -> dict[tuple[str, str], float]:
+    """The metrics, in the text format of Prometheus: every family with its help and type, before its samples.
+
+    https://prometheus.io/docs/instrumenting/exposition_formats/ (read 2026-11-21)
+    """
+    result: dict[tuple[str, str], float] = {}
+    family = ""
+    lines = node.read(METRICS).split("\n")
+    assert lines.pop() == ""
+    for line in lines:
+        if described := re.fullmatch(r"# HELP ([a-z_:][a-z0-9_:]*) \S.*", line):
+            family = described[1]
+        elif typed := re.fullmatch(r"# TYPE ([a-z_:][a-z0-9_:]*) gauge", line):
+            assert typed[1] == family
+        else:
+            sample = re.fullmatch(r'([a-z_:][a-z0-9_:]*)\{path="(/[^"\\\n]+)"\} ([0-9]+(?:\.[0-9]+)?)', line)
+            assert sample, line
+            assert sample[1] == family
+            assert family.startswith("ultracluster_mount_")
+            key = (family.removeprefix("ultracluster_mount_"), sample[2])
+            assert key not in result
+            result[key] = float(sample[3])
+    return result
+
+
+@pytest.fixture
+def left_over(node: Node) -> Iterator[int]:
+    """A process that waits for /fsx and cannot be killed, as far as the script sees."""
+    process = subprocess.Popen(["sleep", "60"])
+    started = Path(f"/proc/{process.pid}/stat").read_text().rsplit(") ", 1)[1].split()[19]
+    node.file(f"/{RUN}/_fsx.pid", f"{process.pid} {started}\n")
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+def test_the_first_check_mounts_what_is_mounted_on_first_use_and_finds_it_well(node: Node) -> None:
+    before = time.time()
+    works(node)
+    result = metrics(node)
+    assert {key: value for key, value in result.items() if "seconds" not in key[0]} == {
+        ("mounted", "/fsx"): 1,
+        ("mounted", "/home"): 1,
+        ("over_efa", "/fsx"): 1,
+    }
+    assert result["last_success_timestamp_seconds", "/fsx"] >= int(before)
+    assert 0 < result["check_seconds", "/home"] < 60
+
+
+def test_every_check_is_as_good_as_the_first(node: Node) -> None:
+    for _ in range(3):
+        works(node)
+    node.reboot()
+    for number in range(8):
+        node.says(f"lnet/efa/rdmap{number:02}s0", "up")
+    works(node)
+
+
+def test_the_metrics_are_replaced_as_a_whole(node: Node) -> None:
+    works(node)
+    held = (node.root / METRICS.removeprefix("/")).open()
+    works(node)
+    assert os.fstat(held.fileno()).st_nlink == 0
+    held.close()
+    assert [path.name for path in (node.root / METRICS.removeprefix("/")).parent.iterdir()] == [
+        "ultracluster_mounts.prom"
+    ]
+
+
+def test_a_missing_mount_is_named_and_the_others_are_not(node: Node) -> None:
+    works(node)
+    node.unmount("/home")
+    assert fails(node) == "/home is not mounted"
+    assert metrics(node)["mounted", "/home"] == 0
+    assert metrics(node)["mounted", "/fsx"] == metrics(node)["over_efa", "/fsx"] == 1
+
+
+def test_what_only_would_be_mounted_on_first_use_is_not_mounted(node: Node) -> None:
+    node.unmount("/home")
+    node.file("/proc/self/mountinfo", "43 29 0:39 / /home rw shared:2 - autofs systemd-1 rw,fd=50\n")
+    assert "/home is not mounted" in fails(node)
+
+
+def test_another_type_than_the_right_one_is_a_failure(node: Node) -> None:
+    node.says("mountable", "/fsx ext4\n/home nfs4")
+    assert fails(node) == "/fsx is of the type ext4, not lustre"
+
+
+@pytest.mark.parametrize(
+    ("kind", "kernel"),
+    [("nfs", "nfs"), ("nfs", "nfs4"), ("efs", "nfs4"), ("s3files", "nfs4"), ("xfs", "xfs"), ("sshfs", "fuse.sshfs")],
+)
+def test_the_kernel_may_call_a_type_otherwise_than_fstab(tmp_path: Path, kind: str, kernel: str) -> None:
+    node = Node(tmp_path)
+    node.should_mount(f"/data {kind} no")
+    node.says("mountable", f"/data {kernel}")
+    works(node)
+
+
+def test_the_mount_on_top_counts(node: Node) -> None:
+    works(node)
+    node.unmount("/home")
+    with (node.root / "proc/self/mountinfo").open("a") as mountinfo:
+        mountinfo.write("50 29 0:41 / /home rw - nfs4 server:/home rw\n51 50 8:1 / /home rw - ext4 /dev/sdb1 rw\n")
+    assert fails(node) == "/home is of the type ext4, not nfs"
+
+
+def test_a_mount_that_hangs_is_noticed_in_time(node: Node) -> None:
+    works(node)
+    node.says("hang", "/fsx")
+    began = time.monotonic()
+    assert fails(node) == "/fsx does not answer within 1 s"
+    assert time.monotonic() - began < 60
+    result = metrics(node)
+    assert (result["mounted", "/fsx"], result["over_efa", "/fsx"], result["mounted", "/home"]) == (1, 0, 1)
+    assert result["check_seconds", "/fsx"] >= 1
+
+
+def test_a_read_that_hangs_is_noticed_in_time(node: Node) -> None:
+    works(node)
+    node.says("hang", "read /fsx")
+    assert fails(node) == "/fsx does not answer a read within 1 s"
+
+
+def test_an_lnet_that_hangs_is_noticed_in_time(node: Node) -> None:
+    works(node)
+    node.says("hang", "lnetctl")
+    assert "/fsx runs over TCP" in fails(node)
+
+
+def test_no_second_process_waits_for_a_mount_that_hangs(node: Node, left_over: int) -> None:
+    works_not = fails(node)
+    assert works_not == "/fsx is not mounted"
+    assert not [call for call in node.calls("stat") if "/fsx" in call]
+    assert Path(f"/proc/{left_over}").exists()
+
+
+def test_a_process_with_the_number_of_one_left_over_is_not_it(node: Node) -> None:
+    node.file(f"/{RUN}/_fsx.pid", f"{os.getpid()} 1\n")
+    works(node)
+
+
+def test_what_hangs_is_killed_where_it_can_be(node: Node) -> None:
+    works(node)
+    node.says("hang", "/fsx")
+    fails(node)
+    number = node.read(f"/{RUN}/_fsx.pid").split()[0]
+    time.sleep(0.1)
+    assert not Path(f"/proc/{number}").exists()
+
+
+def test_reports_an_error(node: Node) -> None:
+    node.says("errors", "/home")
+    assert fails(node) == (
+        "/home answers with an error: stat: cannot read file system information for '/home': Input/output error"
+    )
+
+
+def test_reports_all_problems_at_once(node: Node) -> None:
+    node.says("errors", "/home")
+    node.says("mountable", "/home nfs4")
+    assert fails(node).startswith("/fsx is not mounted; /home answers with an error")
+
+
+def test_it_recovers(node: Node) -> None:
+    node.says("hang", "/fsx")
+    fails(node)
+    node.says("hang")
+    works(node)
+    assert metrics(node)["over_efa", "/fsx"] == 1
+
+
+@pytest.mark.parametrize("fault", ["tcp", "deaf", "mute"])
+def test_a_fall_back_to_tcp_is_noticed_by_what_goes_over_efa(node: Node, fault: str) -> None:
+    works(node)
+    node.says(f"lnet/{fault}")
+    assert fails(node) == "/fsx runs over TCP: of a read of 4 MiB next to nothing went over EFA"
+    assert metrics(node)["over_efa", "/fsx"] == 0
+    assert metrics(node)["mounted", "/fsx"] == 1
+
+
+def test_that_the_file_was_written_over_efa_does_not_count_for_its_read(node: Node) -> None:
+    node.says("lnet/tcp")
+    assert fails(node).startswith("/fsx runs over TCP")
+    assert [call for call in node.calls("dd") if "urandom" in call]
+
+
+def test_no_efa_in_lnet_is_a_fall_back_to_tcp(node: Node) -> None:
+    for file in (node.state / "lnet/efa").iterdir():
+        file.unlink()
+    (node.state / "lnet/efa").rmdir()
+    assert fails(node) == "/fsx runs over TCP: LNet has no EFA interface that is up"
+
+
+def test_fewer_interfaces_than_were_set_up_are_a_failure(node: Node) -> None:
+    node.says("lnet/efa/rdmap03s0", "down")
+    assert fails(node) == "/fsx has 7 of 8 EFA interfaces"
+
+
+def test_without_efa_nothing_is_read_and_there_is_no_efa_metric(tmp_path: Path) -> None:
+    node = Node(tmp_path, efa=0)
+    node.should_mount("/fsx lustre no")
+    works(node)
+    assert node.calls("dd") == node.calls("lnetctl") == []
+    assert ("over_efa", "/fsx") not in metrics(node)
+
+
+def test_one_node_writes_the_file_that_is_read_and_no_other_does(node: Node) -> None:
+    for _ in range(3):
+        works(node)
+    assert len([call for call in node.calls("dd") if "urandom" in call]) == 1
+    assert (node.root / "fsx/.ultracluster-efa-probe").stat().st_size == 4 * 2**20
+    assert [path.name for path in (node.root / "fsx").iterdir()] == [".ultracluster-efa-probe"]
+
+
+def test_the_first_check_since_the_boot_gives_a_slow_mount_time(node: Node) -> None:
+    mountable = (node.state / "mountable").read_text()
+    node.says("mountable")
+    script = f"sleep 2; printf '%s' '{mountable}' >{node.state}/mountable"
+    later = subprocess.Popen(["bash", "-c", script])
+    works(node)
+    later.wait()
+
+
+def test_a_later_check_does_not_wait(node: Node) -> None:
+    works(node)
+    node.unmount("/home")
+    began = time.monotonic()
+    fails(node, "--first", "120")
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--limit", "0"], ["--first", "x"], ["--mounts", "/no/such"], ["--mount"], ["-x", "y"]]
+)
+def test_wrong_usage_has_its_own_exit_code(node: Node, arguments: list[str]) -> None:
+    done = node.run("mount-check", *arguments)
+    assert done.returncode == 2
+    assert node.health("mounts").startswith("failed: ")

@@ -1,0 +1,147 @@
+"""The script that writes EFA's counters and the rest runs here in bash, on a /sys that is made of files."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.node_boot import Node
+from ultracluster.monitoring.names import EFA_COUNTERS
+
+OUT = "/var/lib/node_exporter/textfile_collector"
+ARGUMENTS = ("--gpus", "8", "--efa", "4", "--counters", " ".join(EFA_COUNTERS), "--name", "train-1")
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    created = Node(tmp_path, efa=4)
+    for device in range(4):
+        for number, counter in enumerate(EFA_COUNTERS):
+            path = f"/sys/class/infiniband/rdmap{device:02}s0/ports/1/hw_counters/{counter}"
+            created.file(path, f"{1000 * device + number}\n")
+    created.file("/proc/stat", "cpu  1234567 0 4567 99999999 12 0 34 0 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+    return created
+
+
+def samples(node: Node, *arguments: str) -> dict[str, float]:
+    done = node.run("node-metrics", *(arguments or ARGUMENTS))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = node.read(f"{OUT}/ultracluster_node.prom").splitlines()
+    result = {}
+    for line in lines:
+        if not line.startswith("#"):
+            match = re.fullmatch(r'([a-z_]+(?:\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})?) ([0-9.]+)', line)
+            assert match, line
+            assert match[1] not in result
+            result[match[1]] = float(match[2])
+    return result
+
+
+def test_prometheus_reads_what_it_writes_without_a_complaint_but_for_aws_names(node: Node) -> None:
+    samples(node)
+    text = node.read(f"{OUT}/ultracluster_node.prom")
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+    complaints = [line for line in (done.stdout + done.stderr).splitlines() if "node_amazonefa_" not in line]
+    assert complaints == []
+
+
+def test_each_counter_of_each_efa_device_has_awss_name(node: Node) -> None:
+    result = samples(node)
+    assert result['node_amazonefa_tx_bytes{device="rdmap03s0",port="1"}'] == 3000
+    assert sum(name.startswith("node_amazonefa_info") for name in result) == 4
+    assert sum(name.startswith("node_amazonefa_") for name in result) == 4 * (1 + len(EFA_COUNTERS))
+
+
+def test_a_device_of_another_driver_is_none_of_efas(node: Node) -> None:
+    link = node.root / "sys/class/infiniband/rdmap00s0/device/driver"
+    other = node.root / "sys/bus/pci/drivers/mlx5_core"
+    other.mkdir(parents=True)
+    link.unlink()
+    link.symlink_to(other)
+    assert not [name for name in samples(node) if "rdmap00s0" in name]
+
+
+def test_a_counter_that_the_driver_lacks_gives_no_sample(node: Node) -> None:
+    (node.root / "sys/class/infiniband/rdmap01s0/ports/1/hw_counters/retrans_pkts").unlink()
+    result = samples(node)
+    assert 'node_amazonefa_retrans_pkts{device="rdmap01s0",port="1"}' not in result
+    assert 'node_amazonefa_retrans_pkts{device="rdmap02s0",port="1"}' in result
+
+
+def test_a_node_without_efa_reports_the_expected_number(tmp_path: Path) -> None:
+    bare = Node(tmp_path, efa=0)
+    bare.file("/proc/stat", "cpu  1 0 0 1 0 0 0 0\n")
+    result = samples(bare)
+    assert result["ultracluster_expected_efa_devices"] == 4
+    assert not [name for name in result if name.startswith("node_amazonefa_")]
+
+
+def test_all_cpus_are_one(node: Node) -> None:
+    result = samples(node)
+    assert result['ultracluster_cpu_seconds_total{mode="user"}'] == 12345.67
+    assert sum(name.startswith("ultracluster_cpu_") for name in result) == 8
+
+
+def test_health_metrics_come_from_the_boot_checks(node: Node) -> None:
+    node.file("/run/ultracluster/health/mounts", 'failed: /fsx runs over TCP: "x"\n')
+    node.file("/run/ultracluster/health/lustre-efa", "ok\n")
+    result = samples(node)
+    assert result['ultracluster_health_ok{check="mounts"}'] == 0
+    assert result['ultracluster_health_ok{check="lustre-efa"}'] == 1
+
+
+def test_the_one_job_that_slurm_runs_here_has_all_gpus(node: Node) -> None:
+    (node.root / "sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711").mkdir(parents=True)
+    result = samples(node)
+    assert {name for name in result if "gpu_job" in name} == {
+        f'ultracluster_gpu_job{{gpu="{gpu}",job_id="4711"}}' for gpu in range(8)
+    }
+
+
+def test_of_two_jobs_only_the_prolog_knows_which_has_which(node: Node) -> None:
+    for job in ("1", "2"):
+        (node.root / f"sys/fs/cgroup/system.slice/slurmstepd.scope/job_{job}").mkdir(parents=True)
+    assert not [name for name in samples(node) if "gpu_job" in name]
+    node.file("/run/ultracluster/hpc-jobs/0", "1\n")
+    node.file("/run/ultracluster/hpc-jobs/1", "2")
+    result = {name for name in samples(node) if "gpu_job" in name}
+    assert result == {'ultracluster_gpu_job{gpu="0",job_id="1"}', 'ultracluster_gpu_job{gpu="1",job_id="2"}'}
+
+
+def test_a_label_holds_nothing_that_ends_it(node: Node) -> None:
+    node.file("/run/ultracluster/hpc-jobs/0", 'a"} 1\\\n')
+    assert 'ultracluster_gpu_job{gpu="0",job_id="a___1_"}' in samples(node)
+
+
+def test_lustre_traffic_is_counted_by_file_system(node: Node) -> None:
+    stats = "snapshot_time 1.0\nread_bytes 12 samples [bytes] 1 4096 40960\nwrite_bytes 1 samples [bytes] 5 5 5\n"
+    node.file("/sys/kernel/debug/lustre/llite/abcdbev4-ffff8881/stats", stats)
+    result = samples(node)
+    assert result['ultracluster_lustre_read_bytes_total{filesystem="abcdbev4"}'] == 40960
+    assert result['ultracluster_lustre_write_bytes_total{filesystem="abcdbev4"}'] == 5
+
+
+def test_what_a_job_wrote_goes_with_the_job(node: Node) -> None:
+    (node.root / "sys/fs/cgroup/system.slice/slurmstepd.scope/job_2").mkdir(parents=True)
+    for job in ("1", "2"):
+        node.file(f"{OUT}/train-{job}.prom", "train_step 1\n")
+    node.file(f"{OUT}/train-notes.prom", "")
+    samples(node)
+    left = {path.name for path in (node.root / OUT.removeprefix("/")).glob("train-*")}
+    assert left == {"train-2.prom", "train-notes.prom"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--gpus", "x", "--efa", "4"), "--gpus is a whole number, got 'x'"),
+        (("--gpus", "8"), "--efa is a whole number, got ''"),
+        (("--gpus", "8", "--efa", "4", "--counters", "a;b"), "--counters are names of counters, got 'a;b'"),
+        (("--gpu", "8"), "unknown argument --gpu; known: --gpus, --efa, --counters, --name"),
+        (("--gpus",), "--gpus needs a value"),
+    ],
+)
+def test_rejects_wrong_usage(node: Node, arguments: tuple[str, ...], message: str) -> None:
+    done = node.run("node-metrics", *arguments)
+    assert (done.returncode, done.stderr) == (2, f"node-metrics: {message}\n")

@@ -1,0 +1,182 @@
+"""The script that makes users, in bash, with stand-ins for what needs root or AWS."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracluster.boot import USER_NAME, User, scripts, users_boot
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIH1111111111111111111111111111111111111111111 ada@home"
+ADA = User(name="ada", uid=2001, ssh_keys=[KEY])
+GRACE = User(name="grace", uid=2002)
+
+# Each stand-in keeps a table of users, and notes what it was asked.
+STAND_INS = {
+    "aws": '[ ! -e "$T/aws-fails" ] || exit 255\nprintf "%s" "$(cat "$T/records")"; echo',
+    "id": 'awk -v n="$2" \'$1 == n { print $2; found = 1 } END { exit !found }\' "$T/passwd"',
+    "groupadd": 'echo "groupadd $*" >>"$T/log"',
+    "useradd": 'echo "useradd $*" >>"$T/log"; eval "name=\\${$#}"; echo "$name $2" >>"$T/passwd"',
+    "usermod": 'echo "usermod $1 [$2] $3" >>"$T/log"',
+    "chown": 'echo "chown $*" >>"$T/log"',
+    "systemctl": 'echo "systemctl $*" >>"$T/log"',
+    "sleep": ":",
+}
+
+
+class Node:
+    """A node of stand-ins."""
+
+    def __init__(self, room: Path) -> None:
+        self.room, self.etc, self.home = room, room / "etc", room / "home"
+        (room / "bin").mkdir()
+        (self.etc / "ssh" / "sshd_config.d").mkdir(parents=True)
+        (self.etc / "skel").mkdir()
+        (self.etc / "skel" / ".bashrc").write_text("# hello\n")
+        self.home.mkdir()
+        for name in ("passwd", "log", "records"):
+            (room / name).touch()
+        for name, body in STAND_INS.items():
+            path = room / "bin" / name
+            path.write_text(f"#!/bin/bash\n{body}\n")
+            path.chmod(0o755)
+
+    def run(self, *users: User) -> subprocess.CompletedProcess[str]:
+        # The AWS CLI parts values of a list with tabs.
+        (self.room / "records").write_text("\t".join(user.record for user in users) or "None")
+        (self.room / "log").write_text("")
+        return subprocess.run(
+            ["bash", "-c", scripts.text("users.sh"), "users", "--path", "/ultracluster/llama/users", "--region", "x"],
+            env={
+                "PATH": f"{self.room}/bin:/usr/bin:/bin",
+                "T": str(self.room),
+                "ULTRACLUSTER_ETC": str(self.etc),
+                "ULTRACLUSTER_HOME": str(self.home),
+            },
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+
+    @property
+    def log(self) -> str:
+        return (self.room / "log").read_text()
+
+    def key(self, name: str) -> Path:
+        return self.etc / "ultracluster" / "authorized_keys" / name
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+def test_users_are_made_with_their_numbers_homes_and_keys(node: Node) -> None:
+    done = node.run(ADA, GRACE)
+    assert done.returncode == 0, done.stderr
+    assert "groupadd --gid 2001 ada" in node.log
+    assert "useradd --uid 2002 --gid 2002" in node.log
+    assert (node.home / "ada" / ".bashrc").exists()
+    assert (node.home / "ada").stat().st_mode & 0o777 == 0o700
+    assert node.key("ada").read_text().strip() == KEY
+    assert node.key("grace").read_text().strip() == ""
+    config = node.etc / "ssh" / "sshd_config.d" / "50-ultracluster.conf"
+    assert "/etc/ultracluster/authorized_keys/%u" in config.read_text()
+
+
+def test_a_second_run_changes_nothing(node: Node) -> None:
+    node.run(ADA, GRACE)
+    done = node.run(ADA, GRACE)
+    assert (done.returncode, node.log) == (0, "")
+
+
+def test_a_home_that_another_node_made_stays_as_it_is(node: Node) -> None:
+    (node.home / "ada").mkdir()
+    (node.home / "ada" / "thesis").write_text("mine")
+    assert node.run(ADA).returncode == 0
+    assert (node.home / "ada" / "thesis").read_text() == "mine"
+    assert "chown" not in node.log
+
+
+def test_a_key_that_leaves_the_list_opens_no_door(node: Node) -> None:
+    node.run(ADA)
+    node.run(User(name="ada", uid=2001))
+    assert KEY not in node.key("ada").read_text()
+
+
+def test_removed_users_are_locked_and_returning_users_unlocked(node: Node) -> None:
+    node.run(ADA, GRACE)
+    assert node.run(GRACE).returncode == 0
+    assert "usermod --expiredate [1] ada" in node.log
+    assert not node.key("ada").exists()
+    assert (node.home / "ada").is_dir()
+    assert node.run(GRACE).returncode == 0
+    assert node.log == ""
+    node.run(ADA, GRACE)
+    assert "usermod --expiredate [] ada" in node.log
+    assert node.key("ada").exists()
+
+
+def test_the_last_user_can_leave(node: Node) -> None:
+    node.run(ADA)
+    assert node.run().returncode == 0
+    assert "usermod --expiredate [1] ada" in node.log
+
+
+def test_nobody_is_locked_when_the_list_cannot_be_read(node: Node) -> None:
+    node.run(ADA)
+    (node.room / "aws-fails").touch()
+    done = node.run()
+    assert done.returncode == 1
+    assert "can't be read" in done.stderr
+    assert node.log == ""
+    assert node.key("ada").exists()
+
+
+def test_an_existing_user_with_another_uid_is_reported_and_unchanged(node: Node) -> None:
+    (node.room / "passwd").write_text("ada 1005\n")
+    done = node.run(ADA, GRACE)
+    assert done.returncode == 1
+    assert "ada has the number 1005 here, and the cluster says 2001" in done.stderr
+    assert "useradd --uid 2002" in node.log
+    assert not node.key("ada").exists()
+
+
+def test_users_are_there_before_slurm_starts() -> None:
+    files = {file.path: file.text for file in users_boot(cluster="llama", region="us-east-2").files}
+    assert "After=ultracluster-users.service" in files["/etc/systemd/system/slurmd.service.d/ultracluster-users.conf"]
+    unit = files["/etc/systemd/system/ultracluster-users.service"]
+    assert "ultracluster-users --path /ultracluster/llama/users --region us-east-2" in unit
+
+
+@pytest.mark.parametrize(
+    ("name", "uid", "keys", "message"),
+    [
+        ("root", 2001, [], "root is a user of the image"),
+        ("Ada", 2001, [], "lower-case"),
+        ("a" * 33, 2001, [], "1 to 32"),
+        ("ada", 0, [], "2000 to 59999"),
+        ("ada", 65534, [], "2000 to 59999"),
+        ("ada", 2001, ["ssh-dss AAAA"], "no public key"),
+        ("ada", 2001, [KEY + "\nssh-rsa x"], "no public key"),
+        ("ada", 2001, ['command="x" ' + KEY], "no public key"),
+        ("ada", 2001, [KEY] * 60, "4,096"),
+    ],
+)
+def test_rejects_users_that_no_node_would_make(name: str, uid: int, keys: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        User(name=name, uid=uid, ssh_keys=keys)
+
+
+@given(st.from_regex(USER_NAME, fullmatch=True), st.integers(2000, 59_999), st.booleans())
+def test_a_record_is_one_line_that_splits_as_the_script_splits_it(name: str, uid: int, has_key: bool) -> None:
+    try:
+        user = User(name=name, uid=uid, ssh_keys=[KEY] if has_key else [])
+    except ValueError:
+        return
+    head, *keys = user.record.split("|")
+    assert head.split() == [name, str(uid)]
+    assert keys == ([KEY] if has_key else [])
+    assert not set(user.record) & set("\t\n")

@@ -1,0 +1,32 @@
+from collections import Counter
+
+import pytest
+
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, nccl_floors
+from ultracluster.catalogue.ec2._nccl_floors import nccl_figure
+from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
+from ultracluster.catalogue.monitoring._xids import _APPLICATION, _FATAL, _RESET, _WATCH
+
+
+def test_each_code_has_one_policy() -> None:
+    assert max(Counter((*_FATAL, *_RESET, *_WATCH, *_APPLICATION)).values()) == 1
+    assert len(XIDS) == len((*_FATAL, *_RESET, *_WATCH, *_APPLICATION))
+
+
+def test_a_gpu_that_fell_off_the_bus_is_fatal_and_a_segfault_of_the_program_is_not() -> None:
+    assert XIDS[79] is XidPolicy.FATAL
+    assert XIDS[31] is XidPolicy.APPLICATION
+    assert xids(XidPolicy.FATAL) == (54, 79, 142, 151, 168)
+
+
+def test_a_figure_counts_for_its_own_nodes_and_message_only() -> None:
+    figure = nccl_figure("p5.48xlarge", nodes=2, message_bytes=2 * 2**30)
+    assert figure is not None
+    assert figure.floor_gb_per_s == pytest.approx(443 * 0.8, abs=0.1)
+    assert nccl_figure("p5.48xlarge", nodes=64, message_bytes=2 * 2**30) is None
+    assert nccl_figure("p5en.48xlarge", nodes=2, message_bytes=2 * 2**30) is None
+
+
+def test_no_two_figures_are_for_the_same_run() -> None:
+    assert max(Counter((f.instance_type, f.nodes, f.message_bytes) for f in NCCL_FIGURES).values()) == 1
+    assert all(figure.source for figure in nccl_floors.NCCL_FIGURES)

@@ -1,0 +1,171 @@
+"""`ultracluster check` and `ultracluster schema`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from support import EXAMPLES, ROOT
+from support.clusterfile_data import GOOD, bent
+from ultracluster.cli import app
+from ultracluster.clusterfile import schema
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "c.yaml"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_check_takes_every_example(example: Path) -> None:
+    result = RUN.invoke(app, ["check", str(example)])
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert result.stdout.splitlines()[-1] == f"{example} is good."
+
+
+def test_check_sums_the_main_job_up(file: Path) -> None:
+    file.write_text(GOOD)
+    out = RUN.invoke(app, ["check", str(file)]).stdout
+    row = next(line.split() for line in out.splitlines() if line.strip().startswith("train "))
+    assert row == ["train", "p5en.48xlarge", "64", "512", "cr-0123456789abcdef0", "all-efa", "1,024", "1,024"]
+    assert "llama: slurm in us-east-2, use2-az1" in out
+    assert "addresses: 1,053 of 16,379 in the training subnet 10.0.128.0/18" in out
+    assert "Lustre: 42,187 MB/s from 43,200 GiB at 1000 MB/s/TiB with EFA" in out
+    assert "40,000 MB/s is more than the 10,000 MB/s above which AWS recommends it" in out
+    assert "\nmetrics: profile standard, about " in out
+    assert "[ultracluster:unpinned-image]" in out
+
+
+def test_the_overview_cuts_no_sentence_short() -> None:
+    commands = RUN.invoke(app, ["--help"]).stdout.partition("Commands:")[2]
+    assert "\n  rehearse " in commands
+    assert "..." not in commands
+
+
+def test_check_adds_several_groups_up(file: Path) -> None:
+    file.write_text(bent("nodes:", "nodes:\n  data: {type: m7i.8xlarge, count: 4}"))
+    out = RUN.invoke(app, ["check", str(file)]).stdout
+    total = next(line.split() for line in out.splitlines() if line.strip().startswith("together"))
+    assert total == ["together", "68", "512", "1,028", "1,028"]
+
+
+def test_check_as_json_gives_the_same_facts(file: Path) -> None:
+    file.write_text(GOOD)
+    result = RUN.invoke(app, ["check", str(file), "--json"])
+    facts = json.loads(result.stdout)
+    assert facts["ok"] is True
+    assert facts["nodes"]["train"]["gpus"] == 512
+    assert facts["addresses"] == {"needed": 1_053, "capacity": 16_379}
+    assert facts["lustre"]["capacity_gib"] == 43_200
+    assert [warning["id"] for warning in facts["warnings"]] == [
+        "ultracluster:unpinned-image",
+        "ultracluster:reservation-size",
+        "ultracluster:lustre-efa-client",
+        "ultracluster:metrics-programs",
+        "ultracluster:alerts-unheard",
+    ]
+
+
+def test_check_describes_data_repository_associations() -> None:
+    example = ROOT / "examples" / "slurm-linked-data.yaml"
+    out = RUN.invoke(app, ["check", str(example)]).stdout
+    assert "/fsx/data shows s3://my-datasets/tokens; imports NEW, CHANGED, DELETED, exports nothing" in out
+    assert "dropped from the file system 14 d after its last use" in out
+    links = json.loads(RUN.invoke(app, ["check", str(example), "--json"]).stdout)["links"]
+    assert [link["repository"] for link in links] == ["s3://my-datasets/tokens", "s3://DATA-BUCKET/checkpoints"]
+
+
+def test_check_prints_all_problems_to_stderr_with_exit_code_1(file: Path) -> None:
+    file.write_text(bent("count: 64", "count: x", bent("llama", "x")))
+    result = RUN.invoke(app, ["check", str(file)])
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        "error: 2 problems in the cluster file",
+        f"{file}:1:7 name: the name of a cluster has 3 to 40 letters, digits and hyphens and begins with a letter, "
+        "got 'x' [invalid-value]",
+        f"{file}:6:39 nodes.train.count: must be a whole number, got 'x' [invalid-value]",
+    ]
+
+
+def test_check_prints_problems_as_json(file: Path) -> None:
+    file.write_text(bent("count: 64", "count: x"))
+    result = RUN.invoke(app, ["check", str(file), "--json"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {
+        "file": str(file),
+        "ok": False,
+        "problems": [
+            {
+                "line": 6,
+                "column": 39,
+                "field": "nodes.train.count",
+                "message": "must be a whole number, got 'x'",
+                "rule": "invalid-value",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xff", b"a: b: c", b"x" * (11 * 2**20)])
+def test_rejects_bad_files_in_few_words(file: Path, raw: bytes) -> None:
+    file.write_bytes(raw)
+    result = RUN.invoke(app, ["check", str(file)])
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"error: 1 problem in the cluster file\n{file}:1:")
+    assert len(result.stderr.splitlines()) == 2
+
+
+def test_rejects_a_file_that_is_not_there() -> None:
+    result = RUN.invoke(app, ["check", "nowhere.yaml"])
+    assert result.exit_code == 1
+    assert "nowhere.yaml:1:1 there is no such file" in result.stderr
+
+
+def test_wrong_usage_is_exit_code_2() -> None:
+    assert RUN.invoke(app, ["check"]).exit_code == 2
+    assert RUN.invoke(app, ["check", "a", "b"]).exit_code == 2
+
+
+def test_schema_prints_the_schema() -> None:
+    result = RUN.invoke(app, ["schema"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == schema()
+
+
+def test_odd_names_do_not_disturb_what_is_printed(tmp_path: Path) -> None:
+    odd = tmp_path / "[bold]c[nothing].yaml"
+    odd.write_text(GOOD)
+    result = RUN.invoke(app, ["check", str(odd)])
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == f"{odd} is good."
+
+
+def test_check_needs_no_cdk() -> None:
+    code = (
+        "import sys\n"
+        "from ultracluster.cli import app\n"
+        "try: app(['check', sys.argv[1]])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "sys.exit(any(m in sys.modules for m in ('jsii', 'aws_cdk', 'constructs')))\n"
+    )
+    example = ROOT / "examples" / "slurm-512-gpus.yaml"
+    result = subprocess.run([sys.executable, "-c", code, str(example)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def test_help_loads_no_yaml_and_no_tables() -> None:
+    code = (
+        "import sys\n"
+        "from ultracluster.cli import app\n"
+        "try: app(['check', '--help'])\n"
+        "except SystemExit: pass\n"
+        "sys.exit(any(m in sys.modules for m in ('ruamel.yaml', 'rich', 'moto', 'aws_cdk')))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0

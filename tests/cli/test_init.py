@@ -1,0 +1,173 @@
+"""`ultracluster init`, `--version`, and the app that ships with the package."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+from typer.testing import CliRunner
+
+import ultracluster
+from support import ROOT
+from support.wheel import Wheel
+from ultracluster import clusterfile
+from ultracluster.cli import app
+from ultracluster.cli._project_files import project_files
+from ultracluster.cli._rehearse import app_directory
+
+RUN = CliRunner()
+MAIN_JOB = ROOT / "examples" / "slurm-512-gpus.yaml"
+FILES = [
+    ".github/workflows/cluster.yml",
+    ".gitignore",
+    "app.py",
+    "cdk.json",
+    "cluster.yaml",
+    "package.json",
+    "requirements.txt",
+    "tests/test_app.py",
+]
+
+
+@pytest.fixture
+def no_node(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Neither beside Python, nor on the PATH."""
+    empty = tmp_path_factory.mktemp("empty")
+    monkeypatch.delenv("JSII_NODE", raising=False)
+    monkeypatch.setenv("PATH", str(empty))
+    monkeypatch.setattr(sys, "executable", str(empty / "python"))
+
+
+def written(directory: Path) -> list[str]:
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+
+
+def text(name: str) -> str:
+    return next(file.data.decode() for file in project_files() if file.path == name)
+
+
+def test_prints_the_version() -> None:
+    result = RUN.invoke(app, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"ultracluster {ultracluster.__version__}\n")
+
+
+@pytest.mark.slow
+def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Path) -> None:
+    result = wheel.run("ultracluster", "init", "clusters", cwd=tmp_path)
+    project = tmp_path / "clusters"
+    snapshots = [name for name in written(project) if name.startswith("tests/snapshots/cluster/first-steps-")]
+    assert written(project) == sorted([*FILES, *snapshots])
+    assert len(snapshots) == 5
+    assert "pytest  " in result.stdout
+    assert "WARNING" not in result.stderr
+    assert "1 passed" in wheel.run("pytest", "-q", "-p", "no:cacheprovider", cwd=project).stdout
+    report = json.loads(wheel.run("ultracluster", "rehearse", str(MAIN_JOB), "--json", cwd=project).stdout)
+    steps = {step["name"]: step for step in report["steps"]}
+    assert list(steps)[2:4] == ["deploy", "update: one more node group"]
+    update = steps["update: one more node group"]["changes"]
+    assert update.get("replaced", 0) == update.get("deleted", 0) == 0
+    assert report["types"]["AWS::FSx::FileSystem"] == {"schema": 1}
+    assert report["types"]["AWS::PCS::ComputeNodeGroup"]["schema"] == 3
+    retained = {entry["type"] for entry in report["retained"]}
+    assert {"AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::KMS::Key"} <= retained
+    # A changed template fails the test.
+    file = project / "cluster.yaml"
+    file.write_text(file.read_text().replace("count: 2}", "count: 3}", 1))
+    with pytest.raises(AssertionError, match="first-steps-Compute"):
+        wheel.run("pytest", "-q", "-p", "no:cacheprovider", cwd=project)
+
+
+@pytest.mark.usefixtures("no_node")
+def test_without_node_the_snapshots_are_the_next_step(tmp_path: Path) -> None:
+    result = RUN.invoke(app, ["init", str(tmp_path / "new")])
+    assert result.exit_code == 0, result.output
+    assert written(tmp_path / "new") == FILES
+    assert "pytest --update-snapshots" in result.stdout
+
+
+@pytest.mark.usefixtures("no_node")
+def test_never_overwrites_and_names_what_exists(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("mine\n")
+    (tmp_path / "requirements.txt").write_text("mine\n")
+    result = RUN.invoke(app, ["init", str(tmp_path)])
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"error: app.py, requirements.txt exist in {tmp_path}; nothing was written; existing files are never "
+        "overwritten: name another directory, or move them away\n"
+    )
+    assert written(tmp_path) == ["app.py", "requirements.txt"]
+
+
+@pytest.mark.usefixtures("no_node")
+def test_an_existing_gitignore_stays(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("mine\n")
+    assert RUN.invoke(app, ["init", str(tmp_path)]).exit_code == 0
+    assert (tmp_path / ".gitignore").read_text() == "mine\n"
+
+
+@pytest.mark.usefixtures("no_node")
+def test_rejects_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = RUN.invoke(app, ["init", str(tmp_path / "file")])
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"error: cannot write to {tmp_path / 'file'}: ")
+
+
+def test_every_commented_setting_of_the_cluster_file_is_valid() -> None:
+    file = text("cluster.yaml")
+    settings = [line for line in file.splitlines() if line.startswith("#.")]
+    assert len(settings) >= 4
+    plain = clusterfile.loads(file, "cluster.yaml")
+    for setting in settings:
+        assert clusterfile.loads(file.replace(setting, setting.removeprefix("#.")), "cluster.yaml") != plain
+
+
+def test_flags_are_those_of_this_repository() -> None:
+    settings, expected = json.loads(text("cdk.json")), json.loads((ROOT / "cdk.json").read_text())
+    assert settings["app"] == expected["app"]
+    assert settings["context"] == expected["context"]
+
+
+def test_requirements_pin_this_version() -> None:
+    assert f"cdk-ultracluster[guard,rehearsal]=={ultracluster.__version__}\n" in text("requirements.txt")
+
+
+def test_the_workflow_is_yaml_and_runs_the_documented_commands() -> None:
+    steps = yaml.safe_load(text(".github/workflows/cluster.yml"))["jobs"]["test"]["steps"]
+    commands = [step["run"] for step in steps if "run" in step]
+    assert [command for command in commands if command.startswith(("pytest", "ultracluster"))] == [
+        "ultracluster check cluster.yaml",
+        "pytest",
+        "ultracluster rehearse cluster.yaml",
+    ]
+
+
+def test_the_cdk_cli_is_the_one_of_this_repository() -> None:
+    expected = json.loads((ROOT / "package.json").read_text())["devDependencies"]["aws-cdk"]
+    assert json.loads(text("package.json"))["devDependencies"]["aws-cdk"] == f"^{expected}"
+
+
+def test_outside_of_an_app_the_shipped_one_is_rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with app_directory(None, MAIN_JOB) as directory:
+        assert written(directory) == ["app.py", "cdk.json"]
+    assert not directory.exists()
+    with app_directory(None, None) as directory:
+        assert directory == Path()
+    (tmp_path / "cdk.json").write_text("{}")
+    with app_directory(None, MAIN_JOB) as directory:
+        assert directory == Path()
+    with app_directory(ROOT, MAIN_JOB) as directory:
+        assert directory == ROOT
+
+
+@pytest.mark.slow
+def test_a_bad_cluster_file_ends_the_app_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(text("app.py"))
+    (tmp_path / "cluster.yaml").write_text("name: x\n")
+    done = subprocess.run([sys.executable, "app.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "cluster.yaml:1:7 name: " in done.stderr
+    assert "Traceback" not in done.stderr

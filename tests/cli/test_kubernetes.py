@@ -1,0 +1,216 @@
+"""`ultracluster render --kubernetes`: files that need no cluster, from the examples."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+from typer.testing import CliRunner
+
+from support import EXAMPLES, ROOT
+from support.kubernetes_shapes import RECORD, is_core, shape
+from ultracluster import clusterfile, workloads
+from ultracluster.cli import app
+from ultracluster.kubernetes import file_problems, platform, platform_of
+
+KUBERNETES = [file for file in EXAMPLES if "orchestrator: kubernetes" in file.read_text()]
+FILE = ROOT / "examples" / "eks-512-gpus.yaml"
+CHECKED = json.loads(RECORD.read_text())
+OUTPUTS = {
+    "orca-Storage": {
+        "FileSystemId": "fs-0123456789abcdef0",
+        "MountCommand": "sudo mount -t lustre -o noatime,flock fs-0123.fsx.us-east-2.amazonaws.com@tcp:/abcdefgh /fsx",
+        "DataBucketName": "orca-data",
+    },
+    "orca-Network": {},
+    "orca-Observability": {
+        "RemoteWriteUrl": "https://aps-workspaces.us-east-2.amazonaws.com/workspaces/ws-0/api/v1/remote_write"
+    },
+}
+
+
+def render(file: Path, out: Path, *options: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["render", str(file), "--out", str(out), *options])
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.stem)
+def test_every_object_of_every_example_is_one_that_kubernetes_or_its_project_takes(file: Path) -> None:
+    cluster = clusterfile.load(str(file))
+    parts = platform_of(cluster)
+    objects = list(platform(parts).objects)
+    for job in workloads.kubernetes_jobs(parts):
+        objects += [document for document in yaml.safe_load_all(job.text) if document]
+    for resource in objects:
+        if is_core(resource["apiVersion"]):
+            kubernetes_validate.validate(resource, parts.kubernetes, strict=True)
+        else:
+            assert set(shape(resource)) <= set(CHECKED[f"{resource['apiVersion']} {resource['kind']}"]["fields"])
+
+
+def test_files_of_512_gpus_request_512_gpus(tmp_path: Path) -> None:
+    assert render(FILE, tmp_path, "--kubernetes", "--jobs")[0] == 0
+    names = {path.name for path in (tmp_path / "objects").iterdir()}
+    assert {
+        "00-namespace-pretrain.yaml",
+        "17-clusterqueue-pretrain.yaml",
+        "19-clustertrainingruntime-torch-train.yaml",
+    } <= names
+    total = 0
+    for path in (tmp_path / "objects").glob("*-clusterqueue-*.yaml"):
+        rows = yaml.safe_load(path.read_text())["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
+        total += next(int(row["nominalQuota"]) for row in rows if row["name"] == "nvidia.com/gpu")
+    assert total == 512
+    train = next(yaml.safe_load_all((tmp_path / "train" / "train-job.yaml").read_text()))
+    assert train["spec"]["trainer"]["numNodes"] == 64
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    render(FILE, tmp_path, "--kubernetes")
+    code, output = render(FILE, tmp_path, "--kubernetes", "--json")
+    assert code == 0
+    assert {row["fate"] for row in json.loads(output)} == {"unchanged"}
+
+
+def test_outputs_of_the_deployment_fill_in_the_ids(tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.json"
+    outputs.write_text(json.dumps(OUTPUTS))
+    assert render(FILE, tmp_path / "out", "--kubernetes", "--outputs", str(outputs))[0] == 0
+    volume = yaml.safe_load((tmp_path / "out/objects/04-persistentvolume-pretrain-lustre.yaml").read_text())
+    assert volume["spec"]["csi"] == {
+        "driver": "fsx.csi.aws.com",
+        "volumeAttributes": {"dnsname": "fs-0123.fsx.us-east-2.amazonaws.com", "mountname": "abcdefgh"},
+        "volumeHandle": "fs-0123456789abcdef0-pretrain",
+    }
+    assert volume["spec"]["capacity"]["storage"].endswith("Gi")
+    assert "not-deployed-yet" not in "".join(path.read_text() for path in (tmp_path / "out/objects").iterdir())
+
+
+def install(directory: Path, calls: Path) -> subprocess.CompletedProcess[str]:
+    bin = directory / "bin"
+    bin.mkdir()
+    for name in ("helm", "kubectl"):
+        (bin / name).write_text(f'#!/usr/bin/env bash\necho {name} "$@" >>{calls}\n')
+        (bin / name).chmod(0o755)
+    env = {"PATH": f"{bin}:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", str(directory / "install.sh")],
+        env=env,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+
+def test_nothing_is_installed_while_ids_are_missing(tmp_path: Path) -> None:
+    render(FILE, tmp_path, "--kubernetes")
+    done = install(tmp_path, tmp_path / "calls")
+    assert done.returncode == 1
+    assert "04-persistentvolume-pretrain-lustre.yaml" in done.stdout
+    assert "render again with --outputs" in done.stderr
+    assert not (tmp_path / "calls").exists()
+
+
+def test_releases_are_installed_before_the_objects_that_need_them(tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.json"
+    outputs.write_text(json.dumps(OUTPUTS))
+    out = tmp_path / "out"
+    render(FILE, out, "--kubernetes", "--outputs", str(outputs))
+    assert subprocess.run(["shellcheck", str(out / "install.sh")], check=False).returncode == 0
+    done = install(out, tmp_path / "calls")
+    assert (done.returncode, done.stderr) == (0, "")
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[-1] == "kubectl apply --server-side --filename objects"
+    releases = yaml.safe_load((out / "charts.yaml").read_text())
+    assert len(calls) == len(releases) + 1
+    for release, call in zip(releases, calls, strict=False):
+        assert release["version"] in call
+        if "values" in release:
+            assert (out / release["values"]).exists()
+
+
+def test_rejects_what_it_cannot_render(tmp_path: Path) -> None:
+    slurm = next(file for file in EXAMPLES if "orchestrator: slurm" in file.read_text())
+    code, output = render(slurm, tmp_path, "--kubernetes")
+    assert code == 1
+    assert "it needs orchestrator: kubernetes" in output
+    assert render(FILE, tmp_path)[0] == 2
+    assert render(FILE, tmp_path, "--jobs", "--outputs", "x")[0] == 2
+    code, output = render(FILE, tmp_path, "--kubernetes", "--outputs", str(tmp_path / "none"))
+    assert code == 1
+    assert "cannot read" in output
+    bad = tmp_path / "bad.json"
+    for text in ("[]", "{", '{"a": 1}'):
+        bad.write_text(text)
+        code, output = render(FILE, tmp_path, "--kubernetes", "--outputs", str(bad))
+        assert code == 1
+        assert "holds no outputs" in output
+
+
+def test_rejects_a_file_whose_chart_is_known_to_be_bad(tmp_path: Path) -> None:
+    file = tmp_path / "bad.yaml"
+    text = FILE.read_text().replace("kubernetes:\n", "kubernetes:\n  charts: {nvidia-device-plugin: 0.19.1}\n", 1)
+    text = text.replace("orchestrator: kubernetes:\n", "orchestrator: kubernetes\n")
+    file.write_text(text)
+    code, output = render(file, tmp_path / "out", "--kubernetes")
+    assert code == 1
+    assert "take 0.19.3 or newer" in output
+
+
+@pytest.mark.parametrize(
+    ("key", "place", "message"),
+    [
+        ("charts: {nvidia-device-plugin: 0.19.1}", "charts.nvidia-device-plugin", "gives every pod all RDMA devices"),
+        ("charts: {kueuee: 0.19.2}", "charts.kueuee", "is no release of this library's; known are"),
+        (
+            "teams: {a: {nodes: {train: 2}}, b: {nodes: {train: 2}}}",
+            "teams",
+            "promised 4 nodes of train, which has 2",
+        ),
+        ("teams: {mount-s3: {}}", "teams.mount-s3", "is a namespace of Kubernetes or of the platform"),
+        ("teams: {node-health: {}}", "teams.node-health", "is the platform's own: choose another name"),
+        ("efa: dranet, gpu: gpu-operator, charts: {gpu-operator: v26.3.1}", "charts.gpu-operator", "and EFA fails"),
+    ],
+)
+def test_check_and_render_and_deploy_refuse_the_same_in_the_same_words_and_at_its_line(
+    tmp_path: Path, key: str, place: str, message: str
+) -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace("kubernetes: {", f"kubernetes: {{{key}, ")
+    file = tmp_path / "c.yaml"
+    file.write_text(text)
+    done = CliRunner().invoke(app, ["check", str(file), "--json"])
+    (problem,) = json.loads(done.output)["problems"]
+    assert (problem["field"], done.exit_code) == (f"kubernetes.{place}", 1)
+    assert message in problem["message"]
+    line = text.splitlines()[problem["line"] - 1]
+    assert line[problem["column"] - 1 :].startswith(place.rpartition(".")[2])
+    place = f"{file}:{problem['line']}:{problem['column']} {problem['field']}"
+    assert problem["rule"] in ("kubernetes-chart", "kubernetes-name", "kubernetes-platform")
+    messages = f"{place}: {problem['message']} [{problem['rule']}]"
+    for arguments in (["check", str(file)], ["render", str(file), "--kubernetes", "--out", str(tmp_path / "out")]):
+        done = CliRunner().invoke(app, arguments)
+        assert (done.exit_code, messages in done.output) == (1, True)
+    deploy = subprocess.run(
+        [sys.executable, ROOT / "app.py"],
+        env={**os.environ, "CDK_CONTEXT_JSON": json.dumps({"cluster": str(file)})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (deploy.returncode, deploy.stderr.strip()) == (1, messages)
+
+
+def test_rejects_names_that_kubernetes_does_not_take_at_their_key() -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace("  train:", "  train-:")
+    with pytest.raises(clusterfile.ClusterFileError, match=r"c\.yaml:\d+:3 nodes\.train-: its name has lower-case"):
+        clusterfile.loads(text, "c.yaml", further=file_problems)
+
+
+def test_a_cluster_of_slurm_has_no_platform_to_look_at() -> None:
+    assert file_problems(clusterfile.load(str(ROOT / "examples" / "slurm-minimal.yaml"))) == []

@@ -1,0 +1,240 @@
+"""The real CDK CLI against the local cloud, and what it is given and kept from."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdk_rehearsal.rehearsal import Action, LocalCloud, RehearsalError, Report, Step, rehearse
+from cdk_rehearsal.rehearsal import _cdk_cli as cli
+from cdk_rehearsal.rehearsal._assembly import AssembledStack, Place
+from cdk_rehearsal.rehearsal._assembly import stacks as assembled
+from cdk_rehearsal.rehearsal._mirror import mirror
+from support import ROOT
+from ultracluster.cli._one_more_group import one_more_group
+
+# Two stacks and a stage; strong and weak references, look-ups, public parameters, every kind of maker.
+APP = """
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2, aws_fsx as fsx, aws_kms as kms, aws_lambda as lambda_, aws_logs as logs
+from aws_cdk import aws_pcs as pcs, aws_s3 as s3, aws_s3_deployment as deployment, aws_ssm as ssm
+
+app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
+env = cdk.Environment(account="210987654321", region="eu-north-1")
+base = cdk.Stack(app, "Base", env=env, termination_protection=True)
+vpc = ec2.Vpc(base, "Vpc", max_azs=1, flow_logs={"All": ec2.FlowLogOptions()})
+key = kms.Key(base, "Key", removal_policy=cdk.RemovalPolicy.DESTROY)
+group = ec2.SecurityGroup(base, "Group", vpc=vpc)
+group.add_ingress_rule(group, ec2.Port.all_traffic())
+cdk.CrossStackReferences.of(key).produce(cdk.ReferenceStrength.STRONG)
+
+stage = cdk.Stage(app, "Stage", env=env)
+top = cdk.Stack(stage, "Top")
+subnet = vpc.private_subnets[0].subnet_id
+lustre = fsx.CfnFileSystem(top, "Lustre", file_system_type="LUSTRE", subnet_ids=["subnet-0123456789abcdef0"],
+    storage_capacity=4800, lustre_configuration={"deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 500})
+lustre.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+more = cdk.Stack(app, "More", env=env)
+image = ec2.MachineImage.from_ssm_parameter("/aws/service/pcs/ami/dlami-base-ubuntu2404/x86_64/latest/ami-id")
+template = ec2.CfnLaunchTemplate(more, "Template", launch_template_data={
+    "imageId": image.get_image(more).image_id,
+    "networkInterfaces": [{"networkCardIndex": i, "deviceIndex": min(i, 1), "interfaceType": "efa",
+        "groups": [group.security_group_id]} for i in range(16)]})
+networking = {"subnetIds": [subnet], "securityGroupIds": [group.security_group_id]}
+cluster = pcs.CfnCluster(more, "Cluster", networking=networking,
+    scheduler={"type": "SLURM", "version": "25.05"}, size="SMALL")
+bucket = s3.Bucket(more, "Bucket", encryption_key=key, auto_delete_objects=True,
+    removal_policy=cdk.RemovalPolicy.DESTROY)
+deployment.BucketDeployment(more, "Files", destination_bucket=bucket, sources=[deployment.Source.data("a.txt", "a")])
+names = [template.attr_latest_version_number, cluster.attr_id]
+ssm.StringParameter(more, "Names", string_value=cdk.Fn.join(",", names))
+app.synth()
+"""
+BROKEN = """
+import aws_cdk as cdk
+app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
+stack = cdk.Stack(app, "Broken")
+cdk.CfnResource(stack, "Before", type="AWS::EC2::PlacementGroup", properties={"Strategy": "cluster"})
+last = cdk.CfnResource(stack, "Lustre", type="AWS::FSx::FileSystem",
+    properties={"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacities": 1200})
+last.add_dependency(stack.node.find_child("Before"))
+app.synth()
+"""
+# The file system moves to another subnet with every node group: what nobody means, and what the guard is for.
+MOVING = """
+import aws_cdk as cdk
+from aws_cdk import aws_fsx as fsx
+from ultracluster import clusterfile
+
+app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
+groups = len(clusterfile.load(app.node.get_context("cluster")).node_groups)
+stack = cdk.Stack(app, "Storage", env=cdk.Environment(region="us-east-2"))
+fsx.CfnFileSystem(stack, "Lustre", file_system_type="LUSTRE", subnet_ids=[f"subnet-{groups:017}"],
+    storage_capacity=1200, lustre_configuration={"deploymentType": "SCRATCH_2"})
+app.synth()
+"""
+FILE = ROOT / "examples" / "slurm-512-gpus.yaml"
+FLAGS = {"@aws-cdk/core:defaultCrossStackReferences": "weak"}
+
+
+class Recorder:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.lines: list[str] = []
+        self.ended: list[Step] = []
+
+    def begin(self, name: str) -> None:
+        self.begun.append(name)
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def end(self, step: Step) -> None:
+        self.ended.append(step)
+
+
+def app_in(folder: Path, code: str) -> Path:
+    (folder / "app.py").write_text(code)
+    (folder / "cdk.json").write_text(json.dumps({"app": "python3 app.py", "context": FLAGS}))
+    return folder
+
+
+def rehearse_cluster(**options: Any) -> Report:
+    context = {"cluster": str(FILE)}
+    return rehearse(context=context, update=one_more_group(FILE), region="us-east-2", **options)
+
+
+def reasons(report: Report) -> str:
+    return "\n".join(reason for step in report.steps for reason in step.reasons)
+
+
+@pytest.mark.slow
+def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> None:
+    recorder = Recorder()
+    report = rehearse(app=app_in(tmp_path, APP), listener=recorder)
+    assert report.ok, reasons(report)
+    assert [step.name for step in report.steps] == recorder.begun == [
+        "synth",
+        "bootstrap 210987654321/eu-north-1",
+        "deploy",
+        "deploy again: no changes",
+        "lift the termination protection of Base",
+        "destroy",
+    ]  # fmt: skip
+    assert set(report.stacks) == {"Base", "Stage-Top", "More"}
+    assert report.types["AWS::EC2::VPC"] == {"moto": 1}
+    assert report.types["AWS::PCS::Cluster"] == {"schema": 1}
+    assert report.types["Custom::CDKBucketDeployment"] == {"stand-in": 1}
+    kinds = {stand_in.kind for stand_in in report.stand_ins}
+    assert kinds == {"parameter", "custom resource"}
+    assert "AWS::FSx::FileSystem" in {entry.type for entry in report.retained}
+    # The look-up of the zones was answered, and left no trace in the user's tree.
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["app.py", "cdk.json"]
+    assert json.loads(json.dumps(report.to_dict()))["ok"] is True
+
+
+@pytest.mark.slow
+def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) -> None:
+    report = rehearse(app=app_in(tmp_path, BROKEN))
+    assert not report.ok
+    assert [(step.name, step.ok) for step in report.steps][-1] == ("deploy", False)
+    assert "#/StorageCapacities: no such property; did you mean StorageCapacity?" in reasons(report)
+    assert "CREATE_FAILED" in reasons(report)
+
+
+@pytest.mark.slow
+def test_the_guard_looks_at_the_update_before_it_is_made(tmp_path: Path) -> None:
+    app_in(tmp_path, MOVING)
+    report = rehearse_cluster(app=tmp_path)
+    assert [step.ok for step in report.steps] == [True, True, True, False]
+    assert report.steps[-1].changes == {}
+    assert 'Storage/Lustre (AWS::FSx::FileSystem): replaced: SubnetIds: changes from "subnet-' in reasons(report)
+    allowed = rehearse_cluster(app=tmp_path, allow=["Storage/Lustre"])
+    assert allowed.steps[3].changes["replaced"] == 1
+
+
+def test_nothing_of_the_users_aws_reaches_the_cli(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "CDK_DEFAULT_ACCOUNT"):
+        monkeypatch.setenv(name, "real")
+    with LocalCloud() as cloud:
+        variables = cloud.environment("us-east-2")
+        assert variables["AWS_ENDPOINT_URL"] == cloud.endpoint
+    assert variables["AWS_ENDPOINT_URL"].startswith("http://localhost:")
+    assert "real" not in variables.values()
+    assert variables["AWS_CONFIG_FILE"] == variables["AWS_SHARED_CREDENTIALS_FILE"] == os.devnull
+    assert variables["AWS_EC2_METADATA_DISABLED"] == "true"
+
+
+def test_rejects_a_second_local_cloud_in_one_process() -> None:
+    with LocalCloud(), pytest.raises(RehearsalError, match="one per process"), LocalCloud():
+        pass
+    with LocalCloud() as again:
+        assert again.journal.entries(Action.CREATE) == []
+
+
+def test_rejects_a_directory_without_an_app(tmp_path: Path) -> None:
+    with pytest.raises(RehearsalError, match=r"holds no CDK app: there is no cdk\.json in it"):
+        rehearse(app=tmp_path)
+
+
+def test_rejects_a_machine_without_the_cdk_cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "_BIN", tmp_path)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RehearsalError, match=r"the CDK CLI is not installed: \"npm install aws-cdk@2\""):
+        cli.find_cdk(tmp_path)
+
+
+def test_the_cli_beside_the_app_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "_BIN", tmp_path / "nowhere")
+    monkeypatch.setattr(cli, "node_path", lambda: None)
+    program = tmp_path / "node_modules" / ".bin" / "cdk"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    app = tmp_path / "apps" / "one"
+    app.mkdir(parents=True)
+    assert cli.find_cdk(app) == [str(program)]
+
+
+def test_reasons_are_the_lines_with_the_cause() -> None:
+    output = "fine\n❌  Top failed to deploy\nTop | CREATE_FAILED | AWS::X::Y | Id because\nfine\n"
+    result = cli.CliResult(arguments=("deploy",), code=1, output=output)
+    assert result.reasons == ["❌  Top failed to deploy", "Top | CREATE_FAILED | AWS::X::Y | Id because"]
+    silent = cli.CliResult(arguments=("deploy",), code=1, output="one\n\ntwo\n")
+    assert silent.reasons == ["one", "two"]
+
+
+def test_a_mirror_looks_like_the_app_and_takes_what_the_cli_writes(tmp_path: Path) -> None:
+    app = tmp_path / "repository" / "infra"
+    (app / "cdk.out").mkdir(parents=True)
+    (app / "cdk.json").write_text("{}")
+    (app / "cdk.context.json").write_text('{"a": 1}')
+    (app.parent / "package.json").write_text("{}")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    mirrored = mirror(app, scratch)
+    assert (mirrored / ".." / "package.json").read_text() == "{}"
+    assert not (mirrored / "cdk.out").exists()
+    (mirrored / "cdk.context.json").write_text("{}")
+    assert (app / "cdk.context.json").read_text() == '{"a": 1}'
+
+
+def test_stacks_of_stages_and_without_a_place_are_found(tmp_path: Path) -> None:
+    def stack(place: str, **properties: str) -> dict[str, object]:
+        return {"type": "aws:cloudformation:stack", "environment": f"aws://{place}", "properties": properties}
+
+    stage = {"type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-Stage"}}
+    top = {"Any": stack("unknown-account/unknown-region"), "Stage": stage}
+    inner = {"StageTop": stack("210987654321/eu-north-1", stackName="Stage-Top")}
+    (tmp_path / "assembly-Stage").mkdir()
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": top}))
+    (tmp_path / "assembly-Stage" / "manifest.json").write_text(json.dumps({"artifacts": inner}))
+    home = Place(account="123456789012", region="us-east-1")
+    assert assembled(tmp_path, home) == [
+        AssembledStack(name="Any", place=home),
+        AssembledStack(name="Stage-Top", place=Place(account="210987654321", region="eu-north-1")),
+    ]

@@ -1,0 +1,153 @@
+"""`ultracluster render`."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.cloudformation_include import CfnInclude
+from typer.testing import CliRunner
+
+from support import EXAMPLES, ROOT
+from support.template_lint import problems
+from ultracluster import clusterfile
+from ultracluster.cli import app
+from ultracluster.cli._writing import RenderedFile, write_files
+
+RUN = CliRunner()
+MAIN_JOB = str(ROOT / "examples" / "slurm-512-gpus.yaml")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_jobs_of_every_example_are_written_and_listed(example: Path, tmp_path: Path) -> None:
+    result = RUN.invoke(app, ["render", str(example), "--jobs", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    kind = "*.yaml" if example.stem.startswith("eks-") else "*.sbatch"
+    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob(kind))
+    assert written
+    for path in written:
+        assert path in result.stdout
+
+
+def test_a_second_run_reports_unchanged_files(tmp_path: Path) -> None:
+    arguments = ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--json"]
+    assert {row["fate"] for row in json.loads(RUN.invoke(app, arguments).stdout)} == {"written"}
+    times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.sbatch")}
+    assert {row["fate"] for row in json.loads(RUN.invoke(app, arguments).stdout)} == {"unchanged"}
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.sbatch")} == times
+
+
+def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path: Path) -> None:
+    changed = tmp_path / "train" / "pretrain.sbatch"
+    changed.parent.mkdir()
+    changed.write_text("# mine\n")
+    result = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path)])
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"error: 1 of these files are there with other content: {changed}; nothing was written; --force replaces them, "
+        "or take another directory\n"
+    )
+    assert [path.name for path in tmp_path.rglob("*.sbatch")] == ["pretrain.sbatch"]
+    assert changed.read_text() == "# mine\n"
+    forced = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--force", "--json"])
+    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 5]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_rules_of_every_example_are_rules_and_know_how_many_nodes_there_should_be(
+    example: Path, tmp_path: Path
+) -> None:
+    result = RUN.invoke(app, ["render", str(example), "--rules", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    files = sorted((tmp_path / "rules").iterdir())
+    assert [file.name for file in files] == ["alerts.yaml", "recording.yaml"]
+    assert subprocess.run(["promtool", "check", "rules", *files], capture_output=True).returncode == 0
+    groups = clusterfile.load(str(example)).expected_nodes
+    expected = re.findall(
+        r'expr: "vector\((\d+)\)"\n +labels:\n +cluster: .*\n +group: "?([\w-]+)', files[1].read_text()
+    )
+    assert {name: int(count) for count, name in expected} == groups
+
+
+def test_rejects_a_call_without_a_kind_and_lists_the_kinds(tmp_path: Path) -> None:
+    result = RUN.invoke(app, ["render", MAIN_JOB, "--out", str(tmp_path)])
+    kinds = "--jobs, --kubernetes, --rules, --dashboards, --templates"
+    assert (result.exit_code, result.stderr) == (2, f"error: say what to render: {kinds}\n")
+
+
+def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:
+    file = tmp_path / "cpu.yaml"
+    text = (ROOT / "examples" / "slurm-minimal.yaml").read_text().replace("p5.48xlarge", "m7i.8xlarge")
+    file.write_text(text)
+    result = RUN.invoke(app, ["render", str(file), "--jobs", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert "it needs nodes with GPUs" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_rejects_a_bad_cluster_file_and_an_unwritable_directory_without_a_traceback(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("name: x\n")
+    result = RUN.invoke(app, ["render", str(bad), "--jobs", "--out", str(tmp_path)])
+    assert (result.exit_code, "bad.yaml" in result.stderr) == (1, True)
+    result = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(bad)])
+    assert result.exit_code == 1
+    assert f"error: cannot write to {bad}: Not a directory" in result.stderr
+
+
+def test_files_are_written_as_they_are_on_every_system(tmp_path: Path) -> None:
+    file = RenderedFile(path="a/b", text="one\ntwo\n", what="lines")
+    assert write_files([file], tmp_path, force=False) == ["written"]
+    assert (tmp_path / "a" / "b").read_bytes() == b"one\ntwo\n"
+
+
+def consumer_of(folder: Path, outdir: Path) -> cdk.App:
+    """An app that includes every rendered template, as a team with CDK in any language does."""
+    app = cdk.App(outdir=str(outdir), analytics_reporting=False)
+    for stack in json.loads((folder / "stacks.json").read_text())["stacks"]:
+        scope = cdk.Stack(app, stack["name"])
+        parameters = {"AssetsBucket": "their-bucket"} if "AssetsBucket" in stack["parameters"] else {}
+        CfnInclude(scope, "Template", template_file=str(folder / stack["template"]), parameters=parameters)
+    return app
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ["slurm-capacity-block", "slurm-managed-grafana", "eks-mixed"])
+def test_templates_need_no_cdk(example: str, tmp_path: Path) -> None:
+    file = ROOT / "examples" / f"{example}.yaml"
+    result = RUN.invoke(app, ["render", str(file), "--templates", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    folder = tmp_path / "templates"
+    index = json.loads((folder / "stacks.json").read_text())
+    seen: set[str] = set()
+    exports: set[str] = set()
+    for stack in index["stacks"]:
+        # The index stands in order of deployment, and a stack imports what an earlier one exports.
+        assert set(stack["depends_on"]) <= seen
+        seen.add(stack["name"])
+        text = (folder / stack["template"]).read_text()
+        assert problems(text, index["region"]) == []
+        template = json.loads(text)
+        assert not re.search(r"cdk-\w{1,10}-assets|BootstrapVersion|Fn::GetStackOutput", text)
+        assert set(stack["parameters"]) == set(template.get("Parameters", {}))
+        assert ("AssetsBucket" in stack["parameters"]) == bool(stack["assets"])
+        for asset in stack["assets"]:
+            assert Path(asset).name in text
+            assert (folder / asset).stat().st_size > 0
+        assert set(re.findall(r'"Fn::ImportValue": "([^"]+)"', text)) <= exports
+        exports |= {row["Export"]["Name"] for row in template.get("Outputs", {}).values() if "Export" in row}
+        assert set(stack["outputs"]) <= set(template.get("Outputs", {}))
+    assert seen == {path.name.removesuffix(".template.json") for path in folder.glob("*.template.json")}
+    consumed = consumer_of(folder, tmp_path / "out").synth()
+    assert {stack.stack_name for stack in consumed.stacks} == seen
+
+
+@pytest.mark.slow
+def test_templates_are_the_same_at_every_run_and_the_notes_name_what_they_lack(tmp_path: Path) -> None:
+    arguments = ["render", str(ROOT / "examples" / "slurm-managed-grafana.yaml"), "--templates", "--out", str(tmp_path)]
+    first = RUN.invoke(app, arguments)
+    assert f"aws s3 sync {tmp_path}/templates/assets s3://BUCKET/" in first.stdout
+    second = RUN.invoke(app, [*arguments, "--json"])
+    assert {row["fate"] for row in json.loads(second.stdout)} == {"unchanged"}

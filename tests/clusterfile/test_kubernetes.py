@@ -1,0 +1,346 @@
+"""Kubernetes in the cluster file: what it takes, what it refuses, and where it says so."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.clusterfile_data import RESERVATION, bent, problem, problems, read
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.clusterfile import loads, warnings
+
+GOOD = f"""name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: kubernetes
+kubernetes: {{admins: ["arn:aws:iam::123456789012:role/platform"]}}
+nodes:
+  train: {{type: p5en.48xlarge, count: 64, capacity: {RESERVATION}}}
+"""
+ULTRA = f"""name: nvl72
+region: us-east-1
+zone: use1-dfw2-az1
+orchestrator: kubernetes
+kubernetes: {{version: "1.33"}}
+nodes:
+  train: {{type: u-p6e-gb200x72, count: 1, capacity: {{reservation: {RESERVATION}, kind: ultraserver}}}}
+network: {{control-plane-zone: use1-az4}}
+"""
+OWN = f"""name: guest
+region: us-east-2
+zone: use2-az1
+orchestrator: kubernetes
+kubernetes:
+  existing: {{name: guest, endpoint: https://a.example.io, certificate-authority: LS0t, security-group: sg-01234567}}
+network: {{existing: {{vpc: vpc-01234567, subnet: subnet-01234567}}}}
+nodes:
+  train: {{type: p5en.48xlarge, count: 8, capacity: {RESERVATION}}}
+"""
+
+
+def test_a_short_file_is_a_whole_cluster() -> None:
+    cluster = loads(GOOD, "c.yaml")
+    (group,) = cluster.node_groups
+    assert (group.layout, group.pods, group.os) == ("one-ip", 30, "al2023")
+    assert cluster.instances == 66
+    assert cluster.second_zone == "use2-az2"
+    assert cluster.other_zones == ("use2-az2",)
+
+
+def test_pods_take_addresses_in_prefixes_with_one_to_spare() -> None:
+    (group,) = read("count: 64", "count: 64, pods: 33", GOOD).node_groups
+    assert group.addresses_per_node == 1 + 16 * (3 + 1)
+
+
+@given(st.integers(1, 250))
+def test_a_node_has_an_address_for_every_pod_and_itself(pods: int) -> None:
+    taken = eks.pod_addresses(pods)
+    assert taken % eks.ADDRESSES_PER_PREFIX == 0
+    assert pods + 16 <= taken < pods + 2 * 16
+
+
+@pytest.mark.parametrize("record", INSTANCE_TYPES.values(), ids=INSTANCE_TYPES)
+def test_no_node_runs_more_pods_than_eks_allows(record: InstanceType) -> None:
+    assert 1 <= eks.most_pods(record) <= (110 if record.vcpus < 30 else 250)
+
+
+def test_rejects_ultraservers_before_dynamic_resource_allocation() -> None:
+    error = problem('"1.33"', '"1.32"', ULTRA)
+    assert error.startswith("c.yaml:5:23 kubernetes.version: UltraServers need Kubernetes 1.33 or newer, got 1.32")
+    loads(ULTRA, "c.yaml")
+
+
+def test_rejects_ultraservers_on_bottlerocket() -> None:
+    assert "nodes.train.os: UltraServers run Amazon Linux 2023" in problem(
+        "count: 1,", "count: 1, os: bottlerocket,", ULTRA
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (
+            '"1.31"',
+            "1.31 is at its end: EKS updates such clusters automatically; EKS runs 1.32, 1.33, 1.34, 1.35, 1.36",
+        ),
+        ('"1.40"', "1.40 is not known to this release; EKS runs"),
+        ("latest", 'must be a version of Kubernetes, such as "1.35"'),
+        ("1", 'must be a version of Kubernetes, such as "1.35"'),
+    ],
+)
+def test_rejects_versions_that_eks_does_not_run(version: str, message: str) -> None:
+    assert message in problem("admins:", f"version: {version}, admins:", GOOD)
+
+
+def test_a_version_without_quotes_means_what_is_written() -> None:
+    assert read("admins:", "version: 1.36, admins:", GOOD).kubernetes.version == "1.36"
+
+
+def test_an_old_version_is_warned_of_with_its_dates() -> None:
+    cluster = read("admins:", 'version: "1.33", admins:', GOOD)
+    (message,) = (
+        warning.message for warning in warnings(cluster) if warning.id == "ultracluster:kubernetes-version-support"
+    )
+    assert "2026-07-29" in message
+    assert "2027-07-29" in message
+
+
+def test_rejects_dranet_before_1_34() -> None:
+    error = problem("admins:", 'version: "1.33", efa: dranet, admins:', GOOD)
+    assert "kubernetes.efa: dranet needs Kubernetes 1.34 or newer, got 1.33" in error
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "message"),
+    [
+        ("public", "must be a list of ranges beside the VPC, as in [203.0.113.0/24], [] for none, or anywhere"),
+        (
+            "[0.0.0.0/0]",
+            "0.0.0.0/0 is the whole world; name the ranges that you come from, or write public-access",
+        ),
+        ("[0.0.0.0/1]", "0.0.0.0/1 is 2,147,483,648 addresses, a large part of the world"),
+        ("[10.1.0.0/16]", "10.1.0.0/16 holds private addresses"),
+        (f"[{', '.join(f'198.51.{n}.0/24' for n in range(41))}]", "EKS takes 40 ranges at most, got 41"),
+        ("[203.0.113.7]", "which has no prefix length"),
+    ],
+)
+def test_rejects_an_endpoint_that_is_open_without_the_word(endpoint: str, message: str) -> None:
+    assert message in problem("admins:", f"public-access-cidrs: {endpoint}, admins:", GOOD)
+
+
+def test_the_word_opens_the_endpoint_and_brings_a_warning() -> None:
+    cluster = read("admins:", "public-access-cidrs: anywhere, admins:", GOOD)
+    assert "ultracluster:kubernetes-open" in {warning.id for warning in warnings(cluster)}
+
+
+def test_warns_of_a_cluster_without_administrators() -> None:
+    cluster = loads(GOOD.replace('kubernetes: {admins: ["arn:aws:iam::123456789012:role/platform"]}\n', ""), "c.yaml")
+    assert "ultracluster:kubernetes-no-admins" in {warning.id for warning in warnings(cluster)}
+
+
+def test_rejects_more_pods_than_a_node_runs() -> None:
+    error = problem("count: 64", "count: 64, pods: 251", GOOD)
+    assert error.startswith("c.yaml:7:49 nodes.train.pods: p5en.48xlarge runs at most 250 pods")
+
+
+def test_rejects_pods_beyond_the_addresses_of_the_subnet() -> None:
+    text = bent("count: 64", "count: 64, pods: 250", GOOD) + "network: {training-subnet: 10.0.128.0/20}\n"
+    (error,) = problems(text)
+    assert "nodes.train.count: 64 nodes of 273 addresses take 17,472" in error
+    assert "pods: lower than 250 takes fewer" in error
+
+
+def test_rejects_an_image_of_the_other_architecture() -> None:
+    image = "image: {id: ami-0123456789abcdef0, architecture: arm64}"
+    assert "p5en.48xlarge is x86_64, and the image is for arm64" in problem("count: 64", f"count: 64, {image}", GOOD)
+
+
+def test_rejects_an_image_of_another_service() -> None:
+    image = "image: /aws/service/pcs/ami/dlami-base-ubuntu2404/x86_64/latest/ami-id"
+    assert "not ready for EKS" in problem("count: 64", f"count: 64, {image}", GOOD)
+
+
+def test_rejects_a_custom_image_with_bottlerocket() -> None:
+    error = problem("count: 64", "count: 64, os: bottlerocket, image: ami-0123456789abcdef0", GOOD)
+    assert "nodes.train.image:" in error
+
+
+def test_rejects_auto_mode_with_the_reasons() -> None:
+    error = problem("admins:", "auto-mode: true, admins:", GOOD)
+    assert error.startswith("c.yaml:5:14 kubernetes.auto-mode: EKS Auto Mode is not for training nodes: ")
+    assert "21 days" in error
+
+
+def test_rejects_a_chart_without_a_version() -> None:
+    assert "kubernetes.charts.kueue: must be a version" in problem("admins:", "charts: {kueue: latest}, admins:", GOOD)
+
+
+def test_rejects_add_ons_of_hyperpod() -> None:
+    error = problem("admins:", "add-ons: {amazon-sagemaker-hyperpod-taskgovernance: default}, admins:", GOOD)
+    assert "kubernetes.add-ons.amazon-sagemaker-hyperpod-taskgovernance: is for clusters of SageMaker HyperPod" in error
+
+
+def test_rejects_misspelt_add_ons_and_warns_of_unknown_ones() -> None:
+    error = problem("admins:", "add-ons: {cordns: default}, admins:", GOOD)
+    assert "kubernetes.add-ons.cordns: EKS knows no such add-on; did you mean coredns?" in error
+    known = read("admins:", "add-ons: {datadog_operator: default, fluent-bit: default}, admins:", GOOD)
+    assert "ultracluster:kubernetes-add-on" not in {warning.id for warning in warnings(known)}
+    cluster = read("admins:", "add-ons: {of-tomorrow: default}, admins:", GOOD)
+    (unknown,) = [warning for warning in warnings(cluster) if warning.id == "ultracluster:kubernetes-add-on"]
+    assert unknown.message.startswith("of-tomorrow: no page of AWS names such an add-on")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *(
+            "charts: {kueue: 00.19.2}",
+            "charts: {kueue: 0.19.2-}",
+            "charts: {kueue: 0.19.2-a..b}",
+            "charts: {kueue: 0.19}",
+        ),
+        *("add-ons: {coredns: v1.012.4-eksbuild.1}", "add-ons: {coredns: v1.12.4-eksbuild.0}"),
+    ],
+)
+def test_rejects_versions_that_are_none(setting: str) -> None:
+    assert "must be a version, such as" in problem("admins:", f"{setting}, admins:", GOOD)
+
+
+def test_rejects_a_team_with_nodes_of_no_group() -> None:
+    error = problem("admins:", "teams: {research: {nodes: {tune: 3}}}, admins:", GOOD)
+    assert "kubernetes.teams.research.nodes.tune: there is no node group tune; there are train" in error
+
+
+def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
+    (error,) = problems(GOOD + "slurm: {accounting: false}\n")
+    assert error.startswith("c.yaml:8:1 slurm: says how slurm is, and orchestrator is kubernetes; remove one")
+    (error,) = problems(bent("orchestrator: kubernetes", "orchestrator: slurm", GOOD))
+    assert error.startswith("c.yaml:5:1 kubernetes: says how kubernetes is, and orchestrator is slurm; remove one")
+
+
+@pytest.mark.parametrize(
+    ("taints", "message"),
+    [
+        ("{dedicated: Never}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'Never'"),
+        ("{'a b': NoSchedule}", "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most"),
+        ("{nvidia.com/gpu: NoSchedule}", "nvidia.com/gpu is on these nodes where it belongs; remove it"),
+        (
+            "{node.kubernetes.io/not-ready: NoExecute}",
+            "is set and taken away by its own controller; choose another key",
+        ),
+        ("{karpenter.sh/disrupted: NoSchedule}", "is set and taken away by its own controller; choose another key"),
+        (f"{{{'a' * 64}: NoSchedule}}", "63 at most, perhaps after a domain and a slash, 253 in all, got 'aaa"),
+        (f"{{{'a.' * 100}example.com/{'b' * 63}: NoSchedule}}", "253 in all, got 'a.a."),
+        ("{A.example.com/a: NoSchedule}", "perhaps after a domain and a slash"),
+        ("{a: NO_SCHEDULE}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'NO_SCHEDULE'"),
+        ("{a: [NoSchedule]}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got a list"),
+        (f"{{{', '.join(f'a{n}: NoSchedule' for n in range(49))}}}", "at most 48 taints beside those of this library"),
+        ("[dedicated]", "must be a mapping of keys to effects, such as {dedicated: NoSchedule}"),
+    ],
+)
+def test_rejects_taints_that_kubernetes_would_not_take(taints: str, message: str) -> None:
+    assert message in problem("count: 64", f"count: 64, taints: {taints}", GOOD)
+
+
+@pytest.mark.parametrize("key", ["dedicated", "team/dedicated", "team.example.com/a_B.c", "a" * 63])
+def test_takes_the_keys_of_taints_that_kubernetes_takes(key: str) -> None:
+    (group,) = read("count: 64", f"count: 64, taints: {{{key}: NoExecute}}", GOOD).node_groups
+    assert [(taint.key, taint.effect) for taint in group.kubernetes_taints][1:] == [(key, "NoExecute")]
+
+
+@pytest.mark.parametrize("key", ["os: bottlerocket", "pods: 30", "taints: {dedicated: NoSchedule}"])
+def test_rejects_keys_of_kubernetes_under_slurm(key: str) -> None:
+    assert "is for nodes of Kubernetes, and orchestrator is slurm" in problem("count: 64", f"count: 64, {key}")
+
+
+def test_rejects_a_network_without_internet_under_slurm() -> None:
+    assert "network.internet:" in problem("name: llama", "name: llama\nnetwork: {internet: false}")
+
+
+def test_rejects_services_inside_the_vpc() -> None:
+    error = problem("admins:", "service-cidr: 10.0.0.0/16, admins:", GOOD)
+    assert "kubernetes.service-cidr: 10.0.0.0/16 overlaps 10.0.0.0/16, where the nodes are" in error
+
+
+@pytest.mark.parametrize("zone", ["use2-az1", "use1-az4"])
+def test_rejects_a_second_zone_that_is_none(zone: str) -> None:
+    assert "kubernetes.second-zone:" in problem("admins:", f"second-zone: {zone}, admins:", GOOD)
+
+
+def test_a_zone_without_control_planes_is_never_the_second() -> None:
+    text = GOOD.replace("us-east-2", "us-west-1").replace("use2-az1", "usw1-az1")
+    assert loads(text, "c.yaml").second_zone == "usw1-az3"
+
+
+def test_an_existing_vpc_requires_subnets_in_two_zones() -> None:
+    network = "network: {existing: {vpc: vpc-01234567, subnet: subnet-01234567}}\n"
+    (error,) = problems(GOOD + network)
+    assert "network.existing: EKS wants subnets in two zones" in error
+    loads(GOOD + network.replace("}}", ", subnets: {use2-az2: subnet-89abcdef}}}"), "c.yaml")
+
+
+def test_an_existing_cluster_gets_no_system_nodes() -> None:
+    assert loads(OWN, "c.yaml").instances == 8
+
+
+@pytest.mark.parametrize("key", ["bin-packing: true", "admins: []", "scaling-tier: tier-xl", "system: {count: 3}"])
+def test_rejects_settings_of_new_clusters_for_an_existing_cluster(key: str) -> None:
+    error = problem("  existing: {name", f"  {key}\n  existing: {{name", OWN)
+    assert "describes a new cluster, and kubernetes.existing names an existing one" in error
+
+
+def test_rejects_an_existing_cluster_in_a_new_vpc() -> None:
+    (error,) = problems(OWN.replace("network: {existing: {vpc: vpc-01234567, subnet: subnet-01234567}}\n", ""))
+    assert "kubernetes.existing: is in an existing VPC" in error
+
+
+def test_rejects_drains_that_eks_does_itself() -> None:
+    block = f"capacity: {{reservation: {RESERVATION}, kind: capacity-block}}"
+    (error,) = problems(bent(f"capacity: {RESERVATION}", block, GOOD) + "notifications: {drain: 2 h}\n")
+    assert "notifications.drain: is for Slurm: EKS scales a node group in by itself" in error
+
+
+ELASTIC = "count: 64, elastic: true, image: ami-0123456789abcdef0"
+
+
+def test_an_elastic_group_counts_as_if_it_were_full() -> None:
+    (group,) = read("count: 64", ELASTIC, GOOD).node_groups
+    assert group.elastic
+    assert group.addresses == 64 * 49
+
+
+def test_rejects_an_elastic_group_without_a_pinned_image() -> None:
+    assert "pin the one of this group" in problem("count: 64", "count: 64, elastic: true", GOOD)
+
+
+@pytest.mark.parametrize(
+    "capacity", [f"{{reservation: {RESERVATION}, kind: interruptible}}", "{reservation: open}"], ids=["lent", "open"]
+)
+def test_rejects_elastic_groups_of_capacity_that_karpenter_does_not_buy(capacity: str) -> None:
+    text = bent("count: 64", ELASTIC, GOOD)
+    error = problem(f"capacity: {RESERVATION}", f"capacity: {capacity}", text)
+    assert "nodes.train.elastic: Karpenter buys on demand" in error
+
+
+def test_rejects_an_elastic_group_in_another_zone_or_in_an_existing_cluster() -> None:
+    assert "stand in the cluster's own zone" in problem(
+        "count: 64", f"{ELASTIC.replace('64', '4')}, zone: use2-az3", GOOD
+    )
+    assert "Karpenter belongs to the cluster" in problem("count: 8", ELASTIC.replace("64", "8"), OWN)
+
+
+def test_rejects_an_elastic_group_where_karpenter_reaches_no_iam() -> None:
+    (error,) = problems(bent("count: 64", ELASTIC, GOOD) + "network: {internet: false}\n")
+    assert "nodes.train.elastic: Karpenter calls IAM" in error
+
+
+def test_the_efa_tool_is_asked_for_in_the_words_of_kubernetes_and_only_where_a_unit_runs_it() -> None:
+    lustre = "storage: {lustre: {throughput: 40 GB/s}}\n"
+
+    def asked(text: str) -> list[str]:
+        cluster = loads(text + lustre, "c.yaml")
+        return [warning.message for warning in warnings(cluster) if warning.id == "ultracluster:lustre-efa-client"]
+
+    (message,) = asked(GOOD)
+    assert "drained" not in message
+    assert asked(bent("count: 64", "count: 64, os: bottlerocket", GOOD)) == []

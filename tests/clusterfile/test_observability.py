@@ -1,0 +1,255 @@
+"""Metrics, alerts and dashboards in the cluster file: what they become, and what is said of those that can't be."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from support import ROOT
+from support.clusterfile_data import GOOD, problem
+from support.templates import templates
+from ultracluster import clusterfile
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES
+from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REGIONS
+from ultracluster.cli import app
+from ultracluster.cli._monitoring import observability_facts, observability_sentences
+from ultracluster.clusterfile.rules._observability import check_series
+from ultracluster.clusterfile.sections._observability import Observability
+from ultracluster.monitoring._volume import recorded_series, scraped_series
+from ultracluster.monitoring.alerts import ALERTS
+from ultracluster.monitoring.names import EXPECTED_NODES, Profile
+from ultracluster.planning.workload import SERIES_PER_NODE, series_at_most, series_limit
+from ultracluster.slurm._metrics import slurm_collectors
+
+LAST = "storage: {lustre: {throughput: 40 GB/s}}\n"
+WORKSPACE = "arn:aws:aps:us-east-2:123456789012:workspace/ws-01234567-89ab-cdef-0123-456789abcdef"
+NORTH = GOOD.replace("us-east-2", "eu-north-1").replace("use2-az1", "eun1-az1")
+
+
+def with_section(section: str, text: str = GOOD) -> str:
+    return f"{text}observability: {section}\n"
+
+
+def wrong(section: str, text: str = GOOD) -> str:
+    return problem(LAST, f"{LAST}observability: {section}\n", text).partition(" ")[2]
+
+
+def ids(text: str) -> set[str]:
+    return {
+        warning.id.removeprefix("ultracluster:") for warning in clusterfile.warnings(clusterfile.loads(text, "c.yaml"))
+    }
+
+
+def stack(text: str, name: str = "llama-Observability") -> dict[str, Any]:
+    resources = templates(clusterfile.loads(text, "c.yaml"))[name]["Resources"]
+    assert isinstance(resources, dict)
+    return resources
+
+
+def types(resources: dict[str, Any]) -> set[str]:
+    return {resource["Type"] for resource in resources.values()}
+
+
+def properties_of(resources: dict[str, Any], type: str) -> Any:
+    (result,) = [resource["Properties"] for resource in resources.values() if resource["Type"] == type]
+    return result
+
+
+def test_a_cluster_of_ten_lines_is_monitored_without_an_identity_center() -> None:
+    resources = stack(GOOD)
+    assert {"AWS::APS::Workspace", "AWS::APS::RuleGroupsNamespace", "AWS::CloudWatch::Alarm"} <= types(resources)
+    assert "AWS::AutoScaling::AutoScalingGroup" in types(resources)
+    assert "AWS::Grafana::Workspace" not in types(resources)
+
+
+def test_with_the_profile_none_nothing_is_made_and_nothing_is_collected() -> None:
+    text = with_section("{profile: none}")
+    cluster = clusterfile.loads(text, "c.yaml")
+    assert "llama-Observability" not in templates(cluster)
+    assert slurm_collectors(cluster, INSTANCE_TYPES["p5en.48xlarge"]) == []
+    assert "alerts-unheard" not in ids(text)
+
+
+def test_managed_grafana_takes_the_place_of_the_server() -> None:
+    resources = stack(with_section("{grafana: {kind: managed}}"))
+    assert {"AWS::Grafana::Workspace", "Custom::GrafanaContent", "AWS::Lambda::Function"} <= types(resources)
+    assert "AWS::AutoScaling::AutoScalingGroup" not in types(resources)
+
+
+def test_an_existing_grafana_gets_only_the_content() -> None:
+    resources = stack(with_section("{grafana: {kind: managed, workspace: g-0123456789}}"))
+    assert properties_of(resources, "Custom::GrafanaContent")["WorkspaceId"] == "g-0123456789"
+    assert "AWS::Grafana::Workspace" not in types(resources)
+
+
+def test_without_grafana_there_is_none() -> None:
+    resources = stack(with_section("{grafana: {kind: none}}"))
+    assert not types(resources) & {
+        "AWS::Grafana::Workspace",
+        "AWS::AutoScaling::AutoScalingGroup",
+        "Custom::GrafanaContent",
+    }
+
+
+def test_a_region_without_grafana_falls_to_a_server_with_a_warning() -> None:
+    text = with_section("{grafana: {kind: managed}}", NORTH)
+    assert "eu-north-1" not in MANAGED_GRAFANA_REGIONS
+    assert "grafana-region" in ids(text)
+    assert "grafana-region" not in ids(with_section("{grafana: {kind: managed}}"))
+    assert "grafana-region" not in ids(with_section("{}", NORTH))
+    assert "AWS::AutoScaling::AutoScalingGroup" in types(stack(text))
+
+
+def test_an_existing_workspace_gets_unique_rules_and_no_second_alert_manager() -> None:
+    text = with_section(f"{{workspace: {WORKSPACE}}}")
+    resources = stack(text)
+    names = {r["Properties"]["Name"] for r in resources.values() if r["Type"] == "AWS::APS::RuleGroupsNamespace"}
+    assert names
+    assert all(name.startswith("llama-") for name in names)
+    assert "AWS::APS::Workspace" not in types(resources)
+    assert "alert-manager" in ids(text)
+
+
+def test_critical_alerts_go_to_pagerduty_too_and_its_key_is_in_no_template() -> None:
+    secret = "arn:aws:secretsmanager:us-east-2:123456789012:secret:pagerduty-AbCdEf"
+    resources = stack(with_section(f"{{alerts: {{pagerduty: {secret}}}}}"))
+    definition = json.dumps(properties_of(resources, "AWS::APS::Workspace"))
+    assert secret in definition
+    assert "aws_secrets_manager" in definition
+    assert "pagerduty" not in json.dumps(properties_of(stack(GOOD), "AWS::APS::Workspace"))
+
+
+def test_alerts_carry_the_address_of_their_page_where_people_can_open_it() -> None:
+    def pages(text: str) -> set[str]:
+        rules = json.dumps([r for r in stack(text).values() if r["Type"] == "AWS::APS::RuleGroupsNamespace"])
+        return set(re.findall(r'runbook_url: \\"([^"\\]+)\\"', rules)) | set(
+            re.findall(r'runbook_url: \\\\\\"([^"\\]+)', rules)
+        )
+
+    assert "docs/runbooks/GpuXidFatal.md" in pages(GOOD)
+    urls = pages(with_section("{alerts: {runbooks: https://wiki.example.com/gpu/runbooks}}"))
+    assert "https://wiki.example.com/gpu/runbooks/GpuXidFatal.md" in urls
+    assert {page.rpartition("/")[0] for page in urls} == {"https://wiki.example.com/gpu/runbooks"}
+    assert len(urls) == len(ALERTS)
+
+
+def test_an_address_of_runbooks_is_no_recipient() -> None:
+    only = with_section("{alerts: {runbooks: https://wiki.example.com/runbooks}}")
+    assert "alerts-unheard" in ids(only)
+    assert "alerts-unheard" not in ids(with_section("{alerts: {email: oncall@example.com}}"))
+
+
+def test_storage_notifies_the_topic_of_the_alerts() -> None:
+    resources = stack(GOOD.replace("40 GB/s}", "40 GB/s}, home: {}"))
+    alarms = [name for name, resource in resources.items() if resource["Type"] == "AWS::CloudWatch::Alarm"]
+    assert any(name.startswith("LustreAlarms") for name in alarms)
+    assert any(name.startswith("HomeAlarms") for name in alarms)
+    assert "AWS::CloudWatch::Alarm" not in types(stack(GOOD, "llama-Storage"))
+
+
+def test_who_should_be_there_is_written_down() -> None:
+    text = json.dumps([r for r in stack(GOOD).values() if r["Type"] == "AWS::APS::RuleGroupsNamespace"])
+    assert "vector(64)" in text
+    assert EXPECTED_NODES in text
+
+
+def test_nodes_read_where_to_write_so_that_another_workspace_replaces_none() -> None:
+    other = with_section("{retention: 30 d, grafana: {kind: none}, alerts: {email: a@example.com}}")
+    assert stack(GOOD, "llama-Compute") == stack(other, "llama-Compute")
+    cluster = clusterfile.loads(GOOD, "c.yaml")
+    (boot,) = slurm_collectors(cluster, INSTANCE_TYPES["p5en.48xlarge"], group="train", layout="all-efa")
+    whole = "".join(file.text for file in boot.files)
+    assert "--parameter /ultracluster/llama/remote-write-url" in whole
+    assert properties_of(stack(GOOD), "AWS::SSM::Parameter")["Name"] == "/ultracluster/llama/remote-write-url"
+
+
+def test_rules_are_written_to_no_workspace_of_another_region() -> None:
+    error = wrong(f"{{workspace: {WORKSPACE.replace('us-east-2', 'eu-west-1')}}}")
+    assert error == "observability.workspace: is in eu-west-1, and must be in the cluster's region, us-east-2"
+
+
+def test_nodes_write_to_an_existing_workspace() -> None:
+    cluster = clusterfile.loads(with_section(f"{{workspace: {WORKSPACE}}}"), "c.yaml")
+    (boot,) = slurm_collectors(cluster, INSTANCE_TYPES["p5en.48xlarge"], group="train", layout="all-efa")
+    whole = "".join(file.text for file in boot.files)
+    assert "--url https://aps-workspaces.us-east-2.amazonaws.com/workspaces/ws-01234567" in whole
+    assert "--region us-east-2" in whole
+
+
+def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:
+    statements = [
+        statement
+        for resource in stack(GOOD).values()
+        if resource["Type"] == "AWS::IAM::Policy"
+        for statement in resource["Properties"]["PolicyDocument"]["Statement"]
+        if "Grafana" not in json.dumps(resource["Properties"]["Roles"])
+    ]
+    granted = {json.dumps(statement["Action"]) for statement in statements}
+    assert {'"aps:RemoteWrite"', '"ssm:GetParameter"'} <= granted
+    assert all("*" not in json.dumps(statement["Resource"]) for statement in statements)
+
+
+@given(profile=st.sampled_from(sorted(SERIES_PER_NODE)), nodes=st.integers(1, 200_000))
+def test_rejects_a_profile_above_the_quota_with_the_remedy(profile: str, nodes: int) -> None:
+    messages = [error.message for error in check_series(Observability(profile=profile), nodes)]
+    assert bool(messages) == (series_at_most(profile, nodes) > ACTIVE_SERIES)
+    for message in messages:
+        out = message.rpartition("take ")[2]
+        assert out in SERIES_PER_NODE or "have it raised" in message
+        if out in SERIES_PER_NODE:
+            assert series_at_most(out, nodes) <= ACTIVE_SERIES
+
+
+@given(profile=st.sampled_from(sorted(SERIES_PER_NODE)), nodes=st.integers(1, 9_000))
+def test_the_limit_of_a_cluster_leaves_room_and_fits_the_quota(profile: str, nodes: int) -> None:
+    assert series_at_most(profile, nodes) <= series_limit(profile, nodes) <= ACTIVE_SERIES
+
+
+@pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
+def test_no_type_sends_more_than_its_profile_promises(name: str) -> None:
+    kind = INSTANCE_TYPES[name]
+    for profile in Profile:
+        sizes = {"efa_devices": kind.max_efa, "mounts": 2}
+        sent = scraped_series(kind, profile, **sizes) + recorded_series(kind, profile, **sizes)
+        assert sent <= SERIES_PER_NODE[profile.name.lower()]
+
+
+def test_check_prints_the_number_of_series_and_the_dashboards(tmp_path: Path) -> None:
+    cluster = clusterfile.loads(GOOD, "c.yaml")
+    facts = observability_facts(cluster)
+    assert facts is not None
+    assert 0 < facts["series"] <= series_at_most("standard", 65) < facts["series_limit"]
+    (sentence,) = observability_sentences(cluster)
+    file = tmp_path / "c.yaml"
+    file.write_text(GOOD)
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert sentence in " ".join(result.output.split())
+    assert sentence.endswith("dashboards on a server of your own")
+    assert observability_sentences(clusterfile.loads(with_section("{profile: none}"), "c.yaml")) == []
+
+
+def test_check_counts_queries_once_for_the_cluster() -> None:
+    def series(text: str) -> int:
+        facts = observability_facts(clusterfile.loads(text, "c.yaml"))
+        assert facts is not None
+        series: int = facts["series"]
+        return series
+
+    # The controller's pages, asked by two login nodes, and what is recorded of them.
+    silent = series(f"{GOOD}slurm: {{metrics: false, login: {{count: 2}}}}\n")
+    assert series(f"{GOOD}slurm: {{login: {{count: 2}}}}\n") - silent > 100
+    eks = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+    teams = eks.replace("kubernetes: {", "kubernetes: {teams: {a: {}, b: {}, c: {}}, ")
+    assert series(eks) < series(teams)
+
+
+def test_standard_is_at_most_1600_series_a_node() -> None:
+    assert SERIES_PER_NODE["standard"] <= 1_600
+    assert list(SERIES_PER_NODE) == ["basic", "standard", "full"]
+    assert list(SERIES_PER_NODE.values()) == sorted(SERIES_PER_NODE.values())
+    assert {profile.upper() for profile in SERIES_PER_NODE} == {profile.name for profile in Profile}

@@ -1,0 +1,122 @@
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk.assertions import Annotations, Match, Template
+
+from ultracluster import compute, storage
+from ultracluster.planning.home import size_openzfs
+from ultracluster.planning.lustre import LustreGoal, plan_lustre
+
+IMAGE = "ami-0123456789abcdef0"
+RESERVATION = "cr-0123456789abcdef0"
+
+
+@pytest.fixture
+def vpc(stack: cdk.Stack) -> ec2.Vpc:
+    return ec2.Vpc(stack, "Vpc", max_azs=1)
+
+
+def group(stack: cdk.Stack, network: ec2.Vpc, **given: Any) -> compute.AutoScalingNodeGroup:
+    arguments: dict[str, Any] = {"instance_type": "p5en.48xlarge", "count": 2, "image": IMAGE, "vpc": network}
+    return compute.AutoScalingNodeGroup(stack, "Train", **{**arguments, "subnet": network.private_subnets[0], **given})
+
+
+def sizes(template: Template) -> tuple[str, str, str]:
+    (resource,) = template.find_resources("AWS::AutoScaling::AutoScalingGroup").values()
+    properties = resource["Properties"]
+    return properties["MinSize"], properties["DesiredCapacity"], properties["MaxSize"]
+
+
+def test_starts_its_nodes_at_a_fixed_size(stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template]) -> None:
+    group(stack, vpc)
+    assert sizes(template()) == ("2", "2", "2")
+
+
+@pytest.mark.parametrize(("active", "desired"), [(False, "0"), (True, "2")])
+def test_nodes_of_a_capacity_block_start_when_it_is_active(
+    stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template], active: bool, desired: str
+) -> None:
+    ends = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+    group(stack, vpc, capacity=compute.CapacityBlock(reservation_id=RESERVATION, active=active, ends=ends))
+    assert sizes(template()) == ("0", desired, "2")
+    template().has_resource_properties("AWS::AutoScaling::ScheduledAction", {"StartTime": "2026-12-01T10:00:00Z"})
+
+
+def test_mounts_file_systems_and_opens_their_rules(
+    stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template]
+) -> None:
+    subnet = vpc.private_subnets[0]
+    spec = plan_lustre(LustreGoal(throughput_mb_per_s=2_000)).spec
+    lustre = storage.LustreFileSystem(stack, "Lustre", vpc=vpc, subnet=subnet, spec=spec)
+    home = storage.OpenZfsHome(
+        stack, "Home", vpc=vpc, subnet=subnet, size=size_openzfs(), client_ranges=["10.0.0.0/16"]
+    )
+    nodes = group(stack, vpc, mounts={"/home": home, "/fsx": lustre})
+    (data,) = template().find_resources("AWS::EC2::LaunchTemplate").values()
+    boot = json.dumps(data["Properties"]["LaunchTemplateData"]["UserData"])
+    assert "/fsx" in boot
+    assert "/home" in boot
+    groups = [resource.connections.security_groups[0] for resource in (nodes, lustre, home)]
+    clients, *servers = (stack.resolve(group.security_group_id) for group in groups)
+    rules = [rule["Properties"] for rule in template().find_resources("AWS::EC2::SecurityGroupIngress").values()]
+    opened = [rule["GroupId"] for rule in rules if rule["SourceSecurityGroupId"] == clients]
+    assert all(server in opened for server in servers)
+
+
+def test_the_policy_of_a_key_allows_auto_scaling(
+    stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template]
+) -> None:
+    group(stack, vpc, root_volume=compute.RootVolume(key=kms.Key(stack, "Key")))
+    policy = next(iter(template().find_resources("AWS::KMS::Key").values()))["Properties"]["KeyPolicy"]
+    statements = [
+        statement
+        for statement in policy["Statement"]
+        if "AWSServiceRoleForAutoScaling" in json.dumps(statement["Principal"])
+    ]
+    assert [statement["Action"] for statement in statements] == [
+        ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+        "kms:CreateGrant",
+    ]
+
+
+def test_warns_that_the_policy_of_an_imported_key_must_allow_auto_scaling(stack: cdk.Stack, vpc: ec2.Vpc) -> None:
+    arn = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+    group(stack, vpc, root_volume=compute.RootVolume(key=kms.Key.from_key_arn(stack, "Key", arn)))
+    Annotations.from_stack(stack).has_warning("*", Match.string_like_regexp("AWSServiceRoleForAutoScaling"))
+
+
+def test_rejects_a_key_of_another_region(stack: cdk.Stack, vpc: ec2.Vpc) -> None:
+    arn = "arn:aws:kms:us-east-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+    with pytest.raises(ValueError, match=r"root_volume.key must be in us-east-2"):
+        group(stack, vpc, root_volume=compute.RootVolume(key=kms.Key.from_key_arn(stack, "Key", arn)))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"count": 0}, "count must be at least 1, got 0"),
+        ({"count": "two"}, "count must be a whole number, got 'two'"),
+        ({"count": cdk.Token.as_number({"Ref": "Count"})}, "count must be known at synthesis, got a token"),
+        ({"vpc": None}, "vpc must be given to create a security group in it"),
+        ({"subnet": "subnet-0123456789abcdef0"}, "subnet must be an ISubnet, got 'subnet-"),
+        ({"mounts": {"/fsx": "fs-0123456789abcdef0"}}, r"mounts\['/fsx'\] must be a file system such as"),
+        ({"instance_type": 5}, "instance_type must be a name such as p5.48xlarge"),
+        ({"image": 5}, "image must be ami-..., a compute.Image or an ec2.IMachineImage, got 5"),
+        ({"capacity": "cheap"}, "capacity must be on-demand, spot, cr-..., a CapacityReservation"),
+        (
+            {"capacity": compute.CapacityBlock(reservation_id=RESERVATION, instances=1)},
+            "count must be at most the 1 instances that .* holds, got 2",
+        ),
+    ],
+    # The text of a token differs from process to process.
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_rejects_wrong_arguments_by_name(stack: cdk.Stack, vpc: ec2.Vpc, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=rf"Stack/Train(/Template)?: {message}"):
+        group(stack, vpc, **given)

@@ -1,0 +1,124 @@
+"""Code and links of the documentation work."""
+
+import re
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+
+from support import ROOT
+from ultracluster import (
+    boot,
+    catalogue,
+    clusterfile,
+    compute,
+    eks,
+    monitoring,
+    network,
+    observability,
+    planning,
+    slurm,
+    stacks,
+    storage,
+)
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def blocks(language: str) -> list[tuple[Path, str]]:
+    pattern = re.compile(rf"^```{language}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    return [(page, match) for page in PAGES for match in pattern.findall(page.read_text())]
+
+
+# What a fragment is completed with, by the orchestrator that it needs.
+BASES = {
+    "slurm": "name: llama\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\n",
+    "kubernetes": "name: llama\nregion: us-east-2\nzone: use2-az1\norchestrator: kubernetes\n",
+}
+NODES = "nodes: {train: {type: p5en.48xlarge, count: 64}}\n"
+PLACEHOLDERS = re.compile(r"\.\.\.|\b[A-Z]{3,}\b")
+
+
+def cluster_files() -> list[tuple[Path, str]]:
+    """Cluster files and fragments of them: blocks, and inline code such as `storage: {home: {}}`."""
+    keys = set(clusterfile.schema()["properties"])
+    inline = [
+        (page, text)
+        for page in PAGES
+        for text in re.findall(r"(?<!`)`([a-z-]+: [^`]+)`(?!`)", page.read_text())
+        if not PLACEHOLDERS.search(text)
+    ]
+    return [
+        (page, text) for page, text in [*blocks("yaml"), *inline] if text.partition(":")[0] in keys - {"orchestrator"}
+    ]
+
+
+@pytest.mark.parametrize(("page", "text"), cluster_files(), ids=lambda value: getattr(value, "stem", ""))
+def test_cluster_files_and_fragments_are_valid(page: Path, text: str) -> None:
+    if text.startswith("name:"):
+        clusterfile.loads(text, page.name)
+        return
+    base = BASES["kubernetes" if "kubernetes:" in text or "internet: false" in text else "slurm"]
+    clusterfile.loads(base + text.rstrip() + "\n" + ("" if "nodes:" in text else NODES), page.name)
+
+
+def test_the_readme_shows_the_main_example() -> None:
+    shown = next(text for page, text in blocks("yaml") if page.name == "README.md")
+    main_job = (ROOT / "examples" / "slurm-512-gpus.yaml").read_text()
+    assert clusterfile.loads(shown, "x.yaml") == clusterfile.loads(main_job, "x.yaml")
+
+
+@pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda value: getattr(value, "stem", ""))
+def test_python_blocks_run(page: Path, code: str) -> None:
+    app = cdk.Stack(cdk.App(), "Docs")
+    vpc = ec2.Vpc(app, "Vpc", max_azs=1)
+    names = {
+        "self": app,
+        "vpc": vpc,
+        "subnet": vpc.private_subnets[0],
+        "nodes": network.EfaSecurityGroup(app, "Nodes", vpc=vpc),
+        "clusterfile": clusterfile,
+        "compute": compute,
+        "boot": boot,
+        "catalogue": catalogue,
+        "monitoring": monitoring,
+        "network": network,
+        "observability": observability,
+        "slurm": slurm,
+        "eks": eks,
+        "stacks": stacks,
+        "planning": planning,
+        "storage": storage,
+    }
+    exec(compile(code, page.name, "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_resolve(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+HANDWRITTEN = [page for page in PAGES if not {"reference", "runbooks"} & set(page.parts)]
+
+
+@pytest.mark.parametrize("page", HANDWRITTEN, ids=lambda page: page.stem)
+def test_paths_of_the_repository_exist(page: Path) -> None:
+    paths = re.findall(r"`((?:constructs|tests|examples|docs|scripts|stacks|benchmarks)/[\w./-]+)`", page.read_text())
+    assert [
+        path for path in paths if not (ROOT / path.replace("PACKAGE", "storage")).exists() and "_name.py" not in path
+    ] == []
+
+
+# What the code can add to, or take away: a number of them grows stale. Write no number, or derive it.
+COUNTED = r"alerts|rules|metrics|dashboards|runbooks|constructs|instance types|warnings|examples|packages|tests"
+COUNT = re.compile(rf"\b(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten) (?:{COUNTED})\b", re.IGNORECASE)
+# A limit of AWS.
+LIMITS = {"2,000 rules"}
+
+
+@pytest.mark.parametrize("page", HANDWRITTEN, ids=lambda page: page.stem)
+def test_pages_have_no_counts_that_grow_stale(page: Path) -> None:
+    assert set(COUNT.findall(page.read_text())) - LIMITS == set()

@@ -1,0 +1,413 @@
+"""The EKS constructs."""
+
+import json
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as l2
+from aws_cdk import aws_iam as iam
+
+from support import ROOT
+from support.clusterfile_data import RESERVATION
+from support.template_lint import problems
+from ultracluster import clusterfile, compute, kubernetes
+from ultracluster.catalogue.ec2 import Architecture
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.eks import EksCluster, EksNodeGroup, EksSelfManagedNodeGroup
+from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED
+from ultracluster.planning.capacity import Capacity
+from ultracluster.stacks import ClusterStacks, UltraCluster
+
+BLOCK = "{reservation: cr-0123456789abcdef0, kind: capacity-block, instances: 8, ends: 2026-12-18}"
+WAYS: dict[str, Capacity] = {
+    "on-demand": compute.OnDemand(),
+    "spot": compute.Spot(),
+    "open reservation": compute.OpenReservation(),
+    "targeted reservation": compute.TargetedReservation(reservation_id=RESERVATION),
+    "reservation group": compute.ReservationGroup(arn="arn:aws:resource-groups:us-east-2:123456789012:group/pool"),
+    "Capacity Block": compute.CapacityBlock(reservation_id=RESERVATION),
+    "UltraServer": compute.UltraServerBlock(reservation_id=RESERVATION),
+    "interruptible reservation": compute.InterruptibleReservation(reservation_id=RESERVATION),
+    "training plan": compute.TrainingPlan(arn="arn:aws:sagemaker:us-east-2:123456789012:training-plan/mine"),
+}
+
+
+def templates(name: str, *changes: tuple[str, str]) -> dict[str, assertions.Template]:
+    """The templates of an example, by the last part of their names."""
+    text = (ROOT / "examples" / f"{name}.yaml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    app = cdk.App(analytics_reporting=False)
+    stacks = ClusterStacks(app, cluster=clusterfile.loads(text, "c.yaml"), account="123456789012")
+    created = [stacks.network, stacks.storage, stacks.cluster, stacks.compute]
+    return {stack.stack_name.rpartition("-")[2]: assertions.Template.from_stack(stack) for stack in created if stack}
+
+
+def only(template: assertions.Template, kind: str, **wanted: Any) -> dict[str, Any]:
+    (result,) = template.find_resources(kind, {"Properties": wanted} if wanted else {}).values()
+    properties: dict[str, Any] = result["Properties"]
+    return properties
+
+
+@pytest.fixture(scope="module")
+def minimal() -> dict[str, assertions.Template]:
+    return templates("eks-minimal")
+
+
+def test_a_cluster_is_private_encrypted_logged_and_has_no_access_except_for_admins(minimal: Any) -> None:
+    result = only(minimal["Cluster"], "AWS::EKS::Cluster")
+    vpc = result["ResourcesVpcConfig"]
+    assert (vpc["EndpointPrivateAccess"], vpc["EndpointPublicAccess"]) == (True, False)
+    assert len(vpc["SubnetIds"]) == 2
+    assert result["AccessConfig"] == {
+        "AuthenticationMode": "API",
+        "BootstrapClusterCreatorAdminPermissions": False,
+    }
+    assert result["EncryptionConfig"][0]["Resources"] == ["secrets"]
+    assert len(result["Logging"]["ClusterLogging"]["EnabledTypes"]) == 5
+    (entry,) = minimal["Cluster"].find_resources("AWS::EKS::AccessEntry").values()
+    assert entry["Properties"]["PrincipalArn"] == "arn:aws:iam::123456789012:role/platform"
+
+
+def test_the_two_subnets_of_the_control_plane_are_in_two_zones(minimal: Any) -> None:
+    subnets = minimal["Network"].find_resources("AWS::EC2::Subnet").values()
+    private = [entry for entry in subnets if "PublicSubnet" not in json.dumps(entry["Properties"]["Tags"])]
+    assert {entry["Properties"]["AvailabilityZoneId"] for entry in private} == {"use2-az1", "use2-az2"}
+
+
+def test_no_lambda_function_is_created(minimal: Any) -> None:
+    for template in minimal.values():
+        template.resource_count_is("AWS::Lambda::Function", 0)
+        assert not [entry for entry in template.to_json()["Resources"].values() if entry["Type"].startswith("Custom::")]
+
+
+def test_tier_and_bin_packing_follow_the_file() -> None:
+    result = only(templates("eks-512-gpus")["Cluster"], "AWS::EKS::Cluster")
+    assert result["ControlPlaneScalingConfig"] == {"Tier": "tier-xl"}
+    scoring = result["KubeSchedulerConfig"]["NodeResourcesFit"]["ScoringStrategy"]
+    assert scoring["Type"] == "MostAllocated"
+    assert result["ResourcesVpcConfig"]["PublicAccessCidrs"] == ["203.0.113.0/24"]
+
+
+def test_512_gpus_are_64_nodes_with_16_efa_devices_and_one_address_each() -> None:
+    compute_stack = templates("eks-512-gpus")["Compute"]
+    group = only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="train")
+    assert group["ScalingConfig"] == {"DesiredSize": 64, "MaxSize": 64, "MinSize": 64}
+    assert group["AmiType"] == "AL2023_x86_64_NVIDIA"
+    assert group["UpdateConfig"] == {"MaxUnavailable": 1, "UpdateStrategy": "MINIMAL"}
+    assert "InstanceTypes" not in group
+    data = [
+        entry["Properties"]["LaunchTemplateData"]
+        for entry in compute_stack.find_resources("AWS::EC2::LaunchTemplate").values()
+        if entry["Properties"]["LaunchTemplateData"]["InstanceType"] == "p5en.48xlarge"
+    ]
+    (rows,) = [entry["NetworkInterfaces"] for entry in data]
+    assert [row["InterfaceType"] for row in rows].count("efa-only") == 16
+    assert [row["InterfaceType"] for row in rows].count("interface") == 1
+    for row in rows:
+        assert "SubnetId" not in row
+        # The cluster's own group too, or the nodes never join.
+        assert len(row["Groups"]) == 2
+    assert {"Key": "nvidia.com/gpu", "Effect": "NO_SCHEDULE"} in group["Taints"]
+
+
+def test_a_group_of_a_capacity_block_has_no_nodes_until_it_starts() -> None:
+    compute_stack = templates("eks-capacity-block")["Compute"]
+    group = only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="train")
+    assert group["CapacityType"] == "CAPACITY_BLOCK"
+    assert group["ScalingConfig"] == {"DesiredSize": 0, "MaxSize": 16, "MinSize": 0}
+    (command,) = compute_stack.find_outputs("ScaleUpCommands").values()
+    assert "minSize=0,maxSize=16,desiredSize=16" in command["Value"]
+
+
+def test_repair_takes_one_node_at_a_time_and_ignores_faults_of_programs() -> None:
+    group = only(templates("eks-minimal")["Compute"], "AWS::EKS::Nodegroup", NodegroupName="train")
+    repair = group["NodeRepairConfig"]
+    assert repair["Enabled"] is True
+    assert repair["MaxParallelNodesRepairedCount"] == 1
+    reasons = {entry["NodeUnhealthyReason"]: entry["RepairAction"] for entry in repair["NodeRepairConfigOverrides"]}
+    assert reasons["NvidiaXID31Error"] == "NoAction"
+
+
+def test_taints_of_the_file_are_added_to_that_of_gpus_and_tolerated_by_the_platform() -> None:
+    change = ("count: 2}", "count: 2, taints: {team.example.com/dedicated: NoExecute}}")
+    group = only(templates("eks-minimal", change)["Compute"], "AWS::EKS::Nodegroup", NodegroupName="train")
+    assert [(entry["Key"], entry["Effect"]) for entry in group["Taints"]] == [
+        ("nvidia.com/gpu", "NO_SCHEDULE"),
+        ("team.example.com/dedicated", "NO_EXECUTE"),
+        ("fsx.csi.aws.com/agent-not-ready", "NO_EXECUTE"),
+    ]
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace(*change)
+    (nodes,) = kubernetes.platform_of(clusterfile.loads(text, "c.yaml")).nodes
+    assert {entry["key"] for entry in nodes.tolerations} == {"nvidia.com/gpu", "team.example.com/dedicated"}
+
+
+def test_capacity_that_managed_groups_do_not_support_is_an_auto_scaling_group_with_access() -> None:
+    result = templates("eks-mixed")
+    group = only(result["Compute"], "AWS::AutoScaling::AutoScalingGroup")
+    assert {"Key": "kubernetes.io/cluster/studio", "Value": "owned", "PropagateAtLaunch": True} in group["Tags"]
+    entries = result["Cluster"].find_resources("AWS::EKS::AccessEntry").values()
+    assert sorted(entry["Properties"]["Type"] for entry in entries) == ["EC2_LINUX", "STANDARD"]
+
+
+def test_a_node_with_a_pinned_image_has_its_whole_configuration_in_its_user_data() -> None:
+    pinned = ("count: 2}", "count: 2, image: ami-0123456789abcdef0, pods: 60}")
+    compute_stack = templates("eks-minimal", pinned)["Compute"]
+    assert "AmiType" not in only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="train")
+    result = compute_stack.find_resources("AWS::EC2::LaunchTemplate").values()
+    (data,) = [
+        entry["Properties"]["LaunchTemplateData"]
+        for entry in result
+        if "ImageId" in entry["Properties"]["LaunchTemplateData"]
+    ]
+    text = json.dumps(data["UserData"])
+    for expected in (
+        "apiServerEndpoint",
+        "certificateAuthority",
+        "172.20.0.0/16",
+        "maxPods",
+        "nvidia.com/gpu:NoSchedule",
+    ):
+        assert expected in text
+
+
+def test_bottlerocket_uses_its_second_volume_and_the_variant_with_a_driver() -> None:
+    compute_stack = templates("eks-mixed")["Compute"]
+    group = only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="serve")
+    assert group["AmiType"] == "BOTTLEROCKET_x86_64_NVIDIA"
+    assert only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="gateway")["AmiType"] == "AL2023_ARM_64_STANDARD"
+    devices = json.dumps(compute_stack.find_resources("AWS::EC2::LaunchTemplate"))
+    assert '"/dev/xvdb"' in devices
+
+
+def test_karpenter_launches_and_terminates_only_resources_with_the_tags_of_the_cluster() -> None:
+    compute_stack = templates("eks-mixed")["Compute"]
+    groups = compute_stack.find_resources("AWS::EKS::Nodegroup").values()
+    assert "burst" not in {entry["Properties"]["NodegroupName"] for entry in groups}
+    association = only(compute_stack, "AWS::EKS::PodIdentityAssociation")
+    assert (association["Namespace"], association["ServiceAccount"]) == ("karpenter-system", "karpenter")
+    policies = [entry["Properties"] for entry in compute_stack.find_resources("AWS::IAM::Policy").values()]
+    (policy,) = [entry["PolicyDocument"]["Statement"] for entry in policies if "Karpenter" in entry["PolicyName"]]
+    for statement in policy:
+        actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
+        if {"ec2:TerminateInstances", "ec2:CreateTags", "iam:DeleteInstanceProfile"} & set(actions):
+            assert "kubernetes.io/cluster/studio" in json.dumps(statement["Condition"])
+    assert "KarpenterQueue" in compute_stack.find_outputs("*")
+
+
+def test_a_node_class_uses_the_outputs_of_the_stacks() -> None:
+    result = templates("eks-mixed")
+    outputs = {name: name.lower() for template in result.values() for name in template.find_outputs("*")}
+    platform = kubernetes.platform_of(clusterfile.load(ROOT / "examples" / "eks-mixed.yaml"), deployed=outputs)
+    assert platform.karpenter is not None
+    assert NOT_DEPLOYED not in str(platform.karpenter)
+    text = str(kubernetes.platform(platform).objects)
+    assert "'role': 'ownnodesrolename'" in text
+    assert "ami-0123456789abcdef0" in text
+
+
+def test_a_self_managed_group_is_scaled_in_before_its_block_ends() -> None:
+    stack, subnet, groups = place()
+    block = compute.CapacityBlock(reservation_id=RESERVATION, ends=clusterfile_end())
+    template = compute.NodeGroupTemplate(
+        stack,
+        "T",
+        instance_type="p5.48xlarge",
+        security_groups=groups,
+        capacity=block,
+        subnet=subnet,
+        image="ami-01234567",
+    )
+    EksSelfManagedNodeGroup(stack, "G", cluster_name="llama", name="train", template=template, subnet=subnet, count=8)
+    created = assertions.Template.from_stack(stack)
+    created.has_resource_properties(
+        "AWS::AutoScaling::AutoScalingGroup", {"MinSize": "0", "DesiredCapacity": "0", "MaxSize": "8"}
+    )
+    created.resource_count_is("AWS::AutoScaling::ScheduledAction", 1)
+
+
+def test_nodes_start_when_their_block_is_active_and_stay_through_later_updates() -> None:
+    def scaling(*edit: tuple[str, str]) -> Any:
+        created = templates("eks-capacity-block", *edit)["Compute"]
+        outputs = created.find_outputs("ScaleUpCommands")
+        return only(created, "AWS::EKS::Nodegroup", NodegroupName="train")["ScalingConfig"], bool(outputs)
+
+    assert scaling() == ({"MinSize": 0, "DesiredSize": 0, "MaxSize": 16}, True)
+    active = ("ends: 2026-12-18", "ends: 2026-12-18, active: true")
+    assert scaling(active) == ({"MinSize": 0, "DesiredSize": 16, "MaxSize": 16}, False)
+    labelled = ("    count: 16", "    labels: {team: a}\n    count: 16")
+    assert scaling(active, labelled) == scaling(active)
+
+
+def clusterfile_end() -> Any:
+    cluster = clusterfile.load(ROOT / "examples" / "eks-capacity-block.yaml")
+    return getattr(cluster.node_groups[0].capacity, "ends", None)
+
+
+def test_pod_addresses_come_in_prefixes_and_network_policies_are_on(minimal: Any) -> None:
+    add_on = only(minimal["Cluster"], "AWS::EKS::Addon", AddonName="vpc-cni")
+    settings = json.loads(add_on["ConfigurationValues"])
+    assert settings["enableNetworkPolicy"] == "true"
+    assert settings["env"]["ENABLE_PREFIX_DELEGATION"] == "true"
+    assert add_on["PodIdentityAssociations"][0]["ServiceAccount"] == "aws-node"
+
+
+def test_storage_adds_its_drivers() -> None:
+    names = {
+        entry["Properties"]["AddonName"]
+        for entry in templates("eks-minimal")["Compute"].find_resources("AWS::EKS::Addon").values()
+    }
+    assert names == {"coredns", "metrics-server", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver"}
+
+
+def test_an_add_on_has_the_version_of_the_file() -> None:
+    pinned = ("{admins:", "{add-ons: {coredns: v1.12.4-eksbuild.1, aws-ebs-csi-driver: default}, admins:")
+    created = templates("eks-minimal", pinned)["Compute"]
+    assert only(created, "AWS::EKS::Addon", AddonName="coredns")["AddonVersion"] == "v1.12.4-eksbuild.1"
+    assert "AddonVersion" not in only(created, "AWS::EKS::Addon", AddonName="aws-ebs-csi-driver")
+
+
+def test_a_private_cluster_has_endpoints_and_no_internet_access() -> None:
+    network = templates("eks-private")["Network"]
+    for kind in ("AWS::EC2::NatGateway", "AWS::EC2::InternetGateway", "AWS::EC2::EIP"):
+        network.resource_count_is(kind, 0)
+    endpoints = network.find_resources("AWS::EC2::VPCEndpoint").values()
+    names = json.dumps([entry["Properties"]["ServiceName"] for entry in endpoints])
+    for service in ("eks", "eks-auth", "ecr.api", "ecr.dkr", "sts", "ec2", "s3", "logs", "ssm", "aps-workspaces"):
+        assert f"com.amazonaws.us-east-2.{service}" in names or f".{service}" in names
+    routes = network.find_resources("AWS::EC2::Route")
+    assert routes == {}
+
+
+def test_an_existing_cluster_gets_node_groups_only() -> None:
+    result = templates("eks-own-cluster")
+    result["Cluster"].resource_count_is("AWS::EKS::Cluster", 0)
+    for template in result.values():
+        template.resource_count_is("AWS::EKS::Addon", 0)
+    group = only(result["Compute"], "AWS::EKS::Nodegroup")
+    assert group["ClusterName"] == "platform"
+
+
+def place() -> tuple[cdk.Stack, ec2.ISubnet, list[ec2.ISecurityGroup]]:
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "S", env=cdk.Environment(region="us-east-2"))
+    subnet = ec2.Subnet.from_subnet_id(stack, "Subnet", "subnet-0123456789abcdef0")
+    group = ec2.SecurityGroup.from_security_group_id(stack, "Sg", "sg-0123456789abcdef0")
+    return stack, subnet, [group]
+
+
+def node_group(kind: str, way: str, os: eks.NodeOs) -> str:
+    """`yes` if a combination synthesises to a template that cfn-lint accepts, `no` otherwise."""
+    stack, subnet, groups = place()
+    arm = way == "UltraServer"
+    architecture: Architecture = "arm64" if arm else "x86_64"
+    try:
+        template = compute.NodeGroupTemplate(
+            stack,
+            "Template",
+            instance_type="p6e-gb200.36xlarge" if arm else "p5.48xlarge",
+            security_groups=groups,
+            service="eks-managed" if kind == "managed" else "self-managed",
+            capacity=WAYS[way],
+            subnet=None if kind == "managed" else subnet,
+            image=None
+            if kind == "managed"
+            else compute.newest_image("eks" if os == "al2023" else "bottlerocket", architecture, kubernetes="1.35"),
+        )
+        if kind == "managed":
+            cluster = l2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name="llama")
+            role = iam.Role.from_role_arn(stack, "Role", "arn:aws:iam::123456789012:role/nodes")
+            EksNodeGroup(
+                stack, "Group", cluster=cluster, name="train", template=template, subnet=subnet, node_role=role,
+                count=18 if arm else 4, os=os,
+            )  # fmt: skip
+        else:
+            EksSelfManagedNodeGroup(
+                stack,
+                "Group",
+                cluster_name="llama",
+                name="train",
+                template=template,
+                subnet=subnet,
+                count=18 if arm else 4,
+            )
+    except ValueError:
+        return "no"
+    created = json.dumps(assertions.Template.from_stack(stack).to_json())
+    assert problems(created) == []
+    return "yes"
+
+
+TABLE = (ROOT / "docs" / "guides" / "kubernetes.md").read_text()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_table_of_node_groups_is_what_synthesises(way: str) -> None:
+    row = next(line for line in TABLE.splitlines() if line.startswith(f"| {way} |"))
+    shown = [cell.strip() for cell in row.strip("|").split("|")][1:]
+    created = [node_group(kind, way, os) for kind in ("managed", "self-managed") for os in eks.NODE_OSES]
+    assert created == shown
+
+
+def test_rejects_a_platform_that_does_not_fit_together_in_an_app_without_the_command() -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+    text = text.replace("{admins:", "{gpu: gpu-operator, charts: {kueue: 0.19.2, nope: 1.0.0}, admins:")
+    cluster = clusterfile.loads(text.replace("count: 2}", "count: 2, os: bottlerocket}"), "c.yaml")
+    with pytest.raises(ValueError, match=r"kubernetes.charts.nope: .*no release") as refusal:
+        UltraCluster(cdk.Stack(cdk.App(), "Own"), "Cluster", cluster=cluster)
+    assert "Own/Cluster/ControlPlane: kubernetes.gpu: train: Bottlerocket brings a device plugin along" in str(
+        refusal.value
+    )
+
+
+def created(**arguments: Any) -> tuple[cdk.Stack, EksCluster]:
+    """A cluster in a VPC of the CDK."""
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "S", env=cdk.Environment(region="us-east-2"))
+    vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-east-2a"])
+    ids = ("subnet-0123456789abcdef0", "subnet-0123456789abcdef1")
+    subnets = [ec2.Subnet.from_subnet_id(stack, id, id) for id in ids]
+    if "admins" in arguments:
+        arguments["admins"] = arguments["admins"](stack)
+    return stack, EksCluster(stack, "C", name="llama", version="1.35", vpc=vpc, subnets=subnets, **arguments)
+
+
+def test_admins_are_roles_and_users_of_the_app_and_arns() -> None:
+    def admins(stack: cdk.Stack) -> list[Any]:
+        role = iam.Role(stack, "Team", assumed_by=iam.AccountRootPrincipal())
+        other = iam.Role(stack, "Other", assumed_by=iam.AccountRootPrincipal())
+        return [role, other.role_arn, iam.User(stack, "Ada"), "arn:aws:iam::123456789012:role/team/platform"]
+
+    stack, cluster = created(admins=admins)
+    cluster.grants.admin(iam.Role(stack, "Later", assumed_by=iam.AccountRootPrincipal())).assert_success()
+    entries = assertions.Template.from_stack(stack).find_resources("AWS::EKS::AccessEntry").values()
+    principals = json.dumps([entry["Properties"]["PrincipalArn"] for entry in entries])
+    assert len(entries) == 5
+    for name in ("Team", "Other", "Ada", "Later", "role/team/platform"):
+        assert name in principals
+
+
+def test_rejects_an_admin_without_arn_and_a_range_that_is_not_valid() -> None:
+    with pytest.raises(ValueError, match="admins must hold IAM roles, users or their ARNs, got 'platform'"):
+        created(admins=lambda stack: ["platform"])
+    with pytest.raises(ValueError, match=r"public_access_cidrs must hold IPv4 ranges such as .*, got 'office'"):
+        created(public_access_cidrs=["office"])
+
+
+def test_rejects_a_template_of_another_service_and_a_cluster_with_one_subnet() -> None:
+    stack, subnet, groups = place()
+    template = compute.NodeGroupTemplate(stack, "T", instance_type="p5.48xlarge", security_groups=groups, subnet=subnet)
+    cluster = l2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name="llama")
+    role = iam.Role.from_role_arn(stack, "Role", "arn:aws:iam::123456789012:role/nodes")
+    with pytest.raises(ValueError, match="the template must be for eks-managed, got self-managed"):
+        EksNodeGroup(
+            stack, "G", cluster=cluster, name="train", template=template, subnet=subnet, node_role=role, count=1
+        )
+    vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-east-2a"])
+    with pytest.raises(ValueError, match="subnets must hold at least two") as caught:
+        EksCluster(
+            stack, "C", name="llama", version="1.30", vpc=vpc, subnets=[subnet], public_access_cidrs=["0.0.0.0/0"]
+        )
+    assert "allow_public_access_from_anywhere=True" in str(caught.value)

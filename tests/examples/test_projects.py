@@ -1,0 +1,67 @@
+"""The projects of examples/, each with the library of the wheel and without this checkout."""
+
+import ast
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+from support.wheel import Wheel
+from ultracluster import __version__
+
+PROJECTS = sorted(path.parent for path in (ROOT / "examples").glob("*/cdk.json"))
+MOST_LINES = 40
+
+
+def app_of(project: Path) -> Path:
+    (app,) = (path for path in project.glob("*.py") if not path.name.startswith("test_"))
+    return app
+
+
+def test_there_are_three() -> None:
+    assert [project.name for project in PROJECTS] == [
+        "eks-node-groups",
+        "slurm-in-your-app",
+        "storage-and-monitoring",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_project_passes_its_tests_with_the_wheel(
+    project: Path, wheel: Wheel, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    copy = tmp_path / project.name
+    shutil.copytree(project, copy, ignore=shutil.ignore_patterns("__pycache__", "cdk.out", ".*"))
+    update = ["--update-snapshots"] if pytestconfig.getoption("--update-snapshots") else []
+    printed = wheel.run("pytest", "-q", "-p", "no:cacheprovider", *update, cwd=copy).stdout
+    assert "2 passed" in printed
+    for snapshot in copy.glob("*.snapshot.json") if update else ():
+        shutil.copy(snapshot, project / snapshot.name)
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_project_is_short_and_complete(project: Path) -> None:
+    app = app_of(project)
+    assert len(app.read_text().splitlines()) <= MOST_LINES
+    assert json.loads((project / "cdk.json").read_text())["app"] == f"python3 {app.name}"
+    assert (project / "README.md").exists()
+    requirement = tomllib.loads((project / "pyproject.toml").read_text())["project"]["dependencies"]
+    major, minor = map(int, __version__.split(".")[:2])
+    assert requirement == [f"cdk-ultracluster>={major}.{minor},<{major}.{minor + 1}"]
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_project_imports_only_faces_of_the_library(project: Path) -> None:
+    modules = {
+        node.module or ""
+        for path in project.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert any(module.startswith("ultracluster") for module in modules)
+    assert not any(part.startswith("_") for module in modules for part in module.split("."))
+    assert not any(module.startswith(("support", "tests", "stacks")) for module in modules)

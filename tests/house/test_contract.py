@@ -1,0 +1,345 @@
+"""Every exported construct behaves as the CDK's own do; what applies to each stands in `support.contracts`.
+
+Nothing here reads an attribute of a construct in Python where a construct of the CDK can read it in JavaScript: jsii
+sees class members only, so the two can differ.
+"""
+
+import inspect
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, cast
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from support.contracts import (
+    ACCOUNT,
+    MANNERS,
+    REGION,
+    Connects,
+    Grants,
+    No,
+    Row,
+    World,
+    assembly,
+    contract_table,
+    exported,
+    rows,
+)
+
+ROWS = rows()
+TAG = ("cost-center", "42")
+BOUNDARY = f"arn:aws:iam::{ACCOUNT}:policy/Boundary"
+
+
+def having(manner: str) -> pytest.MarkDecorator:
+    """The constructs to which a manner applies."""
+    return pytest.mark.parametrize(
+        "name", [name for name, row in sorted(ROWS.items()) if not isinstance(getattr(row, manner), No)]
+    )
+
+
+every = pytest.mark.parametrize("name", sorted(ROWS))
+
+
+def app() -> cdk.App:
+    return cdk.App(analytics_reporting=False)
+
+
+def stack_of(
+    parent: cdk.App, id: str = "Stack", region: str | None = REGION, *, cross_region: bool | None = None
+) -> cdk.Stack:
+    env = cdk.Environment(account=ACCOUNT, region=region) if region else None
+    return cdk.Stack(parent, id, env=env, cross_region_references=cross_region)
+
+
+def test_every_exported_construct_has_a_row() -> None:
+    assert set(ROWS) == set(exported())
+
+
+def test_every_reason_is_given() -> None:
+    assert all(
+        value.reason for row in ROWS.values() for manner in MANNERS if isinstance(value := getattr(row, manner), No)
+    )
+
+
+def test_the_table_has_a_line_for_every_row() -> None:
+    lines = contract_table().splitlines()
+    assert all(any(line.startswith(f"| `{name}` |") for line in lines) for name in ROWS)
+
+
+def jsii_interfaces() -> list[Any]:
+    """Every construct, and each interface of jsii that it says it implements."""
+    return [
+        pytest.param(construct, interface, id=f"{name}-{interface.__name__}")
+        for name, construct in sorted(exported().items())
+        for interface in getattr(construct, "__jsii_ifaces__", [])
+    ]
+
+
+@pytest.mark.parametrize(("construct", "interface"), jsii_interfaces())
+def test_members_of_an_interface_stand_on_the_class(construct: type, interface: type) -> None:
+    members = [name for name in dir(interface) if not name.startswith("_")]
+    assert members
+    for name in members:
+        member = inspect.getattr_static(construct, name, None)
+        assert isinstance(member, property) or inspect.isfunction(member), f"{construct.__name__}.{name}"
+
+
+@cache
+def alone(name: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Template of a stack with one instance, tagged, in an app with a permissions boundary.
+
+    Returns:
+        The template, and the logical ids below the construct with their types.
+    """
+    parent = app()
+    stack = stack_of(parent)
+    boundary = iam.ManagedPolicy.from_managed_policy_arn(stack, "Boundary", BOUNDARY)
+    iam.PermissionsBoundary.of(parent).apply(boundary)
+    construct = ROWS[name].make(stack, "Subject", World(stack))
+    cdk.Tags.of(construct).add(*TAG)
+    resources = [
+        cast(cdk.CfnResource, resource)
+        for resource in construct.node.find_all()
+        if cdk.CfnResource.is_cfn_resource(resource)
+    ]
+    below = {
+        str(stack.resolve(resource.logical_id)): resource.cfn_resource_type
+        for resource in resources
+        if cdk.Stack.of(resource) is stack
+    }
+    return assembly(parent)[stack.stack_name], below
+
+
+@having("default_child")
+def test_the_default_child_is_the_main_resource(name: str) -> None:
+    stack = stack_of(app())
+    child = ROWS[name].make(stack, "Subject", World(stack)).node.default_child
+    assert child is not None
+    assert cdk.CfnResource.is_cfn_resource(child)
+    assert cast(cdk.CfnResource, child).cfn_resource_type == ROWS[name].default_child
+
+
+def specifications(resource: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every list of tags of a resource, and of what it launches."""
+    properties = resource.get("Properties", {})
+    for holder in (properties, properties.get("LaunchTemplateData", {})):
+        yield from holder.get("TagSpecifications", [])
+    for key in ("Tags", "HostedZoneTags", "UserPoolTags", "FileSystemTags"):
+        if key in properties:
+            yield {"Tags": properties[key]}
+
+
+def carries(tags: Any) -> bool:
+    if isinstance(tags, dict):
+        return tags.get(TAG[0]) == TAG[1]
+    return any(tag.get("Key") == TAG[0] and tag.get("Value") == TAG[1] for tag in tags)
+
+
+@having("tags")
+def test_tags_reach_the_resources(name: str) -> None:
+    template, below = alone(name)
+    for wanted in cast(Any, ROWS[name].tags):
+        resources = [template["Resources"][id] for id, type in below.items() if type == wanted]
+        assert resources, f"there is no {wanted}"
+        for resource in resources:
+            lists = list(specifications(resource))
+            assert lists, f"{wanted} has no tags"
+            assert all(carries(entry["Tags"]) for entry in lists), json.dumps(lists)
+
+
+@every
+def test_a_permissions_boundary_reaches_every_role(name: str) -> None:
+    template, _ = alone(name)
+    for id, resource in template.get("Resources", {}).items():
+        if resource["Type"] == "AWS::IAM::Role":
+            assert resource["Properties"].get("PermissionsBoundary") == BOUNDARY, id
+
+
+@every
+def test_two_of_them_stand_in_one_stack(name: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    world = World(stack)
+    for id in ("First", "Second"):
+        ROWS[name].make(stack, id, world)
+    assert assembly(parent)
+
+
+@every
+def test_it_stands_in_another_stack_than_what_it_is_given(name: str) -> None:
+    parent = app()
+    given, stack = stack_of(parent, "Given"), stack_of(parent)
+    ROWS[name].make(stack, "Subject", World(given))
+    assert assembly(parent)
+
+
+@every
+def test_it_synthesises_without_account_and_region(name: str) -> None:
+    parent = app()
+    stack = stack_of(parent, region=None)
+    ROWS[name].make(stack, "Subject", World(stack))
+    assert assembly(parent)
+
+
+@having("tokens")
+def test_it_takes_tokens(name: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    cast(Any, ROWS[name].tokens)(stack, "Subject", World(stack))
+    text = json.dumps(assembly(parent))
+    assert '"Ref": "Token' in text, "no token arrived in the template"
+    assert "${Token[" not in text
+
+
+def peer_rules(templates: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rules of security groups, those inside a group included."""
+    result = []
+    for template in templates.values():
+        for resource in template["Resources"].values():
+            properties = resource.get("Properties", {})
+            if resource["Type"] in ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"):
+                result.append({"Kind": resource["Type"], **properties})
+            elif resource["Type"] == "AWS::EC2::SecurityGroup":
+                for key in ("Ingress", "Egress"):
+                    for rule in properties.get(f"SecurityGroup{key}", []):
+                        result.append({"Kind": f"AWS::EC2::SecurityGroup{key}", **rule})
+    return result
+
+
+@having("connects")
+@pytest.mark.parametrize("client_stack", ["Stack", "Other"])
+def test_a_construct_of_the_cdk_connects_both_ways(name: str, client_stack: str) -> None:
+    parent = app()
+    given = stack_of(parent, "Given")
+    stack = stack_of(parent)
+    other = stack if client_stack == "Stack" else stack_of(parent, client_stack)
+    world = World(given)
+    # As an L2 does it: the peer's `connections` is read in JavaScript.
+    subject = ROWS[name].make(stack, "Subject", world)
+    client = ec2.SecurityGroup(other, "Client", vpc=world.vpc, allow_all_outbound=False)
+    client.connections.allow_to(subject, ec2.Port.tcp(4711), "to it")
+    client.connections.allow_from(subject, ec2.Port.tcp(4712), "from it")
+    rules = peer_rules(assembly(parent))
+    assert {"AWS::EC2::SecurityGroupIngress"} <= {rule["Kind"] for rule in rules if rule.get("ToPort") == 4711}
+    assert any(rule.get("ToPort") == 4712 for rule in rules)
+
+
+@having("connects")
+def test_the_default_port_is_the_documented_one(name: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    world = World(stack)
+    subject = ROWS[name].make(stack, "Subject", world)
+    client = ec2.Connections(security_groups=[world.client])
+    client.allow_to_default_port(subject, "default port")
+    rules = [rule for rule in peer_rules(assembly(parent)) if rule.get("Description") == "default port"]
+    assert rules
+    documented = cast(Connects, ROWS[name].connects).default_port
+    assert all(_port(rule) == documented for rule in rules), rules
+
+
+def _port(rule: dict[str, Any]) -> str:
+    if rule["IpProtocol"] == "-1":
+        return "ALL TRAFFIC"
+    first, last = rule["FromPort"], rule["ToPort"]
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def grantees(world: World) -> dict[str, iam.IGrantable]:
+    return {
+        "role": world.role,
+        "Lambda function": world.function,
+        "service": iam.ServicePrincipal("states.amazonaws.com"),
+    }
+
+
+@having("grants")
+@pytest.mark.parametrize("kind", ["role", "Lambda function", "service"])
+def test_grants_take_any_principal_and_return_a_grant(name: str, kind: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    world = World(stack)
+    subject = ROWS[name].make(stack, "Subject", world)
+    methods = cast(Grants, ROWS[name].grants).methods
+    facade = subject.grants
+    public = {member for member in dir(type(facade)) if not member.startswith("_")}
+    assert set(methods) == public, "the row names other methods than `grants` has"
+    grantee = grantees(world)[kind]
+    for method in methods:
+        grant = getattr(facade, method)(grantee)
+        assert isinstance(grant, iam.Grant)
+        if kind != "service":
+            grant.assert_success()
+            assert grant.principal_statements or grant.resource_statements
+    assert assembly(parent)
+
+
+@having("grants")
+@pytest.mark.parametrize("region", [REGION, "us-east-1"])
+def test_grants_reach_a_role_of_another_stack_and_region(name: str, region: str) -> None:
+    parent = app()
+    cross = region != REGION or None
+    stack, other = stack_of(parent, cross_region=cross), stack_of(parent, "Other", region, cross_region=cross)
+    subject = ROWS[name].make(stack, "Subject", World(stack))
+    role = iam.Role(other, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
+    for method in cast(Grants, ROWS[name].grants).methods:
+        getattr(subject.grants, method)(role)
+    template = assembly(parent)[other.stack_name]
+    assert any(resource["Type"] == "AWS::IAM::Policy" for resource in template["Resources"].values())
+
+
+@having("principal")
+def test_it_is_a_principal_of_grants(name: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    world = World(stack)
+    subject = ROWS[name].make(stack, "Subject", world)
+    # The principal is read in JavaScript.
+    world.key.grant_encrypt_decrypt(subject).assert_success()
+    assert "kms:ReEncrypt*" in json.dumps(assembly(parent)[stack.stack_name])
+
+
+def members(interface: type) -> set[str]:
+    return {name for base in interface.__mro__ for name in (*vars(base), *getattr(base, "__annotations__", {}))
+            if not name.startswith("_") and base is not object}  # fmt: skip
+
+
+@having("twin")
+def test_the_imported_construct_keeps_the_same_interface(name: str) -> None:
+    row: Row = ROWS[name]
+    assert not isinstance(row.twin, No)
+    stack = stack_of(app())
+    world = World(stack)
+    imported = row.twin.make(stack, "Imported")
+    created = row.make(stack, "Subject", world)
+    wanted = members(row.twin.interface)
+    assert wanted
+    for subject in (imported, created):
+        lacking = {member for member in wanted if not hasattr(subject, member)}
+        assert not lacking, f"{type(subject).__name__} lacks {', '.join(sorted(lacking))}"
+    resource = cast(Any, imported)
+    assert resource.env.region
+    if isinstance(row.connects, Connects) and row.twin.connects is None:
+        ec2.Connections(security_groups=[world.client]).allow_to(resource, ec2.Port.tcp(4711))
+    if isinstance(row.grants, Grants):
+        for method in row.grants.methods:
+            getattr(resource.grants, method)(world.role)
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [(name, use) for name, row in sorted(ROWS.items()) if not isinstance(row.uses, No) for use in row.uses],
+)
+def test_the_cdk_accepts_it(name: str, use: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    world = World(stack)
+    subject: Construct = ROWS[name].make(stack, "Subject", world)
+    cast(Any, ROWS[name].uses)[use](subject, stack, world)
+    assert assembly(parent)

@@ -1,0 +1,193 @@
+"""The shape of the repository, as far as it carries weight."""
+
+import ast
+import importlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+
+LIBRARY = ROOT / "constructs" / "ultracluster"
+ARCHITECTURE = ROOT / "docs" / "decisions" / "architecture.md"
+
+# From the ground up. A package imports only from floors below its own; packages of one floor do not know each other.
+# docs/decisions/architecture.md draws it.
+FLOORS = [
+    {"catalogue"},
+    {"planning"},
+    {"boot"},
+    {"clusterfile"},
+    {"kubernetes", "monitoring"},
+    {"workloads"},
+    {"network", "security"},
+    {"compute", "storage"},
+    {"observability"},
+    {"orchestration"},
+    {"slurm", "eks"},
+    {"stacks"},
+    {"testing"},
+    {"cli"},
+]
+FLOOR_OF = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
+PURE = {package for floor in FLOORS[:6] for package in floor}
+# Packages of packages: each of these has a face of its own.
+NESTED = ("catalogue", "planning", "monitoring")
+REHEARSAL = ROOT / "constructs" / "cdk_rehearsal"
+REHEARSAL_FLOORS = [{"registry"}, {"guard"}, {"snapshots"}, {"rehearsal"}]
+REHEARSAL_FLOOR_OF = {package: floor for floor, packages in enumerate(REHEARSAL_FLOORS) for package in packages}
+PUBLIC_API = ROOT / "tests" / "house" / "public-api.json"
+LONGEST_FILE = 300
+MOST_ARGUMENTS = 12
+
+
+def sources() -> list[Path]:
+    return sorted(path for path in [*LIBRARY.rglob("*.py"), *REHEARSAL.rglob("*.py")] if path.parent != LIBRARY)
+
+
+def module(path: Path) -> str:
+    name = ".".join(path.relative_to(ROOT / "constructs").with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """Module and name of each import."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write imports in full"
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def ours(path: Path) -> list[tuple[str, str]]:
+    return [pair for pair in imported(path) if pair[0].split(".")[0] in ("ultracluster", "cdk_rehearsal")]
+
+
+def face(name: str) -> str:
+    """The package whose face others import a module from."""
+    parts = name.split(".")
+    deep = len(parts) > 3 and parts[1] in NESTED and not parts[2].startswith("_")
+    return ".".join(parts[: 3 if deep else 2])
+
+
+def is_package(name: str) -> bool:
+    return (ROOT / "constructs" / name.replace(".", "/") / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("path", sources(), ids=module)
+def test_imports_run_downward_only(path: Path) -> None:
+    here = module(path).split(".")
+    for name, what in ours(path):
+        there = name.split(".") if name.count(".") else [name, what]
+        if here[0] == "cdk_rehearsal":
+            assert there[0] == "cdk_rehearsal", f"{path.name} imports {name}: cdk_rehearsal knows nothing of clusters"
+            floors = REHEARSAL_FLOOR_OF
+        elif there[0] == "cdk_rehearsal":
+            assert here[1] in ("testing", "cli"), f"{path.name} imports {name}"
+            continue
+        else:
+            floors = FLOOR_OF
+        if there[1] in floors and here[1:2] != there[1:2]:
+            assert floors[there[1]] < floors[here[1]], f"{path.name} in {here[1]}/ imports {name}, which is not below"
+
+
+@pytest.mark.parametrize("path", sources(), ids=module)
+def test_other_packages_are_imported_through_their_face(path: Path) -> None:
+    package = face(module(path) + "._")
+    for name, what in ours(path):
+        if name in ("ultracluster", "cdk_rehearsal") or face(name + "._") == package:
+            continue
+        assert not any(part.startswith("_") for part in (*name.split("."), what)), (
+            f"{path.name} imports {what} of {name}"
+        )
+        assert is_package(name), f"{path.name} imports {what} of the module {name}, not of its package"
+
+
+def test_modules_behind_a_face_are_private() -> None:
+    entry_points = {"cdk_rehearsal.snapshots.plugin", "ultracluster.testing.plugin"}
+    public = {
+        module(path)
+        for path in sources()
+        if path.name not in ("__init__.py", "__main__.py")
+        and not path.name.startswith("_")
+        and "grafana_content" not in path.parts
+        and "_project" not in path.parts
+    }
+    assert public == entry_points
+
+
+def public_api() -> dict[str, list[str]]:
+    faces = sorted(module(path) for path in sources() if path.name == "__init__.py")
+    return {name: sorted(getattr(importlib.import_module(name), "__all__", [])) for name in faces}
+
+
+def test_the_public_api_is_the_reviewed_one(pytestconfig: pytest.Config) -> None:
+    text = json.dumps(public_api(), indent=1) + "\n"
+    if pytestconfig.getoption("--update-snapshots"):
+        PUBLIC_API.write_text(text)
+    assert text == PUBLIC_API.read_text(), "exported names changed; if that is meant: make golden, and read the change"
+
+
+# The storeys of the largest package, from the ground up; modules in none are above the sections and below the rules.
+ROOMS = {"_problems": 0, "_quantities": 1, "sections": 2, "rules": 4}
+DOORS = {"__init__", "_json_schema", "_loading", "_translate"}
+
+
+@pytest.mark.parametrize("path", sorted((LIBRARY / "clusterfile").rglob("*.py")), ids=module)
+def test_rooms_of_the_cluster_file_import_downward_only(path: Path) -> None:
+    room = path.relative_to(LIBRARY / "clusterfile").with_suffix("").parts[0]
+    if room in DOORS:
+        return
+    for parent, what in ours(path):
+        name = f"{parent}.{what}"
+        parts = name.split(".")
+        if parts[:2] == ["ultracluster", "clusterfile"] and parts[2:3] != [room]:
+            assert parts[2] not in DOORS, f"{path.name} imports {name}"
+            assert ROOMS.get(parts[2], 3) <= ROOMS.get(room, 3), f"{path.name} in {room} imports {name}"
+
+
+def test_every_package_has_its_floor() -> None:
+    assert {path.parent.name for path in LIBRARY.glob("*/__init__.py")} == set(FLOOR_OF)
+    assert {path.parent.name for path in REHEARSAL.glob("*/__init__.py")} == set(REHEARSAL_FLOOR_OF)
+
+
+def test_the_page_on_architecture_draws_the_same_floors() -> None:
+    rows = re.findall(r"^\| (\d+) \| ((?:`\w+`(?:, )?)+) \|", ARCHITECTURE.read_text(), re.MULTILINE)
+    drawn = [(package, int(floor) - 1) for floor, cell in rows for package in re.findall(r"\w+", cell)]
+    assert sorted(drawn) == sorted(FLOOR_OF.items())
+
+
+@pytest.mark.parametrize("path", sources(), ids=module)
+def test_a_file_stays_small_enough_to_read(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= LONGEST_FILE
+
+
+@pytest.mark.parametrize("path", sources(), ids=module)
+def test_a_constructor_stays_small_enough_to_call(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            assert len(node.args.kwonlyargs) <= MOST_ARGUMENTS, f"line {node.lineno}"
+
+
+def test_the_folder_constructs_is_not_a_package() -> None:
+    assert not (ROOT / "constructs" / "__init__.py").exists(), (
+        "constructs/__init__.py shadows the PyPI package `constructs`: every `from constructs import Construct` fails"
+    )
+
+
+@pytest.mark.parametrize("package", sorted(PURE))
+def test_the_ground_floors_start_no_node(package: str) -> None:
+    code = (
+        f"import sys, ultracluster.{package}; sys.exit(not {{'jsii', 'aws_cdk', 'constructs'}}.isdisjoint(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_app_py_stays_a_door_not_a_room() -> None:
+    assert len((ROOT / "app.py").read_text().splitlines()) < 80

@@ -1,0 +1,187 @@
+"""Plain words: the word list of the project, and the packages that it is not yet enforced in.
+
+The list comes from a review of this repository. It bans a word where native platform engineers write another, and only
+where a regular expression finds it without false alarms. Write an imperative or a noun phrase instead,
+with the nouns of AWS, Slurm, Kubernetes and Prometheus, and without people as metaphors.
+"""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+
+# A docstring opens with an imperative or a noun phrase (PEP 257), not with a clause.
+_OPENINGS = re.compile(
+    r"(What|Whether|Gives?|Says?|How|None|It|Who|Whose|Why|Which|Where|When|Tells?|Lets?|Asks?|Hears?)\b"
+)
+
+# Names of variables and arguments that say nothing about their value: `requested`, `errors`, `resource`, `result`.
+_NAMES = re.compile(r"_*(wish(es|ed)?|found|made|one|own|ours|theirs?|mine|told|said|asked|anew)_*")
+
+# Phrases that have a plain equivalent, anywhere in a file: code, comments, messages and prose.
+_PHRASES = {
+    r"wish(es|ed|ing)?": "request, requested, or the name of the setting",
+    r"(hear|hears|heard)": "receive, notify",
+    r"told": "given, notified, configured",
+    r"(speaks?|spoke|spoken)": "use, support",
+    r"lets? in": "allow",
+    r"(is|are) let in": "is allowed",
+    r"of (yours|ours|theirs|mine)": "existing, or the owner",
+    r"(made|drawn|built|written|created|begun|begins|starts|started|draws?) anew": "replaced, recreated, restarted",
+    r"anew": "again",
+    r"unasked": "by default",
+    r"ways? out": "override, remedy",
+    r"ways? to buy": "purchase option",
+    r"(?<!there )(?<!There )is none( that| of|[.,;:)]|$)": "is not a valid ...",
+    r"is it none": "otherwise",
+    r"rings? for": "alerts on",
+    r"none: (it|they|there)": "None, or the default",
+}
+
+# Words that do not belong in the name of a test: a name states a behaviour.
+_TEST_NAMES = re.compile(
+    r"_(say|says|said|tell|tells|told|hear|hears|heard|wish|wishes|wished|speak|speaks|spoken|anew|let_in|lets_in|"
+    r"ring|rings|own_words|of_ours|of_yours|way_out)(_|$)"
+)
+
+_SUBJECT = re.compile(r"(?=.{1,72}$)[a-z][a-z0-9_./, -]*: \S.*[^.]$")
+_FIRST_COMMIT = "house: move every package into its room, behind a face"
+
+# What the list holds for; a folder covers what lies below it, and each file belongs to the longest entry.
+_FOLDERS = ("constructs/ultracluster", "constructs/ultracluster/planning", "tests")
+_UNITS = sorted(
+    [
+        *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "app.py"),
+        *("benchmarks", "constructs/cdk_rehearsal", "docs", "examples", "stacks"),
+        *(
+            str(path.relative_to(ROOT))
+            for folder in _FOLDERS
+            for path in (ROOT / folder).iterdir()
+            if path.name != "__pycache__" and (path.is_dir() or folder.endswith("planning"))
+        ),
+    ]
+)
+# The reference is generated from docstrings and descriptions, which are checked where they are written.
+_NOT_TEXT = ("__pycache__", "golden", "public-api.json", "reference")
+
+# Not rewritten yet. Entries only leave; the set is empty in the end, and goes then.
+PENDING: frozenset[str] = frozenset(
+    {
+        "constructs/ultracluster/clusterfile",
+    }
+)
+
+
+def _files(unit: str) -> list[Path]:
+    root = ROOT / unit
+    inner = [ROOT / other for other in _UNITS if other.startswith(f"{unit}/")]
+    return [
+        path
+        for path in ([root] if root.is_file() else sorted(root.rglob("*")))
+        if path.suffix in (".py", ".sh", ".md", ".yaml")
+        and path != Path(__file__)
+        and not any(part in _NOT_TEXT for part in path.parts)
+        and not any(path.is_relative_to(other) for other in inner)
+    ]
+
+
+def _documented(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text and node.body:
+                yield node.body[0].lineno, text
+
+
+def _bound(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and name of each variable and argument."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+
+
+def _python_problems(text: str) -> Iterator[tuple[int, str]]:
+    tree = ast.parse(text)
+    for line, docstring in _documented(tree):
+        first = _OPENINGS.match(docstring)
+        if first:
+            yield line, f"docstring opens with {first[0]!r}: write an imperative or a noun phrase"
+        if re.search(r"\bNone: ", docstring):
+            yield line, "docstring has 'None: ': write 'X, or None' or 'By default, ...'"
+    for line, name in _bound(tree):
+        if _NAMES.fullmatch(name):
+            yield line, f"variable {name!r}: name the value"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and _TEST_NAMES.search(node.name):
+            yield node.lineno, f"{node.name}: name the behaviour"
+
+
+def _phrases(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for phrase, instead in _PHRASES.items():
+            match = re.search(rf"\b{phrase}(?!\w)", line)
+            if match:
+                yield number, f"{match[0]!r}: write {instead}"
+
+
+def problems(unit: str) -> list[str]:
+    """Every use of a banned word in a unit, as file:line: problem."""
+    result = []
+    for path in _files(unit):
+        text = path.read_text()
+        rows = [*_phrases(text), *(_python_problems(text) if path.suffix == ".py" else ())]
+        result += [f"{path.relative_to(ROOT)}:{line}: {problem}" for line, problem in sorted(rows)]
+    return result
+
+
+@pytest.mark.parametrize("unit", [unit for unit in _UNITS if unit not in PENDING])
+def test_uses_plain_words(unit: str) -> None:
+    assert not (lines := problems(unit)), "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('def f():\n    """What it is."""\n', "'What'"),
+        ('def f():\n    """UltraServer. None: there is no such thing."""\n', "'None: '"),
+        ("def f(wish): ...\n", "'wish'"),
+        ("for one in x: ...\n", "'one'"),
+        ("def test_shellcheck_has_nothing_to_say(): ...\n", "name the behaviour"),
+        ("# a volume of yours\n", "of yours"),
+        ('x = "the version is none that EKS runs"\n', "is none that"),
+    ],
+)
+def test_rejects_banned_words(text: str, problem: str) -> None:
+    assert any(problem in row for _, row in [*_phrases(text), *_python_problems(text)])
+
+
+@pytest.mark.parametrize("text", ["# found in the catalogue\n", "if x is None: ...\n", "# there is none.\n"])
+def test_accepts_plain_words(text: str) -> None:
+    assert not [*_phrases(text), *_python_problems(text)]
+
+
+def _git(*arguments: str) -> list[str]:
+    """Lines that git prints; none without git or without a repository, as in an archive of the sources."""
+    try:
+        output = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return output.splitlines()
+
+
+def test_commit_subjects_name_their_area() -> None:
+    for first in _git("log", "--format=%H", "--fixed-strings", f"--grep={_FIRST_COMMIT}", "-1"):
+        subjects = _git("log", "--no-merges", "--format=%s", f"{first}..HEAD")
+        assert not [subject for subject in subjects if not _SUBJECT.match(subject)]
+
+
+@pytest.mark.parametrize("subject", ["Do something", f"area: {'x' * 70}", "area: do it."])
+def test_rejects_commit_subjects(subject: str) -> None:
+    assert not _SUBJECT.match(subject)

@@ -1,0 +1,167 @@
+"""Synthetic cluster of 100 nodes: fake exporters, real Prometheus and Alertmanager, notifications of faults."""
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from support.dashboard_queries import EMPTY_WHEN_WELL, queries, silent
+from support.synthetic import SyntheticCluster
+from support.synthetic.scenarios import SCENARIOS, Scenario, inject, settle
+from support.synthetic.services import PODS, QUEUES
+from ultracluster.catalogue.ec2 import instance_type
+from ultracluster.monitoring import KubernetesSource, SlurmSource
+from ultracluster.monitoring._cluster_volume import PER_SCRAPE
+from ultracluster.monitoring._volume import recorded_series, scraped_series
+from ultracluster.monitoring.names import (
+    CLUSTER_METRICS,
+    EXPECTED_NODES,
+    KUBERNETES_METRICS,
+    METRICS,
+    SLURM_METRICS,
+    Profile,
+    metrics,
+    read_from_exporters,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.daemons]
+
+NODES = 100
+# What nothing here has: NVLink 5, errors that are not injected, other names of the same.
+ABSENT = re.compile(r".*NVLINK_(COUNT|RECOVERY_(EVENT|FAILED)|EFFECTIVE).*|DCGM_EXP_CLOCK.*|vllm:gpu_cache_usage_perc")
+QUIET = re.compile(
+    r"ultracluster_gpu_(clock_event|nvlink_(effective|recovery_f)).*|node_device:.*|ultracluster_kube_accelerator.*"
+    r"|node_xid:ultracluster_gpu_xid_errors_(watch|application):sum"
+)
+TIMES: dict[str, float] = {}
+# What a reader has chosen: before, a node that is well; after, the one that lost a GPU, and all nodes of the network.
+CHOSEN = {"cluster": "llama", "job": "1001", "node": "i-00000000000000001"}
+BROKEN = CHOSEN | {"node": "i-00000000000000003"}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyntheticCluster]:
+    with SyntheticCluster(tmp_path_factory.mktemp("synthetic"), nodes=NODES) as result:
+        settle(result)
+        yield result
+
+
+def names(cluster: SyntheticCluster, matching: str) -> set[str]:
+    return {item["metric"]["__name__"] for item in cluster.query(f'count by (__name__) ({{__name__=~"{matching}"}})')}
+
+
+def number(cluster: SyntheticCluster, expression: str) -> float:
+    result = cluster.query(expression)
+    assert len(result) == 1, expression
+    return float(result[0]["value"][1])
+
+
+# The tests run in this order: first all is well, then all faults come at once.
+
+
+def test_a_healthy_cluster_fires_no_alert(cluster: SyntheticCluster) -> None:
+    since = time.time()
+    time.sleep(6)
+    assert cluster.firing() == set()
+    assert cluster.notified(since) == set()
+
+
+def test_every_panel_has_data_or_nothing_to_complain_of_while_all_is_well(cluster: SyntheticCluster) -> None:
+    def odd() -> set[tuple[str, str, str]]:
+        quiet = {item for item in queries(CHOSEN) if item[1] in EMPTY_WHEN_WELL.get(item[0], ()) or silent(*item)}
+        return {item for item in queries(CHOSEN) if bool(cluster.query(item[2])) is (item in quiet)}
+
+    cluster.until(lambda: not odd(), "data in every panel", 60)
+
+
+def test_the_estimate_of_series_is_what_prometheus_counts(cluster: SyntheticCluster) -> None:
+    kind = instance_type("p5.48xlarge")
+    arguments = {"efa_devices": 32}
+    jobs = 'job=~"node|dcgm|agent"'
+    sent = number(cluster, f"sum(scrape_samples_post_metric_relabeling{{{jobs}}}) + 5 * count(up{{{jobs}}})") / NODES
+    assert scraped_series(kind, Profile.STANDARD, **arguments) == pytest.approx(sent, rel=0.02)
+    recorded = number(cluster, f'count({{__name__=~"{"|".join(METRICS)}", instance!=""}})') / NODES
+    assert recorded_series(kind, Profile.STANDARD, **arguments) == pytest.approx(recorded, rel=0.05)
+    assert sent + recorded <= 1600
+
+
+def test_so_is_that_of_what_is_asked_once_for_a_cluster(cluster: SyntheticCluster) -> None:
+    slurm, kubernetes = SlurmSource(queues=2), KubernetesSource(queues=len(QUEUES), pods=PODS)
+    for source, jobs in ((slurm, "slurm-.*"), (kubernetes, "kube-state-metrics|kueue")):
+        selector = f'{{job=~"{jobs}"}}'
+        kept = number(cluster, f"sum(scrape_samples_post_metric_relabeling{selector})")
+        sent = kept + PER_SCRAPE * number(cluster, f"count(up{selector})")
+        # Kueue has one replica here: another answers, and all that it says is dropped.
+        alone = PER_SCRAPE if source is kubernetes else 0
+        assert source.sent(NODES, Profile.STANDARD) == sent + alone
+        # Much more is said than is kept.
+        assert number(cluster, f"sum(scrape_samples_scraped{selector})") > 1.5 * kept
+        # This cluster has both at once.
+        counted = (*CLUSTER_METRICS, *(SLURM_METRICS if source is slurm else KUBERNETES_METRICS))
+        recorded = "|".join((EXPECTED_NODES, *(metric.name for metric in counted)))
+        selector = f'__name__=~"{recorded}", instance="", job=~"|node|dcgm|agent|{jobs}"'
+        assert source.recorded(1, Profile.STANDARD) == number(cluster, f"count({{{selector}}})")
+
+
+def test_every_fault_is_injected_and_exporters_of_another_version_change_nothing(cluster: SyntheticCluster) -> None:
+    before = {
+        name: number(cluster, f"avg({name})")
+        for name in ("ultracluster_gpu_sm_clock_hertz", "ultracluster_gpu_utilization_ratio")
+    }
+    TIMES.update(inject(cluster))
+    upgraded = "|".join(cluster.fleet[item].instance for item in SCENARIOS[-1].nodes)
+    cluster.until(lambda: names(cluster, "DCGM_FI_DEV_GPU_TEMP_CELSIUS") != set(), "the new names", 20)
+    for name, value in before.items():
+        assert number(cluster, f'avg({name}{{instance=~"{upgraded}"}})') == pytest.approx(value, rel=0.2)
+        assert number(cluster, f'count({name}{{instance=~"{upgraded}"}})') == 8 * len(SCENARIOS[-1].nodes)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "alert"),
+    [(scenario, alert) for scenario in SCENARIOS for alert in scenario.alerts],
+    ids=lambda value: value if isinstance(value, str) else value.state,
+)
+def test_a_fault_is_notified_by_webhook(cluster: SyntheticCluster, scenario: Scenario, alert: str) -> None:
+    took = cluster.seconds_until_notified(alert, TIMES[scenario.name])
+    print(f"{scenario.name}: {alert} after {took:.1f} s")
+    where = {
+        item["labels"].get("instance") for _, _, item in cluster.notifications if item["labels"]["alertname"] == alert
+    }
+    assert where <= {None} | {cluster.fleet[item].instance for item in scenario.nodes}
+
+
+def test_every_panel_has_data_when_everything_breaks(cluster: SyntheticCluster) -> None:
+    def empty() -> set[tuple[str, str]]:
+        return {(board, title) for board, title, query in queries(BROKEN) if not silent(board, title, query)
+                and not cluster.query(query)}  # fmt: skip
+
+    cluster.until(lambda: not empty(), "data in every panel", 60)
+
+
+@pytest.mark.parametrize("name", sorted({name for scenario in SCENARIOS for name in scenario.inhibited}))
+def test_inhibited_alerts_are_not_notified(cluster: SyntheticCluster, name: str) -> None:
+    cluster.until(lambda: name in cluster.inhibited(), f"{name} held back", 60)
+
+
+def test_no_other_alert_is_notified(cluster: SyntheticCluster) -> None:
+    meant = {name for scenario in SCENARIOS for name in scenario.alerts + scenario.inhibited}
+    # The schedulers see the dead node as well, and a hung job has no goodput.
+    others = {"SlurmNodesDown", "KubernetesNodeNotReady", "JobGoodputLow"}
+    assert cluster.notified(min(TIMES.values())) - meant <= others
+    not_notified = {name for scenario in SCENARIOS for name in scenario.not_notified}
+    cluster.until(lambda: not_notified <= cluster.firing(), "what goes to nobody", 30)
+
+
+def test_every_recorded_metric_and_every_source_exists(cluster: SyntheticCluster) -> None:
+    there = names(cluster, ".+")
+    assert {name for name in METRICS if METRICS[name].profile <= Profile.STANDARD} - there <= {
+        metric.name for metric in metrics(Profile.STANDARD) if QUIET.fullmatch(metric.name)
+    }
+    missing = {name for name in read_from_exporters(Profile.STANDARD) - there if not ABSENT.fullmatch(name)}
+    assert missing == set()
+
+
+def test_labels_have_bounds(cluster: SyntheticCluster) -> None:
+    for label in ("UUID", "Hostname", "hostname", "modelName", "pci_bus_id"):
+        assert cluster.query(f'count({{{label}!=""}})') == []

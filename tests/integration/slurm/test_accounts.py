@@ -1,0 +1,106 @@
+"""Accounts, QoS and users of Slurm: the rendered script against a real slurmdbd."""
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from support.real_slurm.accounting import RealAccounting
+from ultracluster.boot import SlurmAccount, SlurmQos, SlurmUser, accounting_script, check_accounts
+
+LONG = SlurmQos(name="long", priority=10, options={"MaxJobsPerUser": "4"})
+RESEARCH = SlurmAccount(name="research", fairshare=10)
+TUNING = SlurmAccount(
+    name="tuning", parent="research", fairshare=3, qos=("normal", "long"), options={"GrpTRES": "cpu=64"}
+)
+ADA = SlurmUser(name="ada", accounts=("tuning", "research"), admin=True)
+GRACE = SlurmUser(name="grace", accounts=("research",))
+
+
+class Database:
+    """A running slurmdbd, read through sacctmgr."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.environment = environment
+
+    def run(self, script: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["sh", "-c", script], env=self.environment, capture_output=True, text=True, timeout=120)
+
+    def show(self, *words: str) -> list[str]:
+        command = ["sacctmgr", "-nP", "show", *words]
+        return sorted(subprocess.check_output(command, env=self.environment, text=True, timeout=180).split())
+
+
+pytestmark = pytest.mark.daemons
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Database]:
+    with RealAccounting() as real:
+        yield Database(real.environment)
+
+
+def script(*accounts: SlurmAccount, users: tuple[SlurmUser, ...] = (), qos: tuple[SlurmQos, ...] = (LONG,)) -> str:
+    return accounting_script(version="25.11", accounts=accounts, qos=qos, users=users)
+
+
+@pytest.mark.slow
+def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Database) -> None:
+    # The child stands before its parent.
+    text = script(TUNING, RESEARCH, users=(ADA, GRACE))
+    for _ in range(2):
+        done = database.run(text)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert database.show("qos", "long", "format=name,priority,maxjobspu") == ["long|10|4"]
+        shares = "format=account,user,parentname,fairshare,qos,defaultqos,grptres"
+        assert database.show("assoc", "where", "account=research,tuning", shares) == [
+            "research|ada||1|normal||",
+            "research|grace||1|normal||",
+            "research||root|10|normal||",
+            "tuning|ada||1|long,normal|normal|",
+            "tuning||research|3|long,normal|normal|cpu=64",
+        ]
+        people = ["ada|tuning|Administrator", "grace|research|None", "root|root|Administrator"]
+        assert database.show("user", "format=user,defaultaccount,admin") == people
+
+    # Changes of the file are applied; accounts that leave it stay, with their history.
+    moved = SlurmAccount(name="tuning", fairshare=5)
+    done = database.run(script(RESEARCH, moved, users=(SlurmUser(name="ada", accounts=("tuning",)),)))
+    assert done.returncode == 0, done.stderr
+    assert database.show("assoc", "where", "account=tuning", "user=", "format=account,parentname,fairshare") == [
+        "tuning|root|5"
+    ]
+    assert database.show("user", "format=user,admin") == ["ada|None", "grace|None", "root|Administrator"]
+
+    # What Slurm refuses is printed, fails the run, and keeps nothing else from being made.
+    wrong = SlurmAccount(name="broken", options={"GrpTrees": "cpu=1"})
+    done = database.run(script(wrong, SlurmAccount(name="after")))
+    assert done.returncode == 1
+    assert "broken" in done.stderr
+    assert database.show("account", "after", "format=account") == ["after"]
+
+
+def test_the_script_finds_sacctmgr_where_pcs_puts_it() -> None:
+    assert 'PATH="/opt/aws/pcs/scheduler/slurm-$1/bin:$PATH"' in script(RESEARCH)
+    assert "slurm-accounts 25.11 <<" in script(RESEARCH)
+
+
+@pytest.mark.parametrize(
+    ("accounts", "output"),
+    [
+        ([SlurmAccount(name="a", parent="b")], "is a part of b, which is no account here"),
+        ([SlurmAccount(name="a", parent="b"), SlurmAccount(name="b", parent="a")], "is a part of itself"),
+        ([SlurmAccount(name="a", parent="a")], "is a part of itself"),
+        ([SlurmAccount(name="root")], "is the whole cluster"),
+    ],
+)
+def test_rejects_accounts_that_are_no_tree(accounts: list[SlurmAccount], output: str) -> None:
+    assert any(output in problem for problem in check_accounts(accounts).values())
+    with pytest.raises(ValueError, match=output):
+        accounting_script(version="25.11", accounts=accounts)
+
+
+@pytest.mark.parametrize("value", ["$(reboot)", "a'b", "a;b", "`id`", "a\nTABLE", "a\\b", "a|b"])
+def test_rejects_what_a_shell_would_read(value: str) -> None:
+    with pytest.raises(ValueError, match="what a shell would read"):
+        script(SlurmAccount(name="a", options={"Description": value}))

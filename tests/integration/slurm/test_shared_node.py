@@ -1,0 +1,43 @@
+"""Jobs that share a node, on a real Slurm: metrics know which of them has which GPU."""
+
+import pytest
+
+from support import ROOT
+from support.real_slurm import RealSlurm
+from ultracluster import clusterfile
+
+pytestmark = [pytest.mark.slow, pytest.mark.daemons]
+
+METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_node.prom"
+
+
+def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
+    cluster = clusterfile.load(str(ROOT / "examples" / "slurm-minimal.yaml"))
+    with RealSlurm(cluster) as slurm:
+        name = slurm.nodes[0]
+
+        def submit(*options: str) -> str:
+            where = ("--parsable", f"--partition={cluster.queues[0].name}", f"--nodelist={name}")
+            return slurm.run("sbatch", *where, *options, "--wrap=exec sleep 600")
+
+        def recorded() -> list[str]:
+            collector = slurm.made[name].run("node-metrics", "--gpus", "8", "--efa", "16", "--counters", "")
+            assert collector.returncode == 0, collector.stderr
+            lines = slurm.made[name].read(METRICS).splitlines()
+            return [line.split("{")[1] for line in lines if line.startswith("ultracluster_gpu_job{")]
+
+        def of(job: str, gpus: range) -> list[str]:
+            return [f'gpu="{gpu}",job_id="{job}"}} 1' for gpu in gpus]
+
+        # The first job on the node, which asked for no GPU, has none for that.
+        plain = submit("--mem=1G")
+        slurm.until("it runs", lambda: f"prolog {plain}" in slurm.log_of(name))
+        two = submit("--mem=1G", "--gpus=2")
+        three = submit("--mem=1G", "--gres=gpu:3")
+        slurm.until("both have theirs", lambda: recorded() == [*of(two, range(2)), *of(three, range(2, 5))])
+        slurm.run("scancel", two)
+        slurm.until("one has ended", lambda: recorded() == of(three, range(2, 5)))
+        slurm.run("scancel", plain, three)
+        slurm.until("all have ended", lambda: recorded() == [])
+        alone = submit("--exclusive", "--mem=0")
+        slurm.until("the node is its own", lambda: recorded() == of(alone, range(8)))

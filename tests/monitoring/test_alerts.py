@@ -1,0 +1,263 @@
+"""Every alert against real Prometheus rules: it fires, it stays silent, it clears."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from support import ROOT
+from support.alert_cases import CASES, cluster, gpu, up
+from support.rule_tests import INVENTORY, WORD, all_rules, firing_test, promtool, written
+from ultracluster.monitoring.alerts import ALERTS, rules
+from ultracluster.monitoring.alerts._alert import MOST_NODES
+from ultracluster.monitoring.alerts._restricting import of_cluster
+from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, kubernetes_scraping, slurm_scraping
+from ultracluster.monitoring.collectors._agent import agent_configuration
+from ultracluster.monitoring.names import FAMILIES, METRICS, OTHERS, Metric, Profile
+from ultracluster.monitoring.names._fleet import SOURCES
+from ultracluster.monitoring.names._reading import reads
+
+_SCRIPTS = ROOT / "constructs" / "ultracluster" / "boot" / "scripts"
+_MOUNT_VALUES = ("mounted", "over_efa", "check_seconds", "last_success_timestamp_seconds")
+_PLAIN = re.compile(r"ultracluster_\w+")
+# The labels that an aggregation keeps, and what it does, as recording rules name both.
+_LEVELS = {
+    "node",
+    "device",
+    "filesystem",
+    "xid",
+    "job",
+    "collective",
+    "model",
+    "group",
+    "cluster",
+    "phase",
+    "queue",
+    "scrape",
+}
+_OPERATIONS = {"sum", "avg", "max", "count", "ratio", "p95", "rate5m", "rate15m", "avg10m", "avg1h"}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_an_alert_fires_stays_silent_and_clears(name: str, tmp_path: Path) -> None:
+    written(tmp_path, name)
+    case = CASES[name]
+    tests = [
+        firing_test(name, case.fires[0], [(case.fires[1], True)]),
+        firing_test(name, case.silent[0], [(case.silent[1], False)]),
+        firing_test(name, case.clears[0], [(case.clears[1], True), (case.clears[2], False)]),
+    ]
+    promtool(tmp_path, tests)
+
+
+def test_the_watchdog_always_fires(tmp_path: Path) -> None:
+    # Its silence is its message, so it has nothing to be silent or to clear in.
+    written(tmp_path, "Watchdog")
+    promtool(tmp_path, [firing_test("Watchdog", {}, [(0, True), (60, True)])])
+
+
+def test_a_silent_source_alerts_for_a_day_if_it_was_there(tmp_path: Path) -> None:
+    name, answers = "SourceSilent", up("1x1700", "node")
+    written(tmp_path, name)
+    # As the agent of a Kubernetes cluster labels what it asks: no node, and pods of Kueue's whose names change.
+    labels = {"job": "kube-state-metrics", "instance": "127.0.0.1:8080"}
+    state, queues = cluster("up", "1x29", **labels), cluster("up", "1x29", job="kueue", instance="10.0.0.1:8443")
+    moved = cluster("up", "_x31 1x1700", job="kueue", instance="10.0.0.2:8443")
+    gone = [(35, False), (45, True), (29 + 24 * 60 - 5, True), (1500, False)]
+    agent_gone = firing_test(name, answers | state | queues, gone)
+    agent_gone["promql_expr_test"] += [
+        {"expr": f'count(ALERTS{{alertname="{name}", job="{job}"}})', "eval_time": "45m",
+         "exp_samples": [{"labels": "{}", "value": 1}]}
+        for job in ("kube-state-metrics", "kueue")
+    ]  # fmt: skip
+    tests = [
+        agent_gone,
+        firing_test(name,
+                    answers | state | queues | moved | cluster("up", "_x29 1x1700", **labels | {"cluster": "other"}),
+             [(45, True), (1500, False)]),
+        firing_test(name, answers, [(45, False), (1500, False)]),
+        # NoNodes says that nothing comes at all.
+        firing_test(name, up("1x29", "node") | state, [(45, False)]),
+        # A node of another cluster makes this one's silence no fault.
+        firing_test(name, up("1x29", "node") | state | {next(iter(answers)).replace("llama", "other"): "1x90"},
+                    [(45, False)]),
+    ]  # fmt: skip
+    promtool(tmp_path, tests)
+
+
+def test_cluster_scrape_jobs_have_the_names_in_the_alert() -> None:
+    texts = [
+        slurm_scraping("c", "10.0.0.1"),
+        kubernetes_scraping("c"),
+        agent_configuration(cluster="c", group="login", region="us-east-2", gpus=False, slurm=True),
+        *(text for created in cluster_objects(cluster="c", to=RemoteWrite(region="us-east-2", url="https://x"))
+          for text in created.get("data", {}).values()),
+    ]  # fmt: skip
+    requested = {job["job_name"] for text in texts for job in YAML(typ="safe").load(text)["scrape_configs"]}
+    # Pods come and go; the other pages are the same controller's.
+    assert requested - {"workloads", "node", "agent", "slurm-jobs", "slurm-partitions", "slurm-scheduler"} == set(
+        SOURCES
+    )
+
+
+def test_no_alert_is_without_its_three_stories() -> None:
+    assert set(CASES) == set(ALERTS) - {"Watchdog"}
+
+
+def test_each_metric_reads_exporters_and_metrics_before_it() -> None:
+    known: set[str] = set(OTHERS)
+    written = set(_PLAIN.findall("".join(path.read_text() for path in _SCRIPTS.glob("*.sh"))))
+    # The scripts compose these.
+    written |= {f"ultracluster_lustre_{kind}_bytes_total" for kind in ("read", "write")}
+    written |= {f"ultracluster_mount_{value}" for value in _MOUNT_VALUES}
+    for metric in METRICS.values():
+        recorded = {
+            word
+            for word in WORD.findall(metric.promql)
+            if (":" in word and not word.startswith("vllm:")) or (_PLAIN.fullmatch(word) and word not in written)
+        }
+        assert recorded <= known, f"{metric.name} reads {sorted(recorded - known)}, which no rule before it writes"
+        known.add(metric.name)
+    assert len(METRICS) == sum(len(family) for family in FAMILIES.values())
+
+
+_SUFFIXES = {"bool": "", "code": "", "count": "", "number": "", "gb_per_s": "", "info": "_info"}
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
+def test_names_follow_the_conventions_of_prometheus(metric: Metric) -> None:
+    assert metric.help.endswith(".")
+    if ":" in metric.name:
+        level, name, operations = metric.name.split(":")
+        assert set(level.split("_")) <= _LEVELS, level
+        assert re.fullmatch("[a-z0-9_]+", name)
+        assert set(operations.split("_")) <= _OPERATIONS, operations
+        assert not name.endswith("_total")
+    else:
+        suffix = _SUFFIXES.get(metric.unit, f"_{metric.unit}") + ("_total" if metric.counter else "")
+        assert re.fullmatch(rf"ultracluster_[a-z0-9_]+{suffix}", metric.name)
+
+
+def test_promtool_accepts_the_plain_names() -> None:
+    lines = []
+    for metric in METRICS.values():
+        if ":" not in metric.name:
+            kind = "counter" if metric.counter else "gauge"
+            lines += [f"# HELP {metric.name} {metric.help}", f"# TYPE {metric.name} {kind}", f"{metric.name} 0"]
+    text = "\n".join(lines) + "\n"
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", sorted(ALERTS))
+def test_alerts_read_only_recorded_metrics_of_their_profile(name: str) -> None:
+    alert = ALERTS[name]
+    bare = re.sub(r"\{[^}]*\}|\[[^\]]*\]|\b[0-9.]+e[0-9]+|(by|on|group_left) \([^)]*\)", "", alert.expr)
+    words = {word for word in WORD.findall(bare) if not re.search(rf"\b{word}\s*\(", bare)}
+    read = words - {"and", "or", "unless", "Inf"}
+    assert read or name == "Watchdog"
+    for word in read:
+        assert word in OTHERS or METRICS[word].profile <= alert.profile, word
+
+
+def test_all_alerts_at_their_limit_at_once_are_fewer_than_amp_takes() -> None:
+    # 1,000: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
+    of_nodes = sum(alert.per_node for alert in ALERTS.values())
+    assert of_nodes * MOST_NODES + len(ALERTS) - of_nodes < 1000
+
+
+@pytest.mark.parametrize(("sick", "alerts", "value"), [(20, 20, 90), (21, 1, 21)])
+def test_above_twenty_nodes_one_alert_has_the_number(tmp_path: Path, sick: int, alerts: int, value: int) -> None:
+    name = "GpuTemperatureHigh"
+    written(tmp_path, name)
+    series = {
+        key: values for number in range(sick) for key, values in gpu("DCGM_FI_DEV_GPU_TEMP", "90x30", number).items()
+    }
+    test = firing_test(name, series, [(20, True)])
+    expressions = {
+        f'count(ALERTS{{alertname="{name}", alertstate="firing"}})': alerts,
+        f"max({ALERTS[name].promql})": value,
+    }
+    test["promql_expr_test"] = [
+        {"expr": expression, "eval_time": "20m", "exp_samples": [{"labels": "{}", "value": wanted}]}
+        for expression, wanted in expressions.items()
+    ]
+    promtool(tmp_path, [test])
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_no_rule_of_a_profile_reads_what_the_profile_lacks(tmp_path: Path, profile: Profile) -> None:
+    result = rules(profile, inventory=INVENTORY)
+    created = set(OTHERS)
+    for rule in all_rules(profile):
+        expected = {word for word in WORD.findall(rule["expr"]) if word in METRICS}
+        assert expected <= created, rule
+        created |= {rule.get("record", "")}
+    for name, text in result.items():
+        (tmp_path / name).write_text(text)
+    files = [tmp_path / name for name in result]
+    done = subprocess.run(["promtool", "check", "rules", *files], capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("brought_by", "finds"), [("llama", True), ("other", False)])
+def test_the_rules_that_a_cluster_brings_read_no_other_cluster(tmp_path: Path, brought_by: str, finds: bool) -> None:
+    # Several clusters can be given one workspace: each brings its rules, perhaps of another release.
+    for name, text in rules(Profile.FULL, cluster=brought_by).items():
+        (tmp_path / name).write_text(text)
+    series = {key: values for case in CASES.values() for key, values in case.fires[0].items()}
+    recorded = f'count(count by (__name__) ({{__name__=~"{"|".join(METRICS)}"}})) > bool 60'
+    fired = 'count(count by (alertname) (ALERTS{alertname!="Watchdog"})) > bool 20'
+    promtool(
+        tmp_path,
+        [
+            {
+                "interval": "1m",
+                "input_series": [{"series": key, "values": values} for key, values in series.items()],
+                "promql_expr_test": [
+                    {"expr": expression, "eval_time": "25m",
+                     "exp_samples": [{"labels": "{}", "value": 1}] if finds else []}
+                    for expression in (recorded, fired)
+                ],
+            }
+        ],
+        files=("recording.yaml", "alerts.yaml"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_no_selector_is_forgotten_and_nothing_else_is_changed(profile: Profile) -> None:
+    whole, narrow = rules(profile, inventory=INVENTORY), rules(profile, inventory=INVENTORY, cluster="llama")
+    for name, text in narrow.items():
+        groups = zip(*(YAML(typ="safe").load(item)["groups"] for item in (whole[name], text)), strict=True)
+        for before, after in groups:
+            for old, new in zip(before["rules"], after["rules"], strict=True):
+                bare = new["expr"].replace('{cluster="llama"}', "").replace('cluster="llama", ', "")
+                assert bare == old["expr"]
+                selected = re.sub(r'"[^"]*"|\b(?:by|on|group_left) \([^)]*\)', "", new["expr"])
+                for metric in reads(old["expr"]):
+                    assert set(re.findall(rf"(?<![\w:]){metric}(?![\w:])(.?)", selected)) == {"{"}, new
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("vector(1)", "vector(1)"),
+        ("{job=~'x'}", "{cluster=\"c\", job=~'x'}"),
+        ('sum by (a) (rate(x{y="}{"}[5m])) > 1.6e6', 'sum by (a) (rate(x{cluster="c", y="}{"}[5m])) > 1.6e6'),
+        ("up offset 10m unless on (a) up{}", 'up{cluster="c"} offset 10m unless on (a) up{cluster="c"}'),
+        ("a:b:c * on (d) group_left () vllm:e", 'a:b:c{cluster="c"} * on (d) group_left () vllm:e{cluster="c"}'),
+        ("quantile without (a) (0.5, b) == bool time()", 'quantile without (a) (0.5, b{cluster="c"}) == bool time()'),
+    ],
+)
+def test_only_selectors_are_narrowed(before: str, after: str) -> None:
+    assert of_cluster(before, "c") == after
+
+
+def test_rejects_an_inventory_that_is_no_inventory() -> None:
+    with pytest.raises(ValueError, match=r"'a b' is not a valid name .*; llama/train: -1 nodes expected"):
+        rules(inventory={("a b", "train"): 1, ("llama", "train"): -1})
+    with pytest.raises(ValueError, match="is not a valid name of a cluster"):
+        rules(cluster='a"} or {b="')

@@ -1,0 +1,174 @@
+"""Dashboards, read from the shipped JSON."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import dashboard as models
+
+from support.dashboard_look import LINES
+from ultracluster.monitoring.dashboards import dashboards
+from ultracluster.monitoring.dashboards._files import AMAZON_PROMETHEUS
+from ultracluster.monitoring.dashboards.builder import DASHBOARDS
+from ultracluster.monitoring.dashboards.builder._build import build
+from ultracluster.monitoring.dashboards.builder._common import OF_JOBS, OF_NODES
+from ultracluster.monitoring.names import METRICS, OTHERS, SLURM_JOB_STATES, SLURM_NODE_STATES
+
+LABELS = {**{name: metric.labels for name, metric in METRICS.items()}, **OTHERS}
+# What an alert tells apart beside its node: see PROBLEM.
+OF_A_PROBLEM = {"xid", "path"}
+METRIC = re.compile(r"\b[a-z]\w*:\w+:\w+\b|\bultracluster_\w+\b")
+TEXTS = dashboards()
+BOARDS = {uid: json.loads(text) for uid, text in TEXTS.items()}
+
+
+def panels(board: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from (panel for panel in board["panels"] if panel["type"] != "row")
+
+
+QUERIES = [
+    pytest.param(target["expr"], id=f"{uid}-{panel['title']}-{target['refId']}")
+    for uid, board in BOARDS.items()
+    for panel in panels(board)
+    for target in panel["targets"]
+]
+
+
+def test_the_shipped_json_matches_the_definitions() -> None:
+    assert {dashboard.uid: build(dashboard) for dashboard in DASHBOARDS} == dict(TEXTS), (
+        "run: python -m ultracluster.monitoring.dashboards.builder"
+    )
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_a_query_reads_our_metrics_only(expression: str) -> None:
+    names = METRIC.findall(re.sub(r'"[^"]*"|\[[^]]*\]', "", expression))
+    assert names
+    assert set(names) <= set(LABELS)
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_a_query_matches_and_groups_by_labels_that_its_metrics_have(expression: str) -> None:
+    names = METRIC.findall(re.sub(r'"[^"]*"|\[[^]]*\]', "", expression))
+    known = {label for name in names for label in LABELS[name]} | (OF_A_PROBLEM if "problem" in expression else set())
+    grouped = re.findall(r"\b(?:by|on|ignoring) \(([^)]*)\)", expression)
+    matched = re.findall(r'(\w+)=~?"', expression)
+    assert {label.strip() for group in grouped for label in group.split(",")} | set(matched) <= known
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_a_query_stays_within_the_chosen_cluster(expression: str) -> None:
+    for name, matchers in re.findall(r"\b([a-z]\w*:\w+(?::\w+)*)(\{[^}]*\})?", re.sub(r"\[[^]]*\]", "", expression)):
+        assert 'cluster="$cluster"' in matchers, name
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_a_legend_names_labels_that_the_query_leaves(uid: str) -> None:
+    for panel in panels(BOARDS[uid]):
+        for target in panel["targets"]:
+            names = METRIC.findall(re.sub(r'"[^"]*"|\[[^]]*\]', "", target["expr"]))
+            known = {label for name in names for label in LABELS[name]} | OF_A_PROBLEM
+            outer = re.match(r"(?:max|sum|count|group) by \(([^)]*)\)", target["expr"])
+            if outer:
+                known = {label.strip() for label in outer.group(1).split(",")}
+            used = set(re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")))
+            assert used <= known, (panel["title"], used - known)
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_a_panel_has_a_description_and_a_unique_id(uid: str) -> None:
+    board = BOARDS[uid]
+    assert max(Counter(panel["id"] for panel in board["panels"]).values()) == 1
+    for panel in panels(board):
+        assert len(panel["description"]) > 10, panel["title"]
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_the_reader_chooses_the_data_source(uid: str) -> None:
+    first = BOARDS[uid]["templating"]["list"][0]
+    assert (first["name"], first["type"]) == ("datasource", "datasource")
+    for panel in panels(BOARDS[uid]):
+        assert panel["datasource"]["uid"] == "${datasource}"
+        assert {target["datasource"]["uid"] for target in panel["targets"]} == {"${datasource}"}
+
+
+def test_for_amazons_plugin_every_data_source_is_of_its_type() -> None:
+    for text in dashboards(data_source=AMAZON_PROMETHEUS).values():
+        assert '"prometheus"' not in text
+        assert json.loads(text)["templating"]["list"][0]["query"] == AMAZON_PROMETHEUS
+
+
+def test_rejects_another_data_source() -> None:
+    with pytest.raises(ValueError, match="must be prometheus or grafana-amazonprometheus-datasource, got 'loki'"):
+        dashboards(data_source="loki")
+
+
+def test_links_lead_to_dashboards_and_hand_on_what_they_ask_for() -> None:
+    for uid, board in BOARDS.items():
+        for panel in panels(board):
+            for link in panel["fieldConfig"]["defaults"].get("links", []):
+                target, label = re.findall(r"^/d/([\w-]+)\?.*var-(\w+)=", link["url"])[0]
+                requested = {variable["name"] for variable in BOARDS[target]["templating"]["list"]}
+                assert label in requested, (uid, panel["title"])
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_a_number_that_is_not_there_is_neither_nought_nor_green(uid: str) -> None:
+    # Without GPUs' metrics `GPUs missing` has no value; Grafana gives that the colour of the first step.
+    for panel in panels(BOARDS[uid]):
+        if panel["type"] == "stat":
+            (mapping,) = panel["fieldConfig"]["defaults"]["mappings"]
+            assert mapping["options"]["match"] == "null+nan"
+            assert mapping["options"]["result"]["text"] == "No data"
+            assert "noValue" not in panel["fieldConfig"]["defaults"]
+
+
+def test_every_state_of_slurm_has_a_colour_and_no_good_one_is_red() -> None:
+    assert set(OF_NODES) == set(SLURM_NODE_STATES)
+    assert set(OF_JOBS) == set(SLURM_JOB_STATES)
+    red = {state for states in (OF_NODES, OF_JOBS) for state, colour in states.items() if "red" in colour}
+    assert red == {"down", "fail", "noresp", "failed", "node_failed"}
+    (drawn,) = [item for item in panels(BOARDS["ultracluster-scheduler"]) if item["title"] == "Nodes by state"]
+    result = {
+        item["matcher"]["options"]: item["properties"][0]["value"]["fixedColor"]
+        for item in drawn["fieldConfig"]["overrides"]
+    }
+    assert result == OF_NODES
+    assert set(result.values()) <= set(LINES)
+
+
+def test_the_way_from_the_fleet_leads_to_jobs_and_nodes() -> None:
+    links = json.dumps([panel["fieldConfig"] for panel in panels(BOARDS["ultracluster-fleet"])])
+    assert "/d/ultracluster-job?" in links
+    assert "/d/ultracluster-node?" in links
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_rows_are_full_and_panels_do_not_overlap(uid: str) -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in BOARDS[uid]["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken, panel["title"]
+        taken |= cells
+
+
+@pytest.mark.parametrize("uid", BOARDS)
+def test_grafanas_own_model_knows_every_field(uid: str) -> None:
+    # What it doesn't know it leaves out, so a field of another name or place would be gone.
+    assert json.loads(json.dumps(models.Dashboard.from_json(json.loads(TEXTS[uid])), cls=JSONEncoder)) == BOARDS[uid]
+
+
+@pytest.mark.parametrize("expression", [item for item in QUERIES if re.search("(top|bottom)k", str(item.values[0]))])
+def test_the_ten_are_chosen_once_or_are_few(expression: str) -> None:
+    # Chosen for each moment, ten become dozens of lines: only rare errors may be.
+    assert "@ end()" in expression or "> 0" in expression or "amazonefa_rx_drops" in expression

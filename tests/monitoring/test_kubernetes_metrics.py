@@ -1,0 +1,239 @@
+"""Metrics under Kubernetes: what the stacks make, what is rendered, and that the two fit together."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+from typer.testing import CliRunner
+
+from support import EXAMPLES, ROOT
+from support.clusterfile_data import problems
+from support.templates import templates
+from ultracluster import clusterfile
+from ultracluster.catalogue.schedulers._eks import DEFAULT_VERSION
+from ultracluster.cli import app
+from ultracluster.kubernetes import kueue, platform_of
+from ultracluster.monitoring import collector_objects
+from ultracluster.monitoring.collectors import (
+    NAMESPACE,
+    SERVICE_ACCOUNT,
+    RemoteWrite,
+    cluster_objects,
+    kubernetes_scraping,
+)
+from ultracluster.monitoring.collectors._kubernetes import KUBE_STATE_METRICS_VERSION
+from ultracluster.monitoring.collectors._scraping import KUBE_STATE_METRICS
+from ultracluster.monitoring.names import KUBERNETES_METRICS, Profile
+
+MINIMAL = ROOT / "examples" / "eks-minimal.yaml"
+PRIVATE = ROOT / "examples" / "eks-private.yaml"
+KUBERNETES = [file for file in EXAMPLES if "orchestrator: kubernetes" in file.read_text()]
+URL = "https://aps-workspaces.us-east-2.amazonaws.com/workspaces/ws-0/api/v1/remote_write"
+
+
+def objects_of(file: Path, url: str = URL) -> list[dict[str, Any]]:
+    cluster = clusterfile.load(str(file))
+    selectors = {group.name: group.labels for group in platform_of(cluster).nodes}
+    return collector_objects(cluster, url=url, selectors=selectors)
+
+
+def of_kind(objects: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [item for item in objects if item["kind"] == kind]
+
+
+def resources(text: str, stack: str) -> list[dict[str, Any]]:
+    result = templates(clusterfile.loads(text, "c.yaml"))
+    return list(result[stack]["Resources"].values())
+
+
+def of_type(result: list[dict[str, Any]], type: str) -> list[dict[str, Any]]:
+    return [item["Properties"] for item in result if item["Type"] == type]
+
+
+@pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.stem)
+def test_kubernetes_takes_the_collectors_of_every_example(file: Path) -> None:
+    version = clusterfile.load(str(file)).kubernetes.version
+    result = objects_of(file)
+    for created in result:
+        kubernetes_validate.validate(created, version, strict=True)
+    names = [(item["kind"], item["metadata"]["name"]) for item in result]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.stem)
+def test_every_group_of_nodes_and_the_system_nodes_are_watched_once(file: Path) -> None:
+    cluster = clusterfile.load(str(file))
+    groups = {group.name for group in cluster.node_groups} | ({"system"} if cluster.service_count else set())
+    daemons = of_kind(objects_of(file), "DaemonSet")
+    assert {item["metadata"]["name"] for item in daemons} == {f"node-metrics-{name}" for name in groups}
+    selectors = [json.dumps(item["spec"]["template"]["spec"]["nodeSelector"]) for item in daemons]
+    assert len(selectors) == len(set(selectors))
+    # Who is expected and never comes is missed, so each of them must be able to answer.
+    assert set(cluster.expected_nodes) <= groups
+
+
+def test_the_role_is_for_the_account_that_the_collectors_run_as_and_may_write_alone() -> None:
+    result = resources(MINIMAL.read_text(), "tiny-Observability")
+    (association,) = of_type(result, "AWS::EKS::PodIdentityAssociation")
+    assert (association["Namespace"], association["ServiceAccount"]) == (NAMESPACE, SERVICE_ACCOUNT)
+    pods = [
+        item["spec"]["template"]["spec"] for item in objects_of(MINIMAL) if item["kind"] in ("DaemonSet", "Deployment")
+    ]
+    assert {pod["serviceAccountName"] for pod in pods} == {SERVICE_ACCOUNT}
+    assert {item["metadata"]["namespace"] for item in of_kind(objects_of(MINIMAL), "ServiceAccount")} == {NAMESPACE}
+    role = association["RoleArn"]["Fn::GetAtt"][0]
+    policies = [item for item in of_type(result, "AWS::IAM::ManagedPolicy") if {"Ref": role} in item.get("Roles", [])]
+    policies += [item for item in of_type(result, "AWS::IAM::Policy") if {"Ref": role} in item.get("Roles", [])]
+    statements = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    assert [statement["Action"] for statement in statements] == ["aps:RemoteWrite"]
+    assert "*" not in json.dumps(statements[0]["Resource"])
+
+
+def test_the_rules_know_how_many_nodes_there_should_be() -> None:
+    result = of_type(resources(MINIMAL.read_text(), "tiny-Observability"), "AWS::APS::RuleGroupsNamespace")
+    text = "".join(item["Data"] for item in result)
+    assert re.search(r"group: train\b", text)
+    assert re.search(r"group: system\b", text)
+
+
+def test_the_objects_write_to_the_url_of_the_stacks(tmp_path: Path) -> None:
+    outputs = templates(clusterfile.load(str(MINIMAL)))["tiny-Observability"]["Outputs"]
+    assert "api/v1/remote_write" in json.dumps(outputs["RemoteWriteUrl"]["Value"])
+    output = tmp_path / "outputs.json"
+    output.write_text(json.dumps({"tiny-Observability": {"RemoteWriteUrl": URL}}))
+    out = tmp_path / "out"
+    command = ["render", str(MINIMAL), "--kubernetes", "--outputs", str(output), "--out", str(out)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    texts = {path.name: path.read_text() for path in (out / "objects").iterdir() if NAMESPACE in path.name}
+    configuration = yaml.safe_load(texts[f"11-configmap-{NAMESPACE}-cluster-metrics.yaml"])["data"]["agent.yaml"]
+    assert yaml.safe_load(configuration)["remote_write"][0]["url"] == URL
+    (daemon,) = [yaml.safe_load(text) for name, text in texts.items() if name.endswith("node-metrics-train.yaml")
+                 and "daemonset" in name]  # fmt: skip
+    (first,) = daemon["spec"]["template"]["spec"]["initContainers"]
+    assert URL in first["command"]
+    # The namespace is there before what stands in it.
+    assert min(texts) == f"00-namespace-{NAMESPACE}.yaml"
+
+
+def test_without_the_address_the_installation_stops_before_it_starts_and_names_the_objects(tmp_path: Path) -> None:
+    output, out = tmp_path / "outputs.json", tmp_path / "out"
+    files = {"FileSystemId": "fs-0", "DataBucketName": "b", "MountCommand": "x fs-0.fsx.us-east-2@tcp:/abc /fsx"}
+    output.write_text(json.dumps({"tiny-Storage": files}))
+    command = ["render", str(MINIMAL), "--kubernetes", "--outputs", str(output), "--out", str(out)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    done = subprocess.run(["bash", out / "install.sh"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "render again with --outputs" in done.stderr
+    lacking = {line.rpartition("/")[2] for line in done.stdout.splitlines()}
+    assert len(lacking) == 3
+    assert all(NAMESPACE in name for name in lacking)
+
+
+def test_with_the_profile_none_there_is_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(MINIMAL.read_text() + "observability: {profile: none}\n")
+    assert objects_of(file) == []
+    assert "tiny-Observability" not in templates(clusterfile.load(str(file)))
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_prometheus_takes_the_clusters_agent_but_for_the_discovery_that_debian_leaves_out(
+    tmp_path: Path, profile: Profile
+) -> None:
+    to = RemoteWrite(region="us-east-2", url=URL)
+    (config,) = of_kind(cluster_objects(cluster="tiny", to=to, profile=profile), "ConfigMap")
+    result = yaml.safe_load(config["data"]["agent.yaml"])
+    for job in result["scrape_configs"]:
+        job.pop("kubernetes_sd_configs", None)
+        job.pop("authorization", None)  # names a file of the pod
+    (tmp_path / "agent.yaml").write_text(json.dumps(result))
+    command = ["promtool", "check", "config", "--agent", str(tmp_path / "agent.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_kube_state_metrics_is_built_for_the_version_of_kubernetes_that_a_cluster_gets() -> None:
+    # 2.19 for 1.35, 2.18 for 1.34: https://github.com/kubernetes/kube-state-metrics, README.md (read 2026-11-21)
+    built_for = int(KUBE_STATE_METRICS_VERSION.split(".")[1]) + 16
+    assert f"1.{built_for}" == DEFAULT_VERSION
+
+
+def test_a_parameter_is_no_destination_of_the_clusters_agent() -> None:
+    with pytest.raises(ValueError, match="takes the address itself"):
+        cluster_objects(cluster="tiny", to=RemoteWrite(region="us-east-2", parameter="/x"))
+
+
+@pytest.mark.parametrize("profile", [Profile.BASIC, Profile.STANDARD])
+def test_metrics_that_rules_read_of_kubernetes_are_exported_and_kept(profile: Profile) -> None:
+    to = RemoteWrite(region="us-east-2", url=URL)
+    (config,) = of_kind(cluster_objects(cluster="tiny", to=to, profile=profile), "ConfigMap")
+    kept: set[str] = set()
+    for job in yaml.safe_load(config["data"]["agent.yaml"])["scrape_configs"]:
+        for rule in job["metric_relabel_configs"]:
+            if rule["action"] == "keep":
+                kept |= set(rule["regex"].split("|"))
+    read = {
+        name
+        for metric in KUBERNETES_METRICS
+        if metric.profile <= profile
+        for name in re.findall(r"\b(?:kube|kueue)_\w+", metric.expr or "")
+    }
+    assert read
+    assert read <= kept
+    # kube-state-metrics only exports the configured metrics.
+    assert {name for name in read if name.startswith("kube_")} <= set(KUBE_STATE_METRICS)
+
+
+def test_kueues_second_replica_does_not_count_everything_twice() -> None:
+    assert kueue.kueue_release(platform_of(clusterfile.load(str(MINIMAL)))).values["controllerManager"]["replicas"] == 2
+    (job,) = [
+        item for item in yaml.safe_load(kubernetes_scraping("tiny"))["scrape_configs"] if item["job_name"] == "kueue"
+    ]
+    rule = {"action": "drop", "source_labels": ["replica_role"], "regex": "follower"}
+    assert rule in job["metric_relabel_configs"]
+
+
+def test_eks_watches_the_gpus_of_tainted_nodes() -> None:
+    result = of_type(resources(MINIMAL.read_text(), "tiny-Cluster"), "AWS::EKS::Addon")
+    (agent,) = [item for item in result if item["AddonName"] == "eks-node-monitoring-agent"]
+    settings = json.loads(agent["ConfigurationValues"])["dcgmAgent"]
+    assert settings["tolerations"] == [{"operator": "Exists"}]
+    assert "p5en.48xlarge" in json.dumps(settings["affinity"])
+
+
+def test_without_internet_there_is_an_endpoint_to_prometheus_and_no_server_that_could_not_install() -> None:
+    text = PRIVATE.read_text()
+    result = templates(clusterfile.loads(text, "c.yaml"))
+    endpoints = of_type(list(result["vault-Network"]["Resources"].values()), "AWS::EC2::VPCEndpoint")
+    assert "aps-workspaces" in json.dumps([item["ServiceName"] for item in endpoints])
+    types = {item["Type"] for item in result["vault-Observability"]["Resources"].values()}
+    assert "AWS::APS::Workspace" in types
+    assert not types & {"AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::VPCEndpoint"}
+    output = "observability: {grafana: {kind: none}}\n"
+    assert output in text
+    unsaid = clusterfile.loads(text.replace(output, ""), "c.yaml")
+    assert unsaid.grafana == "none"
+    assert "ultracluster:grafana-private" in {warning.id for warning in clusterfile.warnings(unsaid)}
+    assert "ultracluster:grafana-private" not in {w.id for w in clusterfile.warnings(clusterfile.loads(text, "c.yaml"))}
+
+
+def test_rejects_a_second_endpoint_and_a_workspace_that_none_leads_to() -> None:
+    described = "arn:aws:aps:us-west-2:123456789012:workspace/ws-01234567-89ab-cdef-0123-456789abcdef"
+    more = f"vpc-endpoint: true, workspace: '{described}', grafana: {{kind: none}}"
+    text = PRIVATE.read_text().replace("grafana: {kind: none}", more)
+    result = "\n".join(map(str, problems(text)))
+    assert "makes one already" in result
+    assert "observability.workspace" in result
+    assert len(problems(text)) == 2
+
+
+def test_no_warning_on_image_programs_for_kubernetes() -> None:
+    result = {warning.id for warning in clusterfile.warnings(clusterfile.load(str(MINIMAL)))}
+    assert "ultracluster:metrics-programs" not in result
+    assert "ultracluster:alerts-unheard" in result

@@ -1,0 +1,57 @@
+"""Estimated series of a cluster."""
+
+import re
+
+from ultracluster.catalogue.ec2 import instance_type
+from ultracluster.monitoring import KubernetesSource, SlurmSource, volume
+from ultracluster.monitoring._volume import recorded_series, scraped_series
+from ultracluster.monitoring.collectors._agent import relabelling
+from ultracluster.monitoring.names import METRICS, Profile
+from ultracluster.planning.workload import SERIES_PER_NODE
+
+P5 = instance_type("p5.48xlarge")
+
+
+def test_a_node_of_p5_sends_at_most_1600_series_with_the_standard_profile() -> None:
+    sizes = {
+        profile: scraped_series(P5, profile, efa_devices=32) + recorded_series(P5, profile, efa_devices=32)
+        for profile in Profile
+    }
+    assert sizes[Profile.BASIC] < sizes[Profile.STANDARD] <= 1600
+    assert sizes[Profile.STANDARD] < sizes[Profile.FULL]
+
+
+def test_a_warning_comes_before_a_quota_does() -> None:
+    assert volume([(P5, 32, 1000)]).warnings == ()
+    assert ["start the nodes in steps" in text for text in volume([(P5, 32, 2000)]).warnings] == [True]
+    large = volume([(P5, 32, 60_000)], Profile.FULL)
+    assert len(large.warnings) == 3
+    assert large.usd_per_month > volume([(P5, 32, 6_000)], Profile.FULL).usd_per_month > 0
+
+
+def test_what_is_asked_once_is_counted_and_grows_with_who_asks_and_what_is_asked_of() -> None:
+    alone = volume([(P5, 32, 100)]).series
+    kinds: list[SlurmSource | KubernetesSource] = [
+        SlurmSource(queues=2),
+        SlurmSource(queues=2, askers=2),
+        KubernetesSource(queues=0),
+        KubernetesSource(queues=3),
+        KubernetesSource(queues=3, pods=20),
+    ]
+    sizes = [volume([(P5, 32, 100)], source=kind).series - alone for kind in kinds]
+    assert sizes[0] < sizes[1]
+    assert sizes[2] < sizes[3] < sizes[4]
+    # A node's share of it is below what the profile promises on top of its own.
+    assert alone + sizes[4] < 100 * SERIES_PER_NODE["standard"]
+    for kind in kinds:
+        assert kind.sent(100, Profile.STANDARD) < kind.sent(100, Profile.FULL)
+
+
+def test_no_rule_reads_a_condition_that_is_not_sent() -> None:
+    conditions = {result for metric in METRICS.values() for result in re.findall(r'condition="(\w+)"', metric.promql)}
+    assert conditions == {"Ready", "AcceleratedHardwareReady"}
+    (rule,) = [item for item in relabelling("kube-state-metrics", Profile.STANDARD) if item["action"] == "drop"]
+    for condition in conditions:
+        assert not re.fullmatch(rule["regex"], f"kube_node_status_condition;{condition}")
+    assert re.fullmatch(rule["regex"], "kube_node_status_condition;DiskPressure")
+    assert relabelling("kube-state-metrics", Profile.FULL) == []

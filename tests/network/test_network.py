@@ -1,0 +1,204 @@
+from collections.abc import Callable
+from ipaddress import IPv4Network
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Match, Template
+
+from ultracluster.network import (
+    ClusterNetwork,
+    EfaSecurityGroup,
+    ServiceEndpoints,
+    allow_all_between,
+    check_same_vpc,
+)
+
+
+def make_network(stack: cdk.Stack, zone: str = "use2-az1", services_zone: str | None = None) -> ClusterNetwork:
+    return ClusterNetwork(
+        stack,
+        "Network",
+        zone=zone,
+        cidr=IPv4Network("10.0.0.0/16"),
+        training_cidr=IPv4Network("10.0.128.0/18"),
+        public_cidr=IPv4Network("10.0.0.0/24"),
+        services_zone=services_zone,
+        services_cidr=IPv4Network("10.0.1.0/24"),
+    )
+
+
+def test_nodes_live_in_one_zone_named_by_its_id(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    make_network(stack)
+    subnets = template().find_resources("AWS::EC2::Subnet")
+    assert {s["Properties"]["AvailabilityZoneId"] for s in subnets.values()} == {"use2-az1"}
+    assert all("AvailabilityZone" not in s["Properties"] for s in subnets.values())
+
+
+def test_the_training_subnet_reaches_out_through_nat_only(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    network = make_network(stack)
+    training = stack.resolve(network.training_subnet.subnet_id)["Ref"]
+    result = template()
+    tables = {
+        a["Properties"]["RouteTableId"]["Ref"]
+        for a in result.find_resources("AWS::EC2::SubnetRouteTableAssociation").values()
+        if a["Properties"]["SubnetId"]["Ref"] == training
+    }
+    routes = [
+        r["Properties"]
+        for r in result.find_resources("AWS::EC2::Route").values()
+        if r["Properties"]["RouteTableId"]["Ref"] in tables
+    ]
+    assert len(routes) == 1
+    assert "NatGatewayId" in routes[0]
+    assert "GatewayId" not in routes[0]
+
+
+def test_no_subnet_hands_out_public_addresses(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    make_network(stack)
+    assert not template().find_resources("AWS::EC2::Subnet", {"Properties": {"MapPublicIpOnLaunch": True}})
+
+
+def test_s3_is_reached_without_nat(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    make_network(stack)
+    template().has_resource_properties(
+        "AWS::EC2::VPCEndpoint",
+        {
+            "VpcEndpointType": "Gateway",
+            "RouteTableIds": [Match.any_value()],
+            "ServiceName": Match.any_value(),
+        },
+    )
+
+
+def test_all_traffic_is_logged(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    make_network(stack)
+    template().has_resource_properties("AWS::EC2::FlowLog", {"TrafficType": "ALL", "ResourceType": "VPC"})
+
+
+def test_a_local_zone_gets_its_nat_and_services_in_a_zone_of_the_region(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    network = make_network(stack, zone="use1-dfw2-az1", services_zone="use1-az4")
+    subnets = template().find_resources("AWS::EC2::Subnet")
+    zones = {name: s["Properties"]["AvailabilityZoneId"] for name, s in subnets.items()}
+    assert zones[stack.resolve(network.training_subnet.subnet_id)["Ref"]] == "use1-dfw2-az1"
+    assert zones[stack.resolve(network.services_subnet.subnet_id)["Ref"]] == "use1-az4"
+    nat = next(iter(template().find_resources("AWS::EC2::NatGateway").values()))
+    assert zones[nat["Properties"]["SubnetId"]["Ref"]] == "use1-az4"
+
+
+def test_rejects_a_local_zone_without_a_zone_for_services(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"Stack/Network: services_zone must be an Availability Zone"):
+        make_network(stack, zone="use1-dfw2-az1")
+
+
+def test_efa_rules_name_the_group_itself_both_ways(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    nodes = EfaSecurityGroup(stack, "Nodes", vpc=ec2.Vpc(stack, "Vpc"))
+    group_id = stack.resolve(nodes.security_group_id)
+    result = template()
+    result.has_resource_properties(
+        "AWS::EC2::SecurityGroupIngress", {"GroupId": group_id, "SourceSecurityGroupId": group_id, "IpProtocol": "-1"}
+    )
+    result.has_resource_properties(
+        "AWS::EC2::SecurityGroupEgress",
+        {"GroupId": group_id, "DestinationSecurityGroupId": group_id, "IpProtocol": "-1"},
+    )
+
+
+def test_two_groups_let_each_other_in_both_ways(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    vpc = ec2.Vpc(stack, "Vpc")
+    first, second = (ec2.SecurityGroup(stack, name, vpc=vpc) for name in ("First", "Second"))
+    allow_all_between(stack, "Both", first, second)
+    result = template()
+    for kind, peer in (("Ingress", "SourceSecurityGroupId"), ("Egress", "DestinationSecurityGroupId")):
+        rules = result.find_resources(f"AWS::EC2::SecurityGroup{kind}").values()
+        pairs = {(str(r["Properties"]["GroupId"]), str(r["Properties"][peer])) for r in rules}
+        ids = [str(stack.resolve(g.security_group_id)) for g in (first, second)]
+        assert pairs == {(ids[0], ids[1]), (ids[1], ids[0])}
+
+
+def two_vpcs(stack: cdk.Stack) -> tuple[ec2.Vpc, ec2.Vpc]:
+    return ec2.Vpc(stack, "First", max_azs=1), ec2.Vpc(stack, "Second", max_azs=1)
+
+
+def test_finds_a_subnet_and_a_security_group_of_another_vpc(stack: cdk.Stack) -> None:
+    first, second = two_vpcs(stack)
+    group = EfaSecurityGroup(stack, "Nodes", vpc=second)
+    problems = check_same_vpc({"vpc": first, "subnet": second.private_subnets[0], "group": group})
+    assert [problem.split(" must be in the VPC ")[0] for problem in problems] == ["subnet", "group"]
+    assert check_same_vpc({"vpc": second, "subnet": second.private_subnets[0], "group": group}) == []
+
+
+def test_compares_the_subnets_of_a_cluster_network_too(stack: cdk.Stack) -> None:
+    network = make_network(stack)
+    other = ec2.Vpc(stack, "Other", max_azs=1)
+    assert check_same_vpc({"subnet": network.training_subnet, "vpc": other})
+    assert not check_same_vpc({"subnet": network.training_subnet, "vpc": network.vpc})
+
+
+def test_takes_imported_subnets_as_they_are(stack: cdk.Stack) -> None:
+    subnet = ec2.Subnet.from_subnet_id(stack, "Imported", "subnet-0123456789abcdef0")
+    assert not check_same_vpc({"vpc": ec2.Vpc(stack, "Vpc"), "subnet": subnet})
+
+
+def test_compares_the_ids_of_existing_vpcs(stack: cdk.Stack) -> None:
+    first, second = (
+        ec2.Vpc.from_vpc_attributes(stack, id, vpc_id=f"vpc-0123456789abcdef{id}", availability_zones=["us-east-2a"])
+        for id in "01"
+    )
+    assert check_same_vpc({"vpc": first, "group": EfaSecurityGroup(stack, "Nodes", vpc=second)})
+
+
+def test_rejects_endpoints_in_a_subnet_of_another_vpc(stack: cdk.Stack) -> None:
+    first, second = two_vpcs(stack)
+    with pytest.raises(ValueError, match=r"Stack/Endpoints: subnet must be in the VPC Stack/First/Resource of vpc"):
+        ServiceEndpoints(stack, "Endpoints", vpc=first, subnet=second.private_subnets[0])
+
+
+def test_rejects_a_service_that_is_named_twice(stack: cdk.Stack) -> None:
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    with pytest.raises(ValueError, match="got ssm again"):
+        ServiceEndpoints(stack, "Endpoints", vpc=vpc, subnet=vpc.private_subnets[0], services=["ssm", "ssm"])
+
+
+def test_rejects_a_service_that_only_a_deployment_knows(stack: cdk.Stack) -> None:
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    service = cdk.CfnParameter(stack, "Service").value_as_string
+    with pytest.raises(ValueError, match="services must be known at synthesis"):
+        ServiceEndpoints(stack, "Endpoints", vpc=vpc, subnet=vpc.private_subnets[0], services=[service])
+
+
+def test_rejects_a_training_subnet_outside_the_vpc(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"training_cidr must be inside cidr, 10.0.0.0/16, got 10.1.0.0/18"):
+        ClusterNetwork(
+            stack,
+            "Network",
+            zone="use2-az1",
+            cidr=IPv4Network("10.0.0.0/16"),
+            training_cidr=IPv4Network("10.1.0.0/18"),
+            public_cidr=IPv4Network("10.0.0.0/24"),
+        )
+
+
+def test_rejects_a_zone_that_only_a_deployment_knows(stack: cdk.Stack) -> None:
+    zone = cdk.CfnParameter(stack, "Zone").value_as_string
+    with pytest.raises(ValueError, match="zone must be known at synthesis, such as use2-az1, got a token"):
+        make_network(stack, zone=zone)
+
+
+def test_rejects_an_imported_network_with_a_subnet_of_another_vpc(stack: cdk.Stack) -> None:
+    first, second = two_vpcs(stack)
+    with pytest.raises(ValueError, match=r"Stack/Network: training_subnet must be in the VPC Stack/First"):
+        ClusterNetwork.from_cluster_network_attributes(
+            stack, "Network", zone="use2-az1", vpc=first, training_subnet=second.private_subnets[0]
+        )
+
+
+def test_an_imported_network_uses_the_training_subnet_for_services(stack: cdk.Stack) -> None:
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    network = ClusterNetwork.from_cluster_network_attributes(
+        stack, "Network", zone="use2-az1", vpc=vpc, training_subnet=vpc.private_subnets[0]
+    )
+    assert network.services_subnet is network.training_subnet
+    assert network.zone_subnets == {}

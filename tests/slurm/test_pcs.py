@@ -1,0 +1,284 @@
+from collections.abc import Callable
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk.assertions import Match, Template
+
+from ultracluster import compute
+from ultracluster.boot import NodeBoot, NodeFile, boot_script
+from ultracluster.catalogue.ec2 import Layout
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.network import EfaSecurityGroup
+from ultracluster.slurm import PcsCluster, PcsComputeNodeGroup, PcsLoginNodeGroup, PcsQueue
+
+IMAGE = "ami-0123456789abcdef0"
+
+
+class World:
+    """A VPC with a cluster in it."""
+
+    def __init__(self, stack: cdk.Stack, nodes: int = 65, name: str = "llama", version: str = "25.11") -> None:
+        self.stack = stack
+        self.vpc = ec2.Vpc(stack, "Vpc")
+        self.subnet = self.vpc.private_subnets[0]
+        self.group = EfaSecurityGroup(stack, "Nodes", vpc=self.vpc)
+        self.cluster = PcsCluster(
+            stack,
+            "Slurm",
+            name=name,
+            max_instances=nodes,
+            subnet=self.subnet,
+            security_groups=[self.group],
+            slurm_version=version,
+        )
+
+    def nodes(
+        self,
+        name: str = "train",
+        capacity: compute.Capacity | None = None,
+        count: int = 64,
+        minimum: int | None = None,
+        instance_type: str = "p5en.48xlarge",
+        layout: Layout = "all-efa",
+    ) -> PcsComputeNodeGroup:
+        template = compute.NodeGroupTemplate(
+            self.stack,
+            f"{name}Template",
+            instance_type=instance_type,
+            layout=layout,
+            service="pcs",
+            capacity=capacity,
+            security_groups=[self.group],
+            subnet=self.subnet,
+            image=IMAGE,
+        )
+        return PcsComputeNodeGroup(
+            self.stack,
+            name,
+            cluster=self.cluster,
+            name=name,
+            template=template,
+            count=count,
+            minimum=minimum,
+        )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "size"), [(1, "SMALL"), (32, "SMALL"), (33, "MEDIUM"), (512, "MEDIUM"), (513, "LARGE")]
+)
+def test_the_size_of_the_controller_follows_from_the_nodes(
+    nodes: int, size: str, stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack, nodes=nodes)
+    template().has_resource_properties("AWS::PCS::Cluster", {"Size": size})
+
+
+def test_the_keys_of_slurm_are_managed_by_pcs(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack)
+    (cluster,) = template().find_resources("AWS::PCS::Cluster").values()
+    assert set(cluster["Properties"]["SlurmConfiguration"]) == {"ScaleDownIdleTimeInSeconds", "Accounting"}
+
+
+def test_the_role_of_the_nodes_has_the_path_of_pcs(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack)
+    template().has_resource_properties("AWS::IAM::Role", {"Path": "/aws-pcs/", "RoleName": Match.absent()})
+    template().has_resource_properties("AWS::IAM::InstanceProfile", {"Path": "/aws-pcs/"})
+
+
+def test_nodes_may_register_and_use_session_manager_only(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack)
+    (policy,) = template().find_resources("AWS::IAM::Policy").values()
+    actions = {a for s in policy["Properties"]["PolicyDocument"]["Statement"] for a in s["Action"]}
+    assert {a.split(":")[0] for a in actions} == {"pcs", "ssm", "ssmmessages"}
+    assert not [a for a in actions if "*" in a]
+
+
+def test_an_existing_role_is_used_and_no_other_created(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    role = iam.Role.from_role_name(stack, "Mine", "AWSPCS-mine")
+    vpc = ec2.Vpc(stack, "Vpc")
+    cluster = PcsCluster(
+        stack,
+        "Slurm",
+        name="llama",
+        max_instances=2,
+        subnet=vpc.private_subnets[0],
+        security_groups=[EfaSecurityGroup(stack, "Nodes", vpc=vpc)],
+        node_role=role,
+    )
+    assert cluster.node_role is role
+    template().resource_count_is("AWS::IAM::Role", 0)
+    template().has_resource_properties("AWS::IAM::InstanceProfile", {"Path": "/aws-pcs/", "Roles": ["AWSPCS-mine"]})
+
+
+def test_reserved_nodes_are_always_up(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack).nodes(capacity=compute.TargetedReservation(reservation_id="cr-0123456789abcdef0"))
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup",
+        {"ScalingConfiguration": {"MinInstanceCount": 64, "MaxInstanceCount": 64}},
+    )
+
+
+@pytest.mark.parametrize("capacity", [compute.OnDemand(), compute.Spot()])
+def test_nodes_paid_by_the_hour_are_powered_on_for_jobs(
+    capacity: compute.Capacity, stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack).nodes(capacity=capacity)
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup",
+        {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 64}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("capacity", "word"),
+    [
+        (compute.OnDemand(), "ONDEMAND"),
+        (compute.Spot(), "SPOT"),
+        (compute.TargetedReservation(reservation_id="cr-0123456789abcdef0"), "ONDEMAND"),
+        (compute.CapacityBlock(reservation_id="cr-0123456789abcdef0"), "CAPACITY_BLOCK"),
+        (
+            compute.InterruptibleReservation(reservation_id="cr-0123456789abcdef0"),
+            "INTERRUPTIBLE_CAPACITY_RESERVATION",
+        ),
+    ],
+)
+def test_the_purchase_option_follows_the_capacity(
+    capacity: compute.Capacity, word: str, stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    World(stack).nodes(capacity=capacity)
+    template().has_resource_properties("AWS::PCS::ComputeNodeGroup", {"PurchaseOption": word})
+
+
+def test_an_ultraserver_is_a_capacity_block_for_pcs(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    block = compute.UltraServerBlock(reservation_id="cr-0123456789abcdef0")
+    World(stack).nodes(capacity=block, count=18, instance_type="p6e-gb200.36xlarge", layout="one-ip")
+    template().has_resource_properties("AWS::PCS::ComputeNodeGroup", {"PurchaseOption": "CAPACITY_BLOCK"})
+
+
+@pytest.mark.parametrize(("count", "instances"), [(10, None), (9, 18), (36, None), (1, None)])
+def test_rejects_a_part_of_an_ultraserver(count: int, instances: int | None, stack: cdk.Stack) -> None:
+    block = compute.UltraServerBlock(reservation_id="cr-0123456789abcdef0", instances=instances)
+    with pytest.raises(ValueError, match=f"count must be a whole UltraServer, .*, got {count}"):
+        World(stack).nodes(capacity=block, count=count, instance_type="p6e-gb200.36xlarge", layout="one-ip")
+
+
+def test_rejects_more_nodes_than_a_capacity_block_holds(stack: cdk.Stack) -> None:
+    block = compute.CapacityBlock(reservation_id="cr-0123456789abcdef0", instances=16)
+    with pytest.raises(ValueError, match="at most the 16 instances"):
+        World(stack).nodes(capacity=block, count=17)
+
+
+def test_interruptible_nodes_have_no_minimum(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack).nodes(capacity=compute.InterruptibleReservation(reservation_id="cr-0123456789abcdef0"), count=8)
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup", {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 8}}
+    )
+
+
+def test_rejects_a_template_for_another_service_all_reasons_at_once(stack: cdk.Stack) -> None:
+    world = World(stack)
+    template = compute.NodeGroupTemplate(stack, "Template", instance_type="p5.48xlarge", security_groups=[world.group])
+    with pytest.raises(ValueError, match=r"(?s)is for self-managed.*has no subnet.*has no image"):
+        PcsComputeNodeGroup(stack, "Train", cluster=world.cluster, name="train", template=template, count=1)
+
+
+def test_a_new_version_of_the_template_reaches_the_nodes(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    World(stack).nodes()
+    template().has_resource_properties(
+        "AWS::PCS::ComputeNodeGroup",
+        {"CustomLaunchTemplate": {"Version": {"Fn::GetAtt": [Match.any_value(), "LatestVersionNumber"]}}},
+    )
+
+
+def test_a_login_group_has_no_queue_and_no_efa(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    world = World(stack)
+    PcsLoginNodeGroup(
+        stack,
+        "Login",
+        cluster=world.cluster,
+        instance_type="c7i.2xlarge",
+        subnet=world.subnet,
+        security_groups=[world.group],
+        image=IMAGE,
+    )
+    template().resource_count_is("AWS::PCS::Queue", 0)
+    (result,) = template().find_resources("AWS::EC2::LaunchTemplate").values()
+    (interface,) = result["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]
+    assert interface["InterfaceType"] == "interface"
+
+
+def test_a_queue_spans_its_node_groups(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    world = World(stack)
+    PcsQueue(
+        stack,
+        "Queue",
+        cluster=world.cluster,
+        name="all",
+        node_groups=[world.nodes("one"), world.nodes("two")],
+    )
+    (queue,) = template().find_resources("AWS::PCS::Queue").values()
+    assert len(queue["Properties"]["ComputeNodeGroupConfigurations"]) == 2
+
+
+def test_rejects_a_cluster_that_pcs_cannot_have_all_reasons_at_once(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"(?s)Stack/Slurm: .*pcs_llama.*\n.*2048"):
+        World(stack, nodes=3000, name="pcs_llama", version="23.02")
+
+
+@pytest.mark.parametrize(("count", "minimum"), [(0, None), (4, 5), (4, -1)])
+def test_rejects_counts_out_of_range(count: int, minimum: int | None, stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match="minimum must be between 0 and count"):
+        World(stack).nodes(count=count, minimum=minimum)
+
+
+@pytest.mark.parametrize("name", ["ab", "x" * 26, "1train", "tr ain", "pcs_x", "train_1"])
+def test_rejects_names_that_pcs_refuses(name: str, stack: cdk.Stack) -> None:
+    world = World(stack)
+    with pytest.raises(ValueError, match=r"3 to 25|3-25"):
+        PcsQueue(stack, "Queue", cluster=world.cluster, name=name, node_groups=[world.nodes()])
+
+
+def test_accepts_every_supported_slurm_version(stack: cdk.Stack) -> None:
+    for version in pcs.SLURM_VERSIONS:
+        World(cdk.Stack(), version=version)
+
+
+def test_groups_with_one_boot_share_one_script_that_their_role_may_read(stack: cdk.Stack) -> None:
+    world = World(stack)
+    scripts = [
+        boot_script(NodeBoot(files=(NodeFile(path="/etc/x", text=word, mode="0644"),), units=())) for word in "ab"
+    ]
+    for name, script in (("one", scripts[0]), ("two", scripts[0]), ("three", scripts[1])):
+        PcsLoginNodeGroup(
+            stack,
+            name,
+            cluster=world.cluster,
+            name=name,
+            instance_type="c7i.2xlarge",
+            subnet=world.subnet,
+            security_groups=[world.group],
+            image=IMAGE,
+            boot=script,
+        )
+    template = Template.from_stack(stack)
+    groups = template.find_resources("AWS::PCS::ComputeNodeGroup").values()
+    sources = [
+        group["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"][0]["ScriptSource"] for group in groups
+    ]
+    assert [source["Checksum"] for source in sources].count(scripts[0].sha256) == 2
+    assert all(source["Checksum"] in str(source["ScriptLocation"]) for source in sources)
+    (policy,) = template.find_resources(
+        "AWS::IAM::Policy", {"Properties": {"PolicyName": Match.string_like_regexp("NodeScripts")}}
+    ).values()
+    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+    assert statement["Action"] == "s3:GetObject"
+    assert len(statement["Resource"]) == 2
+    assert "*" not in str(statement["Resource"])
+
+
+def test_a_group_without_a_boot_has_no_lifecycle_actions(stack: cdk.Stack) -> None:
+    World(stack).nodes()
+    (group,) = Template.from_stack(stack).find_resources("AWS::PCS::ComputeNodeGroup").values()
+    assert "NodeLifecycleActions" not in group["Properties"]

@@ -1,0 +1,121 @@
+"""Templates of the Slurm section of a cluster file."""
+
+import json
+from typing import Any
+
+import pytest
+
+from support import ROOT
+from support.templates import templates
+from ultracluster import clusterfile
+
+FILE = ROOT / "examples" / "slurm-fine-tuning.yaml"
+
+
+@pytest.fixture(scope="module")
+def stacks() -> dict[str, dict[str, Any]]:
+    return templates(clusterfile.load(FILE))
+
+
+def of(stacks: dict[str, dict[str, Any]], stack: str, kind: str) -> dict[str, dict[str, Any]]:
+    result = stacks[f"tuning-{stack}"]["Resources"].items()
+    return {id: resource for id, resource in result if resource["Type"] == f"AWS::{kind}"}
+
+
+def settings(result: list[dict[str, str]]) -> dict[str, str]:
+    return {entry["ParameterName"]: entry["ParameterValue"] for entry in result}
+
+
+def test_the_controller_has_rest_api_metrics_accounting_and_preemption(stacks: dict[str, dict[str, Any]]) -> None:
+    (cluster,) = of(stacks, "Cluster", "PCS::Cluster").values()
+    slurm = cluster["Properties"]["SlurmConfiguration"]
+    assert slurm["Accounting"] == {"Mode": "STANDARD", "DefaultPurgeTimeInDays": 365}
+    assert slurm["SlurmRest"] == {"Mode": "STANDARD"}
+    result = settings(slurm["SlurmCustomSettings"])
+    of_health = {"Prolog", "Epilog", "PrologFlags", "SchedulerParameters", "UnkillableStepTimeout"}
+    assert of_health <= result.keys()
+    assert {name: value for name, value in result.items() if name not in of_health} == {
+        "AccountingStorageEnforce": "associations,limits,qos",
+        "CommunicationParameters": "enable_http",
+        "MetricsType": "metrics/openmetrics",
+        "PreemptMode": "REQUEUE",
+        "PreemptType": "preempt/partition_prio",
+        "PriorityWeightFairshare": "10000",
+    }
+    assert not slurm.keys() & {"AuthKey", "JwtAuth"}
+
+
+def test_nodes_are_elastic_and_login_nodes_are_always_up_on_separate_hosts(
+    stacks: dict[str, dict[str, Any]],
+) -> None:
+    resources = of(stacks, "Compute", "PCS::ComputeNodeGroup").values()
+    groups = {resource["Properties"]["Name"]: resource["Properties"] for resource in resources}
+    sizes = {
+        name: tuple(group["ScalingConfiguration"][f"{end}InstanceCount"] for end in ("Min", "Max"))
+        for name, group in groups.items()
+    }
+    assert sizes == {"login": (2, 2), "tune": (0, 4), "cheap": (0, 12)}
+    (placed,) = [entry for id, entry in of(stacks, "Compute", "EC2::PlacementGroup").items() if id.startswith("Login")]
+    assert placed["Properties"]["Strategy"] == "spread"
+
+
+def test_ssh_comes_from_the_named_ranges_only_with_a_key_and_no_public_address(
+    stacks: dict[str, dict[str, Any]],
+) -> None:
+    (group,) = of(stacks, "Compute", "EC2::SecurityGroup").values()
+    (rule,) = group["Properties"]["SecurityGroupIngress"]
+    assert (rule["CidrIp"], rule["FromPort"], rule["ToPort"]) == ("10.8.0.0/16", 22, 22)
+    launch = {
+        id: entry["Properties"]["LaunchTemplateData"]
+        for id, entry in of(stacks, "Compute", "EC2::LaunchTemplate").items()
+    }
+    assert {id: data.get("KeyName") for id, data in launch.items() if data.get("KeyName")} == {
+        next(id for id in launch if id.startswith("Login")): "team"
+    }
+    assert "AssociatePublicIpAddress" not in json.dumps(launch)
+    assert "LoginAddresses" in stacks["tuning-Compute"]["Outputs"]
+
+
+def test_queues_hold_their_nodes_and_wait_for_the_qos_that_they_name(stacks: dict[str, dict[str, Any]]) -> None:
+    queues = {entry["Properties"]["Name"]: entry for entry in of(stacks, "Compute", "PCS::Queue").values()}
+    assert {name: len(entry["Properties"]["ComputeNodeGroupConfigurations"]) for name, entry in queues.items()} == {
+        "urgent": 2,
+        "tune": 1,
+        "cheap": 1,
+    }
+    assert settings(queues["cheap"]["Properties"]["SlurmConfiguration"]["SlurmCustomSettings"]) == {
+        "MaxTime": "7-00:00:00",
+        "PreemptMode": "REQUEUE",
+        "TRESBillingWeights": "GRES/gpu=0.3,CPU=0",
+    }
+    ((id, association),) = of(stacks, "Compute", "SSM::Association").items()
+    assert id in queues["urgent"]["DependsOn"]
+    assert id not in queues["cheap"].get("DependsOn", [])
+    assert association["Properties"]["WaitForSuccessTimeoutSeconds"] == 1800
+    assert association["Properties"]["MaxConcurrency"] == "1", "two login nodes at a time block slurmdbd"
+
+
+def test_adding_a_user_changes_no_node() -> None:
+    text = FILE.read_text()
+    more = text.replace("    grace:", "    alan: {uid: 2003, accounts: [research]}\n    grace:")
+    before, after = (templates(clusterfile.loads(source, "c.yaml")) for source in (text, more))
+    changed = {
+        resource["Type"]
+        for stack in after
+        for id, resource in after[stack]["Resources"].items()
+        if before[stack]["Resources"].get(id) != resource
+    }
+    assert changed == {"AWS::SSM::Parameter", "AWS::SSM::Document", "AWS::SSM::Association"}
+
+
+def test_nodes_read_the_users_of_their_cluster_and_no_other_parameter(stacks: dict[str, dict[str, Any]]) -> None:
+    statements = [
+        statement
+        for policy in of(stacks, "Cluster", "IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "ssm:GetParametersByPath" in statement["Action"]
+    ]
+    (entry,) = statements
+    assert entry["Resource"] == "arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/tuning/users"
+    parameters = of(stacks, "Cluster", "SSM::Parameter").values()
+    assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001", "grace 2002"}

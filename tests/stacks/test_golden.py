@@ -1,0 +1,116 @@
+"""Golden templates: what the examples become. After a change that means to change them: `make golden`, read it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from support import EXAMPLES, GOLDEN, ROOT
+from support.templates import FLAGS, templates
+from ultracluster import clusterfile
+from ultracluster.stacks import ClusterStacks
+from ultracluster.testing import assert_matches_snapshot
+
+MAIN_JOB = ROOT / "examples" / "slurm-512-gpus.yaml"
+
+
+def test_the_templates_of_the_main_job_are_the_reviewed_ones() -> None:
+    for name, template in templates(clusterfile.load(MAIN_JOB)).items():
+        assert_matches_snapshot(template, GOLDEN / f"{name}.json")
+
+
+def test_the_cluster_and_the_nodes_of_the_main_job_on_kubernetes_are_the_reviewed_ones() -> None:
+    result = templates(clusterfile.load(ROOT / "examples" / "eks-512-gpus.yaml"))
+    for name in ("orca-Cluster", "orca-Compute"):
+        assert_matches_snapshot(result[name], GOLDEN / f"{name}.json")
+
+
+def test_a_cluster_has_no_lookups() -> None:
+    app = cdk.App(context=FLAGS, analytics_reporting=False)
+    ClusterStacks(app, cluster=clusterfile.load(MAIN_JOB), account="123456789012")
+    manifest = json.loads((Path(app.synth().directory) / "manifest.json").read_text())
+    assert manifest["artifacts"]
+    assert "missing" not in manifest
+
+
+def test_logical_ids_are_the_reviewed_ones() -> None:
+    """A changed id replaces the resource; here it shows alone."""
+    ids = {
+        file.stem: {
+            stack: {id: resource["Type"] for id, resource in sorted(template["Resources"].items())}
+            for stack, template in templates(clusterfile.load(file)).items()
+        }
+        for file in EXAMPLES
+    }
+    assert_matches_snapshot(ids, GOLDEN / "logical-ids.json")
+
+
+def test_every_alarm_has_a_description() -> None:
+    result = templates(clusterfile.load(ROOT / "examples" / "slurm-linked-data.yaml"))
+    alarms = {
+        id: resource["Properties"].get("AlarmDescription", "")
+        for template in result.values()
+        for id, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::CloudWatch::Alarm"
+    }
+    assert {id for id in alarms if id.startswith("LustreAlarmsExportLags")}
+    assert {id for id, says in alarms.items() if len(says) < 30} == set()
+
+
+def test_adding_a_node_group_changes_no_other_resource() -> None:
+    text = MAIN_JOB.read_text()
+    more = text.replace("\nnodes:\n", "\nnodes:\n  extra: {type: p5en.48xlarge, count: 2}\n")
+    assert more != text
+    before, after = (templates(clusterfile.loads(source, "llama.yaml")) for source in (text, more))
+    for name, template in before.items():
+        if name.endswith("-Observability"):
+            # It knows who should be there, so that nodes that never come are missed.
+            assert template["Resources"].keys() == after[name]["Resources"].keys()
+            continue
+        # A group has its name in its boot script, so that nodes may read one script more.
+        scripts = {id for id in template["Resources"] if id.startswith("NodeScripts")}
+        kept = {id: after[name]["Resources"][id] for id in template["Resources"] if id not in scripts}
+        assert kept == {id: resource for id, resource in template["Resources"].items() if id not in scripts}
+        added = {id for id in after[name]["Resources"] if id not in template["Resources"]}
+        assert bool(added) == name.endswith("-Compute")
+
+
+@pytest.mark.parametrize("flags", [FLAGS, {}], ids=["flags-on", "flags-off"])
+def test_synthesises_with_any_feature_flags(flags: dict[str, Any]) -> None:
+    result = templates(clusterfile.load(MAIN_JOB), flags)
+    types = [resource["Type"] for template in result.values() for resource in template["Resources"].values()]
+    assert types.count("AWS::PCS::ComputeNodeGroup") == 2
+    assert types.count("AWS::FSx::FileSystem") == 1
+
+
+def test_two_clusters_of_one_app_have_separate_tags() -> None:
+    app = cdk.App(context=FLAGS, analytics_reporting=False)
+    text = MAIN_JOB.read_text()
+    for name in ("one", "two"):
+        other = text.replace("name: llama", f"name: {name}") + f"tags: {{team: {name}}}\n"
+        ClusterStacks(app, cluster=clusterfile.loads(other, "x.yaml"), account="123456789012")
+    for stack in app.synth().stacks:
+        own_name, other = ("one", "two") if stack.stack_name.startswith("one") else ("two", "one")
+        whole = json.dumps(stack.template)
+        assert f'"Key": "team", "Value": "{own_name}"' in whole
+        assert f'"Key": "team", "Value": "{other}"' not in whole
+
+
+def test_the_file_system_does_not_depend_on_the_nodes() -> None:
+    text = MAIN_JOB.read_text().replace(
+        "type: p5en.48xlarge, count: 64, capacity: cr-0123456789abcdef0", "type: c7i.8xlarge, count: 2"
+    )
+    more = text.replace("\nnodes:\n", "\nnodes:\n  gpus: {type: p5en.48xlarge, count: 64}\n")
+    assert clusterfile.loads(text, "x.yaml").lustre_spec == clusterfile.loads(more, "x.yaml").lustre_spec
+
+
+def test_the_stacks_keep_their_logical_ids_in_a_stage() -> None:
+    app = cdk.App(context=FLAGS, analytics_reporting=False)
+    stage = cdk.Stage(app, "Prod")
+    ClusterStacks(stage, cluster=clusterfile.load(MAIN_JOB), account="123456789012")
+    stacks = stage.synth().stacks
+    inside = {stack.stack_name.removeprefix("Prod-"): set(stack.template["Resources"]) for stack in stacks}
+    alone = {name: set(template["Resources"]) for name, template in templates(clusterfile.load(MAIN_JOB)).items()}
+    assert inside == alone

@@ -1,0 +1,196 @@
+"""A whole cluster as one construct, in the stack of another app."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_ec2 as ec2
+
+from support import EXAMPLES, ROOT
+from support.templates import templates
+from ultracluster import clusterfile, network, storage
+from ultracluster.stacks import ClusterStacks, UltraCluster
+
+SLURM, EKS = ROOT / "examples" / "slurm-512-gpus.yaml", ROOT / "examples" / "eks-minimal.yaml"
+ENV = cdk.Environment(account="123456789012", region="us-east-2")
+
+
+def renamed(file: Path, name: str) -> clusterfile.ClusterFile:
+    """A cluster file under another name."""
+    lines = [f"name: {name}" if line.startswith("name:") else line for line in file.read_text().splitlines()]
+    return clusterfile.loads("\n".join(lines) + "\n", "c.yaml")
+
+
+def app() -> cdk.App:
+    return cdk.App(analytics_reporting=False)
+
+
+def one_stack(file: Path) -> cdk.Stack:
+    cluster = clusterfile.load(file)
+    stack = cdk.Stack(app(), "S", env=cdk.Environment(account=cluster.account or ENV.account, region=cluster.region))
+    UltraCluster(stack, "Cluster", cluster=cluster)
+    return stack
+
+
+def in_a_stage(file: Path) -> cdk.Stack:
+    cluster = clusterfile.load(file)
+    env = cdk.Environment(account=cluster.account or ENV.account, region=cluster.region)
+    stack = cdk.Stack(cdk.Stage(app(), "Prod", env=env), "S")
+    UltraCluster(stack, "Cluster", cluster=cluster)
+    return stack
+
+
+def twice(file: Path) -> cdk.Stack:
+    stack = cdk.Stack(app(), "S")
+    for name in ("one", "two"):
+        UltraCluster(stack, name, cluster=renamed(file, name))
+    return stack
+
+
+def without_environment(file: Path) -> cdk.Stack:
+    stack = cdk.Stack(app(), "S")
+    UltraCluster(stack, "Cluster", cluster=clusterfile.load(file))
+    return stack
+
+
+def resources(stack: cdk.Stack) -> dict[str, Any]:
+    result: dict[str, Any] = assertions.Template.from_stack(stack).to_json()["Resources"]
+    return result
+
+
+@cache
+def kinds_of_the_stacks(file: Path) -> list[str]:
+    apart = templates(clusterfile.load(file)).values()
+    return [resource["Type"] for template in apart for resource in template["Resources"].values()]
+
+
+@pytest.mark.parametrize("place", [one_stack, in_a_stage, twice, without_environment])
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_synthesises_wherever_it_is_put(file: Path, place: Callable[[Path], cdk.Stack]) -> None:
+    kinds = sorted(resource["Type"] for resource in resources(place(file)).values())
+    assert kinds == sorted(kinds_of_the_stacks(file) * (2 if place is twice else 1))
+
+
+@pytest.mark.parametrize("file", [SLURM, EKS], ids=lambda path: path.stem)
+def test_outputs_are_those_of_the_stacks(file: Path) -> None:
+    stack = cdk.Stack(app(), "S", env=ENV)
+    outputs = UltraCluster(stack, "Cluster", cluster=clusterfile.load(file)).outputs
+    apart = templates(clusterfile.load(file)).values()
+    # References between stacks have no description.
+    expected = {id for template in apart for id, output in template["Outputs"].items() if "Description" in output}
+    assert expected == set(outputs)
+    assert ("LoginCommand" if file is SLURM else "KubeconfigCommand") in outputs
+    assert {"Dashboards", "DataBucketName"} <= set(outputs)
+
+
+def test_rejects_a_stack_in_another_region_or_account() -> None:
+    text = SLURM.read_text() + "account: '210987654321'\n"
+    stack = cdk.Stack(app(), "S", env=cdk.Environment(account="123456789012", region="eu-west-1"))
+    with pytest.raises(ValueError, match="has region: us-east-2, and the stack or stage is in eu-west-1") as caught:
+        UltraCluster(stack, "Cluster", cluster=clusterfile.loads(text, "c.yaml"))
+    assert "has account: 210987654321, and the stack or stage is in 123456789012" in str(caught.value)
+    stage = cdk.Stage(app(), "Prod", env=cdk.Environment(region="eu-west-1"))
+    with pytest.raises(ValueError, match="Prod: the cluster file has region: us-east-2"):
+        ClusterStacks(stage, cluster=clusterfile.load(SLURM))
+
+
+def test_the_stacks_take_the_account_of_their_stage() -> None:
+    stage = cdk.Stage(app(), "Prod", env=ENV)
+    assert {stack.account for stack in ClusterStacks(stage, cluster=clusterfile.load(SLURM)).stacks} == {ENV.account}
+
+
+def bare(file: Path) -> clusterfile.ClusterFile:
+    """A cluster file without storage."""
+    text = file.read_text()
+    cluster = clusterfile.loads(text, "c.yaml")
+    return clusterfile.loads(text.split("\nstorage:")[0] + "\n", "c.yaml") if cluster.storage.lustre else cluster
+
+
+def existing_lustre(stack: cdk.Stack) -> storage.ILustreFileSystem:
+    group = ec2.SecurityGroup.from_security_group_id(stack, "LustreGroup", "sg-0123456789abcdef0")
+    return storage.LustreFileSystem.from_lustre_file_system_attributes(
+        stack, "Lustre", file_system_id="fs-0123456789abcdef0", mount_name="abcdefgh", security_group=group
+    )
+
+
+def test_an_existing_file_system_is_mounted_and_its_group_admits_the_nodes() -> None:
+    stack = cdk.Stack(app(), "S", env=ENV)
+    lustre = existing_lustre(stack)
+    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), storage=storage.Storage(lustre=lustre))
+    assert [mount.path for mount in cluster.storage.mounts] == ["/fsx"]
+    rules = [entry for entry in resources(stack).values() if entry["Type"] == "AWS::EC2::SecurityGroupIngress"]
+    assert [entry for entry in rules if entry["Properties"]["GroupId"] == "sg-0123456789abcdef0"]
+    assert "MountCommand" in cluster.outputs
+
+
+def test_file_systems_of_another_stack_are_mounted_and_admit_the_nodes() -> None:
+    parent = app()
+    data, stack = cdk.Stack(parent, "Data", env=ENV), cdk.Stack(parent, "S", env=ENV)
+    vpc = ec2.Vpc(data, "Vpc", max_azs=1)
+    spec = clusterfile.load(SLURM).lustre_spec
+    assert spec is not None
+    lustre = storage.LustreFileSystem(data, "Lustre", vpc=vpc, subnet=vpc.private_subnets[0], spec=spec)
+    shared = storage.EfsHome(data, "Shared", vpc=vpc, subnets=vpc.private_subnets)
+    given = storage.Storage(lustre=lustre, file_systems={"/shared": shared})
+    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), storage=given)
+    assert [mount.path for mount in cluster.storage.mounts] == ["/shared", "/fsx"]
+    nodes = stack.resolve(cluster.network.nodes.security_group_id)
+    rules = [
+        entry["Properties"] for entry in resources(stack).values() if entry["Type"] == "AWS::EC2::SecurityGroupIngress"
+    ]
+    ports = {rule.get("FromPort") for rule in rules if rule["SourceSecurityGroupId"] == nodes}
+    assert 2049 in ports
+
+
+def test_an_existing_file_system_is_mounted_where_the_caller_mounts_it() -> None:
+    stack = cdk.Stack(app(), "S", env=ENV)
+    lustre = existing_lustre(stack)
+    given = storage.Storage(lustre=lustre, file_systems={"/data": lustre})
+    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), storage=given)
+    assert [mount.path for mount in cluster.storage.mounts] == ["/data"]
+    assert str(cluster.outputs["MountCommand"].value).endswith(" /data")
+
+
+def test_rejects_a_storage_without_what_the_file_requires() -> None:
+    stack = cdk.Stack(app(), "S", env=ENV)
+    with pytest.raises(ValueError, match=r"storage has no lustre, .*storage\.lustre") as caught:
+        UltraCluster(stack, "Cluster", cluster=clusterfile.load(SLURM), storage=storage.Storage())
+    assert "give Storage(lustre=...), or remove storage.lustre from the file" in str(caught.value)
+    text = SLURM.read_text().split("\nstorage:")[0] + "\nstorage: {data-bucket: true}\n"
+    with pytest.raises(ValueError, match=r"storage has no data_bucket, and the cluster file has storage\.data-bucket"):
+        UltraCluster(stack, "Bucket", cluster=clusterfile.loads(text, "c.yaml"), storage=storage.Storage())
+
+
+def existing_network(stack: cdk.Stack, *, zone: str = "us-east-2a", **more: Any) -> network.Network:
+    vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=[zone])
+    subnet = ec2.Subnet.from_subnet_attributes(
+        stack, "Subnet", subnet_id="subnet-0123456789abcdef0", availability_zone=zone
+    )
+    nodes = network.EfaSecurityGroup(stack, "Nodes", vpc=vpc)
+    return network.Network(vpc=vpc, training_subnet=subnet, services_subnet=subnet, nodes=nodes, **more)
+
+
+def test_an_existing_network_takes_the_place_of_that_of_the_file() -> None:
+    stack = cdk.Stack(app(), "S", env=ENV)
+    UltraCluster(stack, "Cluster", cluster=clusterfile.load(SLURM), network=existing_network(stack))
+    result = resources(stack)
+    assert not [entry for entry in result.values() if entry["Type"] in ("AWS::EC2::VPC", "AWS::EC2::Subnet")]
+    assert '"SubnetIds": ["subnet-0123456789abcdef0"]' in json.dumps(result)
+
+
+def test_rejects_a_network_of_another_region_or_without_a_required_zone() -> None:
+    stack = cdk.Stack(app(), "S", env=ENV)
+    elsewhere = existing_network(stack, zone="eu-west-1a")
+    with pytest.raises(ValueError, match=r"network.training_subnet must be in us-east-2, got a subnet in eu-west-1a"):
+        UltraCluster(stack, "Cluster", cluster=clusterfile.load(SLURM), network=elsewhere)
+    own_vpc, north = ROOT / "examples" / "slurm-own-vpc.yaml", cdk.Stack(app(), "North")
+    with pytest.raises(ValueError, match=r"given twice: by the argument and by network\.existing"):
+        UltraCluster(north, "Own", cluster=clusterfile.load(own_vpc), network=existing_network(north))
+    other = cdk.Stack(app(), "Other", env=ENV)
+    with pytest.raises(ValueError, match=r"EKS requires subnets in two zones.*zone_subnets=\{'use2-az\d'"):
+        UltraCluster(other, "Kubernetes", cluster=clusterfile.load(EKS), network=existing_network(other))

@@ -1,0 +1,385 @@
+"""Storage in existing apps: other stacks, alarms, imports, wrong input."""
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+from aws_cdk.assertions import Annotations, Match, Template
+
+from ultracluster import network, storage
+from ultracluster.planning.home import size_openzfs
+from ultracluster.planning.lustre import LustreGoal, plan_lustre
+
+ENV = cdk.Environment(account="123456789012", region="us-east-2")
+SPEC = plan_lustre(LustreGoal(throughput_mb_per_s=1_000)).spec
+FS = "fs-0123456789abcdef0"
+FAR_KEY = "arn:aws:kms:us-east-1:123456789012:key/01234567-0123-0123-0123-0123456789ab"
+MakeHome = Callable[[cdk.Stack, ec2.IVpc], Any]
+
+HOMES: dict[str, MakeHome] = {
+    "lustre": lambda stack, vpc: storage.LustreFileSystem(
+        stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], spec=SPEC
+    ),
+    "openzfs": lambda stack, vpc: storage.OpenZfsHome(
+        stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], size=size_openzfs(), client_ranges="10.0.0.0/16"
+    ),
+    "efs": lambda stack, vpc: storage.EfsHome(stack, "Fs", vpc=vpc, subnets=vpc.private_subnets[0]),
+}
+each_home = pytest.mark.parametrize("kind", HOMES)
+
+
+def stacks(*names: str) -> list[cdk.Stack]:
+    app = cdk.App(analytics_reporting=False)
+    return [cdk.Stack(app, name, env=ENV) for name in names]
+
+
+def rules(stack: cdk.Stack) -> int:
+    """Number of rules in a stack, before it is synthesised."""
+    kinds = ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
+    return sum(entry.cfn_resource_type in kinds for entry in resources(stack))
+
+
+def resources(stack: cdk.Stack) -> list[cdk.CfnResource]:
+    return [cast(cdk.CfnResource, entry) for entry in stack.node.find_all() if cdk.CfnResource.is_cfn_resource(entry)]
+
+
+def synth(stack: cdk.Stack) -> None:
+    """Synthesise the whole app: a cycle between stacks raises."""
+    cast(cdk.App, stack.node.root).synth()
+
+
+# Other stacks
+
+
+@each_home
+def test_rules_go_to_the_stack_of_clients_that_mount_the_file_system(kind: str) -> None:
+    base, data, compute = stacks("Network", "Storage", "Compute")
+    vpc = ec2.Vpc(base, "Vpc", max_azs=1)
+    home = HOMES[kind](data, vpc)
+    before = rules(data)
+    nodes = ec2.SecurityGroup(compute, "Nodes", vpc=vpc)
+    home.allow_clients(nodes)
+    # The nodes refer to the file system, as its mount does.
+    cdk.CfnOutput(compute, "Device", value=home.mount("/shared").device)
+    assert rules(compute) > 0
+    assert rules(data) == before
+    synth(data)
+
+
+@each_home
+def test_rules_go_to_the_stack_of_the_file_system_if_it_refers_to_the_clients(kind: str) -> None:
+    base, data = stacks("Network", "Storage")
+    vpc = ec2.Vpc(base, "Vpc", max_azs=1)
+    nodes = network.EfaSecurityGroup(base, "Nodes", vpc=vpc)
+    home = HOMES[kind](data, vpc)
+    before = rules(data)
+    home.allow_clients(nodes)
+    assert rules(data) > before
+    assert rules(base) == 2, "the group's own rules"
+    synth(data)
+
+
+def test_rules_go_where_the_caller_wants_them() -> None:
+    base, data, extra = stacks("Network", "Storage", "Extra")
+    vpc = ec2.Vpc(base, "Vpc", max_azs=1)
+    home = HOMES["efs"](data, vpc)
+    home.allow_clients(ec2.SecurityGroup(base, "Nodes", vpc=vpc), scope=extra)
+    assert rules(extra) == 2
+    synth(data)
+
+
+@each_home
+def test_any_construct_with_connections_is_a_client_and_twice_is_once(kind: str) -> None:
+    (stack,) = stacks("Stack")
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    home = HOMES[kind](stack, vpc)
+    instance = ec2.Instance(
+        stack,
+        "Instance",
+        vpc=vpc,
+        instance_type=ec2.InstanceType("c7i.large"),
+        machine_image=ec2.MachineImage.latest_amazon_linux2023(),
+    )
+    home.allow_clients(instance)
+    home.allow_clients(instance)
+    home.allow_clients(ec2.SecurityGroup(stack, "Other", vpc=vpc))
+    with pytest.raises(ValueError, match="Stack/Fs: clients must have a security group, got 'sg-1'"):
+        home.allow_clients("sg-1")
+    text = json.dumps(Template.from_stack(stack).to_json())
+    assert text.count('"FromPort": 2049') == (0 if kind == "lustre" else 4)
+
+
+def test_an_import_in_the_stack_of_the_clients_needs_no_rule_elsewhere() -> None:
+    data, compute = stacks("Storage", "Compute")
+    group = ec2.SecurityGroup.from_security_group_id(data, "Group", "sg-0123456789abcdef0")
+    home = storage.EfsHome.from_efs_home_attributes(data, "Home", file_system_id=FS, security_group=group)
+    vpc = ec2.Vpc(compute, "Vpc", max_azs=1)
+    home.allow_clients(ec2.SecurityGroup(compute, "Nodes", vpc=vpc))
+    assert rules(compute) == 2
+    synth(data)
+
+
+# Alarms
+
+
+def test_every_figure_of_an_alarm_is_an_argument() -> None:
+    (stack,) = stacks("Stack")
+    home = HOMES["efs"](stack, ec2.Vpc(stack, "Vpc", max_azs=1))
+    topic = sns.Topic(stack, "Topic")
+    home.alarms.add("Iops", topic, threshold=55, evaluation_periods=2, period=cdk.Duration.minutes(10))
+    home.alarms.add("Iops", actions.SnsAction(topic), id="IopsCritical", threshold=95)
+    first, second = Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm").values()
+    assert (first["Properties"]["Threshold"], first["Properties"]["EvaluationPeriods"]) == (55, 2)
+    assert first["Properties"]["Period"] == 600
+    assert "over 55 % of its operations for 20 minutes" in first["Properties"]["AlarmDescription"]
+    assert second["Properties"]["Threshold"] == 95
+    assert first["Properties"]["AlarmActions"] == second["Properties"]["OKActions"]
+
+
+@each_home
+def test_all_alarms_of_all_file_systems_take_the_same_arguments(kind: str) -> None:
+    base, other = stacks("Stack", "Alarms")
+    home = HOMES[kind](base, ec2.Vpc(base, "Vpc", max_azs=1))
+    for name in home.alarms.names:
+        alarm = home.alarms.add(
+            name,
+            sns.Topic(other, f"Topic{name}"),
+            threshold=1,
+            evaluation_periods=1,
+            period=cdk.Duration.minutes(10),
+            scope=other,
+        )
+        assert isinstance(alarm, cloudwatch.Alarm)
+    alarms = Template.from_stack(other).find_resources("AWS::CloudWatch::Alarm").values()
+    assert len(alarms) == len(home.alarms.names) >= 3
+    for entry in alarms:
+        assert (entry["Properties"]["Threshold"], entry["Properties"]["EvaluationPeriods"]) == (1, 1)
+
+
+def test_rejects_an_unknown_alarm_and_an_action_that_is_none() -> None:
+    (stack,) = stacks("Stack")
+    lustre = HOMES["lustre"](stack, ec2.Vpc(stack, "Vpc", max_azs=1))
+    topic = sns.Topic(stack, "Topic")
+    with pytest.raises(ValueError, match=r"Stack/Fs: name must be one of Full, DiskBusy.*, got 'full'"):
+        lustre.alarms.add("full", topic)
+    with pytest.raises(ValueError, match=r"leave_out must hold names of Full, .*, got Export"):
+        lustre.alarms.add_all(topic, leave_out=["Export"])
+    with pytest.raises(ValueError, match="action must be an IAlarmAction or an ITopic, got 'arn:"):
+        lustre.alarms.add("Full", "arn:aws:sns:us-east-2:123456789012:topic")
+
+
+def test_an_association_has_alarms_of_both_queues() -> None:
+    (stack,) = stacks("Stack")
+    bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "my-data")
+    link = storage.DataRepositoryAssociation(stack, "Link", file_system=FS, bucket=bucket, path="/data")
+    link.alarms.add_all(sns.Topic(stack, "Topic"))
+    result = Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm").values()
+    publishers = {
+        dimension["Value"]
+        for alarm in result
+        for dimension in alarm["Properties"]["Dimensions"]
+        if dimension["Name"] == "Publisher"
+    }
+    assert publishers == {"AutoExport", "AutoImport"}
+
+
+# Grants
+
+
+PRINCIPALS: dict[str, Callable[[cdk.Stack], iam.IGrantable]] = {
+    "service": lambda stack: iam.ServicePrincipal("bedrock.amazonaws.com"),
+    "account": lambda stack: iam.AccountPrincipal("210987654321"),
+}
+
+
+@pytest.mark.parametrize("kind", PRINCIPALS)
+def test_a_principal_without_policies_is_allowed_by_the_bucket_policy(kind: str) -> None:
+    (stack,) = stacks("Stack")
+    grantee = PRINCIPALS[kind](stack)
+    key = kms.Key(stack, "Key")
+    for grants in (
+        storage.DataBucket(stack, "Data", key=key).grants,
+        storage.ExpressBucket(stack, "Express", zone="use2-az1", key=key).grants,
+    ):
+        grants.read_write(grantee).assert_success()
+    template = Template.from_stack(stack).to_json()["Resources"]
+    allowed = {
+        entry["Type"]
+        for entry in template.values()
+        for statement in (entry["Properties"].get("PolicyDocument") or entry["Properties"].get("KeyPolicy") or {}).get(
+            "Statement", []
+        )
+        if "bedrock" in json.dumps(statement) or "210987654321" in json.dumps(statement)
+    }
+    assert allowed == {"AWS::S3::BucketPolicy", "AWS::S3Express::BucketPolicy", "AWS::KMS::Key"}
+
+
+def test_a_reader_of_an_express_bucket_gets_read_only_sessions() -> None:
+    (stack,) = stacks("Stack")
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
+    storage.ExpressBucket(stack, "Express", zone="use2-az1").grants.read(role)
+    (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
+    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+    assert statement["Condition"] == {"StringEquals": {"s3express:SessionMode": "ReadOnly"}}
+
+
+# Imported file systems in associations
+
+
+def association(stack: cdk.Stack, file_system: Any) -> storage.DataRepositoryAssociation:
+    bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "my-data")
+    return storage.DataRepositoryAssociation(stack, "Link", file_system=file_system, bucket=bucket, path="/data")
+
+
+def test_an_association_takes_imported_file_systems_of_this_library_and_of_the_cdk() -> None:
+    (library,), (other,) = stacks("Ours"), stacks("Theirs")
+    imported = storage.LustreFileSystem.from_lustre_file_system_attributes(
+        library, "Lustre", file_system_id=FS, mount_name="fsx"
+    )
+    group = ec2.SecurityGroup.from_security_group_id(other, "Group", "sg-0123456789abcdef0")
+    of_the_cdk = fsx.LustreFileSystem.from_lustre_file_system_attributes(
+        other, "Lustre", file_system_id=FS, dns_name="fs.example", security_group=group
+    )
+    for stack, file_system in ((library, imported), (other, of_the_cdk)):
+        association(stack, file_system)
+        Template.from_stack(stack).has_resource_properties("AWS::FSx::DataRepositoryAssociation", {"FileSystemId": FS})
+        Annotations.from_stack(stack).has_warning(
+            f"/{stack.node.path}/Link", Match.string_like_regexp("is not created in this app")
+        )
+
+
+def test_an_association_checks_a_file_system_of_the_cdk() -> None:
+    (stack,) = stacks("Stack")
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    scratch = fsx.LustreFileSystem(
+        stack,
+        "Scratch",
+        vpc=vpc,
+        vpc_subnet=vpc.private_subnets[0],
+        storage_capacity_gib=1200,
+        lustre_configuration=fsx.LustreConfiguration(deployment_type=fsx.LustreDeploymentType.SCRATCH_1),
+    )
+    with pytest.raises(ValueError, match=r"Stack/Link: a SCRATCH_1 file system takes no associations"):
+        association(stack, scratch)
+
+
+def test_rejects_a_file_system_that_is_none() -> None:
+    (stack,) = stacks("Stack")
+    with pytest.raises(ValueError, match=r"Stack/Link: file_system must be an ILustreFileSystem or an .* or a string"):
+        association(stack, None)
+
+
+# Wrong input
+
+
+@each_home
+def test_rejects_a_subnet_of_another_vpc(kind: str) -> None:
+    (stack,) = stacks("Stack")
+    vpc, other = ec2.Vpc(stack, "Own", max_azs=1), ec2.Vpc(stack, "Other", max_azs=1)
+
+    class Mixed:
+        """The VPC of one, the subnets of the other."""
+
+        private_subnets = other.private_subnets
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(vpc, name)
+
+    with pytest.raises(ValueError, match=r"Stack/Fs: subnet\S* must be a subnet of Stack/Own, got Stack/Other/"):
+        HOMES[kind](stack, Mixed())
+
+
+FAR: dict[str, Callable[[cdk.Stack, ec2.IVpc, kms.IKey], Any]] = {
+    "lustre": lambda stack, vpc, key: storage.LustreFileSystem(
+        stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], spec=SPEC, key=key
+    ),
+    "openzfs": lambda stack, vpc, key: storage.OpenZfsHome(
+        stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], size=size_openzfs(), client_ranges="10.0.0.0/16", key=key
+    ),
+    "efs": lambda stack, vpc, key: storage.EfsHome(stack, "Fs", vpc=vpc, subnets=vpc.private_subnets, key=key),
+    "data": lambda stack, vpc, key: storage.DataBucket(stack, "Fs", key=key),
+    "express": lambda stack, vpc, key: storage.ExpressBucket(stack, "Fs", zone="use2-az1", key=key),
+    "import": lambda stack, vpc, key: storage.DataBucket.from_data_bucket_attributes(
+        stack, "Fs", bucket_name="my-data", key=key
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FAR)
+def test_rejects_a_key_of_another_region(kind: str) -> None:
+    (stack,) = stacks("Stack")
+    key = kms.Key.from_key_arn(stack, "Key", FAR_KEY)
+    with pytest.raises(
+        ValueError, match=r"Stack/Fs: key must be in us-east-2, the region of the stack, got .*us-east-1"
+    ):
+        FAR[kind](stack, ec2.Vpc(stack, "Vpc", max_azs=1), key)
+
+
+def test_rejects_a_log_bucket_and_a_zone_of_another_region() -> None:
+    (stack,) = stacks("Stack")
+    far = s3.Bucket.from_bucket_attributes(stack, "Far", bucket_name="my-logs", region="us-east-1")
+    with pytest.raises(ValueError, match="Stack/Data: access_log_bucket must be in us-east-2"):
+        storage.DataBucket(stack, "Data", access_log_bucket=far)
+    with pytest.raises(ValueError, match=r"Stack/Express: zone must be a zone of us-east-2, .*, got use1-az4"):
+        storage.ExpressBucket(stack, "Express", zone="use1-az4")
+
+
+def test_rejects_efa_nodes_of_another_zone_than_an_imported_file_system() -> None:
+    (stack,) = stacks("Stack")
+    lustre = storage.LustreFileSystem.from_lustre_file_system_attributes(
+        stack, "Lustre", file_system_id=FS, mount_name="fsx", efa=True, zone="us-east-2a", cidr="10.0.128.0/18"
+    )
+    nodes = ec2.SecurityGroup.from_security_group_id(stack, "Nodes", "sg-0123456789abcdef0")
+    far = ec2.Subnet.from_subnet_attributes(
+        stack,
+        "Far",
+        subnet_id="subnet-0123456789abcdef0",
+        availability_zone="us-east-2b",
+        ipv4_cidr_block="10.0.0.0/20",
+    )
+    with pytest.raises(ValueError, match=r"Stack/Lustre: .*us-east-2b can't use EFA to a file system in us-east-2a"):
+        lustre.allow_clients(nodes, subnets=far)
+
+
+def test_rejects_what_an_import_cannot_be() -> None:
+    (stack,) = stacks("Stack")
+    with pytest.raises(ValueError, match="file_system_id must be fs- and 17") as caught:
+        storage.LustreFileSystem.from_lustre_file_system_attributes(
+            stack, "Lustre", file_system_id="lustre", mount_name="a b", cidr="10.0.0.0/99"
+        )
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_rejects_a_number_that_only_a_deployment_knows() -> None:
+    (stack,) = stacks("Stack")
+    days = cdk.CfnParameter(stack, "Days", type="Number").value_as_number
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    with pytest.raises(ValueError, match="Stack/Fs: backup_days must be known at synthesis, got a token"):
+        storage.LustreFileSystem(stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], spec=SPEC, backup_days=days)  # type: ignore[arg-type]
+
+
+def test_single_values_and_names_are_accepted() -> None:
+    (stack,) = stacks("Stack")
+    data = storage.DataBucket(stack, "Data", tier="GLACIER_IR", access_log_bucket=storage.LogBucket(stack, "Logs"))
+    link = storage.DataRepositoryAssociation(
+        stack, "Link", file_system=FS, bucket=data, path="/data", export_events="NEW"
+    )
+    storage.ColdDataRelease(
+        stack, "Release", associations=link, paths="/data/old", not_accessed_for_days=7, mount_options="relatime"
+    )
+    template = Template.from_stack(stack)
+    template.has_resource_properties(
+        "AWS::FSx::DataRepositoryAssociation", {"S3": {"AutoExportPolicy": {"Events": ["NEW"]}}}
+    )
+    (schedule,) = template.find_resources("AWS::Scheduler::Schedule").values()
+    assert '"Paths":["data/old"]' in json.dumps(schedule).replace("\\", "")

@@ -1,0 +1,401 @@
+"""For every alert: exporters' samples in which it fires, in which it stays silent, and in which it clears."""
+
+import re
+from dataclasses import dataclass
+
+Series = dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Three stories of an alert, in samples a minute as promtool writes them: `0x9 1x9` is ten of 0, then ten of 1.
+
+    Args:
+        fires: Samples, and the minute in which it fires.
+        silent: Samples close to those, and the minute in which it does not.
+        clears: Samples, the minute in which it fires, and the one in which it has cleared.
+    """
+
+    fires: tuple[Series, int]
+    silent: tuple[Series, int]
+    clears: tuple[Series, int, int]
+
+
+def node(metric: str, values: str, number: int = 1, /, **labels: str) -> Series:
+    of_node = {
+        "cluster": "llama",
+        "instance": f"i-{number}",
+        "instance_type": "p5.48xlarge",
+        "zone": "use2-az1",
+        "group": "train",
+    }
+    inside = ",".join(f'{key}="{value}"' for key, value in (of_node | labels).items())
+    return {f"{metric}{{{inside}}}": values}
+
+
+def gpu(metric: str, values: str, number: int = 1, index: int = 0, **labels: str) -> Series:
+    # What dcgm-exporter labels beside: it must not matter.
+    return node(metric, values, number, job="dcgm", gpu=str(index), UUID=f"GPU-{index}", **labels)
+
+
+def up(values: str, job: str, number: int = 1) -> Series:
+    return node("up", values, number, job=job)
+
+
+def cluster(metric: str, values: str, **labels: str) -> Series:
+    inside = ",".join(f'{key}="{value}"' for key, value in ({"cluster": "llama"} | labels).items())
+    return {f"{metric}{{{inside}}}": values}
+
+
+def job(metric: str, values: str, name: str = "7") -> Series:
+    return node(metric, values, job="node", job_id=name)
+
+
+def at_work(values: str = "1x90", number: int = 1, gpus: int = 2) -> Series:
+    """GPUs of a node that belong to job 7."""
+    result: Series = {}
+    for index in range(gpus):
+        result |= node("ultracluster_gpu_job", values, number, gpu=str(index), job_id="7")
+    return result
+
+
+def threshold(series: str, bad: str, good: str, *, wait: int = 0, window: int = 0, make: object = None) -> Case:
+    """A value that is bad, is good, and becomes good again."""
+    maker = make if callable(make) else gpu
+    end = wait + 15
+    return Case(
+        fires=(maker(series, f"{bad}x60"), end),
+        silent=(maker(series, f"{good}x60"), end),
+        clears=(maker(series, f"{bad}x{end} {good}x{window + 20}"), end, end + window + 8),
+    )
+
+
+def counter(metric: str, step: float, *, wait: int = 0, ok: float = 0) -> Case:
+    """A counter that grows, one that does not, and one that stops."""
+    grown = 20 * step
+    return Case(
+        fires=(gpu(metric, f"0x9 {step}+{step}x60"), wait + 25),
+        silent=(gpu(metric, f"5+{ok}x90"), wait + 25),
+        clears=(gpu(metric, f"0x9 {step}+{step}x{wait + 19} {grown + wait * step}x90"), wait + 25, wait + 60),
+    )
+
+
+def xid(code: int, harmless: int, hold: int) -> Case:
+    """Five minutes in dcgm-exporter's window, as after one XID; another's code does not count."""
+    metric = "DCGM_EXP_XID_ERRORS_COUNT"
+    once = "_x9 1x4 0x90"
+    return Case(
+        fires=(gpu(metric, once, xid=str(code)), 12),
+        silent=(gpu(metric, once, xid=str(harmless)), 12),
+        clears=(gpu(metric, once, xid=str(code)), 12, 17 + hold),
+    )
+
+
+def missing(expected: str, have: str, job_name: str, *, wait: int) -> Case:
+    """Devices of which one is gone, all are there, one comes back."""
+    base = node(expected, "2x60") | up("1x60", job_name)
+    return Case(
+        fires=(base | gpu(have, "40x60", device="a"), wait + 5),
+        silent=(base | gpu(have, "40x60", device="a") | gpu(have, "40x60", index=1, device="b"), wait + 5),
+        clears=(
+            base | gpu(have, "40x60", device="a") | gpu(have, f"_x{wait + 9} 40x40", index=1, device="b"),
+            wait + 5,
+            wait + 15,
+        ),
+    )
+
+
+def at_node(metric: str, values: str) -> Series:
+    return node(metric, values, job="node")
+
+
+def with_labels(**labels: str) -> object:
+    return lambda metric, values: node(metric, values, **labels)
+
+
+def slurm(metric: str, values: str) -> Series:
+    return cluster(metric, values)
+
+
+def efa(counter_name: str, bad: str, good: str, *, wait: int) -> Case:
+    metric = f"node_amazonefa_{counter_name}"
+    packets = node("node_amazonefa_tx_pkts", "0+600000x90", device="rdmap0s0", port="1")
+    others = {
+        f"node_amazonefa_{name}": node(f"node_amazonefa_{name}", "0x90", device="rdmap0s0", port="1")
+        for name in ("unresponsive_remote_events", "impaired_remote_conn_events")
+    }
+
+    def made(values: str) -> Series:
+        rest = {key: value for name, item in others.items() if name != metric for key, value in item.items()}
+        return packets | rest | node(metric, values, device="rdmap0s0", port="1")
+
+    return Case(
+        fires=(made(f"0+{bad}x90"), wait + 10),
+        silent=(made(f"0+{good}x90"), wait + 10),
+        clears=(made(f"0+{bad}x{wait + 10} {int(bad) * (wait + 10)}x90"), wait + 10, wait + 25),
+    )
+
+
+_UTIL, _TENSOR, _ENGINE = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
+_HUNG = at_work() | gpu(_UTIL, "100x90") | gpu(_UTIL, "100x90", index=1)
+_STEPS = at_work("1x90")
+_CLOCK = "DCGM_FI_DEV_SM_CLOCK"
+
+
+def _clocks(slow: str) -> Series:
+    result: Series = {}
+    for number in (1, 2, 3):
+        result |= at_work(number=number, gpus=1) | gpu(_CLOCK, slow if number == 1 else "1900x90", number)
+    return result
+
+
+def _collectives(late: str) -> Series:
+    result: Series = {}
+    for number in (1, 2, 3):
+        result |= node(
+            "nccl_collective_exec_time_microseconds", late if number == 1 else "4000x90", number,
+            slurm_job_id="7", comm_name="dp", collective="AllReduce", message_size="1-2MB", n_nodes="3",
+        )  # fmt: skip
+    return result
+
+
+def _tokens(metric: str, values: str) -> Series:
+    return node(metric, values, model_name="llama")
+
+
+def _two_nodes(second: str) -> Series:
+    """Two nodes of job 7, of which the second falls silent: all of it, `up` too."""
+    result = up("1x90", "node", 1) | at_work("1x90", 1)
+    result |= up(second, "node", 2) | at_work(second, 2)
+    return result
+
+
+_LOST = _two_nodes("1x9")
+_EXPECTED = 3  # in the inventory of the test
+
+
+def _nodes(*values: str) -> Series:
+    return {key: value for number, item in enumerate(values) for key, value in up(item, "node", number).items()}
+
+
+def _asked(values: str, name: str, number: int) -> Series:
+    """Series of a source that a node's agent scrapes, while another node answers."""
+    return up("1x200", "node", 1) | up(values, name, number)
+
+
+CASES: dict[str, Case] = {
+    "GpuXidFatal": xid(79, 48, 30),
+    "GpuXidReset": xid(48, 79, 30),
+    # 999 is a code that nobody has published advice for.
+    "GpuXidWatch": xid(999, 31, 5),
+    "GpuXidApplication": xid(31, 63, 5),
+    "GpuEccUncorrected": counter("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", 1),
+    "GpuRowRemapFailed": threshold("DCGM_FI_DEV_ROW_REMAP_FAILURE", "1", "0"),
+    "GpuRowRemapPending": threshold("DCGM_FI_DEV_ROW_REMAP_PENDING", "1", "0", wait=5),
+    "GpuHardwareSlowdown": threshold(
+        "DCGM_EXP_CLOCK_EVENTS_COUNT",
+        "5",
+        "0",
+        wait=5,
+        make=lambda metric, values: gpu(metric, values, clock_event="hw_thermal"),
+    ),
+    "GpuThermalThrottle": counter("DCGM_FI_DEV_THERMAL_VIOLATION", 6e9, wait=10, ok=1e9),
+    "GpuTemperatureHigh": threshold("DCGM_FI_DEV_GPU_TEMP_CELSIUS", "90", "84", wait=5),
+    "GpuMissing": missing("ultracluster_expected_gpus", "DCGM_FI_DEV_GPU_TEMP", "dcgm", wait=5),
+    "NvlinkErrors": counter("DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", 1),
+    "NvlinkRecoveryFailed": counter("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", 1),
+    "PcieReplays": counter("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", 60, wait=15, ok=1),
+    "GpuMetricImplausible": threshold("DCGM_FI_DEV_GPU_UTIL_RATIO", "97", "0.97", wait=5),
+    "GpuMetricsUnrecognised": Case(
+        fires=(up("1x60", "dcgm") | gpu("DCGM_FI_DEV_GPU_TEMP_KELVIN", "300x60"), 10),
+        silent=(up("1x60", "dcgm") | gpu("DCGM_FI_DEV_GPU_TEMP", "40x60"), 10),
+        clears=(up("1x60", "dcgm") | gpu("DCGM_FI_DEV_GPU_TEMP", "_x12 40x60"), 10, 20),
+    ),
+    "NodeLost": Case(
+        fires=(_LOST, 15),
+        # The job has ended on both before the second is given back.
+        silent=(
+            up("1x90", "node", 1) | at_work("1x9", 1) | up("1x19", "node", 2) | at_work("1x9", 2),
+            30,
+        ),
+        clears=(_two_nodes("1x9 _x9 1x60"), 15, 25),
+    ),
+    "NodesMissing": Case(
+        fires=(_nodes("1x90", "1x90", "1x9"), 35),
+        silent=(_nodes("1x90", "1x90", "1x90"), 35),
+        clears=(_nodes("1x90", "1x90", "1x9 _x29 1x60"), 35, 45),
+    ),
+    "NodeUnhealthy": threshold("ultracluster_health_ok", "0", "1", wait=2, make=with_labels(check="mounts")),
+    "LustreOverTcp": threshold("ultracluster_mount_over_efa", "0", "1", wait=5, make=with_labels(path="/fsx")),
+    "MountSlow": threshold("ultracluster_mount_check_seconds", "4", "0.1", wait=10, make=with_labels(path="/fsx")),
+    "NodeDiskFull": threshold(
+        "node_filesystem_avail_bytes",
+        "5",
+        "50",
+        wait=10,
+        make=lambda metric, values: (
+            node(metric, values, mountpoint="/", fstype="xfs")
+            | node("node_filesystem_size_bytes", "100x90", mountpoint="/", fstype="xfs")
+        ),
+    ),
+    "NodeMemoryLow": threshold(
+        "node_memory_MemAvailable_bytes",
+        "4",
+        "40",
+        wait=5,
+        make=lambda metric, values: at_node(metric, values) | at_node("node_memory_MemTotal_bytes", "100x90"),
+    ),
+    "EfaDeviceMissing": missing("ultracluster_expected_efa_devices", "node_amazonefa_info", "node", wait=5),
+    "EfaReceiveDrops": efa("rx_drops", "60", "0", wait=10),
+    "EfaRetransmits": efa("retrans_pkts", "12000", "600", wait=10),
+    "EfaPathTrouble": efa("unresponsive_remote_events", "6", "0", wait=5),
+    "JobHung": Case(
+        fires=(_HUNG | gpu(_TENSOR, "0x90") | gpu(_TENSOR, "0x90", index=1), 15),
+        silent=(_HUNG | gpu(_TENSOR, "0.4x90") | gpu(_TENSOR, "0.4x90", index=1), 15),
+        clears=(_HUNG | gpu(_TENSOR, "0x19 0.4x60") | gpu(_TENSOR, "0x19 0.4x60", index=1), 15, 25),
+    ),
+    "JobStepStalled": Case(
+        fires=(_STEPS | job("train_step", "100+1x9 109x60"), 40),
+        silent=(_STEPS | job("train_step", "100+1x90"), 40),
+        clears=(_STEPS | job("train_step", "100+1x9 109x34 110+1x60"), 40, 48),
+    ),
+    "JobIdleGpus": Case(
+        fires=(at_work() | gpu(_ENGINE, "0.9x90") | gpu(_ENGINE, "0x90", index=1), 20),
+        silent=(at_work() | gpu(_ENGINE, "0.9x90") | gpu(_ENGINE, "0.8x90", index=1), 20),
+        clears=(at_work() | gpu(_ENGINE, "0.9x90") | gpu(_ENGINE, "0x24 0.9x60", index=1), 20, 30),
+    ),
+    "StragglerClock": Case(
+        fires=(_clocks("1400x90"), 25),
+        silent=(_clocks("1800x90"), 25),
+        clears=(_clocks("1400x24 1900x60"), 25, 45),
+    ),
+    "StragglerNccl": Case(
+        fires=(_collectives("900x90"), 15),
+        silent=(_collectives("3900x90"), 15),
+        clears=(_collectives("900x19 3900x60"), 15, 25),
+    ),
+    "NcclRanksMissing": threshold("ultracluster_nccl_ras_missing_ranks", "8", "0", wait=2, make=job),
+    "CheckpointStale": Case(
+        fires=(
+            at_work()
+            | job("train_last_checkpoint_timestamp_seconds", "0x90")
+            | job("train_checkpoint_interval_seconds", "600x90"),
+            30,
+        ),
+        silent=(
+            at_work()
+            | job("train_last_checkpoint_timestamp_seconds", "0x9 600x90")
+            | job("train_checkpoint_interval_seconds", "600x90"),
+            28,
+        ),
+        clears=(
+            at_work()
+            | job("train_last_checkpoint_timestamp_seconds", "0x34 2100x60")
+            | job("train_checkpoint_interval_seconds", "600x90"),
+            30,
+            40,
+        ),
+    ),
+    "JobGoodputLow": Case(
+        fires=(job("train_productive_seconds_total", "0+30x180"), 60),
+        # A job that has just begun.
+        silent=(at_work() | job("train_productive_seconds_total", "0+55x180"), 40),
+        # It starts again for half an hour, and says nothing.
+        clears=(
+            at_work("1x240") | job("train_productive_seconds_total", "0+57x30 _x30 0+57x180"),
+            90,
+            150,
+        ),
+    ),
+    # One rank of two is enough. promtool takes no "NaNx9".
+    "LossNotFinite": threshold(
+        "train_loss",
+        "NaN",
+        "2.1",
+        wait=2,
+        make=lambda metric, values: (
+            job(metric, "2.1x90")
+            | node(metric, re.sub(r"NaNx(\d+)", lambda m: " ".join(["NaN"] * (int(m[1]) + 1)), values), 2, job_id="7")
+        ),
+    ),
+    "InferenceQueueLong": threshold(
+        "vllm:num_requests_waiting",
+        "50",
+        "5",
+        wait=5,
+        make=lambda metric, values: _tokens(metric, values) | _tokens("vllm:num_requests_running", "20x90"),
+    ),
+    "InferenceCacheFull": threshold("vllm:gpu_cache_usage_perc", "0.99", "0.7", wait=10, make=_tokens),
+    "SlurmNodesDown": threshold("slurm_nodes_down", "2", "0", wait=10, make=slurm),
+    "SlurmNodesDrained": threshold("slurm_nodes_drain", "1", "0", wait=30, make=slurm),
+    "KubernetesNodeNotReady": threshold(
+        "kube_node_status_condition",
+        "1",
+        "0",
+        wait=5,
+        make=lambda metric, values: cluster(metric, values, condition="Ready", status="unknown", node="a"),
+    ),
+    "AcceleratorUnhealthy": threshold(
+        "kube_node_status_condition",
+        "1",
+        "0",
+        wait=2,
+        make=lambda metric, values: cluster(
+            metric, values, condition="AcceleratedHardwareReady", status="false", node="a"
+        ),
+    ),
+    "KueueWaiting": threshold(
+        "kueue_admitted_active_workloads",
+        "0",
+        "1",
+        wait=60,
+        make=lambda metric, values: (
+            cluster(metric, values.replace("x60", "x90"), cluster_queue="a")
+            | cluster("kueue_pending_workloads", "3x120", cluster_queue="a", status="inadmissible")
+        ),
+    ),
+    "ExporterDown": threshold("dcgm", "0", "1", wait=5, make=lambda name, values: up(values, name)),
+    # All of Slurm's login nodes may be lost; of two that ask one is enough; it answers again.
+    "SourceSilent": Case(
+        fires=(_asked("1x29 _x90", "slurm-nodes", 8) | _asked("1x9 0x110", "slurm-nodes", 9), 45),
+        silent=(_asked("1x29 _x90", "slurm-nodes", 8) | _asked("1x120", "slurm-nodes", 9), 45),
+        clears=(_asked("1x29 0x30 1x60", "slurm-nodes", 8), 45, 65),
+    ),
+    "TextfileStale": threshold(
+        "node_textfile_mtime_seconds",
+        "0",
+        "1200",
+        wait=5,
+        make=lambda metric, values: node(metric, values, file="/var/lib/x/ultracluster_node.prom"),
+    ),
+    "MetricsBehind": threshold(
+        "prometheus_remote_storage_queue_highest_sent_timestamp_seconds",
+        "1000",
+        "1990",
+        wait=5,
+        make=lambda metric, values: (
+            node(metric, values, job="agent", remote_name="amp", url="u")
+            | node("prometheus_remote_storage_highest_timestamp_in_seconds", "2000x90", job="agent")
+        ),
+    ),
+    # There is no series of dropped samples before the first one, and then it has a label of its own.
+    "MetricsLost": Case(
+        fires=(node("prometheus_remote_storage_samples_failed_total", "0+60x90", job="agent"), 20),
+        silent=(node("prometheus_remote_storage_samples_failed_total", "5x90", job="agent"), 20),
+        clears=(
+            node("prometheus_remote_storage_samples_failed_total", "0x90", job="agent")
+            | node("prometheus_remote_storage_samples_dropped_total", "0+60x24 1440x90", job="agent", reason="too_old"),
+            20,
+            35,
+        ),
+    ),
+    "SeriesNearQuota": threshold(
+        "scrape_samples_post_metric_relabeling", "1.7e6", "1.5e6", wait=15, make=with_labels(job="node")
+    ),
+    "NoNodes": Case(
+        fires=({}, 15),
+        silent=(_nodes("1x60"), 15),
+        clears=(_nodes("_x19 1x60"), 15, 25),
+    ),
+    # It never clears; its end is the message. So its test is that it fires when rules are evaluated.
+}

@@ -1,0 +1,38 @@
+"""Boot scripts of a cluster's nodes, from the assets of their template."""
+
+import base64
+import hashlib
+import io
+import tarfile
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk.assertions import Template
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.stacks import ClusterStacks
+
+
+def boots(cluster: ClusterFile) -> dict[str, tuple[dict[str, str], list[list[str]]]]:
+    """The files that each node group writes at boot, and its mounts with their devices, by construct."""
+    app = cdk.App()
+    stacks = ClusterStacks(app, cluster=cluster)
+    result = {}
+    template = Template.from_stack(stacks.compute)
+    for logical_id, created in template.find_resources("AWS::PCS::ComputeNodeGroup").items():
+        (script,) = created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+        checksum = script["ScriptSource"]["Checksum"]
+        stored = (Path(app.outdir) / f"asset.{checksum}.sh").read_bytes()
+        assert hashlib.sha256(stored).hexdigest() == checksum
+        files = _files(stored.decode())
+        lines = [line.split() for line in files["etc/ultracluster/boot-mounts"].splitlines()]
+        assert len(lines) == len(script.get("Arguments", []))
+        result[logical_id] = (files, lines)
+    return result
+
+
+def _files(script: str) -> dict[str, str]:
+    packed = base64.b64decode(script.split("\n#FILES\n")[1])
+    with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
+        members = {member.name: opened.extractfile(member) for member in opened}
+    return {name: file.read().decode() for name, file in members.items() if file}

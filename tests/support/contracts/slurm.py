@@ -1,0 +1,241 @@
+"""Rows of `ultracluster.slurm`."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from support import ROOT
+from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._world import World
+from ultracluster import clusterfile, compute, network, slurm, storage
+from ultracluster.boot import NodeBoot, NodeFile, User, boot_script
+
+_FILE = ROOT / "examples" / "slurm-minimal.yaml"
+_IMAGE = "ami-0123456789abcdef0"
+_PROFILE = "arn:aws:iam::123456789012:instance-profile/aws-pcs/Nodes"
+_NO_NETWORK = No("it has no network interface")
+_NO_ROLE = No("it has no role")
+_NO_TOKENS = No("every text of it must be known at synthesis")
+_NOT_PASSED = No("no other construct refers to it")
+_NO_PERMISSIONS = No("there is nothing that a principal could be allowed to do with it")
+
+
+def _cluster(scope: Construct, id: str, world: World, **more: Any) -> slurm.PcsCluster:
+    arguments: dict[str, Any] = {"name": "llama", "max_instances": 8, "subnet": world.subnet, **more}
+    return slurm.PcsCluster(scope, id, security_groups=[world.security_group], **arguments)
+
+
+def _of_world(world: World, id: str, create: Any) -> Any:
+    """A construct beside the resources of a world, created once."""
+    return world.stack.node.try_find_child(id) or create(world.stack, id, world)
+
+
+def _template(scope: Construct, id: str, world: World) -> compute.NodeGroupTemplate:
+    return compute.NodeGroupTemplate(
+        scope,
+        id,
+        instance_type="p5en.48xlarge",
+        service="pcs",
+        security_groups=[world.security_group],
+        subnet=world.subnet,
+        image=_IMAGE,
+        capacity=compute.CapacityBlock(
+            reservation_id="cr-0123456789abcdef0", ends=datetime(2026, 12, 18, 11, 30, tzinfo=UTC)
+        ),
+    )
+
+
+_BOOT = boot_script(NodeBoot(files=(NodeFile(path="/etc/motd", text="hello\n", mode="0644"),), units=()), mounts=[])
+
+
+def _nodes(scope: Construct, id: str, world: World) -> slurm.PcsComputeNodeGroup:
+    cluster = _of_world(world, "Slurm", _cluster)
+    template = _template(scope, f"{id}Template", world)
+    return slurm.PcsComputeNodeGroup(scope, id, cluster=cluster, name="train", template=template, count=2, boot=_BOOT)
+
+
+def _imported(scope: Construct, id: str) -> slurm.IPcsCluster:
+    role = iam.Role.from_role_arn(scope, f"{id}Role", "arn:aws:iam::123456789012:role/aws-pcs/Nodes")
+    return slurm.PcsCluster.from_pcs_cluster_attributes(
+        scope, id, cluster_id="pcs_abc123", slurm_version="25.11", node_role=role, instance_profile_arn=_PROFILE
+    )
+
+
+def _slurm_cluster(scope: Construct, id: str, world: World) -> slurm.SlurmCluster:
+    cluster = clusterfile.load(_FILE)
+    nodes = network.Network(
+        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
+    )
+    return slurm.SlurmCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
+
+
+ROWS: dict[str, Row] = {
+    "NodeScripts": Row(
+        make=lambda scope, id, world: slurm.NodeScripts(scope, id, role=world.role),
+        connects=_NO_NETWORK,
+        grants=No("it grants its own objects to the role of the nodes"),
+        principal=_NO_ROLE,
+        tags=No("its objects are assets of the CDK, and its policy has no tags"),
+        default_child=No("it is a set of assets"),
+        tokens=_NO_TOKENS,
+        twin=_NOT_PASSED,
+    ),
+    "NodeUsers": Row(
+        make=lambda scope, id, world: slurm.NodeUsers(
+            scope, id, cluster="llama", users=[User(name="ada", uid=2001, ssh_keys=())]
+        ),
+        connects=_NO_NETWORK,
+        grants=Grants(methods=("read",)),
+        principal=_NO_ROLE,
+        tags=["AWS::SSM::Parameter"],
+        default_child=No("it is a set of parameters"),
+        tokens=_NO_TOKENS,
+        twin=No("nodes know it by the name of the cluster"),
+    ),
+    "PcsCluster": Row(
+        make=_cluster,
+        connects=Connects(default_port="6817"),
+        grants=Grants(methods=("read",)),
+        principal=True,
+        tags=["AWS::PCS::Cluster", "AWS::IAM::Role"],
+        default_child="AWS::PCS::Cluster",
+        tokens=lambda scope, id, world: _cluster(
+            scope,
+            id,
+            world,
+            subnet=ec2.Subnet.from_subnet_id(scope, f"{id}Subnet", world.token("SubnetId")),
+            node_role=iam.Role.from_role_arn(scope, f"{id}Role", world.token("RoleArn")),
+            instance_profile=iam.InstanceProfile.from_instance_profile_arn(
+                scope, f"{id}Profile", world.token("ProfileArn")
+            ),
+        ),
+        twin=Twin(make=_imported, interface=slurm.IPcsCluster),
+    ),
+    "PcsComputeNodeGroup": Row(
+        make=_nodes,
+        connects=Connects(default_port="6818"),
+        grants=Grants(methods=("read", "start_session")),
+        principal=True,
+        tags=["AWS::PCS::ComputeNodeGroup"],
+        default_child="AWS::PCS::ComputeNodeGroup",
+        tokens=lambda scope, id, world: slurm.PcsComputeNodeGroup(
+            scope,
+            id,
+            cluster=slurm.PcsCluster.from_pcs_cluster_attributes(
+                scope,
+                f"{id}Slurm",
+                cluster_id=world.token("ClusterId"),
+                slurm_version="25.11",
+                node_role=world.role,
+                instance_profile_arn=world.token("ProfileArn"),
+            ),
+            name="train",
+            template=_template(scope, f"{id}Template", world),
+            count=2,
+        ),
+        twin=Twin(
+            make=lambda scope, id: slurm.PcsComputeNodeGroup.from_pcs_compute_node_group_attributes(
+                scope, id, cluster=_imported(scope, f"{id}Slurm"), node_group_id="pcs_def456", name="train"
+            ),
+            interface=slurm.IPcsComputeNodeGroup,
+        ),
+    ),
+    "PcsDrain": Row(
+        make=lambda scope, id, world: slurm.PcsDrain(
+            scope,
+            id,
+            cluster=_of_world(world, "Slurm", _cluster),
+            login=_of_world(world, "Nodes", _nodes),
+            node_group=_of_world(world, "Nodes", _nodes),
+            notices=_of_world(
+                world,
+                "Notices",
+                lambda scope, id, world: compute.CapacityNotices(scope, id, reservation_ids=["cr-0123456789abcdef0"]),
+            ),
+        ),
+        connects=_NO_NETWORK,
+        grants=_NO_PERMISSIONS,
+        principal=No("its role runs one document and publishes to one topic"),
+        tags=["AWS::IAM::Role"],
+        default_child=No("it is two schedules of equal rank"),
+        tokens=_NO_TOKENS,
+        twin=_NOT_PASSED,
+    ),
+    "PcsLoginNodeGroup": Row(
+        make=lambda scope, id, world: slurm.PcsLoginNodeGroup(
+            scope,
+            id,
+            cluster=_of_world(world, "Slurm", _cluster),
+            instance_type="c7i.8xlarge",
+            subnet=world.subnet,
+            security_groups=[world.security_group],
+            image=_IMAGE,
+        ),
+        connects=Connects(default_port="6818"),
+        grants=Grants(methods=("read", "start_session")),
+        principal=True,
+        tags=["AWS::PCS::ComputeNodeGroup"],
+        default_child=No("its main child is a PcsComputeNodeGroup, `node_group`"),
+        tokens=No("its node group takes them"),
+        twin=No("an existing one is imported as PcsComputeNodeGroup"),
+    ),
+    "PcsQueue": Row(
+        make=lambda scope, id, world: slurm.PcsQueue(
+            scope,
+            id,
+            cluster=_of_world(world, "Slurm", _cluster),
+            name="train",
+            node_groups=[_of_world(world, "Nodes", _nodes)],
+        ),
+        connects=_NO_NETWORK,
+        grants=_NO_PERMISSIONS,
+        principal=_NO_ROLE,
+        tags=["AWS::PCS::Queue"],
+        default_child="AWS::PCS::Queue",
+        tokens=lambda scope, id, world: slurm.PcsQueue(
+            scope,
+            id,
+            cluster=_imported(scope, f"{id}Slurm"),
+            name="train",
+            node_groups=[
+                slurm.PcsComputeNodeGroup.from_pcs_compute_node_group_attributes(
+                    scope,
+                    f"{id}Nodes",
+                    cluster=_imported(scope, f"{id}Other"),
+                    node_group_id=world.token("NodeGroupId"),
+                    name="train",
+                )
+            ],
+        ),
+        twin=_NOT_PASSED,
+    ),
+    "SlurmAccounts": Row(
+        make=lambda scope, id, world: slurm.SlurmAccounts(
+            scope,
+            id,
+            cluster=_of_world(world, "Slurm", _cluster),
+            login=_of_world(world, "Nodes", _nodes),
+            script="sacctmgr --immediate add account research\n",
+        ),
+        connects=_NO_NETWORK,
+        grants=_NO_PERMISSIONS,
+        principal=_NO_ROLE,
+        tags=["AWS::SSM::Document"],
+        default_child="AWS::SSM::Association",
+        tokens=_NO_TOKENS,
+        twin=_NOT_PASSED,
+    ),
+    "SlurmCluster": Row(
+        make=_slurm_cluster,
+        connects=No("its controller connects: `controller`"),
+        grants=No("its controller has them: `controller`"),
+        principal=No("its controller is one: `controller`"),
+        tags=["AWS::PCS::Cluster", "AWS::IAM::Role"],
+        default_child=No("its main child is a PcsCluster, `controller`"),
+        tokens=No("it takes a cluster file"),
+        twin=_NOT_PASSED,
+    ),
+}

@@ -1,0 +1,82 @@
+"""Rows of `ultracluster.stacks`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from support import ROOT
+from support.contracts._row import No, Row
+from support.contracts._world import World
+from ultracluster import clusterfile, network, stacks, storage
+from ultracluster.slurm import SlurmCluster
+
+_FILE = clusterfile.load(ROOT / "examples" / "slurm-512-gpus.yaml")
+_PARTS = "its parts connect and grant"
+
+
+def _network(world: World) -> network.Network:
+    return network.Network(
+        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
+    )
+
+
+def _orchestrator(world: World) -> SlurmCluster:
+    child: Any = world.stack.node.try_find_child("Slurm")
+    given = {"cluster": _FILE, "network": _network(world), "storage": storage.Storage()}
+    return child or SlurmCluster(world.stack, "Slurm", **given)  # type: ignore[arg-type]
+
+
+def _row(make: Callable[[Construct, str, World], Any], *tagged: str) -> Row:
+    return Row(
+        make=make,
+        connects=No(_PARTS),
+        grants=No(_PARTS),
+        principal=No(_PARTS),
+        tags=tagged or No("ClusterStacks sets the tags of the cluster file on them"),
+        default_child=No("it has no main resource"),
+        tokens=No("it takes a cluster file"),
+        twin=No("a whole cluster is imported by its parts"),
+    )
+
+
+def _in_the_environment_of(scope: Construct) -> dict[str, Any]:
+    stack = cdk.Stack.of(scope)
+    return {"cluster": _FILE, "env": cdk.Environment(account=stack.account, region=stack.region)}
+
+
+ROWS: dict[str, Row] = {
+    "ClusterStack": _row(
+        lambda scope, id, world: stacks.ClusterStack(
+            scope, id, network=_network(world), storage=storage.Storage(), **_in_the_environment_of(scope)
+        )
+    ),
+    "ComputeStack": _row(
+        lambda scope, id, world: stacks.ComputeStack(
+            scope, id, orchestrator=_orchestrator(world), **_in_the_environment_of(scope)
+        )
+    ),
+    "NetworkStack": _row(lambda scope, id, world: stacks.NetworkStack(scope, id, **_in_the_environment_of(scope))),
+    "ObservabilityStack": _row(
+        lambda scope, id, world: stacks.ObservabilityStack(
+            scope,
+            id,
+            network=_network(world),
+            storage=storage.Storage(),
+            orchestrator=_orchestrator(world),
+            **_in_the_environment_of(scope),
+        )
+    ),
+    "StorageStack": _row(
+        lambda scope, id, world: stacks.StorageStack(
+            scope, id, network=_network(world), **_in_the_environment_of(scope)
+        )
+    ),
+    "UltraCluster": _row(
+        lambda scope, id, world: stacks.UltraCluster(scope, id, cluster=_FILE, network=_network(world)),
+        "AWS::PCS::Cluster",
+        "AWS::FSx::FileSystem",
+        "AWS::APS::Workspace",
+    ),
+}

@@ -1,0 +1,106 @@
+"""Stacks on a local cloud, through boto3: what the tests of the rehearsal share."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError
+
+from cdk_rehearsal.rehearsal import Entry, LocalCloud
+from ultracluster.testing import UPDATE_RULES
+
+REGION = "us-east-2"
+Template = dict[str, Any]
+_numbers = count(1)
+
+
+class Stacks:
+    """Deploys templates with the API that the CDK CLI uses."""
+
+    def __init__(self, cloud: LocalCloud) -> None:
+        self.cloud = cloud
+        self.cloudformation = self.client("cloudformation")
+
+    def client(self, service: str) -> Any:
+        variables = self.cloud.environment(REGION)
+        return boto3.client(
+            service,
+            endpoint_url=self.cloud.endpoint,
+            region_name=REGION,
+            aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    def name(self) -> str:
+        return f"stack{next(_numbers)}"
+
+    def create(self, resources: Template, name: str | None = None, **sections: Any) -> str:
+        """Create a stack and return its name; `status` has the result."""
+        name = name or self.name()
+        self.cloudformation.create_stack(StackName=name, TemplateBody=body(resources, **sections))
+        return name
+
+    def update(self, name: str, resources: Template, **sections: Any) -> None:
+        self.cloudformation.update_stack(StackName=name, TemplateBody=body(resources, **sections))
+
+    def delete(self, name: str) -> str:
+        stack = self.describe(name)
+        self.cloudformation.delete_stack(StackName=name)
+        return str(self.describe(stack["StackId"])["StackStatus"])
+
+    def describe(self, name: str) -> dict[str, Any]:
+        return dict(self.cloudformation.describe_stacks(StackName=name)["Stacks"][0])
+
+    def status(self, name: str) -> str:
+        return str(self.describe(name)["StackStatus"])
+
+    def reasons(self, name: str) -> str:
+        """Return the reasons of every failed resource, as the CDK CLI shows them."""
+        events = self.cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+        failed = [event for event in events if event["ResourceStatus"].endswith("_FAILED")]
+        return "\n".join(event["ResourceStatusReason"] for event in failed)
+
+    def outputs(self, name: str) -> dict[str, str]:
+        return {item["OutputKey"]: item["OutputValue"] for item in self.describe(name).get("Outputs", [])}
+
+    def ids(self, name: str) -> dict[str, str]:
+        result = self.cloudformation.describe_stack_resources(StackName=name)["StackResources"]
+        return {item["LogicalResourceId"]: item["PhysicalResourceId"] for item in result}
+
+    def entries(self, name: str) -> list[Entry]:
+        return [entry for entry in self.cloud.journal if entry.stack == name]
+
+    def happened(self, name: str) -> list[tuple[str, str]]:
+        return [(entry.action.value, entry.logical_id) for entry in self.entries(name)]
+
+    def refusal(self, resources: Template, **sections: Any) -> str:
+        """Return the message with which a template is rejected before anything is created."""
+        try:
+            self.create(resources, **sections)
+        except ClientError as error:
+            return str(error)
+        raise AssertionError("the template was not refused")
+
+
+@contextmanager
+def local_stacks() -> Iterator[Stacks]:
+    with LocalCloud(update_rules=UPDATE_RULES) as cloud:
+        yield Stacks(cloud)
+
+
+def body(resources: Template, **sections: Any) -> str:
+    return json.dumps({"Resources": resources, **sections})
+
+
+def parameter(value: Any, **more: Any) -> Template:
+    """Return the smallest resource that shows what a value resolves to."""
+    return {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": value}, **more}
+
+
+def file_system(**properties: Any) -> Template:
+    given: Template = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacity": 1200}
+    given["LustreConfiguration"] = {"DeploymentType": "SCRATCH_2"}
+    return {"Type": "AWS::FSx::FileSystem", "Properties": given | properties}

@@ -1,0 +1,57 @@
+"""Rule tests with promtool."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from support.alert_cases import Series
+from ultracluster.monitoring.alerts import rules
+from ultracluster.monitoring.names import PROBLEM, Profile
+
+INVENTORY = {("llama", "train"): 3}
+WORD = re.compile(r"[a-zA-Z_][a-zA-Z0-9_:]*")
+
+
+def all_rules(profile: Profile = Profile.STANDARD) -> list[dict[str, Any]]:
+    """As a cluster brings them: of that cluster alone."""
+    files = rules(profile, inventory=INVENTORY, cluster="llama").values()
+    return [rule for text in files for group in YAML(typ="safe").load(text)["groups"] for rule in group["rules"]]
+
+
+def needed(name: str) -> list[dict[str, Any]]:
+    """The rules that an alert is made of, as they are: with all of them each test would take seconds."""
+    wanted, result = {name}, []
+    for rule in reversed(all_rules()):
+        owned = {rule.get("alert"), rule.get("record"), rule.get("labels", {}).get("problem")} - {PROBLEM, None}
+        if owned & wanted:
+            wanted |= set(WORD.findall(rule["expr"]))
+            result.append(rule)
+    return result[::-1]
+
+
+def written(directory: Path, name: str) -> None:
+    """The rules of an alert, as one group: recording rules stand before what reads them in the whole as well."""
+    (directory / "rules.yaml").write_text(json.dumps({"groups": [{"name": "one", "rules": needed(name)}]}))
+
+
+def firing_test(name: str, series: Series, answers: list[tuple[int, bool]]) -> dict[str, Any]:
+    query = f'count(ALERTS{{alertname="{name}", alertstate="firing"}}) > bool 0'
+    return {
+        "interval": "1m",
+        "input_series": [{"series": key, "values": values} for key, values in series.items()],
+        "promql_expr_test": [
+            {"expr": query, "eval_time": f"{minute}m", "exp_samples": [{"labels": "{}", "value": 1}] if fires else []}
+            for minute, fires in answers
+        ],
+    }
+
+
+def promtool(directory: Path, tests: list[dict[str, Any]], files: tuple[str, ...] = ("rules.yaml",)) -> None:
+    file = directory / "tests.yaml"
+    file.write_text(json.dumps({"rule_files": files, "evaluation_interval": "1m", "tests": tests}))
+    done = subprocess.run(["promtool", "test", "rules", file], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,52 @@
+"""The same rules and routes on a faster clock: every time is divided, and nothing else is changed.
+
+The evaluation every 30 s becomes one every 3 s. A window `[10m]` or `for: 10m` becomes 10 s and four scrapes more: a
+machine that stands still for ten seconds must not look like nodes that are silent, and what was longer than another is
+still longer. Thresholds, names and expressions stay as they are.
+"""
+
+import re
+from typing import Any
+
+from ruamel.yaml import YAML
+
+#: By what every time is divided.
+FACTOR = 60
+SCRAPE_S = 3
+#: What every window and wait has more than its share.
+MARGIN_S = 4 * SCRAPE_S
+EVALUATION_S = 3
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_WINDOW = re.compile(r"\[(\d+)([smhd])\]")
+
+
+def seconds(text: str) -> int:
+    """A time as Prometheus writes it, in seconds."""
+    return int(text[:-1]) * _UNITS[text[-1]]
+
+
+def shorter(text: str, *, more: int = 0) -> str:
+    """A time, divided; at least a second."""
+    return f"{max(round(seconds(text) / FACTOR), 1) + more}s"
+
+
+def shortened_rules(text: str) -> dict[str, Any]:
+    """Rule files on the fast clock."""
+    result: dict[str, Any] = YAML(typ="safe").load(text)
+    for group in result["groups"]:
+        group["interval"] = f"{EVALUATION_S}s"
+        for rule in group["rules"]:
+            rule["expr"] = _WINDOW.sub(lambda match: f"[{shorter(match[1] + match[2], more=MARGIN_S)}]", rule["expr"])
+            if "for" in rule:
+                rule["for"] = shorter(rule["for"], more=MARGIN_S)
+    return result
+
+
+def shortened_routes(text: str) -> dict[str, Any]:
+    """Alertmanager's configuration on the fast clock."""
+    result: dict[str, Any] = YAML(typ="safe").load(text)
+    for route in (result["route"], *result["route"]["routes"]):
+        for key in ("group_wait", "group_interval", "repeat_interval"):
+            if key in route:
+                route[key] = shorter(route[key])
+    return result

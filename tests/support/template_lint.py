@@ -1,0 +1,24 @@
+"""Findings of cfn-lint; its rules are loaded once for all templates."""
+
+from functools import cache
+
+from cfnlint.config import ConfigMixIn, ManualArgs
+from cfnlint.decode.decode import decode_str
+from cfnlint.match import Match
+from cfnlint.runner import Runner
+
+
+def matches(template: str, region: str = "us-east-2") -> list[Match]:
+    """All that it finds in the text of a template."""
+    decoded, wrong = decode_str(template)
+    return list(wrong) if decoded is None else list(_runner(region).validate_template(decoded))
+
+
+def problems(template: str, region: str = "us-east-2") -> list[str]:
+    """All that it finds, as text."""
+    return [f"{item.rule.id} {item.message}" for item in matches(template, region)]
+
+
+@cache
+def _runner(region: str) -> Runner:
+    return Runner(ConfigMixIn(**ManualArgs(regions=[region])))

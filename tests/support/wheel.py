@@ -1,0 +1,54 @@
+"""The wheel of this checkout: what users install."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from hatchling.builders.wheel import WheelBuilder
+
+from support import ROOT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wheel:
+    """A wheel, and the directory that it is unpacked into."""
+
+    file: Path
+    unpacked: Path
+
+    @property
+    def names(self) -> list[str]:
+        with zipfile.ZipFile(self.file) as archive:
+            return archive.namelist()
+
+    @property
+    def metadata(self) -> str:
+        (file,) = self.unpacked.glob("*.dist-info/METADATA")
+        return file.read_text(encoding="utf-8")
+
+    def run(self, *command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run Python, or a program of its environment, with the library of the wheel.
+
+        Raises:
+            AssertionError: When the command fails, with what it printed.
+        """
+        environment = os.environ | {"PYTHONPATH": str(self.unpacked)}
+        result = "import ultracluster, sys; sys.exit(not ultracluster.__file__.startswith(sys.argv[1]))"
+        check = [sys.executable, "-c", result, str(self.unpacked)]
+        assert subprocess.run(check, cwd=cwd, env=environment).returncode == 0, "not the library of the wheel"
+        program = Path(sys.executable).parent / command[0]
+        done = subprocess.run([program, *command[1:]], cwd=cwd, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+        return done
+
+
+def build(directory: Path) -> Wheel:
+    """Build the wheel in less than a second, and unpack it."""
+    (file,) = WheelBuilder(str(ROOT)).build(directory=str(directory))
+    unpacked = directory / "unpacked"
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(unpacked)
+    return Wheel(file=Path(file), unpacked=unpacked)

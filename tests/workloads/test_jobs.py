@@ -1,0 +1,183 @@
+"""The numbers of a job file are those of the cluster file."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support import EXAMPLES, ROOT
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES, NCCL_FIGURES, NcclFigure
+from ultracluster.clusterfile import ClusterFile, load, loads
+from ultracluster.planning.capacity import segment
+from ultracluster.workloads import IMAGES, ContainerImage, JobFile, slurm_jobs
+from ultracluster.workloads._queue_shape import queue_shapes
+
+KINDS = ("pretrain", "finetune", "rl", "inference", "nccl", "health")
+# https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md (read 2026-11-21)
+OLD_STACK = (
+    "FI_PROVIDER",
+    "FI_EFA_USE_DEVICE_RDMA",
+    "RDMAV_FORK_SAFE",
+    "NCCL_PROTO",
+    "NCCL_BUFFSIZE",
+    "NCCL_SOCKET_IFNAME",
+)
+RENDERED = [(example, job) for example in EXAMPLES for job in slurm_jobs(load(str(example)))]
+
+
+def options(job: JobFile) -> dict[str, str]:
+    """The sbatch options of a job file."""
+    words = [shlex.split(line.removeprefix("#SBATCH ")) for line in job.text.splitlines() if line.startswith("#SBATCH")]
+    return {name: value for [word] in words for name, _, value in [word.partition("=")]}
+
+
+def job_of(cluster: ClusterFile, path: str) -> JobFile:
+    return next(job for job in slurm_jobs(cluster) if job.path == f"{path}.sbatch")
+
+
+def example(name: str) -> ClusterFile:
+    return load(str(ROOT / "examples" / f"{name}.yaml"))
+
+
+@pytest.mark.parametrize(("example", "job"), RENDERED, ids=lambda value: getattr(value, "stem", None) or value.path)
+def test_every_job_file_is_valid_bash_with_slurm_options(example: Path, job: JobFile) -> None:
+    cluster = load(str(example))
+    queue = next(item for item in queue_shapes(cluster) if job.path.startswith(f"{item.name}/"))
+    output = options(job)
+    tasks, cpus = int(output["--ntasks-per-node"]), int(output["--cpus-per-task"])
+    assert output["--partition"] == queue.name
+    assert int(output["--gpus-per-node"]) == queue.instance_type.gpus
+    assert 1 <= int(output["--nodes"]) <= queue.nodes
+    assert cpus * tasks <= queue.instance_type.vcpus < (cpus + 1) * tasks
+    assert "--exclusive" in output
+    assert f"; {queue.efa_devices} EFA devices each." in job.text
+    first_command = job.text.index("\nset -euo pipefail")
+    assert "#SBATCH" not in job.text[first_command:], "Slurm reads no option after the first command"
+    for name in OLD_STACK:
+        assert name not in job.text, "the modern stack needs none of these"
+    assert subprocess.run(["bash", "-n"], input=job.text, text=True).returncode == 0
+
+
+def test_shellcheck_passes_every_job_file(tmp_path: Path) -> None:
+    texts = {job.text for _, job in RENDERED}
+    files = [tmp_path / f"{number}.sh" for number in range(len(texts))]
+    for file, text in zip(files, sorted(texts), strict=True):
+        file.write_text(text)
+    done = subprocess.run(["shellcheck", *map(str, files)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_each_queue_with_gpus_gets_every_kind_and_others_get_none() -> None:
+    paths = [job.path for job in slurm_jobs(example("slurm-mixed"))]
+    assert paths == [f"{queue}/{kind}.sbatch" for queue in ("train", "tune", "serve", "pool") for kind in KINDS]
+
+
+def test_the_main_job_is_512_gpus_on_64_nodes_and_goes_on_after_a_failure() -> None:
+    output = options(job_of(example("slurm-512-gpus"), "train/pretrain"))
+    assert int(output["--nodes"]) * int(output["--gpus-per-node"]) == 512
+    assert output == {
+        "--job-name": "pretrain",
+        "--partition": "train",
+        "--nodes": "64",
+        "--gpus-per-node": "8",
+        "--ntasks-per-node": "1",
+        "--cpus-per-task": "192",
+        "--exclusive": "",
+        "--mem": "0",
+        "--wait-all-nodes": "1",
+        "--requeue": "",
+        "--open-mode": "append",
+        "--signal": "B:USR1@300",
+        "--output": "%x-%j.out",
+    }
+
+
+def test_queues_of_the_file_get_jobs_under_their_names_with_all_their_nodes() -> None:
+    shapes = {item.name: item.nodes for item in queue_shapes(example("slurm-fine-tuning"))}
+    assert shapes == {"urgent": 16, "tune": 4, "cheap": 12}
+    assert options(job_of(example("slurm-fine-tuning"), "urgent/pretrain"))["--partition"] == "urgent"
+
+
+def test_a_job_in_a_queue_of_several_kinds_keeps_to_the_largest_for_efa_crosses_no_zones() -> None:
+    text = """
+name: mixed
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  old: {type: p5.48xlarge, count: 7}
+  big: {type: p5en.48xlarge, count: 6}
+  spot: {type: p5en.48xlarge, count: 2, capacity: spot}
+  far: {type: p5en.48xlarge, count: 7, zone: use2-az3}
+  cpus: {type: m7i.8xlarge, count: 90}
+slurm: {queues: {all: {nodes: [old, big, spot, far, cpus]}}}
+"""
+    jobs = slurm_jobs(loads(text, "x.yaml"))
+    assert [job.path for job in jobs] == [f"all/{kind}.sbatch" for kind in KINDS]
+    output = options(jobs[0])
+    assert (output["--nodes"], output["--exclude"]) == ("8", "old-[1-7],far-[1-7],cpus-[1-90]")
+
+
+def test_spare_nodes_stand_by() -> None:
+    (train, *_) = queue_shapes(example("slurm-mixed"))
+    assert (train.nodes, train.standing_by) == (30, 2)
+
+
+def test_a_queue_over_several_capacity_blocks_gives_one_job_all_of_them() -> None:
+    assert options(job_of(example("slurm-capacity-block"), "train/pretrain"))["--nodes"] == "32"
+
+
+def test_a_job_on_ultraservers_is_cut_into_segments_of_64_gpus_and_leaves_two_nodes_of_each_free() -> None:
+    cluster = example("slurm-ultraserver")
+    output = options(job_of(cluster, "train/pretrain"))
+    assert (output["--nodes"], output["--segment"], output["--gpus-per-node"]) == ("32", "16", "4")
+    assert queue_shapes(cluster)[0].standing_by == 4
+    assert options(job_of(cluster, "tune/pretrain"))["--segment"] == "8"
+    assert "--segment" not in options(job_of(cluster, "train/finetune")), "one node is in one domain anyway"
+    assert "--segment" not in options(job_of(example("slurm-512-gpus"), "train/pretrain"))
+
+
+@given(st.integers(1, 10_000))
+def test_a_segment_is_a_power_of_two_that_fits_and_is_more_than_half_of_the_domain(domain: int) -> None:
+    together = segment(domain)
+    assert together.bit_count() == 1
+    assert domain / 2 < together <= domain
+
+
+@pytest.mark.parametrize("figure", [item for item in NCCL_FIGURES if item.instance_type in INSTANCE_TYPES], ids=str)
+def test_the_nccl_test_runs_on_as_many_nodes_as_a_floor_is_published_for(figure: NcclFigure) -> None:
+    text = f"""
+name: floors
+region: us-west-2
+zone: usw2-az2
+orchestrator: slurm
+nodes: {{train: {{type: {figure.instance_type}, count: 4}}}}
+"""
+    assert options(job_of(loads(text, "x.yaml"), "train/nccl"))["--nodes"] == str(figure.nodes)
+
+
+def test_paths_lie_below_the_mounts_of_the_cluster_file() -> None:
+    assert 'RUN="${RUN:-/shared/$USER/pretrain}"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
+    assert 'mounts="/shared /scratch"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
+    assert 'RUN="${RUN:-/home/$USER/pretrain}"' in job_of(example("slurm-home"), "gpu/pretrain").text
+    alone = job_of(example("slurm-minimal"), "gpu/pretrain").text
+    assert 'RUN="${RUN:-/scratch/$USER/pretrain}"' in alone
+    assert "the cluster has no shared file system: set it" in alone
+
+
+@pytest.mark.parametrize("image", IMAGES.values(), ids=list(IMAGES))
+def test_images_are_pinned_with_their_source(image: ContainerImage) -> None:
+    assert re.fullmatch(r"docker://public\.ecr\.aws#[a-z0-9/-]+:[a-z0-9.-]*\d[a-z0-9.-]*", image.enroot)
+    assert "latest" not in image.tag
+    assert re.search(r"commit [0-9a-f]{7}", image.source)
+
+
+def test_an_image_for_another_cpu_is_never_the_default() -> None:
+    arm = job_of(example("slurm-ultraserver"), "train/pretrain").text
+    assert "no image is pinned for arm64" in arm
+    assert "deep-learning-containers" not in arm
+    assert IMAGES["nccl-tests"].enroot in job_of(example("slurm-ultraserver"), "train/nccl").text

@@ -1,0 +1,265 @@
+"""Job files run here in bash; srun, which starts a command once a node, and what a node has are stand-ins."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+from ultracluster.boot import NodeBoot, deep_check
+from ultracluster.clusterfile import load, loads
+from ultracluster.workloads import slurm_jobs
+
+SRUN = """\
+#!/usr/bin/env bash
+printf '%s\\n' "$@" >"$SAID/srun"
+while [[ $1 == --* ]]; do shift; done
+code=0
+for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do
+    SLURM_PROCID=$node SLURMD_NODENAME=train-$((node + 1)) "$@" || code=$?
+done
+exit "$code"
+"""
+RAY = """\
+#!/usr/bin/env bash
+echo "$SLURM_PROCID: ray $*" >>"$SAID/ray"
+case $1 in
+    status) exit 1 ;;
+    list) for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do echo '"node_id": 1,'; done ;;
+esac
+"""
+SAYS = """\
+#!/usr/bin/env bash
+echo "${SLURM_PROCID:-}: ${0##*/} $*" >>"$SAID/${0##*/}"
+exit "${FAILS:-0}"
+"""
+NCCL = """\
+#!/usr/bin/env bash
+[ "$SLURM_PROCID" = 0 ] || exit 0
+echo "train-1:7:7 [0] NCCL INFO NET/OFI Selected provider is $PROVIDER, fabric is efa-direct (found 32 nics)"
+for ((rank = 0; rank < SLURM_JOB_NUM_NODES * 8; rank++)); do
+    echo "#  Rank $rank Group  0 Pid $rank on ip-10-1-1-$((rank / 8)) device $((rank % 8)) [0000:53:00] NVIDIA H100"
+done
+echo "#       size      count   type  redop  root     time   algbw   busbw #wrong     time   algbw   busbw #wrong"
+echo "  2147483648  536870912  float    sum    -1   8970.1  239.41  448.89      0   8965.3  239.53  449.12      0"
+echo " 17179869184 4294967296  float    sum    -1  65550.1  262.09    $BUS      0  65432.0  262.56  492.30      0"
+"""
+
+
+class Node:
+    """A node on which a job file runs."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.said = directory / "said"
+        self.root = directory / "root"
+        for path in (self.said, directory / "bin", self.root / "sys/class/infiniband"):
+            path.mkdir(parents=True)
+        self.provide("srun", SRUN)
+
+    def provide(self, name: str, text: str = SAYS) -> None:
+        path = self.directory / "bin" / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def install(self, boot: NodeBoot) -> None:
+        for file in boot.files:
+            path = self.root / file.path.lstrip("/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.text)
+            path.chmod(int(file.mode, 8))
+
+    def run(self, job: str, *arguments: str, nodes: int = 2, **variables: str) -> subprocess.CompletedProcess[str]:
+        example, path = job.split(":")
+        cluster = load(str(ROOT / "examples" / f"{example}.yaml"))
+        text = next(item.text for item in slurm_jobs(cluster) if item.path == f"{path}.sbatch")
+        return self.run_text(text, *arguments, nodes=nodes, **variables)
+
+    def run_text(self, text: str, *arguments: str, nodes: int, **variables: str) -> subprocess.CompletedProcess[str]:
+        file = self.directory / "job"
+        file.write_text(text)
+        environment = {
+            "PATH": f"{self.directory}/bin:{os.environ['PATH']}",
+            "SAID": str(self.said),
+            "ULTRACLUSTER_ROOT": str(self.root),
+            "USER": "ana",
+            "RUN": str(self.directory / "run"),
+            "SLURM_JOB_ID": "7",
+            "SLURM_JOB_NAME": "job",
+            "SLURM_JOB_NUM_NODES": str(nodes),
+            "SLURM_CPUS_PER_TASK": "192",
+            **variables,
+        }
+        command = ["bash", str(file), *arguments]
+        return subprocess.run(command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=180)
+
+    def calls(self, name: str) -> list[str]:
+        return (self.said / name).read_text().splitlines()
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pinned_image(node: Node) -> None:
+    node.provide("torchrun")
+    done = node.run("slurm-512-gpus:train/pretrain", "train.py", "--lr", "1e-4", nodes=64)
+    assert done.returncode == 0, done.stderr
+    assert len(node.calls("torchrun")) == 64
+    output = node.calls("srun")
+    assert "--container-image=docker://public.ecr.aws#deep-learning-containers/pytorch:2.13.0-cu133-amzn2023" in output
+    assert "--container-mounts=/fsx:/fsx" in output
+    assert "--container-mounts=/scratch:/scratch" in output
+    assert {"--ntasks-per-node=1", "--cpus-per-task=192", "--kill-on-bad-exit=1"} <= set(output)
+    head = subprocess.run(["hostname"], capture_output=True, text=True).stdout.strip()
+    rest = output[output.index("torchrun") :]
+    assert rest == [
+        "torchrun",
+        "--nnodes=64",
+        "--nproc-per-node=8",
+        "--rdzv-backend=c10d",
+        "--rdzv-id=7.0",
+        f"--rdzv-endpoint={head}:29500",
+        "train.py",
+        "--lr",
+        "1e-4",
+    ]
+
+
+def test_without_an_image_the_software_of_the_nodes_runs(node: Node) -> None:
+    node.provide("torchrun")
+    assert node.run("slurm-512-gpus:train/pretrain", "train.py", IMAGE="").returncode == 0
+    assert not [word for word in node.calls("srun") if word.startswith("--container")]
+
+
+def test_a_container_starts_in_the_directory_of_the_job_where_it_sees_it(node: Node) -> None:
+    node.provide("torchrun")
+    text = next(
+        item.text
+        for item in slurm_jobs(load(str(ROOT / "examples" / "slurm-512-gpus.yaml")))
+        if item.path == "train/pretrain.sbatch"
+    )
+    text = text.replace('mounts="/fsx /scratch"', f'mounts="/fsx {node.directory}"')
+    assert node.run_text(text, "train.py", nodes=1).returncode == 0
+    assert f"--container-workdir={node.directory}" in node.calls("srun")
+
+
+@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference"])
+def test_rejects_a_job_without_a_program(node: Node, kind: str) -> None:
+    done = node.run(f"slurm-512-gpus:train/{kind}", IMAGE="")
+    assert done.returncode == 2
+    assert done.stderr.startswith("job: ")
+    assert "sbatch" in done.stderr
+    assert not (node.said / "srun").exists()
+
+
+@pytest.mark.parametrize("job", ["slurm-512-gpus:train/rl", "slurm-ultraserver:train/pretrain"])
+def test_where_no_image_is_pinned_one_must_be_named(node: Node, job: str) -> None:
+    done = node.run(job, "x")
+    assert done.returncode != 0
+    assert "IMAGE: must be set; see the top of this file" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "nccl", "health"])
+def test_the_payload_takes_the_place_of_the_work(node: Node, kind: str) -> None:
+    node.provide("work")
+    node.run(f"slurm-512-gpus:train/{kind}", PAYLOAD="work $SLURM_PROCID")
+    assert len(node.calls("work")) == 2
+    assert not [word for word in node.calls("srun") if word.startswith("--container")]
+
+
+def test_a_failure_of_the_training_is_the_exit_code_of_the_job(node: Node) -> None:
+    node.provide("torchrun")
+    assert node.run("slurm-512-gpus:train/pretrain", "train.py", FAILS="3").returncode == 3
+
+
+def test_reports_a_directory_that_cannot_be_created_before_the_job_starts(node: Node) -> None:
+    (node.directory / "file").touch()
+    done = node.run("slurm-512-gpus:train/pretrain", "train.py", RUN=f"{node.directory}/file/run")
+    assert done.returncode == 2
+    assert "have your administrator make your directory there, or set RUN" in done.stderr
+
+
+def test_verl_runs_on_the_first_node_once_all_have_joined_and_stops_ray(node: Node) -> None:
+    node.provide("ray", RAY)
+    node.provide("python3")
+    done = node.run("slurm-512-gpus:train/rl", "data.train_files=x", nodes=2, IMAGE="")
+    assert done.returncode == 0, done.stderr
+    (trainer,) = node.calls("python3")
+    assert trainer.startswith("0: python3 -m verl.trainer.main_ppo trainer.nnodes=2 trainer.n_gpus_per_node=8 ")
+    assert trainer.endswith(" data.train_files=x")
+    ray = node.calls("ray")
+    assert ray[0].startswith("0: ray start --num-gpus=8 --num-cpus=192")
+    assert "0: ray stop" in ray
+    assert ray[-3].startswith("1: ray start")
+    assert "--address=" in ray[-3]
+    assert ray[-1] == "1: ray stop"
+
+
+def test_a_failure_of_verl_is_the_exit_code_of_the_job(node: Node) -> None:
+    node.provide("ray", RAY)
+    node.provide("python3")
+    assert node.run("slurm-512-gpus:train/rl", "x", nodes=1, IMAGE="", FAILS="5").returncode == 5
+
+
+def test_vllm_is_tensor_parallel_in_a_node_and_pipeline_parallel_between_nodes(node: Node) -> None:
+    node.provide("vllm")
+    assert node.run("slurm-512-gpus:train/inference", "/fsx/model", "--port=9", nodes=1).returncode == 0
+    assert node.calls("vllm") == ["0: vllm serve /fsx/model --tensor-parallel-size=8 --port=9"]
+    node.run("slurm-512-gpus:train/inference", "/fsx/model", nodes=2)
+    first, second = node.calls("vllm")[1:]
+    assert "--pipeline-parallel-size=2 --nnodes=2 --node-rank=0 --master-addr=" in first
+    assert "--headless" not in first
+    assert "--node-rank=1" in second
+    assert second.endswith(" --headless")
+
+
+P5 = """
+name: floors
+region: us-west-2
+zone: usw2-az2
+orchestrator: slurm
+nodes: {train: {type: p5.48xlarge, count: 4}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "bus", "provider", "code", "says"),
+    [
+        (2, "491.51", "efa", 0, "    17179869184 bytes    491.51 GB/s  at least 389.6"),
+        (2, "301.00", "efa", 1, "FAILED: 17179869184 bytes: 301.00 GB/s, and 389.6 is the floor for 2 x p5.48xlarge"),
+        (4, "301.00", "efa", 0, "ok, but no floor is known for 4 x p5.48xlarge and these sizes"),
+        (2, "491.51", "tcp", 1, "FAILED: NCCL does not say that it uses EFA"),
+    ],
+)
+def test_the_nccl_test_is_judged_by_what_judges_the_deep_check(
+    node: Node, nodes: int, bus: str, provider: str, code: int, says: str
+) -> None:
+    node.install(deep_check("p5.48xlarge"))
+    node.provide("all_reduce_perf", NCCL)
+    text = next(item.text for item in slurm_jobs(loads(P5, "x.yaml")) if item.path == "train/nccl.sbatch")
+    path = str(node.directory / "bin")
+    done = node.run_text(text, nodes=nodes, NCCL_TESTS=path, BUS=bus, PROVIDER=provider, IMAGE="")
+    assert (done.returncode, says in done.stdout.splitlines()) == (code, True), done.stdout + done.stderr
+
+
+def test_a_test_that_ends_early_is_no_good_bandwidth(node: Node) -> None:
+    node.provide("all_reduce_perf")
+    done = node.run("slurm-512-gpus:train/nccl", NCCL_TESTS=str(node.directory / "bin"), IMAGE="", FAILS="9")
+    assert done.returncode == 2
+    assert "the test itself failed with exit code 9" in done.stderr
+
+
+def test_the_health_job_has_dcgm_look_at_every_node_and_names_the_bad_ones(node: Node) -> None:
+    node.install(deep_check("p5en.48xlarge"))
+    node.provide("dcgmi", SAYS)
+    done = node.run("slurm-512-gpus:train/health", LEVEL="3")
+    assert (done.returncode, node.calls("dcgmi")) == (0, ["0: dcgmi diag -r 3", "1: dcgmi diag -r 3"]), done.stderr
+    fails = 'echo "| Memory | Fail - GPU 3 |"; exit 226'
+    node.provide("dcgmi", f'#!/bin/sh\n[ "$SLURMD_NODENAME" = train-1 ] || {{ {fails}; }}\n')
+    done = node.run("slurm-512-gpus:train/health")
+    assert done.returncode == 1
+    assert "train-1: dcgmi diag -r 2 found nothing" in done.stdout
+    assert "FAILED: train-2: dcgmi diag -r 2 ended with 226:\n    train-2: | Memory | Fail - GPU 3 |" in done.stdout
