@@ -144,7 +144,9 @@ class Node:
         """Run a program of the node."""
         program.chmod(0o755)
         environment = {"PATH": str(self.bin), "ULTRACLUSTER_ROOT": str(self.root), "STAND_IN_STATE": str(self.state)}
-        done = subprocess.run([program, *arguments], env=environment | more, capture_output=True, text=True, timeout=180)
+        done = subprocess.run(
+            [program, *arguments], env=environment | more, capture_output=True, text=True, timeout=180
+        )
         assert "does not know:" not in done.stderr + done.stdout, done.stderr
         return done
 
