@@ -13,6 +13,7 @@ from ultracluster.cli import _guard as guard
 from ultracluster.cli import _init as init
 from ultracluster.cli import _rehearse as rehearse
 from ultracluster.cli import _render as render
+from ultracluster.cli import _rules as rules
 
 app = typer.Typer(
     name="ultracluster",
@@ -27,7 +28,7 @@ app.command("types", short_help="Show the catalogue of instance types, or all fa
 app.command("layout")(catalogue.layout)
 app.command("facts", short_help="Print the catalogue as JSON, or its JSON schema.")(facts.facts)
 app.command("check", short_help="Validate a cluster file and describe the cluster.")(files.check)
-app.command("rules", short_help="Print the rules of a cluster file, with their ids.")(files.rules)
+app.command("rules", short_help="Print the rules of cluster file and constructs, with their ids.")(rules.rules)
 app.command("schema")(files.schema)
 app.command("guard", short_help="Refuse an update that would lose data.")(guard.guard)
 app.command("rehearse", short_help="Deploy, update and destroy on a local stand-in for AWS.")(rehearse.rehearse)

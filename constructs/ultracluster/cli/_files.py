@@ -1,4 +1,4 @@
-"""`ultracluster check` and `ultracluster schema`: the cluster file, without CDK."""
+"""The commands `check` and `schema`: the cluster file, without CDK."""
 
 import json
 from datetime import date
@@ -61,22 +61,6 @@ def check(
     words = ", ".join(f"{topic} {day}" for topic, day in facts.items())
     out.print(f"facts: the oldest were read {age} days ago ({words})", markup=False, soft_wrap=True)
     out.print(f"{file} is good.", markup=False, soft_wrap=True)
-
-
-def rules(json_: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False) -> None:
-    """Print the rules of a cluster file: errors and warnings, and which of them `accept` allows."""
-    from ultracluster import clusterfile
-
-    rows = clusterfile.rules()
-    if json_:
-        facts = [
-            {"id": rule.id, "kind": rule.kind, "acceptable": rule.acceptable, "reason": rule.reason} for rule in rows
-        ]
-        typer.echo(json.dumps(facts, indent=2))
-        return
-    for rule in rows:
-        kind = f"{rule.kind}, `accept` allows it" if rule.acceptable and rule.kind == "error" else rule.kind
-        console().print(f"{rule.id} ({kind}): {rule.reason}", markup=False, soft_wrap=True)
 
 
 def schema() -> None:

@@ -1,0 +1,37 @@
+"""The command `rules`."""
+
+import json
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Annotated
+
+import typer
+
+import ultracluster
+from ultracluster.cli._output import console
+from ultracluster.rules import Rule, registered
+
+
+def construct_rules() -> list[Rule]:
+    """Return the rules of all constructs. Imports every package, as a module registers its rules."""
+    for module in iter_modules(ultracluster.__path__):
+        if module.ispkg:
+            import_module(f"ultracluster.{module.name}")
+    return registered()
+
+
+def rules(json_: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False) -> None:
+    """Print the rules of the cluster file, and which of them `accept` allows, and those of the constructs."""
+    from ultracluster import clusterfile
+
+    rows = [
+        *(("cluster file", rule.id, rule.kind, rule.acceptable, rule.reason) for rule in clusterfile.rules()),
+        *(("constructs", rule.id, rule.kind, False, rule.reason) for rule in construct_rules()),
+    ]
+    if json_:
+        keys = ("of", "id", "kind", "acceptable", "reason")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
+        return
+    for of, id, kind, acceptable, reason in rows:
+        words = [of, kind, *(["`accept` allows it"] if acceptable and kind == "error" else [])]
+        console().print(f"{id} ({', '.join(words)}): {reason}", markup=False, soft_wrap=True)

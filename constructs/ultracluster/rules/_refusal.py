@@ -1,0 +1,25 @@
+"""The exception of a construct that refuses its arguments."""
+
+from collections.abc import Iterable
+
+from ultracluster.rules._rule import ARGUMENT, Message
+
+
+class Refusal(ValueError):
+    """Arguments that a construct refuses; no resource is created. Each line ends with the id of a rule.
+
+    Args:
+        place: The construct, or its path as text. Empty: a function that knows no construct.
+        messages: One message or several. A plain `str` is a message of the rule `argument`.
+    """
+
+    def __init__(self, place: object, messages: str | Iterable[str]) -> None:
+        #: Path of the construct.
+        self.path: str = place if isinstance(place, str) else place.node.path  # type: ignore[attr-defined]
+        #: The messages, each once.
+        self.messages: tuple[Message, ...] = tuple(
+            text if isinstance(text, Message) else ARGUMENT(text)
+            for text in dict.fromkeys([messages] if isinstance(messages, str) else messages)
+        )
+        at = f"{self.path}: " if self.path else ""
+        super().__init__("\n".join(f"{at}{message} [{message.rule.id}]" for message in self.messages))
