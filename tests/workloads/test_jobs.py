@@ -48,12 +48,11 @@ def test_every_job_file_is_valid_bash_with_slurm_options(example: Path, job: Job
     cluster = load(str(example))
     queue = next(item for item in queue_shapes(cluster) if job.path.startswith(f"{item.name}/"))
     output = options(job)
-    tasks, cpus = int(output["--ntasks-per-node"]), int(output["--cpus-per-task"])
     assert output["--partition"] == queue.name
     assert int(output["--gpus-per-node"]) == queue.instance_type.gpus
     assert 1 <= int(output["--nodes"]) <= queue.nodes
-    assert cpus * tasks <= queue.instance_type.vcpus < (cpus + 1) * tasks
     assert "--exclusive" in output
+    assert "--cpus-per-task" not in output, "the job would depend on whether Slurm counts cores or threads"
     assert f"; {queue.efa_devices} EFA devices each." in job.text
     first_command = job.text.index("\nset -euo pipefail")
     assert "#SBATCH" not in job.text[first_command:], "Slurm reads no option after the first command"
@@ -85,7 +84,6 @@ def test_the_main_job_is_512_gpus_on_64_nodes_and_goes_on_after_a_failure() -> N
         "--nodes": "64",
         "--gpus-per-node": "8",
         "--ntasks-per-node": "1",
-        "--cpus-per-task": "192",
         "--exclusive": "",
         "--mem": "0",
         "--wait-all-nodes": "1",

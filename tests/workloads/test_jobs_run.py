@@ -14,6 +14,9 @@ from ultracluster.workloads import slurm_jobs
 SRUN = """\
 #!/usr/bin/env bash
 printf '%s\\n' "$@" >"$SAID/srun"
+# Slurm passes the last value of a plugin's option to the nodes: no option twice.
+repeated=$(printf '%s\\n' "$@" | grep -- '^--' | cut -d= -f1 | sort | uniq -d)
+[ -z "$repeated" ] || { echo "srun: given twice: $repeated" >&2; exit 99; }
 while [[ $1 == --* ]]; do shift; done
 code=0
 for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do
@@ -88,7 +91,7 @@ class Node:
             "SLURM_JOB_ID": "7",
             "SLURM_JOB_NAME": "job",
             "SLURM_JOB_NUM_NODES": str(nodes),
-            "SLURM_CPUS_PER_TASK": "192",
+            "SLURM_CPUS_ON_NODE": "192",
             **variables,
         }
         command = ["bash", str(file), *arguments]
@@ -110,9 +113,8 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
     assert len(node.calls("torchrun")) == 64
     output = node.calls("srun")
     assert "--container-image=docker://public.ecr.aws#deep-learning-containers/pytorch:2.13.0-cu133-amzn2023" in output
-    assert "--container-mounts=/fsx:/fsx" in output
-    assert "--container-mounts=/scratch:/scratch" in output
-    assert {"--ntasks-per-node=1", "--cpus-per-task=192", "--kill-on-bad-exit=1"} <= set(output)
+    assert [word for word in output if "mounts" in word] == ["--container-mounts=/fsx:/fsx,/scratch:/scratch"]
+    assert {"--ntasks-per-node=1", "--kill-on-bad-exit=1"} <= set(output)
     head = subprocess.run(["hostname"], capture_output=True, text=True).stdout.strip()
     rest = output[output.index("torchrun") :]
     assert rest == [

@@ -47,10 +47,6 @@ class QueueShape:
         """Number of GPUs of the largest job."""
         return self.nodes * self.gpus_per_node
 
-    def cpus_per_task(self, tasks_per_node: int) -> int:
-        """Return the vCPUs of each of a number of equal tasks of a node."""
-        return self.instance_type.vcpus // tasks_per_node
-
 
 def queue_shapes(cluster: ClusterFile) -> tuple[QueueShape, ...]:
     """Return the queues of a cluster with GPU nodes, in order of creation.

@@ -168,7 +168,7 @@ def _render(job: _Job, queue: QueueShape) -> str:
         f"#SBATCH --nodes={job.nodes}",
         f"#SBATCH --gpus-per-node={queue.gpus_per_node}",
         f"#SBATCH --ntasks-per-node={job.tasks_per_node}",
-        f"#SBATCH --cpus-per-task={queue.cpus_per_task(job.tasks_per_node)}",
+        # Every CPU of the node, however Slurm counts them: --cpus-per-task would have to know.
         "#SBATCH --exclusive",
         "#SBATCH --mem=0",
         # Else the script starts when its own node is ready, and others may boot or run their prologs still.

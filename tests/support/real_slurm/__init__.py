@@ -115,6 +115,9 @@ class RealSlurm(RealAccounting):
             (here / name).chmod(0o755)
         self.pcs_lines = as_pcs_has_it(self.cluster, prolog=here / "prolog", epilog=here / "epilog")
         (here / "slurm.conf").write_text(on_one_machine(self.pcs_lines, machine))
+        source, plugin = Path(__file__).parent / "containers.c", here / "containers.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", plugin, source], check=True)
+        (here / "plugstack.conf").write_text(f"required {plugin}\n")
         most = max(group.instance_type.gpus for group in self.cluster.node_groups)
         for gpu in range(most):
             # Slurm allocates devices, not plain files: with files, no prolog would get the GPUs of a job.

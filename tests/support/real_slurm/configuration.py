@@ -87,6 +87,7 @@ def on_one_machine(pcs: str, machine: Machine) -> str:
         "TaskPlugin": "task/none",
         "JobAcctGatherType": "jobacct_gather/none",
         "MpiDefault": "none",
+        "PlugStackConfig": here / "plugstack.conf",
         "SlurmdTimeout": 10,
         "KillWait": 2,
         "ReturnToService": 2,

@@ -4,12 +4,14 @@ fail() {
     exit 2
 }
 
-# Containers see what the nodes mount.
+# Containers see what the nodes mount. One list: of an option given twice, Slurm passes the last to the nodes.
 container=()
 if [ -n "$IMAGE" ] && [ -z "${PAYLOAD:-}" ]; then
     container=(--container-image="$IMAGE")
+    list=""
     for mount in $mounts; do
-        container+=(--container-mounts="$mount:$mount")
+        list+=${list:+,}$mount:$mount
         case $PWD/ in "$mount"/*) container+=(--container-workdir="$PWD") ;; esac
     done
+    [ -z "$list" ] || container+=(--container-mounts="$list")
 fi

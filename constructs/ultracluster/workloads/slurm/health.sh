@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The prolog has checked GPUs, EFA devices and mounts of every node by now; what takes longer is left.
 if [ -n "${PAYLOAD:-}" ]; then
-    srun --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=none bash -c "$PAYLOAD"
+    srun --ntasks-per-node=1 --cpu-bind=none bash -c "$PAYLOAD"
 else
     "${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-deep-check" --nccl no --dcgm "${LEVEL:-2}"
 fi

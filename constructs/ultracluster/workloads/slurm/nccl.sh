@@ -3,7 +3,7 @@ export NCCL_DEBUG=INFO
 log=$PWD/$SLURM_JOB_NAME-$SLURM_JOB_ID.txt
 code=0
 if [ -n "${PAYLOAD:-}" ]; then test=(bash -c "$PAYLOAD"); else test=("${NCCL_TESTS:-/opt/nccl-tests/build}/all_reduce_perf"); fi
-srun --mpi=pmix --ntasks-per-node="$gpus_per_node" --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=none \
+srun --mpi=pmix --ntasks-per-node="$gpus_per_node" --cpu-bind=none \
     --kill-on-bad-exit=1 "${container[@]}" "${test[@]}" -b 8M -e "${LARGEST:-16G}" -f 2 -g 1 -c 1 -n 50 | tee "$log" || code=$?
 [ "$code" -eq 0 ] || fail "the test itself failed with exit code $code"
 

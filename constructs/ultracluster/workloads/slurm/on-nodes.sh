@@ -1,10 +1,8 @@
 # shellcheck shell=bash
-# One task on each node, with all that the node has; the first that fails ends the others. srun does not take the
-# number of CPUs from sbatch.
+# One task on each node, with all CPUs that the node has; the first that fails ends the others.
 run_on_nodes() {
     if [ -n "${PAYLOAD:-}" ]; then set -- bash -c "$PAYLOAD"; fi
-    srun --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=none --kill-on-bad-exit=1 \
-        "${container[@]}" "$@"
+    srun --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=1 "${container[@]}" "$@"
 }
 
 # The address by which the other nodes find the first one, where this script runs.

@@ -3,7 +3,7 @@
 # https://verl.readthedocs.io/en/latest/start/multinode.html (read 2026-11-21)
 # shellcheck disable=SC2329  # each node runs it
 node() {
-    local ray=(ray start --num-gpus="$gpus_per_node" --num-cpus="$SLURM_CPUS_PER_TASK" --disable-usage-stats)
+    local ray=(ray start --num-gpus="$gpus_per_node" --num-cpus="$SLURM_CPUS_ON_NODE" --disable-usage-stats)
     if [ "$SLURM_PROCID" -gt 0 ]; then
         # Until the head is there. The head's exit code is the job's: a worker leaves when the head is gone.
         until "${ray[@]}" --address="$head:6379"; do sleep 2; done
