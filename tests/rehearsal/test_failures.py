@@ -156,6 +156,8 @@ def test_rejects_an_output_that_cannot_be_resolved(stacks: Stacks) -> None:
         ({"X": parameter({"Fn::Nonsense": "x"})}, "Fn::Nonsense is no function"),
         ({"X": parameter({"Fn::If": ["Absent", "a", "b"]})}, "Fn::If names the condition Absent"),
         ({"X": parameter({"Ref": "Absent"})}, "Unresolved resource dependencies [Absent]"),
+        ({"X": parameter({"Ref": "AWS::Regoin"})}, "Unresolved resource dependencies [AWS::Regoin]"),
+        ({"X": parameter({"Fn::Transform": {"Name": "Mine"}})}, "Fn::Transform is no function"),
         ({"X": parameter({"Fn::Sub": "${Absent.Arn}"})}, "Unresolved resource dependencies [Absent]"),
         ({"X": parameter("x", DependsOn="Absent")}, "Unresolved resource dependencies ['Absent']"),
         ({"X": parameter("x", Condition="Absent")}, "Unresolved condition dependency Absent"),

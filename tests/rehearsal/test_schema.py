@@ -8,6 +8,7 @@ from cfnlint.jsonschema import StandardValidator  # no py.typed
 
 from cdk_rehearsal.registry import Registry, registry
 from cdk_rehearsal.registry._schema import UnknownRegionError
+from cdk_rehearsal.rehearsal._state import Blueprint, Environment
 from cdk_rehearsal.rehearsal._values import Values
 
 REGISTRY = registry("us-east-1")
@@ -18,17 +19,16 @@ MISFITS_ALLOWED = 12
 def values(name: str, **properties: Any) -> Values:
     known = REGISTRY.find(name)
     assert known is not None
-    return Values(
+    blueprint = Blueprint(
+        stack_name="llama-Storage",
+        stack_id="",
+        logical_id="Made",
         type=known,
         type_name=name,
-        stack="llama-Storage",
-        logical_id="Made",
-        generation=0,
-        account="123456789012",
-        region="us-east-1",
-        partition="aws",
         properties=properties,
+        environment=Environment(account="123456789012", region="us-east-1", partition="aws"),
     )
+    return Values(blueprint, 0)
 
 
 def test_ids_and_read_only_properties_of_all_types_fit_their_schemas() -> None:
@@ -36,12 +36,12 @@ def test_ids_and_read_only_properties_of_all_types_fit_their_schemas() -> None:
     for name in REGISTRY.types:
         generated = values(name)
         assert generated.physical_id, name
-        for path in (*generated.type.read_only, *generated.type.identifiers):
-            schema = generated.type.subschema(path)
+        for path in (*generated.blueprint.type.read_only, *generated.blueprint.type.identifiers):
+            schema = generated.blueprint.type.subschema(path)
             if schema is None:
                 continue
             checked += 1
-            validator = StandardValidator(generated.type.body).evolve(schema=schema)
+            validator = StandardValidator(generated.blueprint.type.body).evolve(schema=schema)
             if list(validator.iter_errors(generated.make(path, schema))):
                 misfits.append((name, path))
     assert checked > 7_500

@@ -1,8 +1,9 @@
 """Differences between the values of one property, described, and whether they are certain."""
 
+import json
 from typing import Any, NamedTuple
 
-from cdk_rehearsal.guard._tokens import Token, leaves, shown
+from cdk_rehearsal.registry import Token, leaves
 
 
 class Difference(NamedTuple):
@@ -32,6 +33,16 @@ def difference(before: list[Any], after: list[Any]) -> Difference:
     if _surely(before, after):
         return Difference(changes, True)
     return Difference(f"{changes}; the templates do not tell whether that is the same value", False)
+
+
+def shown(node: Any) -> str:
+    """Return a value as a person reads it, shortened."""
+    if isinstance(node, Token):
+        return node.says
+    if isinstance(node, list) and len(node) == 1:
+        return shown(node[0])
+    body = json.dumps(node, default=lambda value: value.says if isinstance(value, Token) else repr(value))
+    return body if len(body) <= 60 else f"{body[:57]}..."
 
 
 def narrowed(path: str, before: Any, after: Any) -> tuple[str, Any, Any]:

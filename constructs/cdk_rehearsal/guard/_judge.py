@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cdk_rehearsal.guard._differences import Difference, difference, narrowed
+from cdk_rehearsal.guard._differences import Difference, difference, narrowed, shown
 from cdk_rehearsal.guard._report import Cause, Fate
-from cdk_rehearsal.guard._tokens import Token, leaves, shown
 from cdk_rehearsal.guard._world import Change, Degree, Place, World
-from cdk_rehearsal.registry import NO_RULES, ResourceType, UpdateRules, anywhere, values
+from cdk_rehearsal.registry import NO_RULES, ResourceType, Token, UpdateRules, anywhere, leaves, values
 
 _NESTED = "AWS::CloudFormation::Stack"
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html

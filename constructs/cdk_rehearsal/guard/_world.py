@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from cdk_rehearsal.guard._differences import shown
 from cdk_rehearsal.guard._template import Template
-from cdk_rehearsal.guard._tokens import Token, composite, shown
 from cdk_rehearsal.guard._values import Values
-from cdk_rehearsal.registry import anywhere
+from cdk_rehearsal.registry import Token, anywhere, composite
 
 #: Stack and logical id.
 Place = tuple[str, str]

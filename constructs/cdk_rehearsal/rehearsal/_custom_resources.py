@@ -21,7 +21,8 @@ from cdk_rehearsal.rehearsal import _assets as assets
 from cdk_rehearsal.rehearsal._answers import Answers
 from cdk_rehearsal.rehearsal._errors import ResourceError
 from cdk_rehearsal.rehearsal._journal import Journal, Maker, StandIn
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource, values_of
+from cdk_rehearsal.rehearsal._state import Blueprint, Resource
+from cdk_rehearsal.rehearsal._values import Values
 
 MARKER = "cdk-rehearsal-handler.json"
 # Python starts, imports boto3 and runs on a busy machine: Lambda's default of 3 s would be a race.
@@ -77,7 +78,7 @@ class CustomResourceDriver:
         if self._handler(blueprint) is None:
             resource = Resource(
                 blueprint=blueprint,
-                physical_id=values_of(blueprint, generation).name_of(64),
+                physical_id=Values(blueprint, generation).name_of(64),
                 maker=Maker.STAND_IN,
                 generation=generation,
             )

@@ -2,66 +2,31 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from cdk_rehearsal.registry import NO_RULES, Registry, UpdateRules
-from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
-from cdk_rehearsal.rehearsal._intrinsics import Resolver, text_of
-from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, Maker
-from cdk_rehearsal.rehearsal._lifecycle import custom_name, differences, record, refuse_in_use, relabelled, remove
-from cdk_rehearsal.rehearsal._resources import Resources
-from cdk_rehearsal.rehearsal._scope import StackScope
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource, Stack, Stacks
-from cdk_rehearsal.rehearsal._template import Template
+from cdk_rehearsal.registry import registry
+from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
+from cdk_rehearsal.rehearsal._journal import Action, Entry, Maker
+from cdk_rehearsal.rehearsal._scope import StackResolver
+from cdk_rehearsal.rehearsal._state import Blueprint, ChangeSet, Resource, Stack
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.rehearsal._engine import Engine
 
 
 class Deployment:
-    """Deploys the resources of a template to a stack.
+    """Deploys a change set to a stack, whose `resources` and `outputs` change only when everything went well."""
 
-    Args:
-        stack: The stack; its `resources` and `outputs` change only when everything went well.
-        template: What is wanted.
-        values: The template's parameters, resolved.
-        stacks: All stacks.
-        resources: What makes resources.
-        registry: The resource types of the region.
-        journal: Records every change.
-        update_rules: Updates that services reject, beyond the facts of the registry.
-    """
-
-    def __init__(
-        self,
-        *,
-        stack: Stack,
-        template: Template,
-        values: dict[str, Any],
-        stacks: Stacks,
-        resources: Resources,
-        registry: Registry,
-        journal: Journal,
-        update_rules: UpdateRules = NO_RULES,
-    ) -> None:
+    def __init__(self, engine: "Engine", stack: Stack, change_set: ChangeSet) -> None:
+        self._engine = engine
         self._stack = stack
-        self._update_rules = update_rules
-        self._template = template
-        self._stacks = stacks
-        self._resources = resources
-        self._registry = registry
-        self._journal = journal
+        self._template = change_set.template
         self._old = dict(stack.resources)
         self._new: dict[str, Resource] = {}
         self._undo: list[tuple[str, Callable[[], None]]] = []
         self._superseded: list[Resource] = []
-        self.scope = StackScope(
-            stack=stack,
-            template=template,
-            values=values,
-            created=self._new,
-            stacks=stacks,
-            resources=resources,
-            journal=journal,
-        )
-        self.resolver = Resolver(template, self.scope)
+        self._resolver = StackResolver(engine, stack, change_set.template, change_set.parameters, self._new)
 
     @property
     def made(self) -> dict[str, Resource]:
@@ -76,14 +41,14 @@ class Deployment:
             TemplateError: for what cannot be resolved.
         """
         self._stack.making = self._new
-        self.resolver.check_rules()
+        self._resolver.check_rules()
         for logical_id in self._wanted():
             with self._failing(logical_id):
                 self._apply(self._blueprint(logical_id))
         outputs, exports = self._outputs()
         self._verify()
         self._stack.resources, self._stack.making = self._new, {}
-        self._stack.outputs, self._stack.exports, self._stack.imports = outputs, exports, self.scope.imports
+        self._stack.outputs, self._stack.exports, self._stack.imports = outputs, exports, self._resolver.imports
 
     def clean_up(self) -> None:
         """Delete what was replaced or is no longer wanted, unless its policy keeps it."""
@@ -96,7 +61,7 @@ class Deployment:
         for old, policy in gone:
             # CloudFormation leaves behind what it cannot clean up, and the update is complete.
             with contextlib.suppress(ResourceError):
-                self._remove(old, policy)
+                self._engine.remove(self._stack, old, policy)
 
     def roll_back(self) -> list[str]:
         """Undo everything that `run` did, the last first; give what could not be undone."""
@@ -113,26 +78,25 @@ class Deployment:
     def _wanted(self) -> Iterator[str]:
         for logical_id in self._template.order:
             condition = self._template.resources[logical_id].get("Condition")
-            if condition is None or self.resolver.condition(condition):
+            if condition is None or self._resolver.condition(condition):
                 yield logical_id
 
     def _blueprint(self, logical_id: str) -> Blueprint:
         wanted = self._template.resources[logical_id]
         name = wanted["Type"]
-        kind = self._registry.find(name)
+        kind = registry(self._stack.environment.region).find(name)
         if kind is None:
-            raise ResourceError(f"Unrecognized resource type {name} in {self._registry.region}")
-        deletion = self.resolver.resolve(wanted.get("DeletionPolicy", "Delete"))
+            raise ResourceError(f"Unrecognized resource type {name} in {self._stack.environment.region}")
         return Blueprint(
             stack_name=self._stack.name,
             stack_id=self._stack.id,
             logical_id=logical_id,
             type=kind,
             type_name=name,
-            properties=self.resolver.resolve(wanted.get("Properties", {})),
+            properties=self._resolver.resolve(wanted.get("Properties", {})),
             environment=self._stack.environment,
-            deletion_policy=deletion,
-            replace_policy=self.resolver.resolve(wanted.get("UpdateReplacePolicy", "Delete")),
+            deletion_policy=self._resolver.resolve(wanted.get("DeletionPolicy", "Delete")),
+            replace_policy=self._resolver.resolve(wanted.get("UpdateReplacePolicy", "Delete")),
         )
 
     def _apply(self, blueprint: Blueprint) -> None:
@@ -147,7 +111,7 @@ class Deployment:
             )
         before, after = old.blueprint.properties, blueprint.properties
         if before == after:
-            self._new[blueprint.logical_id] = relabelled(old, blueprint)
+            self._new[blueprint.logical_id] = replace(old, blueprint=blueprint)
         elif why := blueprint.type.replaced_by(before, after):
             self._create(blueprint, old, why)
         else:
@@ -158,37 +122,40 @@ class Deployment:
         reason = (
             f"Requested update requires the creation of a new physical resource ({', '.join(why)})" if old else None
         )
-        if old and (named := custom_name(blueprint, old)):
+        if old and (named := _custom_name(blueprint, old)):
             raise ResourceError(
                 f"CloudFormation cannot update a stack when a custom-named resource requires replacing. "
                 f"Rename {named} and update the stack again."
             )
         self._event(blueprint, "", f"{verb}_IN_PROGRESS", reason)
-        resource = self._resources.create(blueprint, old.generation + 1 if old else 0)
-        self._undo.append((blueprint.logical_id, lambda: self._unmake(resource, new=old is None)))
+        resource = self._engine.resources.create(blueprint, old.generation + 1 if old else 0)
+        policy = "Retain" if old is None and blueprint.deletion_policy == "Retain" else "Delete"
+        self._undo.append((blueprint.logical_id, lambda: self._engine.remove(self._stack, resource, policy)))
         self._new[blueprint.logical_id] = resource
         if old:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, f"{verb}_COMPLETE")
-        self._record(Action.REPLACE if old else Action.CREATE, resource, ", ".join(why))
+        self._engine.journal.record(Action.REPLACE if old else Action.CREATE, resource, ", ".join(why))
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
-        if refused := blueprint.type.rejected(old.blueprint.properties, blueprint.properties, self._update_rules):
+        if refused := blueprint.type.rejected(
+            old.blueprint.properties, blueprint.properties, self._engine.update_rules
+        ):
             why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
             raise ResourceError(f"{blueprint.type_name} refuses the update: {why}")
-        changed = differences(old.blueprint.properties, blueprint.properties)
+        changed = blueprint.changed(old.blueprint.properties)
         if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
-            self._journal.note(
+            self._engine.journal.note(
                 f"{self._stack.name}/{blueprint.logical_id}: a change of {', '.join(maybe)} may replace the "
                 f"{blueprint.type_name} on AWS; the rehearsal changed it in place"
             )
         self._event(blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
-        resource = self._resources.update(old, blueprint)
+        resource = self._engine.resources.update(old, blueprint)
         moved = resource.physical_id != old.physical_id
 
         def undo() -> None:
             self._event(old.blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
-            self._old[blueprint.logical_id] = self._resources.update(resource, old.blueprint)
+            self._old[blueprint.logical_id] = self._engine.resources.update(resource, old.blueprint)
             self._event(old.blueprint, old.physical_id, "UPDATE_COMPLETE")
 
         self._undo.append((blueprint.logical_id, undo))
@@ -196,26 +163,24 @@ class Deployment:
         if moved:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, "UPDATE_COMPLETE")
-        self._record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
-
-    def _unmake(self, resource: Resource, *, new: bool) -> None:
-        self._remove(resource, "Retain" if new and resource.blueprint.deletion_policy == "Retain" else "Delete")
-
-    def _remove(self, resource: Resource, policy: str) -> None:
-        remove(self._stack, resource, policy, self._resources, self._journal)
+        self._engine.journal.record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
 
     def _outputs(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         outputs: dict[str, dict[str, Any]] = {}
         exports: dict[str, str] = {}
         for name, output in self._template.outputs.items():
-            if (condition := output.get("Condition")) and not self.resolver.condition(condition):
+            if (condition := output.get("Condition")) and not self._resolver.condition(condition):
                 continue
-            value = self.resolver.resolve(output["Value"])
+            value = self._resolver.resolve(output["Value"])
             export = (output.get("Export") or {}).get("Name")
             try:
-                entry = {"OutputKey": name, "OutputValue": text_of(value), "Description": output.get("Description")}
+                entry = {
+                    "OutputKey": name,
+                    "OutputValue": self._resolver.text(value),
+                    "Description": output.get("Description"),
+                }
                 if export:
-                    entry["ExportName"] = text_of(self.resolver.resolve(export))
+                    entry["ExportName"] = self._resolver.text(self._resolver.resolve(export))
             except TypeError as error:
                 raise TemplateError(f"Template format error: output {name}: {error}") from None
             if export:
@@ -229,13 +194,13 @@ class Deployment:
     def _check_exports(self, exports: dict[str, str]) -> None:
         here = self._stack.environment
         for name, value in exports.items():
-            owner = self._stacks.exporter(name, here)
+            owner = self._engine.stacks.exporter(name, here)
             if owner is not None and owner is not self._stack:
                 raise TemplateError(f"Export with name {name} is already exported by stack {owner.name}")
             if name in self._stack.exports and self._stack.exports[name] != value:
-                refuse_in_use(self._stacks, self._stack, name, "updated")
+                self._engine.stacks.refuse_in_use(name, here, "updated")
         for name in set(self._stack.exports) - set(exports):
-            refuse_in_use(self._stacks, self._stack, name, "deleted")
+            self._engine.stacks.refuse_in_use(name, here, "deleted")
 
     def _verify(self) -> None:
         """Compare the resources that exist with those of the template: nothing is green by accident."""
@@ -249,12 +214,11 @@ class Deployment:
         try:
             yield
         except Exception as error:
-            known = isinstance(error, ResourceError | TemplateError)
-            reason = str(error) if known else f"{type(error).__name__}: {error}"
+            reason = reason_of(error)
             kind = self._template.resources[logical_id]["Type"]
             verb = "UPDATE" if logical_id in self._old else "CREATE"
             self._stack.event(logical_id, "", kind, f"{verb}_FAILED", reason)
-            self._journal.add(
+            self._engine.journal.add(
                 Entry(
                     action=Action.FAIL,
                     stack=self._stack.name,
@@ -270,5 +234,13 @@ class Deployment:
     def _event(self, blueprint: Blueprint, physical_id: str, status: str, reason: str | None = None) -> None:
         self._stack.event(blueprint.logical_id, physical_id, blueprint.type_name, status, reason)
 
-    def _record(self, action: Action, resource: Resource, detail: str = "") -> None:
-        record(self._journal, action, resource, detail)
+
+def _custom_name(blueprint: Blueprint, old: Resource) -> str | None:
+    """Name that keeps a resource from being replaced: a name in the template can exist only once."""
+    for path in blueprint.type.identifiers:
+        node: Any = blueprint.properties
+        for part in path:
+            node = node.get(part) if isinstance(node, dict) else None
+        if len(path) != 1 or node is None or node != old.blueprint.properties.get(path[0]):
+            return None
+    return old.physical_id if blueprint.type.identifiers and old.physical_id else None

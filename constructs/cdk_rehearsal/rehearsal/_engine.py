@@ -1,22 +1,19 @@
 """The engine: creates, updates and deletes stacks as CloudFormation does, strictly, and rolls back what fails."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from threading import RLock
-from typing import Any
 from uuid import uuid4
 
-from cdk_rehearsal.registry import NO_RULES, UpdateRules, registry
+from cdk_rehearsal.registry import UpdateRules, registry
 from cdk_rehearsal.rehearsal import _parameters as parameters
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._deployment import Deployment
-from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
-from cdk_rehearsal.rehearsal._journal import Journal
-from cdk_rehearsal.rehearsal._lifecycle import refuse_in_use, remove
+from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
+from cdk_rehearsal.rehearsal._journal import Action, Journal
 from cdk_rehearsal.rehearsal._preview import preview
 from cdk_rehearsal.rehearsal._resources import Resources
-from cdk_rehearsal.rehearsal._scope import StackScope
-from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Stack, Stacks
+from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Resource, Stack, Stacks
 from cdk_rehearsal.rehearsal._template import Template
 
 NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
@@ -24,27 +21,15 @@ _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "
 
 
 class Engine:
-    """All stacks of one local cloud. One change at a time; reading needs no lock.
-
-    Args:
-        stacks: All stacks.
-        custom: What runs the handlers of custom resources.
-        journal: Records every change.
-        update_rules: Updates that services reject, beyond the facts of the registry.
-    """
+    """All stacks of one local cloud. One change at a time; reading needs no lock."""
 
     def __init__(
-        self,
-        *,
-        stacks: Stacks,
-        custom: CustomResourceDriver,
-        journal: Journal,
-        update_rules: UpdateRules = NO_RULES,
+        self, *, stacks: Stacks, custom: CustomResourceDriver, journal: Journal, update_rules: UpdateRules
     ) -> None:
-        self._update_rules = update_rules
         self.stacks = stacks
-        self._resources = Resources(custom=custom, engine=self, journal=journal)
-        self._journal = journal
+        self.journal = journal
+        self.update_rules = update_rules
+        self.resources = Resources(self, custom)
         self._lock = RLock()
 
     def prepare(
@@ -78,15 +63,10 @@ class Engine:
             stack = self._target(stack_name, kind, environment)
             chosen = {key: str(value["Default"]) for key, value in template.parameters.items() if "Default" in value}
             chosen |= {key: stack.given.get(key, "") if value is None else value for key, value in given.items()}
-            values = self._parameters(stack, template, chosen)
-            changes = preview(
-                stack=stack,
-                template=template,
-                values=values,
-                stacks=self.stacks,
-                resources=self._resources,
-                registry=registry(environment.region),
+            values = parameters.resolve(
+                template, chosen, partial(parameters.look_up, environment=environment), self.journal
             )
+            changes = preview(self, stack, template, values)
             change_set = ChangeSet(
                 id=stack.id.replace(f":stack/{stack.name}/", f":changeSet/{name}/").rsplit("/", 1)[0] + f"/{uuid4()}",
                 name=name,
@@ -112,16 +92,7 @@ class Engine:
             stack.move(f"{verb}_IN_PROGRESS", "User Initiated")
             if update:
                 stack.updated = datetime.now(UTC)
-            deployment = Deployment(
-                stack=stack,
-                template=change_set.template,
-                values=change_set.parameters,
-                stacks=self.stacks,
-                resources=self._resources,
-                registry=registry(stack.environment.region),
-                journal=self._journal,
-                update_rules=self._update_rules,
-            )
+            deployment = Deployment(self, stack, change_set)
             try:
                 deployment.run()
             except Exception as error:  # whatever it is, the stack must not look well
@@ -149,14 +120,13 @@ class Engine:
             if stack.deleted:
                 return
             for export in stack.exports:
-                refuse_in_use(self.stacks, stack, export, "deleted")
+                self.stacks.refuse_in_use(export, stack.environment, "deleted")
             stack.move("DELETE_IN_PROGRESS", "User Initiated")
             failed = []
             for logical_id in list(reversed(stack.resources)):
                 resource = stack.resources[logical_id]
-                policy = resource.blueprint.deletion_policy
                 try:
-                    remove(stack, resource, policy, self._resources, self._journal)
+                    self.remove(stack, resource, resource.blueprint.deletion_policy)
                 except ResourceError as error:
                     failed.append(logical_id)
                     stack.reason = str(error)
@@ -169,18 +139,39 @@ class Engine:
             stack.move("DELETE_COMPLETE")
             stack.deleted = datetime.now(UTC)
 
+    def remove(self, stack: Stack, resource: Resource, policy: str) -> None:
+        """Delete a resource, or retain it if its policy requires that.
+
+        Raises:
+            ResourceError: when it cannot be deleted.
+        """
+        event = partial(stack.event, resource.blueprint.logical_id, resource.physical_id, resource.blueprint.type_name)
+        if policy in ("Retain", "RetainExceptOnCreate"):
+            event("DELETE_SKIPPED")
+            self.journal.record(Action.RETAIN, resource)
+            stack.retained.append(resource)
+            return
+        event("DELETE_IN_PROGRESS")
+        try:
+            self.resources.delete(resource)
+        except (ResourceError, TemplateError) as error:
+            event("DELETE_FAILED", str(error))
+            self.journal.record(Action.FAIL, resource, str(error))
+            raise ResourceError(f"{resource.blueprint.logical_id}: {error}") from error
+        event("DELETE_COMPLETE")
+        self.journal.record(Action.DELETE, resource)
+
     def _fail(self, stack: Stack, deployment: Deployment, error: Exception, *, update: bool, roll_back: bool) -> None:
-        known = isinstance(error, ResourceError | TemplateError)
-        reason = str(error) if known else f"{type(error).__name__}: {error}"
-        self._journal.note(f"{stack.name} failed: {reason}")
+        reason = reason_of(error)
+        self.journal.note(f"{stack.name} failed: {reason}")
         if not roll_back:
             stack.resources, stack.making = {**stack.resources, **deployment.made}, {}
             stack.move("UPDATE_FAILED" if update else "CREATE_FAILED", reason)
             return
-        begin, end = ("UPDATE_ROLLBACK", "UPDATE_ROLLBACK") if update else ("ROLLBACK", "ROLLBACK")
-        stack.move(f"{begin}_IN_PROGRESS", reason)
+        rollback = "UPDATE_ROLLBACK" if update else "ROLLBACK"
+        stack.move(f"{rollback}_IN_PROGRESS", reason)
         failed = deployment.roll_back()
-        stack.move(f"{end}_FAILED" if failed else f"{end}_COMPLETE", "; ".join(failed) or None)
+        stack.move(f"{rollback}_FAILED" if failed else f"{rollback}_COMPLETE", "; ".join(failed) or None)
 
     def _target(self, name: str, kind: str, environment: Environment) -> Stack:
         stack = self.stacks.find(name, environment)
@@ -197,19 +188,6 @@ class Engine:
         if stack.status not in (*_DEPLOYED, "UPDATE_FAILED", "CREATE_FAILED"):
             raise TemplateError(f"Stack:{stack.id} is in {stack.status} state and can not be updated.")
         return stack
-
-    def _parameters(self, stack: Stack, template: Template, given: dict[str, str]) -> dict[str, Any]:
-        scope = StackScope(
-            stack=stack,
-            template=template,
-            values={},
-            created={},
-            stacks=self.stacks,
-            resources=self._resources,
-            journal=self._journal,
-        )
-        look_up: Callable[[str], str] = scope.parameter
-        return parameters.resolve(template, given, look_up, self._journal)
 
 
 def _same(stack: Stack, template: Template, tags: dict[str, str]) -> bool:

@@ -25,3 +25,9 @@ class TemplateError(ValueError):
 
 class ResourceError(ValueError):
     """A resource that could not be made, changed or deleted; the message becomes its ResourceStatusReason."""
+
+
+def reason_of(error: Exception) -> str:
+    """Return the message of an error of this package, and the name of any other error before its message."""
+    known = isinstance(error, ResourceError | TemplateError)
+    return str(error) if known else f"{type(error).__name__}: {error}"

@@ -4,6 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.rehearsal._state import Resource
 
 
 class Action(StrEnum):
@@ -83,6 +87,21 @@ class Journal:
         """Write down one entry."""
         with self._lock:
             self._entries.append(entry)
+
+    def record(self, action: Action, resource: "Resource", detail: str = "") -> None:
+        """Add an entry for a resource."""
+        blueprint = resource.blueprint
+        self.add(
+            Entry(
+                action=action,
+                stack=blueprint.stack_name,
+                logical_id=blueprint.logical_id,
+                type=blueprint.type_name,
+                physical_id=resource.physical_id,
+                maker=resource.maker,
+                detail=detail,
+            )
+        )
 
     def stand_in(self, stand_in: StandIn) -> None:
         """Write down a value that was made up; a repetition counts once."""

@@ -17,7 +17,8 @@ from cdk_rehearsal.rehearsal import _moto_existing as moto_existing
 from cdk_rehearsal.rehearsal import _moto_zones as moto_zones
 from cdk_rehearsal.rehearsal._errors import ResourceError
 from cdk_rehearsal.rehearsal._journal import Journal, Maker
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource, values_of
+from cdk_rehearsal.rehearsal._state import Blueprint, Resource
+from cdk_rehearsal.rehearsal._values import Values
 
 # The types that are made through moto. It has models for about eighty more, but those refuse valid templates (they
 # raise KeyError for optional properties) or give ids of another form, as a trial of each showed on 2026-11-21; their
@@ -201,7 +202,7 @@ def _give_name(properties: dict[str, Any], model_class: Any, blueprint: Blueprin
 
 def _name(blueprint: Blueprint, generation: int) -> str:
     service = blueprint.type_name.split("::")[1]
-    name = values_of(blueprint, generation).name_of(_NAME_LIMITS.get(service, 128))
+    name = Values(blueprint, generation).name_of(_NAME_LIMITS.get(service, 128))
     return name.lower() if service in ("S3", "ECR") else name
 
 

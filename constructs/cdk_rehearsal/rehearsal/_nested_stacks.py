@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from cdk_rehearsal.rehearsal import _assets as assets
 from cdk_rehearsal.rehearsal._errors import ResourceError
 from cdk_rehearsal.rehearsal._journal import Maker
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource, Stack, values_of
+from cdk_rehearsal.rehearsal._state import Blueprint, Resource, Stack
+from cdk_rehearsal.rehearsal._values import Values
 
 if TYPE_CHECKING:
     from cdk_rehearsal.rehearsal._engine import Engine
@@ -26,7 +27,7 @@ class NestedStackDriver:
 
     def create(self, blueprint: Blueprint, generation: int) -> Resource:
         """Make a nested stack."""
-        stack = self._deploy(blueprint, values_of(blueprint, generation).name_of(128), "CREATE")
+        stack = self._deploy(blueprint, Values(blueprint, generation).name_of(128), "CREATE")
         return Resource(
             blueprint=blueprint,
             physical_id=stack.id,

@@ -5,8 +5,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from moto.ssm.models import ssm_backends
+
 from cdk_rehearsal.rehearsal._errors import TemplateError
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
+from cdk_rehearsal.rehearsal._state import Environment
 from cdk_rehearsal.rehearsal._template import Template
 
 _SSM = re.compile(r"AWS::SSM::Parameter::Value<(.+)>")
@@ -46,6 +49,18 @@ def resolve(
     if problems:
         raise TemplateError("; ".join(problems))
     return resolved
+
+
+def look_up(name: str, environment: Environment) -> str:
+    """Return the value of an SSM parameter.
+
+    Raises:
+        LookupError: when there is none.
+    """
+    parameter = ssm_backends[environment.account][environment.region].get_parameter(name)
+    if parameter is None:
+        raise LookupError(name)
+    return str(parameter.value)
 
 
 def stand_in(name: str, journal: Journal, kind: str = "String") -> str:

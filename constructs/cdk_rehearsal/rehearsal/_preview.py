@@ -1,22 +1,20 @@
 """Changes of a deployment before it is made: the changes of a change set."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cdk_rehearsal.registry import Registry
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
-from cdk_rehearsal.rehearsal._intrinsics import Resolver
-from cdk_rehearsal.rehearsal._journal import Journal
-from cdk_rehearsal.rehearsal._lifecycle import differences
-from cdk_rehearsal.rehearsal._resources import Resources
-from cdk_rehearsal.rehearsal._scope import StackScope
-from cdk_rehearsal.rehearsal._state import Resource, Stack, Stacks
+from cdk_rehearsal.rehearsal._scope import StackResolver
+from cdk_rehearsal.rehearsal._state import Resource, Stack
 from cdk_rehearsal.rehearsal._template import Template
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.rehearsal._engine import Engine
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
 
 
-class _PreviewScope(StackScope):
-    """A scope in which resources that are still to be made have unknown ids and attributes."""
+class _PreviewResolver(StackResolver):
+    """A resolver for which resources that are still to be created have unknown ids and attributes."""
 
     def reference(self, name: str) -> Any:
         """Value of `Ref`, UNKNOWN for a resource that is still to be made."""
@@ -30,27 +28,10 @@ class _PreviewScope(StackScope):
         return name in self._template.resources and name not in self._created
 
 
-def preview(
-    *,
-    stack: Stack,
-    template: Template,
-    values: dict[str, Any],
-    stacks: Stacks,
-    resources: Resources,
-    registry: Registry,
-) -> list[dict[str, Any]]:
+def preview(engine: "Engine", stack: Stack, template: Template, values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the changes that deploying a template would make, in CloudFormation's form."""
     created: dict[str, Resource] = {}
-    scope = _PreviewScope(
-        stack=stack,
-        template=template,
-        values=values,
-        created=created,
-        stacks=stacks,
-        resources=resources,
-        journal=Journal(),
-    )
-    resolver = Resolver(template, scope)
+    resolver = _PreviewResolver(engine, stack, template, values, created)
     old = stack.resources
     changes: list[dict[str, Any]] = []
     wanted = set()
@@ -89,8 +70,7 @@ def preview(
 
 
 def _modification(resource: Resource, after: dict[str, Any], replaced: list[str]) -> dict[str, Any]:
-    before = resource.blueprint.properties
-    changed = [name for name in differences(before, after) if name]
+    changed = [name for name in resource.blueprint.changed(after) if name]
     tops = {path.split(".")[0] for path in replaced}
     unsure = {name for name in changed if UNKNOWN in str(after.get(name))}
     replacement = "False" if not replaced else "Conditional" if tops <= unsure else "True"

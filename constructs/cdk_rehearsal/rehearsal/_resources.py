@@ -1,16 +1,15 @@
-"""Resources: made, changed, deleted and asked for attributes, each by what can do it best."""
+"""Resources: created, updated, deleted and asked for attributes, each by the driver that can do it best."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from cdk_rehearsal.rehearsal import _nested_stacks as nested_stacks
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
-from cdk_rehearsal.rehearsal._journal import Journal, Maker
+from cdk_rehearsal.rehearsal._journal import Maker
 from cdk_rehearsal.rehearsal._moto_models import MotoDriver
-from cdk_rehearsal.rehearsal._names import Names
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource, values_of
+from cdk_rehearsal.rehearsal._nested_stacks import TYPE, NestedStackDriver
+from cdk_rehearsal.rehearsal._schema_driver import SchemaDriver
+from cdk_rehearsal.rehearsal._state import Blueprint, Resource
 
 if TYPE_CHECKING:
     from cdk_rehearsal.rehearsal._engine import Engine
@@ -18,43 +17,45 @@ if TYPE_CHECKING:
 _R = TypeVar("_R")
 
 
+class Driver(Protocol):
+    """Resources of one maker."""
+
+    def create(self, blueprint: Blueprint, generation: int) -> Resource:
+        """Create a resource."""
+
+    def update(self, old: Resource, blueprint: Blueprint) -> Resource:
+        """Update a resource in place."""
+
+    def delete(self, resource: Resource) -> None:
+        """Delete a resource."""
+
+    def attribute(self, resource: Resource, name: str) -> Any:
+        """Value of `Fn::GetAtt`, or None where the driver has none."""
+
+
 class Resources:
-    """The one door to all resources. Properties are checked against the registry schema before anything is made.
+    """All resources. Properties are checked against the registry schema before anything is created."""
 
-    Args:
-        custom: What runs the handlers of custom resources.
-        engine: What runs nested stacks.
-        journal: Where stand-ins are written down.
-    """
-
-    def __init__(self, *, custom: CustomResourceDriver, engine: "Engine", journal: Journal) -> None:
-        self._stacks = nested_stacks.NestedStackDriver(engine)
-        self._moto = MotoDriver(journal)
-        self._custom = custom
+    def __init__(self, engine: "Engine", custom: CustomResourceDriver) -> None:
+        self._moto = MotoDriver(engine.journal)
+        self._drivers: dict[Maker, Driver] = {
+            Maker.HANDLER: custom,
+            Maker.STAND_IN: custom,
+            Maker.STACK: NestedStackDriver(engine),
+            Maker.MOTO: self._moto,
+            Maker.SCHEMA: SchemaDriver(),
+        }
         self._made_up: set[str] = set()
-        self._names = Names()
 
     def create(self, blueprint: Blueprint, generation: int = 0) -> Resource:
-        """Make a resource.
+        """Create a resource.
 
         Raises:
-            ResourceError: with the reason when it cannot be made.
+            ResourceError: with the reason when it cannot be created.
         """
         self._check(blueprint)
-        if self._custom.is_custom(blueprint.type_name):
-            resource = _guarded("create", blueprint, self._custom.create, blueprint, generation)
-        elif blueprint.type_name == nested_stacks.TYPE:
-            resource = _guarded("create", blueprint, self._stacks.create, blueprint, generation)
-        elif self._moto.can_make(blueprint):
-            resource = _guarded("create", blueprint, self._moto.create, blueprint, generation)
-        else:
-            self._names.take(blueprint)
-            resource = Resource(
-                blueprint=blueprint,
-                physical_id=values_of(blueprint, generation).physical_id,
-                maker=Maker.SCHEMA,
-                generation=generation,
-            )
+        driver = self._drivers[self._maker(blueprint)]
+        resource = _guarded("create", blueprint, driver.create, blueprint, generation)
         if not resource.physical_id:
             raise ResourceError(f"{blueprint.type_name} was made without a physical id")
         if resource.maker in (Maker.SCHEMA, Maker.STAND_IN):
@@ -62,26 +63,13 @@ class Resources:
         return resource
 
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
-        """Change a resource in place; a custom resource may come back with another physical id."""
+        """Update a resource in place; a custom resource may come back with another physical id."""
         self._check(blueprint)
-        if old.maker in (Maker.HANDLER, Maker.STAND_IN):
-            return _guarded("update", blueprint, self._custom.update, old, blueprint)
-        if old.maker is Maker.STACK:
-            return _guarded("update", blueprint, self._stacks.update, old, blueprint)
-        if old.maker is Maker.MOTO:
-            return _guarded("update", blueprint, self._moto.update, old, blueprint)
-        return replace(old, blueprint=blueprint)
+        return _guarded("update", blueprint, self._drivers[old.maker].update, old, blueprint)
 
     def delete(self, resource: Resource) -> None:
         """Delete a resource."""
-        if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
-            _guarded("delete", resource.blueprint, self._custom.delete, resource)
-        elif resource.maker is Maker.STACK:
-            _guarded("delete", resource.blueprint, self._stacks.delete, resource)
-        elif resource.maker is Maker.MOTO:
-            _guarded("delete", resource.blueprint, self._moto.delete, resource)
-        else:
-            self._names.free(resource)
+        _guarded("delete", resource.blueprint, self._drivers[resource.maker].delete, resource)
 
     def attribute(self, resource: Resource, name: str) -> Any:
         """Return the value of `Fn::GetAtt`.
@@ -89,22 +77,27 @@ class Resources:
         Raises:
             TemplateError: when the type has no such attribute.
         """
-        blueprint = resource.blueprint
-        if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
-            return self._remember(self._custom.attribute(resource, name))
+        blueprint, driver = resource.blueprint, self._drivers[resource.maker]
         if resource.maker is Maker.STACK:
-            return self._stacks.attribute(resource, name)
+            return driver.attribute(resource, name)
+        if resource.maker in (Maker.HANDLER, Maker.STAND_IN):
+            return self._remember(driver.attribute(resource, name))
         if (schema := blueprint.type.attribute(name)) is None:
             raise TemplateError(
                 f"Template error: resource {blueprint.logical_id} ({blueprint.type_name}) does not support attribute "
                 f"type {name} in Fn::GetAtt"
             )
-        value = None
-        if resource.maker is Maker.MOTO:
-            value = _guarded("Fn::GetAtt of", blueprint, self._moto.attribute, resource, name)
+        value = _guarded("Fn::GetAtt of", blueprint, driver.attribute, resource, name)
         if not isinstance(value, str | int | float | bool | list):
             value = self._remember(resource.values.at(name.split(".")))
         return str(value) if isinstance(value, int | float) and schema.get("type", "string") == "string" else value
+
+    def _maker(self, blueprint: Blueprint) -> Maker:
+        if CustomResourceDriver.is_custom(blueprint.type_name):
+            return Maker.HANDLER
+        if blueprint.type_name == TYPE:
+            return Maker.STACK
+        return Maker.MOTO if self._moto.can_make(blueprint) else Maker.SCHEMA
 
     def _check(self, blueprint: Blueprint) -> None:
         properties = blueprint.properties

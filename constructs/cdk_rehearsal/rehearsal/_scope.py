@@ -1,52 +1,40 @@
 """References that one stack can make: to its parameters, its resources, other stacks and AWS itself."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moto.ec2.models import ec2_backends
 from moto.secretsmanager.models import secretsmanager_backends
-from moto.ssm.models import ssm_backends
 
 from cdk_rehearsal.rehearsal import _parameters as parameters
 from cdk_rehearsal.rehearsal._errors import TemplateError
-from cdk_rehearsal.rehearsal._intrinsics import NO_VALUE
-from cdk_rehearsal.rehearsal._journal import Journal
-from cdk_rehearsal.rehearsal._resources import Resources
-from cdk_rehearsal.rehearsal._state import Environment, Resource, Stack, Stacks
+from cdk_rehearsal.rehearsal._intrinsics import Resolver
+from cdk_rehearsal.rehearsal._state import Environment, Resource, Stack
 from cdk_rehearsal.rehearsal._template import Template
 
+if TYPE_CHECKING:
+    from cdk_rehearsal.rehearsal._engine import Engine
 
-class StackScope:
-    """References of a template while its stack is made or changed.
+
+class StackResolver(Resolver):
+    """Resolves a template while its stack is created or updated.
 
     Args:
+        engine: Engine with all stacks and resources.
         stack: The stack.
         template: The template that is being deployed.
         values: Its parameters, resolved.
-        made: The resources that exist so far; the caller adds to it.
-        stacks: All stacks, for references to others.
-        resources: What gives attributes.
-        journal: Where stand-ins are written down.
+        created: The resources that exist so far; the caller adds to it.
     """
 
     def __init__(
-        self,
-        *,
-        stack: Stack,
-        template: Template,
-        values: dict[str, Any],
-        created: dict[str, Resource],
-        stacks: Stacks,
-        resources: Resources,
-        journal: Journal,
+        self, engine: "Engine", stack: Stack, template: Template, values: dict[str, Any], created: dict[str, Resource]
     ) -> None:
+        super().__init__(template)
+        self._engine = engine
         self._stack = stack
-        self._template = template
         self._values = values
         self._created = created
-        self._stacks = stacks
-        self._resources = resources
-        self._journal = journal
         self.imports: set[str] = set()
 
     def reference(self, name: str) -> Any:
@@ -72,11 +60,11 @@ class StackScope:
 
     def attribute(self, name: str, attribute: str) -> Any:
         """Value of `Fn::GetAtt`."""
-        return self._resources.attribute(self.resource(name), attribute)
+        return self._engine.resources.attribute(self.resource(name), attribute)
 
     def import_value(self, name: str) -> Any:
         """Return what another stack exports, and remember that it is in use."""
-        exporter = self._stacks.exporter(name, self._stack.environment)
+        exporter = self._engine.stacks.exporter(name, self._stack.environment)
         if exporter is None or exporter is self._stack:
             raise TemplateError(f"No export named {name} found.")
         self.imports.add(name)
@@ -88,7 +76,7 @@ class StackScope:
         here = self._stack.environment
         region = arguments.get("Region") or here.region
         there = Environment(account=here.account, region=region, partition=here.partition)
-        other = self._stacks.find(str(name), there)
+        other = self._engine.stacks.find(str(name), there)
         if other is None or other.status.startswith("REVIEW"):
             raise TemplateError(f"Fn::GetStackOutput: there is no stack {name} in {region}")
         if output not in other.outputs:
@@ -107,31 +95,19 @@ class StackScope:
             case "ssm" | "ssm-secure":
                 name = re.sub(r":\d+$", "", reference)
                 try:
-                    return self.parameter(name)
+                    return parameters.look_up(name, self._stack.environment)
                 except LookupError:
                     if name.startswith(parameters.PUBLIC):
-                        return parameters.stand_in(name, self._journal)
+                        return parameters.stand_in(name, self._engine.journal)
                     raise TemplateError(f"Parameters: [{name}] cannot be found in the parameter store") from None
             case "secretsmanager":
                 return self._secret(reference)
         raise TemplateError(f"Template error: {{{{resolve:{service}:{reference}}}}} names an unknown service")
 
-    def parameter(self, name: str) -> str:
-        """Return the value of an SSM parameter.
-
-        Raises:
-            LookupError: when there is none.
-        """
-        e = self._stack.environment
-        parameter = ssm_backends[e.account][e.region].get_parameter(name)
-        if parameter is None:
-            raise LookupError(name)
-        return str(parameter.value)
-
     def _secret(self, reference: str) -> str:
         arn = re.match(r"arn:[^:]+:secretsmanager:[^:]*:[^:]*:secret:[^:]+", reference)
         name = arn[0] if arn else reference.split(":")[0]
-        for stack in self._stacks.living(self._stack.environment):
+        for stack in self._engine.stacks.living(self._stack.environment):
             for resource in [*stack.resources.values(), *self._created.values()]:
                 if resource.blueprint.type_name != "AWS::SecretsManager::Secret":
                     continue
@@ -152,7 +128,6 @@ class StackScope:
             "AWS::StackId": self._stack.id,
             "AWS::StackName": self._stack.name,
             "AWS::URLSuffix": "amazonaws.com.cn" if e.partition == "aws-cn" else "amazonaws.com",
-            "AWS::NoValue": NO_VALUE,
         }
         if name not in known:
             raise TemplateError(f"Template format error: Unresolved resource dependencies [{name}]")

@@ -35,6 +35,12 @@ class Blueprint:
     deletion_policy: str = "Delete"
     replace_policy: str = "Delete"
 
+    def changed(self, properties: dict[str, Any]) -> list[str]:
+        """Names of the top-level properties that differ from these."""
+        return sorted(
+            name for name in {*self.properties, *properties} if self.properties.get(name) != properties.get(name)
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
@@ -59,23 +65,7 @@ class Resource:
     @property
     def values(self) -> Values:
         """The made-up values that belong to this resource."""
-        return values_of(self.blueprint, self.generation, self.physical_id)
-
-
-def values_of(blueprint: Blueprint, generation: int, known_id: str = "") -> Values:
-    """Return the made-up values of the resource that a blueprint describes."""
-    return Values(
-        type=blueprint.type,
-        type_name=blueprint.type_name,
-        stack=blueprint.stack_name,
-        logical_id=blueprint.logical_id,
-        generation=generation,
-        account=blueprint.environment.account,
-        region=blueprint.environment.region,
-        partition=blueprint.environment.partition,
-        properties=blueprint.properties,
-        known_id=known_id,
-    )
+        return Values(self.blueprint, self.generation, self.physical_id)
 
 
 @dataclass(kw_only=True)
@@ -122,7 +112,6 @@ class Stack:
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
     protected: bool = False
-    request: dict[str, Any] = field(default_factory=dict)
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime | None = None
     deleted: datetime | None = None
@@ -206,3 +195,12 @@ class Stacks:
     def importers(self, export: str, environment: Environment) -> list[str]:
         """Return the names of the stacks that import a name."""
         return sorted(stack.name for stack in self.living(environment) if export in stack.imports)
+
+    def refuse_in_use(self, export: str, environment: Environment, doing: str) -> None:
+        """Refuse to change an export that another stack imports.
+
+        Raises:
+            TemplateError: when one does.
+        """
+        if users := self.importers(export, environment):
+            raise TemplateError(f"Export {export} cannot be {doing} as it is in use by {', '.join(users)}")

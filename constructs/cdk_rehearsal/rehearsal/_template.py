@@ -8,9 +8,10 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from cfnlint.helpers import FUNCTION_CONDITIONS, FUNCTIONS, PSEUDOPARAMS
+
 from cdk_rehearsal.registry import SUBSTITUTION, Registry, UnreadableError, read
 from cdk_rehearsal.rehearsal._errors import TemplateError
-from cdk_rehearsal.rehearsal._functions import FUNCTIONS, functions
 
 SECTIONS = (
     "AWSTemplateFormatVersion",
@@ -37,17 +38,8 @@ _RESOURCE_KEYS = (
     "CreationPolicy",
 )
 _POLICIES = ("Delete", "Retain", "Snapshot", "RetainExceptOnCreate")
-_PSEUDO = (
-    "AccountId",
-    "NoValue",
-    "NotificationARNs",
-    "Partition",
-    "Region",
-    "StackId",
-    "StackName",
-    "URLSuffix",
-)
-PSEUDO_PARAMETERS = frozenset(f"AWS::{name}" for name in _PSEUDO)
+# `Fn::Transform` is a macro, which only AWS expands.
+_FUNCTIONS = (FUNCTIONS | FUNCTION_CONDITIONS | {"Fn::EachMemberEquals", "Fn::EachMemberIn"}) - {"Fn::Transform"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +154,17 @@ class Template:
     def _condition_problems(self) -> Iterator[str]:
         for name, node in self.conditions.items():
             for reference in references(node):
-                if reference.attribute or reference.name not in {*self.parameters, *PSEUDO_PARAMETERS}:
+                if reference.attribute or reference.name not in {*self.parameters, *PSEUDOPARAMS}:
                     yield f"Template error: the condition {name} refers to {reference.name}, which is no parameter"
         whole = [self.conditions, self.outputs, *(part.get("Properties") for part in self.resources.values())]
-        for key, value in functions(whole):
-            if key not in FUNCTIONS:
+        for key, value in _functions(whole):
+            if key not in _FUNCTIONS:
                 yield f"Template error: {key} is no function of CloudFormation"
             elif key == "Fn::If" and isinstance(value, list) and value and value[0] not in self.conditions:
                 yield f"Template error: Fn::If names the condition {value[0]}, which is not in the template"
 
     def _reference_problems(self, registry: Registry) -> Iterator[str]:
-        known = {*self.resources, *self.parameters, *PSEUDO_PARAMETERS}
+        known = {*self.resources, *self.parameters, *PSEUDOPARAMS}
         for logical_id, resource in self.resources.items():
             if missing := [name for name in _listed(resource.get("DependsOn")) if name not in self.resources]:
                 yield (
@@ -217,7 +209,7 @@ def references(node: Any) -> Iterator[Reference]:
             yield Reference(value)
             return
         if key == "Fn::GetAtt":
-            name, attribute = split_attribute(value)
+            name, attribute = _split_attribute(value)
             if isinstance(attribute, str):
                 yield Reference(name, attribute)
             else:
@@ -231,7 +223,7 @@ def references(node: Any) -> Iterator[Reference]:
         yield from references(item)
 
 
-def split_attribute(value: Any) -> tuple[str, Any]:
+def _split_attribute(value: Any) -> tuple[str, Any]:
     """Split the argument of `Fn::GetAtt`, "Name.Attribute" or ["Name", "Attribute"], into its two parts."""
     parts = value.split(".", 1) if isinstance(value, str) else value
     if not isinstance(parts, list) or len(parts) != 2 or not isinstance(parts[0], str):
@@ -250,3 +242,15 @@ def _sub_references(value: Any) -> Iterator[Reference]:
 
 def _listed(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+
+def _functions(node: Any) -> Iterator[tuple[str, Any]]:
+    """Go through every function of a part of a template, with its argument."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _functions(item)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if len(node) == 1 and str(key).startswith("Fn::"):
+                yield str(key), value
+            yield from _functions(value)

@@ -7,10 +7,12 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cdk_rehearsal.registry import ResourceType
 from cdk_rehearsal.rehearsal import _patterns as patterns
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.rehearsal._state import Blueprint
 
 HEX = "0123456789abcdef"
 LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -85,37 +87,24 @@ _LENGTHS = {"LustreMountName": 8}
 _TIME = "2026-01-01T00:00:00Z"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Values:
     """The made-up values of one resource.
 
     Args:
-        type: Its type.
-        type_name: Name of the type as the template has it (`Custom::X` keeps its own).
-        stack: Name of its stack.
-        logical_id: Its logical id.
-        generation: 0 for the first resource under that id, one more with each replacement.
-        account: Account id.
-        region: Region.
-        partition: `aws`, `aws-cn`, ...
-        properties: Its resolved properties.
+        blueprint: Its blueprint.
+        generation: 0 for the first resource under its logical id, one more with each replacement.
         known_id: Its physical id where something else (a model of moto) has given it one already.
     """
 
-    type: ResourceType
-    type_name: str
-    stack: str
-    logical_id: str
+    blueprint: "Blueprint"
     generation: int
-    account: str
-    region: str
-    partition: str
-    properties: dict[str, Any]
     known_id: str = ""
 
     def token(self, length: int, alphabet: str = HEX, label: str = "") -> str:
         """Return `length` characters that belong to this resource and `label` alone."""
-        seed = f"{self.account}/{self.region}/{self.stack}/{self.logical_id}/{self.generation}/{label}".encode()
+        b = self.blueprint
+        seed = f"{self._account}/{self._region}/{b.stack_name}/{b.logical_id}/{self.generation}/{label}".encode()
         number = int.from_bytes(hashlib.shake_256(seed).digest(length * 2), "big")
         characters = []
         for _ in range(length):
@@ -128,20 +117,20 @@ class Values:
         """Value of `Ref`: the primary identifier's parts, joined with "|"."""
         if self.known_id:
             return self.known_id
-        return "|".join(str(self.at(path)) for path in self.type.identifiers)
+        return "|".join(str(self.at(path)) for path in self.blueprint.type.identifiers)
 
     def at(self, path: list[str]) -> Any:
         """Return the property at `path`: the template's own where it sets one, a made-up one otherwise."""
-        node: Any = self.properties
+        node: Any = self.blueprint.properties
         for part in path:
             node = node.get(part) if isinstance(node, dict) else None
-        if node is None and self.known_id and [path] == self.type.identifiers:
+        if node is None and self.known_id and [path] == self.blueprint.type.identifiers:
             return self.known_id
-        return node if node is not None else self.make(path, self.type.subschema(path) or {"type": "string"})
+        return node if node is not None else self.make(path, self.blueprint.type.subschema(path) or {"type": "string"})
 
     def make(self, path: list[str], schema: dict[str, Any], depth: int = 0) -> Any:
         """Make up a value that fits `schema`."""
-        schema = self.type.follow(schema)
+        schema = self.blueprint.type.follow(schema)
         for choice in ("oneOf", "anyOf"):
             if choice in schema and "type" not in schema:
                 return self.make(path, schema[choice][0], depth)
@@ -160,7 +149,7 @@ class Values:
                 count = max(schema.get("minItems", 1), 1)
                 items = schema.get("items", {"type": "string"})
                 return [self.make([*path, str(index)], items, depth + 1) for index in range(count)] if depth < 4 else []
-        members = self.type.follow(schema).get("properties", {})
+        members = self.blueprint.type.follow(schema).get("properties", {})
         wanted = members if depth < 3 else schema.get("required", [])
         return {name: self.make([*path, name], members[name], depth + 1) for name in wanted if name in members}
 
@@ -185,31 +174,46 @@ class Values:
 
     def name_of(self, limit: int) -> str:
         """Return the generated name with at most `limit` characters."""
-        head = f"{self.stack}-{self.logical_id}"[: limit - 13].rstrip("-")
+        head = f"{self.blueprint.stack_name}-{self.blueprint.logical_id}"[: limit - 13].rstrip("-")
         return f"{head}-{self.token(12, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')}"
 
     def arn(self) -> str:
         """Return the resource's ARN in the commonest form: its name or id after what kind it is."""
         service, kind = self._words
-        noun = _ARN_NOUNS.get(self.type_name, f"{re.sub(r'(?<=[a-z])(?=[A-Z])', '-', kind).lower()}/")
+        noun = _ARN_NOUNS.get(self.blueprint.type_name, f"{re.sub(r'(?<=[a-z])(?=[A-Z])', '-', kind).lower()}/")
         service = _SERVICES.get(service, service.lower())
-        region = "" if service in _GLOBAL else self.region
-        account = "" if service == "s3" else self.account
-        return f"arn:{self.partition}:{service}:{region}:{account}:{noun}{self._arn_name or self.own_id}"
+        region = "" if service in _GLOBAL else self._region
+        account = "" if service == "s3" else self._account
+        partition = self.blueprint.environment.partition
+        return f"arn:{partition}:{service}:{region}:{account}:{noun}{self._arn_name or self.own_id}"
 
     @property
     def _arn_name(self) -> str | None:
         """The name that stands in the ARN, for types that are called by a name; others stand there with their id."""
-        identifiers = self.type.identifiers
+        identifiers = self.blueprint.type.identifiers
         path = identifiers[0] if len(identifiers) == 1 else [""]
         if path[-1].lower().endswith("name"):
             return self.physical_id
-        key = next((key for key in (f"{self._words[1]}Name", "Name") if key in self.type.property_names), None)
-        return str(self.properties.get(key, self.name_of(64))) if self.type_name in _ARN_NOUNS and key else None
+        key = next(
+            (key for key in (f"{self._words[1]}Name", "Name") if key in self.blueprint.type.property_names), None
+        )
+        return (
+            str(self.blueprint.properties.get(key, self.name_of(64)))
+            if self.blueprint.type_name in _ARN_NOUNS and key
+            else None
+        )
+
+    @property
+    def _account(self) -> str:
+        return self.blueprint.environment.account
+
+    @property
+    def _region(self) -> str:
+        return self.blueprint.environment.region
 
     @property
     def _words(self) -> tuple[str, str]:
-        parts = self.type_name.split("::")
+        parts = self.blueprint.type_name.split("::")
         return parts[1], parts[-1]
 
     def _string(self, path: list[str], schema: dict[str, Any]) -> str:
@@ -236,8 +240,8 @@ class Values:
         word = last.lower()
         wanted = str(schema.get("format", ""))
         service = _SERVICES.get(self._words[0], self._words[0].lower())
-        host = f"{self.own_id}.{service}.{self.region}.amazonaws.com".replace("_", "-")
-        is_identifier = path in self.type.identifiers or word in ("id", "arn")
+        host = f"{self.own_id}.{service}.{self._region}.amazonaws.com".replace("_", "-")
+        is_identifier = path in self.blueprint.type.identifiers or word in ("id", "arn")
         if wanted in ("date-time", "timestamp") or word.endswith(("time", "date", "at")) or "timestamp" in word:
             return [_TIME, "2026-01-01", self.name]
         if last in _LENGTHS:
@@ -253,9 +257,9 @@ class Values:
         if word.endswith(("ids", "id")) or wanted.endswith((".Id", ".Ids")):
             return self._ids(word, wanted, is_identifier)
         if word in ("region", "awsregion"):
-            return [self.region]
+            return [self._region]
         if word in ("availabilityzone", "zone"):
-            return [f"{self.region}a"]
+            return [f"{self._region}a"]
         if "cidr" in word:
             return ["10.0.0.0/16"]
         if "version" in word or "port" in word:
@@ -276,7 +280,7 @@ class Values:
         if wanted.count("::") == 2:
             noun = wanted.split("::")[2].split(".")[0].lower()
         if noun in ("account", "awsaccount", "owner"):
-            return [self.account]
+            return [self._account]
         prefix = _PREFIXES.get(noun)
         ids = [self.own_id] if is_identifier else []
         ids += [prefix + self.token(17, label=word)] if prefix else []

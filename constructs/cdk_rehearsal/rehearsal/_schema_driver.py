@@ -1,36 +1,43 @@
-"""Names that are taken: a service gives a name once, whichever stack asks."""
+"""Resources from their registry schemas alone: all values are made up, and a name can be taken once."""
 
 import json
+from dataclasses import replace
 
 from cdk_rehearsal.rehearsal._errors import ResourceError
+from cdk_rehearsal.rehearsal._journal import Maker
 from cdk_rehearsal.rehearsal._state import Blueprint, Resource
+from cdk_rehearsal.rehearsal._values import Values
 
 # Two equal rules of one group: EC2 answers InvalidPermission.Duplicate.
 _RULES = ("AWS::EC2::SecurityGroupEgress", "AWS::EC2::SecurityGroupIngress")
 
 
-class Names:
-    """The names of living resources, those that a policy retained among them."""
+class SchemaDriver:
+    """Creates, updates and deletes resources, and keeps the names of the living ones, those that are retained too."""
 
     def __init__(self) -> None:
         self._taken: dict[tuple[str, ...], str] = {}
 
-    def take(self, blueprint: Blueprint) -> None:
-        """Note the name of a resource that is about to be made.
+    def create(self, blueprint: Blueprint, generation: int) -> Resource:
+        """Create a resource, and refuse a name that another one has."""
+        if key := _key(blueprint):
+            if key in self._taken:
+                raise ResourceError(f"{blueprint.type_name} already exists: {key[-1]} is taken by {self._taken[key]}")
+            self._taken[key] = f"{blueprint.stack_name}/{blueprint.logical_id}"
+        physical_id = Values(blueprint, generation).physical_id
+        return Resource(blueprint=blueprint, physical_id=physical_id, maker=Maker.SCHEMA, generation=generation)
 
-        Raises:
-            ResourceError: when another one has it.
-        """
-        if (key := _key(blueprint)) is None:
-            return
-        if key in self._taken:
-            raise ResourceError(f"{blueprint.type_name} already exists: {key[-1]} is taken by {self._taken[key]}")
-        self._taken[key] = f"{blueprint.stack_name}/{blueprint.logical_id}"
+    def update(self, old: Resource, blueprint: Blueprint) -> Resource:
+        """Update the properties."""
+        return replace(old, blueprint=blueprint)
 
-    def free(self, resource: Resource) -> None:
-        """Forget the name of a resource that is gone."""
-        if (key := _key(resource.blueprint)) is not None:
+    def delete(self, resource: Resource) -> None:
+        """Free the name."""
+        if key := _key(resource.blueprint):
             self._taken.pop(key, None)
+
+    def attribute(self, resource: Resource, name: str) -> None:
+        """Return no value: a schema has none."""
 
 
 def _key(blueprint: Blueprint) -> tuple[str, ...] | None:
