@@ -41,7 +41,7 @@ def dashboards_page() -> str:
 
 
 def _dashboard(dashboard: Dashboard) -> str:
-    rows = [(row.title, ", ".join(panel.title for panel in row.panels)) for row in dashboard.rows]
+    rows = [(title, ", ".join(panel.title for panel in panels)) for title, panels in dashboard.rows.items()]
     return f"## {dashboard.title}\n\n{dashboard.about}\n\n{table(('row', 'panels'), rows)}{_picture(dashboard)}"
 
 

@@ -17,26 +17,13 @@ from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, kub
 from ultracluster.monitoring.collectors._agent import agent_configuration
 from ultracluster.monitoring.names import FAMILIES, METRICS, OTHERS, Metric, Profile
 from ultracluster.monitoring.names._fleet import SOURCES
+from ultracluster.monitoring.names._metric import LEVELS
 from ultracluster.monitoring.names._reading import reads
 
 _SCRIPTS = ROOT / "constructs" / "ultracluster" / "boot" / "scripts"
 _MOUNT_VALUES = ("mounted", "over_efa", "check_seconds", "last_success_timestamp_seconds")
 _PLAIN = re.compile(r"ultracluster_\w+")
-# The labels that an aggregation keeps, and what it does, as recording rules name both.
-_LEVELS = {
-    "node",
-    "device",
-    "filesystem",
-    "xid",
-    "job",
-    "collective",
-    "model",
-    "group",
-    "cluster",
-    "phase",
-    "queue",
-    "scrape",
-}
+# What an aggregation does, as recording rules name it.
 _OPERATIONS = {"sum", "avg", "max", "count", "ratio", "p95", "rate5m", "rate15m", "avg10m", "avg1h"}
 
 
@@ -131,7 +118,7 @@ def test_names_follow_the_conventions_of_prometheus(metric: Metric) -> None:
     assert metric.help.endswith(".")
     if ":" in metric.name:
         level, name, operations = metric.name.split(":")
-        assert set(level.split("_")) <= _LEVELS, level
+        assert metric.labels == LEVELS[level]
         assert re.fullmatch("[a-z0-9_]+", name)
         assert set(operations.split("_")) <= _OPERATIONS, operations
         assert not name.endswith("_total")

@@ -24,7 +24,7 @@ from PIL import Image
 
 from support.dashboard_look import LINES, PALETTE, colour, shown
 from ultracluster.monitoring.dashboards.builder import DASHBOARDS
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Panel
+from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Panel, Query
 
 Series = dict[str, Any]
 _DARK, _PANEL, _TEXT, _FAINT = "#111217", "#181b1f", "#ccccdc", "#6e7077"
@@ -53,7 +53,7 @@ class Preview:
 
     def draw(self, dashboard: Dashboard, path: Path) -> None:
         """Write the picture of a dashboard."""
-        rows = [(row.title, _places(row.panels)) for row in dashboard.rows]
+        rows = [(title, _places(panels)) for title, panels in dashboard.rows.items()]
         height = sum(1.2 + max(y + panel.height for panel, _, y in places) for _, places in rows) + 1.5
         figure = pyplot.figure(figsize=(16, height * 0.42), facecolor=_DARK, dpi=_PIXELS)
         # Where several may be chosen, all are, as when a person opens it.
@@ -103,7 +103,7 @@ class Preview:
             draw(axes, panel)
 
     def _stat(self, frame: Axes, panel: Panel) -> None:
-        result = [float(item["value"][1]) for query in panel.queries for item in self._instant(query.expr)]
+        result = [float(item["value"][1]) for item in self._instant(panel)]
         value = result[0] if result else None
         if value is not None and panel.steps:
             frame.set_facecolor(colour(value, panel.steps))
@@ -115,7 +115,7 @@ class Preview:
         lines = [
             [shown(float(item["value"][1]), panel.unit) if name == "Value" else item["metric"].get(name, "")
              for name in names]
-            for query in panel.queries for item in self._instant(query.expr)
+            for item in self._instant(panel)
         ]  # fmt: skip
         step, left = 0.2 / inches, 0.012 * 24 / panel.width
         room = int((inches - 0.6) / 0.2)
@@ -127,14 +127,10 @@ class Preview:
             frame.text(0.5, 0.4, "Nothing", color=_FAINT, size=11, ha="center", transform=frame.transAxes)
 
     def _lines(self, axes: Axes, panel: Panel) -> None:
-        number = 0
-        for query in panel.queries:
-            for item in self._range(query.expr):
-                times, values = self._broken(item["values"])
-                name = _legend(query.legend, item)
-                line = LINES[panel.colours[name]] if name in panel.colours else PALETTE[number % len(PALETTE)]
-                axes.plot(times, values, color=line, linewidth=0.9, label=name if number < _NAMES else None)
-                number += 1
+        drawn = self._range(panel)
+        for number, (name, points) in enumerate(drawn):
+            line = LINES[panel.colours[name]] if name in panel.colours else PALETTE[number % len(PALETTE)]
+            axes.plot(*self._broken(points), color=line, linewidth=0.9, label=name if number < _NAMES else None)
         axes.tick_params(colors=_FAINT, labelsize=7, length=0)
         axes.grid(visible=True, color="#2c3235", linewidth=0.5)
         axes.yaxis.set_major_formatter(lambda value, _: shown(value, panel.unit))
@@ -152,12 +148,10 @@ class Preview:
         for value, name in panel.steps:
             if value is not None and low <= value <= high:
                 axes.axhline(value, color=colour(value, ((None, name),)), linewidth=0.8, linestyle="--")
-        self._finish(axes, number, beside=panel.width // _COLUMNS)
+        self._finish(axes, len(drawn), beside=panel.width // _COLUMNS)
 
     def _timeline(self, axes: Axes, panel: Panel) -> None:
-        rows = [
-            (_legend(query.legend, item), item["values"]) for query in panel.queries for item in self._range(query.expr)
-        ][:_ROWS]
+        rows = self._range(panel)[:_ROWS]
         gap = (self._end - self._start) / _POINTS / 60
         for number, (_, values) in enumerate(rows):
             for at, value in values:
@@ -207,12 +201,17 @@ class Preview:
         """Minutes before the end, negative."""
         return (at - self._end) / 60
 
-    def _instant(self, expression: str) -> list[Series]:
-        return self._ask("query", expression, time=self._end)
+    def _instant(self, panel: Panel) -> list[Series]:
+        return [item for query in _promql(panel) for item in self._ask("query", query.expr, time=self._end)]
 
-    def _range(self, expression: str) -> list[Series]:
-        step = (self._end - self._start) / _POINTS
-        return self._ask("query_range", expression, start=self._start, end=self._end, step=step)
+    def _range(self, panel: Panel) -> list[tuple[str, list[Any]]]:
+        """Legend and points of each series."""
+        when = {"start": self._start, "end": self._end, "step": (self._end - self._start) / _POINTS}
+        return [
+            (_legend(query.legend, item), item["values"])
+            for query in _promql(panel)
+            for item in self._ask("query_range", query.expr, **when)
+        ]
 
     def _ask(self, path: str, expression: str, **when: float) -> list[Series]:
         filled = re.sub(r"\$(\w+)", lambda result: self._now.get(result.group(1), ".*"), expression)
@@ -244,7 +243,11 @@ def _places(panels: tuple[Panel, ...]) -> list[tuple[Panel, int, int]]:
 
 
 def _legend(legend: str, series: Series) -> str:
-    return re.sub(r"\{\{(\w+)\}\}", lambda result: str(series["metric"].get(result.group(1), "")), legend)
+    return re.sub(r"\{\{(\w+)\}\}", lambda result: str(series["metric"].get(result[1], "")), legend)
+
+
+def _promql(panel: Panel) -> list[Query]:
+    return [query for query in panel.queries if isinstance(query, Query)]
 
 
 def main(url: str, folder: str, *chosen: str) -> None:

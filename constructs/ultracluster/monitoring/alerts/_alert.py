@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ultracluster.monitoring.names import NODE, PROBLEM, Profile
+from ultracluster.monitoring.names import METRICS, NODE, PROBLEM, Profile, reads
 
 #: Up to this many nodes of a cluster have an alert each; above it, one alert has their number. The alerts of
 #: nodes at that limit, for every rule, stay below AMP's quota of 1,000 active alerts
 #: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-21): a test adds them up.
 MOST_NODES = 20
-
 
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
 #: Rationale of a threshold without a published source.
@@ -35,30 +34,39 @@ class Alert:
 
     Args:
         name: In CamelCase.
-        severity: Severity, which selects the receiver.
         expr: PromQL over recorded metrics, with one series for each problem.
-        for_: How long `expr` must hold before the alert fires, as a Prometheus duration.
-        summary: One line for the notification: a Go template with `$labels` and `$value`.
+        summary: One line for the notification: a Go template with `$labels` and `$value`. It names the instance if each
+            series is about one node.
         description: Meaning of the alert, for the runbook.
         diagnosis: Places to look at, a line each.
         actions: Remedies, a line each, in order.
+        severity: Severity, which selects the receiver.
+        for_: How long `expr` must hold before the alert fires, as a Prometheus duration.
         rationale: Source of the threshold.
-        per_node: Each series is about one node. It is then recorded as `ultracluster_node_problem` too, and at most
-            `MOST_NODES` nodes have an alert each.
-        profile: Smallest profile that has the metrics of `expr`.
     """
 
     name: str
-    severity: Severity
     expr: str
     summary: str
     description: str
     diagnosis: tuple[str, ...]
     actions: tuple[str, ...]
-    rationale: str
+    severity: Severity = Severity.WARNING
     for_: str = "0m"
-    per_node: bool = True
-    profile: Profile = Profile.BASIC
+    rationale: str = JUDGEMENT
+
+    @property
+    def per_node(self) -> bool:
+        """True if each series is about one node.
+
+        It is then recorded as `ultracluster_node_problem` too, and at most `MOST_NODES` nodes have an alert each.
+        """
+        return "$labels.instance" in self.summary
+
+    @property
+    def profile(self) -> Profile:
+        """Smallest profile that has the metrics of `expr`."""
+        return max((METRICS[name].profile for name in reads(self.expr) & METRICS.keys()), default=Profile.BASIC)
 
     @property
     def promql(self) -> str:

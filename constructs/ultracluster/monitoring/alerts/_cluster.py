@@ -5,9 +5,7 @@ from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
 CLUSTER_ALERTS = (
     Alert(
         name="SlurmNodesDown",
-        severity=Severity.WARNING,
         for_="10m",
-        per_node=False,
         expr='sum by (cluster) (ultracluster_slurm_nodes{state=~"down|noresp|fail"}) > 0',
         summary="{{ $value }} nodes of {{ $labels.cluster }} are down for Slurm",
         description="Slurm gives these nodes no jobs.",
@@ -17,21 +15,16 @@ CLUSTER_ALERTS = (
     ),
     Alert(
         name="SlurmNodesDrained",
-        severity=Severity.WARNING,
         for_="30m",
-        per_node=False,
         expr='ultracluster_slurm_nodes{state="drain"} > 0',
         summary="{{ $value }} nodes of {{ $labels.cluster }} are drained",
         description="An operator or a health check has drained nodes. They cost the same.",
         diagnosis=("`sinfo -R`: who, when and why.",),
         actions=("Repair and resume them, or replace them.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="KubernetesNodeNotReady",
-        severity=Severity.WARNING,
         for_="5m",
-        per_node=False,
         expr="count by (cluster) (ultracluster_kube_node_not_ready) > 0",
         summary="{{ $value }} nodes of {{ $labels.cluster }} are not ready",
         description="The kubelet does not answer, or reports that it is not ready.",
@@ -43,7 +36,6 @@ CLUSTER_ALERTS = (
         name="AcceleratorUnhealthy",
         severity=Severity.CRITICAL,
         for_="2m",
-        per_node=False,
         expr="count by (cluster) (ultracluster_kube_accelerator_unhealthy) > 0",
         summary="EKS reports unhealthy accelerators on {{ $value }} nodes of {{ $labels.cluster }}",
         description="EKS's node monitoring agent has seen an error of a GPU that needs a restart or a new node.",
@@ -58,36 +50,30 @@ CLUSTER_ALERTS = (
         name="KueueWaiting",
         severity=Severity.INFO,
         for_="1h",
-        per_node=False,
         expr="cluster_queue:kueue_pending_workloads:sum > 0 and on (cluster, cluster_queue) "
         "cluster_queue:kueue_admitted_active_workloads:sum == 0",
         summary="{{ $value }} workloads wait in queue {{ $labels.cluster_queue }}, and none runs",
         description="The queue admits nothing: quota, taints, or missing nodes.",
         diagnosis=("`kubectl describe workload`: the condition has the reason.", "NodesMissing."),
         actions=("Raise the quota, or add the nodes.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="ExporterDown",
-        severity=Severity.WARNING,
         for_="5m",
         expr="ultracluster_exporter_up == 0",
         summary="The exporter {{ $labels.job }} of node {{ $labels.instance }} does not answer",
         description="The node's agent works, and one of its targets does not. For dcgm this is often a GPU that has "
-        "fallen "
-        "off the bus and hangs the host engine.",
+        "fallen off the bus and hangs the host engine.",
         diagnosis=("`systemctl status ultracluster-metrics-*`, or the pod's containers.", "GpuMissing, GpuXidFatal."),
         actions=("Restart the exporter; when it hangs again, drain the node.",),
         rationale="5 minutes: a restart takes less.",
     ),
     Alert(
         name="SourceSilent",
-        severity=Severity.WARNING,
         for_="10m",
-        per_node=False,
         # `up`, not their metrics: a cluster whose last queue is deleted has an empty page of Kueue.
-        expr="max_over_time(ultracluster_source_up[1d]) == 1 unless on (cluster, job) "
-        "ultracluster_source_up == 1 and on (cluster) cluster:ultracluster_node_up:sum > 0",
+        expr="max_over_time(ultracluster_source_up[1d]) == 1 unless on (cluster, job) ultracluster_source_up == 1 and "
+        "on (cluster) cluster:ultracluster_node_up:sum > 0",
         summary="{{ $labels.job }} of {{ $labels.cluster }} no longer answers",
         description="It has answered within a day and no longer does, while nodes send. Alerts on it cannot fire: for "
         "slurm-nodes SlurmNodesDown and SlurmNodesDrained, for kube-state-metrics KubernetesNodeNotReady and "
@@ -107,20 +93,17 @@ CLUSTER_ALERTS = (
     ),
     Alert(
         name="TextfileStale",
-        severity=Severity.WARNING,
         for_="5m",
         expr="ultracluster_textfile_age_seconds > 300",
         summary="EFA and health of node {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
         description="The script that writes EFA's counters, the expected devices and the health no longer runs: what "
-        "it "
-        "wrote last still looks well.",
+        "it wrote last still looks well.",
         diagnosis=("`systemctl status ultracluster-metrics-textfiles.timer`.",),
         actions=("Start it; when it hangs, drain the node.",),
         rationale="It runs twice a minute.",
     ),
     Alert(
         name="MetricsBehind",
-        severity=Severity.WARNING,
         for_="5m",
         expr="ultracluster_remote_write_lag_seconds > 120",
         summary="Node {{ $labels.instance }} is {{ $value | humanizeDuration }} behind in sending metrics",
@@ -131,7 +114,6 @@ CLUSTER_ALERTS = (
     ),
     Alert(
         name="MetricsLost",
-        severity=Severity.WARNING,
         for_="10m",
         expr="node:ultracluster_remote_write_samples_lost:sum_rate5m > 0",
         summary="Node {{ $labels.instance }} loses {{ $value | humanize }} samples a second",
@@ -142,9 +124,7 @@ CLUSTER_ALERTS = (
     ),
     Alert(
         name="SeriesNearQuota",
-        severity=Severity.WARNING,
         for_="15m",
-        per_node=False,
         expr="sum by (cluster) (scrape_job:scrape_samples_post_metric_relabeling:sum) > 1.6e6",
         summary="{{ $labels.cluster }} sends {{ $value | humanize }} series",
         description="The workspace takes two million series at once; beyond, it grows as fast as it doubles in 30 "
@@ -161,7 +141,6 @@ CLUSTER_ALERTS = (
         name="NoNodes",
         severity=Severity.CRITICAL,
         for_="10m",
-        per_node=False,
         expr="sum by (cluster) (ultracluster_group_expected_nodes) > 0 unless on (cluster) "
         "cluster:ultracluster_node_up:sum",
         summary="Nothing comes from any node of {{ $labels.cluster }}",
@@ -176,11 +155,10 @@ CLUSTER_ALERTS = (
     Alert(
         name="Watchdog",
         severity=Severity.INFO,
-        per_node=False,
         expr="vector(1)",
         summary="Alerts work",
-        description="It always fires. Its receiver must alert when it stops: then rules, Alertmanager "
-        "or its receiver are broken.",
+        description="It always fires. Its receiver must alert when it stops: then rules, Alertmanager or its receiver "
+        "are broken.",
         diagnosis=("AMP's RuleEvaluationFailures and AlertManagerNotificationsFailed in CloudWatch.",),
         actions=("Nothing while it comes.",),
         rationale="A convention of kube-prometheus.",

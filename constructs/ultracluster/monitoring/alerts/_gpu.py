@@ -1,8 +1,7 @@
 """Alerts on GPUs, NVLink and PCIe."""
 
 from ultracluster.catalogue.monitoring import XidPolicy
-from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, JUDGEMENT, Alert, Severity
-from ultracluster.monitoring.names import Profile
+from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, Alert, Severity
 
 _XIDS = (
     "NVIDIA's Xid catalogue and the lists of AWS, as `ultracluster.catalogue.monitoring` holds them with their sources."
@@ -10,23 +9,22 @@ _XIDS = (
 _DMESG = "`dmesg -T | grep -i xid` on the node."
 
 
-def _xid(
-    policy: XidPolicy, name: str, window: str, severity: Severity, description: str, actions: tuple[str, ...]
-) -> Alert:
+def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str) -> Alert:
+    # dcgm-exporter's window of five minutes is too short for a response; the last XID never clears.
+    window = "30m" if severity is Severity.CRITICAL else "5m"
     return Alert(
-        name=name,
+        name=f"GpuXid{policy.capitalize()}",
         severity=severity,
-        rationale=_XIDS,
-        description=description,
-        actions=actions,
-        # dcgm-exporter's window of five minutes is too short for a response; the last XID never clears.
         expr=f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[{window}]) > 0",
         summary="XID {{ $labels.xid }} on node {{ $labels.instance }}",
+        description=description,
         diagnosis=(
             "The label `xid`, and NVIDIA's page on it: https://docs.nvidia.com/deploy/xid-errors/.",
             _DMESG,
             "Whether other nodes of the same job have it too: then suspect the program or the fabric.",
         ),
+        actions=actions,
+        rationale=_XIDS,
     )
 
 
@@ -37,43 +35,31 @@ def _grew(metric: str, by: int = 0) -> str:
 GPU_ALERTS = (
     _xid(
         XidPolicy.FATAL,
-        "GpuXidFatal",
-        "30m",
         Severity.CRITICAL,
         "A GPU is lost until the node is restarted or replaced, such as by XID 79, fallen off the bus.",
-        (
-            DRAIN,
-            "Restart the instance; when it comes back with the same, replace it.",
-            "Start the job again from its last checkpoint without the node.",
-        ),
+        DRAIN,
+        "Restart the instance; when it comes back with the same, replace it.",
+        "Start the job again from its last checkpoint without the node.",
     ),
     _xid(
         XidPolicy.RESET,
-        "GpuXidReset",
-        "30m",
         Severity.CRITICAL,
         "A GPU needs a reset before it takes another job; what it computes until then cannot be trusted.",
-        (
-            DRAIN,
-            "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`.",
-            "Resume the node; at the second time within days, replace it.",
-        ),
+        DRAIN,
+        "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`.",
+        "Resume the node; at the second time within days, replace it.",
     ),
     _xid(
         XidPolicy.WATCH,
-        "GpuXidWatch",
-        "5m",
         Severity.WARNING,
         "A GPU reported something that it recovered from. The node goes on.",
-        ("Nothing now. If the same node has it again within a day, run `dcgmi diag -r 2` on it.",),
+        "Nothing now. If the same node has it again within a day, run `dcgmi diag -r 2` on it.",
     ),
     _xid(
         XidPolicy.APPLICATION,
-        "GpuXidApplication",
-        "5m",
         Severity.INFO,
         "The program did something that a GPU refuses, such as an access out of bounds. The node is fine.",
-        ("Notify the job's owner. The node needs nothing.",),
+        "Notify the job's owner. The node needs nothing.",
     ),
     Alert(
         name="GpuEccUncorrected",
@@ -101,7 +87,6 @@ GPU_ALERTS = (
     ),
     Alert(
         name="GpuRowRemapPending",
-        severity=Severity.WARNING,
         for_="5m",
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_row_remap_pending) == 1",
         summary="A GPU of node {{ $labels.instance }} waits for a reset to remap a row",
@@ -114,7 +99,6 @@ GPU_ALERTS = (
         name="GpuHardwareSlowdown",
         severity=Severity.CRITICAL,
         for_="5m",
-        profile=Profile.STANDARD,
         expr=f"max by ({BY_NODE}) "
         f'(ultracluster_gpu_clock_events{{clock_event=~"hw_slowdown|hw_thermal|hw_power_brake"}})'
         " > 0",
@@ -127,7 +111,6 @@ GPU_ALERTS = (
     ),
     Alert(
         name="GpuThermalThrottle",
-        severity=Severity.WARNING,
         for_="10m",
         expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_thermal_throttle_seconds_total[10m])) > 0.05",
         summary="A GPU of node {{ $labels.instance }} is slowed down by heat {{ $value | humanizePercentage }} of the "
@@ -135,11 +118,9 @@ GPU_ALERTS = (
         description="A GPU lowers its clock because of heat for more than a twentieth of the time.",
         diagnosis=("Temperatures of the node's GPUs beside those of its neighbours.",),
         actions=("Watch the step time. Replace the node when it is the slowest of its job.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="GpuTemperatureHigh",
-        severity=Severity.WARNING,
         for_="5m",
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_temperature_celsius) > 85",
         summary="A GPU of node {{ $labels.instance }} is at {{ $value }} °C",
@@ -153,8 +134,7 @@ GPU_ALERTS = (
         severity=Severity.CRITICAL,
         for_="5m",
         # Nothing to count is no series: a node all of whose GPUs are silent would have no alert.
-        expr="ultracluster_node_expected_gpus - on (cluster, instance) group_left () "
-        "(node:ultracluster_gpus:count or "
+        expr="ultracluster_node_expected_gpus - on (cluster, instance) group_left () (node:ultracluster_gpus:count or "
         'ultracluster_node_expected_gpus * 0) > 0 and on (cluster, instance) ultracluster_exporter_up{job="dcgm"} == 1',
         summary="Node {{ $labels.instance }} lacks {{ $value }} GPUs",
         description="Fewer GPUs answer than the instance type has.",
@@ -164,7 +144,6 @@ GPU_ALERTS = (
     ),
     Alert(
         name="NvlinkErrors",
-        severity=Severity.WARNING,
         expr=f"{_grew('ultracluster_gpu_nvlink_recoveries_total')} or "
         f"{_grew('ultracluster_gpu_nvlink_replays_total', 10)} or "
         f"{_grew('ultracluster_gpu_nvlink_crc_errors_total')} or "
@@ -175,8 +154,7 @@ GPU_ALERTS = (
         diagnosis=("`nvidia-smi nvlink -e`.", "Whether XID 74 came with it."),
         actions=("Run `dcgmi diag -r 3` when the job is done; replace the node when it finds the same.",),
         rationale="Meta's GPU cluster monitoring alerts above 0, HyperPod above 10 replays (both read 2026-11-20); "
-        "growth "
-        "within 15 minutes, since the counters never fall.",
+        "growth within 15 minutes, since the counters never fall.",
     ),
     Alert(
         name="NvlinkRecoveryFailed",
@@ -191,19 +169,15 @@ GPU_ALERTS = (
     ),
     Alert(
         name="PcieReplays",
-        severity=Severity.WARNING,
         for_="15m",
-        profile=Profile.STANDARD,
         expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_pcie_replays_total[15m])) > 0.1",
         summary="PCIe of a GPU of node {{ $labels.instance }} repeats {{ $value | humanize }} packets a second",
         description="The way between CPU and GPU loses packets. Copies from and to the GPU are slower.",
         diagnosis=("`nvidia-smi -q | grep -A3 Replay`.", "The width and speed of the link: `lspci -vv`."),
         actions=("Replace the node when the job's input is slow.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="GpuMetricImplausible",
-        severity=Severity.WARNING,
         for_="5m",
         expr=f"count by ({BY_NODE}) (ultracluster_gpu_utilization_ratio > 1.01 or "
         f"ultracluster_gpu_tensor_active_ratio > 1.01 or "
@@ -218,13 +192,11 @@ GPU_ALERTS = (
     ),
     Alert(
         name="GpuMetricsUnrecognised",
-        severity=Severity.WARNING,
         for_="5m",
         expr='ultracluster_exporter_up{job="dcgm"} == 1 unless on (cluster, instance) node:ultracluster_gpus:count',
         summary="dcgm-exporter of node {{ $labels.instance }} answers, but has no known metric",
-        description="The exporter runs, and none of its metrics has a name that the recording rules know, or DCGM sees "
-        "no "
-        "GPU.",
+        description="The exporter runs, and none of its metrics has a name that the recording rules know, or DCGM "
+        "sees no GPU.",
         diagnosis=("`curl localhost:9400/metrics` on the node.", "`nvidia-smi -L`."),
         actions=(
             "When it shows GPUs: another version of the exporter; see GpuMetricImplausible.",

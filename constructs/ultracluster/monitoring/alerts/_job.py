@@ -1,14 +1,12 @@
 """Alerts on jobs that hang, are slow or may lose work, and on inference."""
 
-from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
-from ultracluster.monitoring.names import Profile
+from ultracluster.monitoring.alerts._alert import Alert, Severity
 
 JOB_ALERTS = (
     Alert(
         name="JobHung",
         severity=Severity.CRITICAL,
         for_="10m",
-        per_node=False,
         expr="job:ultracluster_gpu_utilization_ratio:avg > 0.9 and job:ultracluster_gpu_tensor_active_ratio:avg < 0.01",
         summary="Job {{ $labels.job_id }} keeps its GPUs busy and computes nothing",
         description="Kernels run on all GPUs, and the tensor cores do nothing: the ranks wait for each other in a "
@@ -20,41 +18,34 @@ JOB_ALERTS = (
         ),
         actions=("Find the node that is at fault, and drain it.", "Start the job again from its last checkpoint."),
         rationale="A hang spins in a kernel, which counts as utilisation and not as tensor activity. 10 minutes: a "
-        "large "
-        "checkpoint or an evaluation may look the same for less.",
+        "large checkpoint or an evaluation may look the same for less.",
     ),
     Alert(
         name="JobStepStalled",
         severity=Severity.CRITICAL,
         for_="5m",
-        per_node=False,
         expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
         "job:ultracluster_gpus:count",
         summary="Job {{ $labels.job_id }} has made no step for 15 minutes",
         description="The step that the job reports has not changed.",
         diagnosis=("As for JobHung.", "Whether it writes a checkpoint or evaluates."),
         actions=("As for JobHung.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="JobIdleGpus",
-        severity=Severity.WARNING,
         for_="15m",
-        per_node=False,
         expr="job:ultracluster_gpus_idle:ratio > 0.1",
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} do nothing",
         description="More than a tenth of the GPUs that the job has are idle.",
         diagnosis=("Whether some nodes or all: the job's page.", "Whether it loads data, or asked for too many."),
         actions=("Notify the job's owner.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="StragglerClock",
-        severity=Severity.WARNING,
         for_="10m",
         expr="node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m < 0.9",
-        summary="Node {{ $labels.instance }} runs at {{ $value | humanizePercentage }} of the clock of job "
-        "{{ $labels.job_id }}",
+        summary="Node {{ $labels.instance }} runs at {{ $value | humanizePercentage }} of the clock of job {{ "
+        "$labels.job_id }}",
         description="A GPU of the node is slower than the median of its job. Synchronous training goes at its pace.",
         diagnosis=("GpuHardwareSlowdown and GpuThermalThrottle of the node.", "Its power and temperature."),
         actions=("Drain the node when the job ends, or move the job if there are spare nodes.", "Replace the node."),
@@ -62,21 +53,17 @@ JOB_ALERTS = (
     ),
     Alert(
         name="StragglerNccl",
-        severity=Severity.WARNING,
         for_="10m",
-        profile=Profile.STANDARD,
         expr="node_job:nccl_collective_exec_time_microseconds:ratio < 0.5",
         summary="All nodes of job {{ $labels.job_id }} wait for node {{ $labels.instance }} in collectives",
         description="The last node to join a collective spends the least time in it. This node spends less than half.",
         diagnosis=("StragglerClock of the node.", "Its data loaders: CPU and mounts."),
         actions=("As for StragglerClock.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="NcclRanksMissing",
         severity=Severity.CRITICAL,
         for_="2m",
-        per_node=False,
         expr="ultracluster_job_nccl_missing_ranks > 0",
         summary="NCCL misses {{ $value }} ranks of job {{ $labels.job_id }}",
         description="NCCL's RAS subsystem does not reach some ranks: their processes or nodes are dead.",
@@ -88,9 +75,8 @@ JOB_ALERTS = (
         name="CheckpointStale",
         severity=Severity.CRITICAL,
         for_="5m",
-        per_node=False,
-        expr="ultracluster_job_checkpoint_age_seconds > 2 * ultracluster_job_checkpoint_interval_seconds "
-        "and on (cluster, job_id) job:ultracluster_gpus:count",
+        expr="ultracluster_job_checkpoint_age_seconds > 2 * ultracluster_job_checkpoint_interval_seconds and on "
+        "(cluster, job_id) job:ultracluster_gpus:count",
         summary="The last checkpoint of job {{ $labels.job_id }} is {{ $value | humanizeDuration }} old",
         description="The job has missed a checkpoint. A failure now costs all work since.",
         diagnosis=("The job's log.", "MountSlow, NodeUnhealthy, and free space of the file system."),
@@ -99,9 +85,7 @@ JOB_ALERTS = (
     ),
     Alert(
         name="JobGoodputLow",
-        severity=Severity.WARNING,
         for_="30m",
-        per_node=False,
         expr="job:ultracluster_goodput_ratio:avg1h < 0.7",
         summary="Job {{ $labels.job_id }} spends {{ $value | humanizePercentage }} of its time on steps it keeps",
         description="Restarts, checkpoints or waiting take more than three tenths of the time.",
@@ -113,7 +97,6 @@ JOB_ALERTS = (
         name="LossNotFinite",
         severity=Severity.CRITICAL,
         for_="2m",
-        per_node=False,
         expr="ultracluster_job_loss != ultracluster_job_loss or abs(ultracluster_job_loss) == Inf",
         summary="The loss of job {{ $labels.job_id }} is not a number any more",
         description="Training has diverged or computes with wrong data. Every step from here on is lost.",
@@ -123,27 +106,21 @@ JOB_ALERTS = (
     ),
     Alert(
         name="InferenceQueueLong",
-        severity=Severity.WARNING,
         for_="5m",
-        per_node=False,
         expr="model:vllm_num_requests_waiting:sum > model:vllm_num_requests_running:sum and "
         "model:vllm_num_requests_waiting:sum > 10",
         summary="{{ $value }} requests wait for model {{ $labels.model_name }}",
         description="More requests wait than are served.",
         diagnosis=("The key-value cache, and the time to the first token.",),
         actions=("Add replicas, or admit fewer requests.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="InferenceCacheFull",
-        severity=Severity.WARNING,
         for_="10m",
-        per_node=False,
         expr="ultracluster_inference_kv_cache_usage_ratio > 0.95",
         summary="The key-value cache of model {{ $labels.model_name }} is {{ $value | humanizePercentage }} full",
         description="vLLM will push requests out of the cache and compute them again.",
         diagnosis=("Length of prompts and answers.",),
         actions=("Add replicas, or limit the length.",),
-        rationale=JUDGEMENT,
     ),
 )

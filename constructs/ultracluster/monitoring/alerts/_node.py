@@ -12,8 +12,7 @@ NODE_ALERTS = (
         "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count",
         summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} still runs elsewhere",
         description="Nothing has come from the node for two minutes, while other nodes work for the same job. The "
-        "instance "
-        "has died, or its network or its agent.",
+        "instance has died, or its network or its agent.",
         diagnosis=(
             "The instance's status checks in EC2.",
             "`scontrol show node`, or `kubectl describe node`.",
@@ -27,15 +26,12 @@ NODE_ALERTS = (
     ),
     Alert(
         name="NodesMissing",
-        severity=Severity.WARNING,
         for_="15m",
-        per_node=False,
         expr="ultracluster_group_expected_nodes - on (cluster, group) (group:ultracluster_node_up:sum or "
         "ultracluster_group_expected_nodes * 0) > 0",
         summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
         description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
-        "that "
-        "died without a job, is seen here only.",
+        "that died without a job, is seen here only.",
         diagnosis=(
             "The node group's status in PCS or EKS: no capacity?",
             "The nodes' boot: `/var/log/cloud-init-output.log`.",
@@ -59,31 +55,26 @@ NODE_ALERTS = (
     ),
     Alert(
         name="LustreOverTcp",
-        severity=Severity.WARNING,
         for_="5m",
         expr="ultracluster_node_mount_over_efa == 0",
         summary="{{ $labels.path }} runs over TCP on node {{ $labels.instance }}",
         description="The file system was to be reached over EFA and is not: reads and checkpoints of this node are "
-        "slower "
-        "than those of the others, and nothing else shows it.",
+        "slower than those of the others, and nothing else shows it.",
         diagnosis=("`lnetctl net show --net efa`.", "`journalctl -u ultracluster-lustre-efa`."),
         actions=("Let the job end, and restart the node: EFA is set up before the mount only.",),
         rationale="It is 0 or 1.",
     ),
     Alert(
         name="MountSlow",
-        severity=Severity.WARNING,
         for_="10m",
         expr="ultracluster_node_mount_check_seconds > 2",
         summary="{{ $labels.path }} takes {{ $value | humanizeDuration }} to answer on node {{ $labels.instance }}",
         description="The file system answers, but slowly.",
         diagnosis=("FSx's metrics: throughput, IOPS and CPU of the file servers.", "Which job writes."),
         actions=("Find the job that makes it busy; see docs/guides/lustre.md on more throughput.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="NodeDiskFull",
-        severity=Severity.WARNING,
         for_="10m",
         expr="ultracluster_node_filesystem_free_ratio < 0.1",
         summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} has {{ $value | humanizePercentage }} left",
@@ -94,22 +85,19 @@ NODE_ALERTS = (
     ),
     Alert(
         name="NodeMemoryLow",
-        severity=Severity.WARNING,
         for_="5m",
         expr="ultracluster_node_memory_available_bytes / ultracluster_node_memory_bytes < 0.05",
         summary="Node {{ $labels.instance }} has {{ $value | humanizePercentage }} of its memory left",
         description="The kernel will soon kill a process, most likely a data loader or a rank.",
         diagnosis=("`ps aux --sort=-rss | head`.",),
         actions=("Fewer data loader workers, or pinned memory, in the job.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="EfaDeviceMissing",
         severity=Severity.CRITICAL,
         for_="5m",
         expr="ultracluster_node_expected_efa_devices - on (cluster, instance) group_left () "
-        "(node:ultracluster_efa_devices:count or "
-        "ultracluster_node_expected_efa_devices * 0) > 0",
+        "(node:ultracluster_efa_devices:count or ultracluster_node_expected_efa_devices * 0) > 0",
         summary="Node {{ $labels.instance }} lacks {{ $value }} EFA devices",
         description="Fewer EFA devices are there than the node was given. NCCL runs with fewer, and slows every "
         "collective.",
@@ -119,7 +107,6 @@ NODE_ALERTS = (
     ),
     Alert(
         name="EfaReceiveDrops",
-        severity=Severity.WARNING,
         for_="10m",
         expr="node:node_amazonefa_rx_drops:sum_rate5m > 0",
         summary="EFA of node {{ $labels.instance }} drops {{ $value | humanize }} packets a second",
@@ -129,11 +116,9 @@ NODE_ALERTS = (
             "Whether all nodes of the job have it: then the traffic is uneven.",
         ),
         actions=("Nothing for a burst. One node alone, for long: drain and replace it.",),
-        rationale=JUDGEMENT,
     ),
     Alert(
         name="EfaRetransmits",
-        severity=Severity.WARNING,
         for_="10m",
         expr="node:node_amazonefa_retrans_pkts:ratio_rate5m > 0.01",
         summary="Node {{ $labels.instance }} sends {{ $value | humanizePercentage }} of its EFA packets again",
@@ -150,7 +135,6 @@ NODE_ALERTS = (
     ),
     Alert(
         name="EfaPathTrouble",
-        severity=Severity.WARNING,
         for_="5m",
         expr="node:node_amazonefa_remote_events:sum_rate5m > 0",
         summary="Node {{ $labels.instance }} has EFA peers that do not answer",

@@ -50,7 +50,8 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
     if profile < Profile.FULL or job == "agent":
         rules.append({"action": "keep", "source_labels": ["__name__"], "regex": "|".join(kept(job, profile))})
     if job == "dcgm":
-        # Idle GPUs also slow down.
+        # Idle GPUs also slow down. What remains means a problem: hw_slowdown, hw_thermal, hw_power_brake, sw_thermal,
+        # power_cap.
         rules.append(
             {
                 "action": "drop",

@@ -24,7 +24,7 @@ from ultracluster.monitoring.names._fleet import (
 from ultracluster.monitoring.names._gpu import CLOCK_EVENTS_WINDOW, DCGM_METRICS, XID_WINDOW
 from ultracluster.monitoring.names._metric import GPU, JOB, NODE, Metric, Profile, Source
 from ultracluster.monitoring.names._node import EFA_COUNTERS, EFA_COUNTERS_FULL
-from ultracluster.monitoring.names._reading import read_from_exporters
+from ultracluster.monitoring.names._reading import read_from_exporters, reads
 
 __all__ = [
     "CLOCK_EVENTS_WINDOW",
@@ -50,4 +50,5 @@ __all__ = [
     "Source",
     "metrics",
     "read_from_exporters",
+    "reads",
 ]

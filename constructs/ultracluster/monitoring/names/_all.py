@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultracluster.monitoring.names._fleet import EXPECTED_NODES, FLEET_METRICS, GROUP, PROBLEM
+from ultracluster.monitoring.names._fleet import EXPECTED_NODES, FLEET_METRICS, PROBLEM
 from ultracluster.monitoring.names._gpu import GPU_METRICS, GPU_NODE_METRICS
 from ultracluster.monitoring.names._job import INFERENCE_METRICS, JOB_METRICS
-from ultracluster.monitoring.names._metric import NODE, Metric, Profile
+from ultracluster.monitoring.names._metric import GROUP, NODE, Metric, Profile
 from ultracluster.monitoring.names._node import NODE_METRICS
 
 #: The groups of recording rules, by name.

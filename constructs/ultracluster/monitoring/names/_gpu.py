@@ -16,241 +16,154 @@ Sources:
 the alert `GpuMetricImplausible`.
 """
 
-from ultracluster.monitoring.names._metric import GPU, NODE, Metric, Profile, Source, Unit, of, renamed
+from ultracluster.monitoring.names._metric import GPU, NODE, Profile, aggregated, recorded, renamed
 from ultracluster.monitoring.names._xid_selectors import POLICIES
 
 _MIB = 2**20
 
-
-def _gpu(
-    name: str, unit: Unit, text: str, *sources: Source, profile: Profile = Profile.BASIC, counter: bool = False
-) -> Metric:
-    return Metric(name=name, unit=unit, help=text, labels=GPU, sources=sources, profile=profile, counter=counter)
-
-
 _STATE = (
-    _gpu("ultracluster_gpu_temperature_celsius", "celsius", "Temperature of the GPU.",
-         *renamed("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_TEMP_CELSIUS")),
-    _gpu("ultracluster_gpu_memory_temperature_celsius", "celsius", "Temperature of the GPU's memory.",
-         *renamed("DCGM_FI_DEV_MEMORY_TEMP", "DCGM_FI_DEV_MEMORY_TEMP_CELSIUS"), profile=Profile.STANDARD),
-    _gpu("ultracluster_gpu_power_watts", "watts", "Power that the board draws.",
-         *renamed("DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_BOARD_POWER_WATTS")),
-    _gpu("ultracluster_gpu_energy_joules_total", "joules", "Energy since the driver was loaded.",
-         *renamed("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL", scale=0.001),
-         profile=Profile.STANDARD, counter=True),
-    _gpu("ultracluster_gpu_sm_clock_hertz", "hertz", "Clock of the streaming multiprocessors.",
-         *renamed("DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_SM_CLOCK_HERTZ", scale=1e6)),
-    _gpu("ultracluster_gpu_memory_used_bytes", "bytes", "Memory of the GPU in use.",
-         *renamed("DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_USED_BYTES", scale=_MIB)),
-    _gpu("ultracluster_gpu_memory_free_bytes", "bytes", "Memory of the GPU that is free.",
-         *renamed("DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_FREE_BYTES", scale=_MIB), profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_temperature_celsius", "celsius", "Temperature of the GPU.", GPU,
+             *renamed("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_TEMP_CELSIUS")),
+    recorded("ultracluster_gpu_memory_temperature_celsius", "celsius", "Temperature of the GPU's memory.", GPU,
+             *renamed("DCGM_FI_DEV_MEMORY_TEMP", "DCGM_FI_DEV_MEMORY_TEMP_CELSIUS"), profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_power_watts", "watts", "Power that the board draws.", GPU,
+             *renamed("DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_BOARD_POWER_WATTS")),
+    recorded("ultracluster_gpu_energy_joules_total", "joules", "Energy since the driver was loaded.", GPU,
+             *renamed("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL", scale=0.001),
+             profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_sm_clock_hertz", "hertz", "Clock of the streaming multiprocessors.", GPU,
+             *renamed("DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_SM_CLOCK_HERTZ", scale=1e6)),
+    recorded("ultracluster_gpu_memory_used_bytes", "bytes", "Memory of the GPU in use.", GPU,
+             *renamed("DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_USED_BYTES", scale=_MIB)),
+    recorded("ultracluster_gpu_memory_free_bytes", "bytes", "Memory of the GPU that is free.", GPU,
+             *renamed("DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_FREE_BYTES", scale=_MIB), profile=Profile.STANDARD),
 )  # fmt: skip
 
 _ACTIVITY = (
-    _gpu("ultracluster_gpu_utilization_ratio", "ratio",
-         "Share of time with any kernel on the GPU; a hung collective has 1.",
-         *renamed("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_GPU_UTIL_RATIO", scale=0.01)),
-    _gpu("ultracluster_gpu_engine_active_ratio", "ratio",
-         "Share of time in which the graphics or compute engine was active.",
-         *renamed("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO")),
-    _gpu("ultracluster_gpu_sm_active_ratio", "ratio",
-         "Share of cycles with a warp on a multiprocessor, over all of them.",
-         *renamed("DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_PROF_SM_UTIL_RATIO"), profile=Profile.STANDARD),
-    _gpu("ultracluster_gpu_tensor_active_ratio", "ratio",
-         "Share of cycles in which the tensor pipe was active: the honest activity.",
-         *renamed("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "DCGM_FI_PROF_TENSOR_UTIL_RATIO")),
-    _gpu("ultracluster_gpu_memory_active_ratio", "ratio",
-         "Share of cycles in which the GPU's memory was read or written.",
-         *renamed("DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_DRAM_UTIL_RATIO"), profile=Profile.STANDARD),
-    _gpu("ultracluster_gpu_sm_occupancy_ratio", "ratio", "Resident warps as a share of what the multiprocessors take.",
-         *renamed("DCGM_FI_PROF_SM_OCCUPANCY", "DCGM_FI_PROF_SM_OCCUPANCY_RATIO"), profile=Profile.FULL),
-    _gpu("ultracluster_gpu_fp64_active_ratio", "ratio", "Share of cycles in which the FP64 pipe was active.",
-         *renamed("DCGM_FI_PROF_PIPE_FP64_ACTIVE", "DCGM_FI_PROF_FP64_UTIL_RATIO"), profile=Profile.FULL),
-    _gpu("ultracluster_gpu_fp32_active_ratio", "ratio", "Share of cycles in which the FP32 pipe was active.",
-         *renamed("DCGM_FI_PROF_PIPE_FP32_ACTIVE", "DCGM_FI_PROF_FP32_UTIL_RATIO"), profile=Profile.FULL),
-    _gpu("ultracluster_gpu_fp16_active_ratio", "ratio", "Share of cycles in which the FP16 pipe was active.",
-         *renamed("DCGM_FI_PROF_PIPE_FP16_ACTIVE", "DCGM_FI_PROF_FP16_UTIL_RATIO"), profile=Profile.FULL),
-    _gpu("ultracluster_gpu_nvlink_tx_bytes_per_second", "bytes_per_second",
-         "What the GPU sends over NVLink, headers included.",
-         *of("DCGM_FI_PROF_NVLINK_TX_BYTES"), profile=Profile.STANDARD),
-    _gpu("ultracluster_gpu_nvlink_rx_bytes_per_second", "bytes_per_second",
-         "What the GPU receives over NVLink, headers included.",
-         *of("DCGM_FI_PROF_NVLINK_RX_BYTES"), profile=Profile.STANDARD),
-    _gpu("ultracluster_gpu_pcie_tx_bytes_per_second", "bytes_per_second",
-         "What the GPU sends over PCIe, headers included.",
-         *of("DCGM_FI_PROF_PCIE_TX_BYTES"), profile=Profile.FULL),
-    _gpu("ultracluster_gpu_pcie_rx_bytes_per_second", "bytes_per_second",
-         "What the GPU receives over PCIe, headers included.",
-         *of("DCGM_FI_PROF_PCIE_RX_BYTES"), profile=Profile.FULL),
+    recorded("ultracluster_gpu_utilization_ratio", "ratio",
+             "Share of time with any kernel on the GPU; a hung collective has 1.", GPU,
+             *renamed("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_GPU_UTIL_RATIO", scale=0.01)),
+    recorded("ultracluster_gpu_engine_active_ratio", "ratio",
+             "Share of time in which the graphics or compute engine was active.", GPU,
+             *renamed("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO")),
+    recorded("ultracluster_gpu_sm_active_ratio", "ratio",
+             "Share of cycles with a warp on a multiprocessor, over all of them.", GPU,
+             *renamed("DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_PROF_SM_UTIL_RATIO"), profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_tensor_active_ratio", "ratio",
+             "Share of cycles in which the tensor pipe was active: the honest activity.", GPU,
+             *renamed("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "DCGM_FI_PROF_TENSOR_UTIL_RATIO")),
+    recorded("ultracluster_gpu_memory_active_ratio", "ratio",
+             "Share of cycles in which the GPU's memory was read or written.", GPU,
+             *renamed("DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_DRAM_UTIL_RATIO"), profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_sm_occupancy_ratio", "ratio",
+             "Resident warps as a share of what the multiprocessors take.", GPU,
+             *renamed("DCGM_FI_PROF_SM_OCCUPANCY", "DCGM_FI_PROF_SM_OCCUPANCY_RATIO"), profile=Profile.FULL),
+    recorded("ultracluster_gpu_fp64_active_ratio", "ratio", "Share of cycles in which the FP64 pipe was active.", GPU,
+             *renamed("DCGM_FI_PROF_PIPE_FP64_ACTIVE", "DCGM_FI_PROF_FP64_UTIL_RATIO"), profile=Profile.FULL),
+    recorded("ultracluster_gpu_fp32_active_ratio", "ratio", "Share of cycles in which the FP32 pipe was active.", GPU,
+             *renamed("DCGM_FI_PROF_PIPE_FP32_ACTIVE", "DCGM_FI_PROF_FP32_UTIL_RATIO"), profile=Profile.FULL),
+    recorded("ultracluster_gpu_fp16_active_ratio", "ratio", "Share of cycles in which the FP16 pipe was active.", GPU,
+             *renamed("DCGM_FI_PROF_PIPE_FP16_ACTIVE", "DCGM_FI_PROF_FP16_UTIL_RATIO"), profile=Profile.FULL),
+    recorded("ultracluster_gpu_nvlink_tx_bytes_per_second", "bytes_per_second",
+             "What the GPU sends over NVLink, headers included.", GPU, "DCGM_FI_PROF_NVLINK_TX_BYTES",
+             profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_nvlink_rx_bytes_per_second", "bytes_per_second",
+             "What the GPU receives over NVLink, headers included.", GPU, "DCGM_FI_PROF_NVLINK_RX_BYTES",
+             profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_pcie_tx_bytes_per_second", "bytes_per_second",
+             "What the GPU sends over PCIe, headers included.", GPU, "DCGM_FI_PROF_PCIE_TX_BYTES",
+             profile=Profile.FULL),
+    recorded("ultracluster_gpu_pcie_rx_bytes_per_second", "bytes_per_second",
+             "What the GPU receives over PCIe, headers included.", GPU, "DCGM_FI_PROF_PCIE_RX_BYTES",
+             profile=Profile.FULL),
 )  # fmt: skip
 
 # *_VIOLATION is in nanoseconds, whatever older lists of counters say: dcgm_fields.h.
 _ERRORS = (
-    _gpu(
-        "ultracluster_gpu_last_xid",
-        "code",
-        "The last XID; it stays until the driver is reloaded. For recent ones: ultracluster_gpu_xid_errors.",
-        *renamed("DCGM_FI_DEV_XID_ERRORS", "DCGM_FI_DEV_XID_ERROR"),
-    ),
-    _gpu(
-        "ultracluster_gpu_ecc_uncorrected_errors_total",
-        "count",
-        "Uncorrectable memory errors since the driver was loaded.",
-        *of("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL"),
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_ecc_corrected_errors_total",
-        "count",
-        "Corrected memory errors since the driver was loaded.",
-        *of("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL"),
-        profile=Profile.STANDARD,
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_rows_remapped",
-        "count",
-        "Rows of memory that were remapped for uncorrectable errors.",
-        *renamed("DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", "DCGM_FI_DEV_ROW_REMAP_UNCORRECTABLE_TOTAL"),
-        profile=Profile.STANDARD,
-    ),
-    _gpu(
-        "ultracluster_gpu_row_remap_failed",
-        "bool",
-        "Whether a row could not be remapped.",
-        *renamed("DCGM_FI_DEV_ROW_REMAP_FAILURE", "DCGM_FI_DEV_ROW_REMAP_FAILED"),
-    ),
-    _gpu(
-        "ultracluster_gpu_row_remap_pending",
-        "bool",
-        "Whether a row waits for a reset of the GPU to be remapped.",
-        *of("DCGM_FI_DEV_ROW_REMAP_PENDING"),
-    ),
-    _gpu(
-        "ultracluster_gpu_pcie_replays_total",
-        "count",
-        "Packets that PCIe had to send again.",
-        *renamed("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
-        profile=Profile.STANDARD,
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_power_throttle_seconds_total",
-        "seconds",
-        "Time slowed down to stay within the power limit.",
-        *renamed("DCGM_FI_DEV_POWER_VIOLATION", "DCGM_FI_DEV_GPU_POWER_THROTTLE_SECONDS_TOTAL", scale=1e-9),
-        profile=Profile.STANDARD,
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_thermal_throttle_seconds_total",
-        "seconds",
-        "Time slowed down because of heat.",
-        *renamed("DCGM_FI_DEV_THERMAL_VIOLATION", "DCGM_FI_DEV_GPU_THERMAL_THROTTLE_SECONDS_TOTAL", scale=1e-9),
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_nvlink_crc_errors_total",
-        "count",
-        "Data that came over NVLink with a wrong checksum (up to NVLink 4).",
-        *renamed(
-            "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_TOTAL", nvlink5=False
-        ),
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_nvlink_replays_total",
-        "count",
-        "Packets that NVLink had to send again (up to NVLink 4).",
-        *renamed("DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_TOTAL", nvlink5=False),
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_nvlink_recoveries_total",
-        "count",
-        "Times that an NVLink had to be set up again.",
-        *renamed(
-            "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_TOTAL", nvlink5=False
-        ),
-        *renamed(
-            "DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS", "DCGM_FI_DEV_NVLINK_RECOVERY_EVENT_TOTAL", nvlink5=True
-        ),
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_nvlink_recovery_failures_total",
-        "count",
-        "Times that an NVLink could not be set up again (NVLink 5).",
-        *renamed(
-            "DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS",
-            "DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL",
-            nvlink5=True,
-        ),
-        counter=True,
-    ),
-    _gpu(
-        "ultracluster_gpu_nvlink_effective_errors_total",
-        "count",
-        "Errors that NVLink's forward error correction left (NVLink 5).",
-        *renamed("DCGM_FI_DEV_NVLINK_COUNT_EFFECTIVE_ERRORS", "DCGM_FI_DEV_NVLINK_EFFECTIVE_ERROR_TOTAL", nvlink5=True),
-        counter=True,
-    ),
-)
+    recorded("ultracluster_gpu_last_xid", "code",
+             "The last XID; it stays until the driver is reloaded. For recent ones: ultracluster_gpu_xid_errors.", GPU,
+             *renamed("DCGM_FI_DEV_XID_ERRORS", "DCGM_FI_DEV_XID_ERROR")),
+    recorded("ultracluster_gpu_ecc_uncorrected_errors_total", "count",
+             "Uncorrectable memory errors since the driver was loaded.", GPU, "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL"),
+    recorded("ultracluster_gpu_ecc_corrected_errors_total", "count",
+             "Corrected memory errors since the driver was loaded.", GPU, "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL",
+             profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_rows_remapped", "count", "Rows of memory that were remapped for uncorrectable errors.",
+             GPU, *renamed("DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", "DCGM_FI_DEV_ROW_REMAP_UNCORRECTABLE_TOTAL"),
+             profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_row_remap_failed", "bool", "Whether a row could not be remapped.", GPU,
+             *renamed("DCGM_FI_DEV_ROW_REMAP_FAILURE", "DCGM_FI_DEV_ROW_REMAP_FAILED")),
+    recorded("ultracluster_gpu_row_remap_pending", "bool",
+             "Whether a row waits for a reset of the GPU to be remapped.", GPU, "DCGM_FI_DEV_ROW_REMAP_PENDING"),
+    recorded("ultracluster_gpu_pcie_replays_total", "count", "Packets that PCIe had to send again.", GPU,
+             *renamed("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "DCGM_FI_DEV_PCIE_REPLAY_TOTAL"), profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_power_throttle_seconds_total", "seconds",
+             "Time slowed down to stay within the power limit.", GPU,
+             *renamed("DCGM_FI_DEV_POWER_VIOLATION", "DCGM_FI_DEV_GPU_POWER_THROTTLE_SECONDS_TOTAL", scale=1e-9),
+             profile=Profile.STANDARD),
+    recorded("ultracluster_gpu_thermal_throttle_seconds_total", "seconds", "Time slowed down because of heat.", GPU,
+             *renamed("DCGM_FI_DEV_THERMAL_VIOLATION", "DCGM_FI_DEV_GPU_THERMAL_THROTTLE_SECONDS_TOTAL", scale=1e-9)),
+    recorded("ultracluster_gpu_nvlink_crc_errors_total", "count",
+             "Data that came over NVLink with a wrong checksum (up to NVLink 4).", GPU,
+             *renamed("DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_TOTAL",
+                      nvlink5=False)),
+    recorded("ultracluster_gpu_nvlink_replays_total", "count",
+             "Packets that NVLink had to send again (up to NVLink 4).", GPU,
+             *renamed("DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_TOTAL",
+                      nvlink5=False)),
+    recorded("ultracluster_gpu_nvlink_recoveries_total", "count", "Times that an NVLink had to be set up again.", GPU,
+             *renamed("DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_TOTAL",
+                      nvlink5=False),
+             *renamed("DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS", "DCGM_FI_DEV_NVLINK_RECOVERY_EVENT_TOTAL",
+                      nvlink5=True)),
+    recorded("ultracluster_gpu_nvlink_recovery_failures_total", "count",
+             "Times that an NVLink could not be set up again (NVLink 5).", GPU,
+             *renamed("DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS",
+                      "DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", nvlink5=True)),
+    recorded("ultracluster_gpu_nvlink_effective_errors_total", "count",
+             "Errors that NVLink's forward error correction left (NVLink 5).", GPU,
+             *renamed("DCGM_FI_DEV_NVLINK_COUNT_EFFECTIVE_ERRORS", "DCGM_FI_DEV_NVLINK_EFFECTIVE_ERROR_TOTAL",
+                      nvlink5=True)),
+)  # fmt: skip
 
 #: What dcgm-exporter itself counts, over the five minutes before: it falls back to nothing, unlike the last XID.
 XID_WINDOW = "DCGM_EXP_XID_ERRORS_COUNT"
 CLOCK_EVENTS_WINDOW = "DCGM_EXP_CLOCK_EVENTS_COUNT"
-#: The clock events that are kept: those that say that something is wrong. The others are gpu_idle, clocks_setting,
-#: sync_boost and display_clocks.
-CLOCK_EVENTS = ("hw_slowdown", "hw_thermal", "hw_power_brake", "sw_thermal", "power_cap")
 
 _WINDOWS = (
-    Metric(
-        name="ultracluster_gpu_xid_errors", unit="count", labels=(*GPU, "xid"),
-        help="XIDs of the five minutes before, by code. A GPU without one has no series.",
-        expr=f"max by ({', '.join(GPU)}, xid) ({XID_WINDOW}) > 0",
-    ),
-    Metric(
-        name="ultracluster_gpu_clock_events", unit="count", labels=(*GPU, "clock_event"),
-        help="Samples of the five minutes before with a reason to slow down. A GPU without one has no series.",
-        expr=f"max by ({', '.join(GPU)}, clock_event) ({CLOCK_EVENTS_WINDOW}) > 0",
-        profile=Profile.STANDARD,
-    ),
+    recorded("ultracluster_gpu_xid_errors", "count",
+             "XIDs of the five minutes before, by code. A GPU without one has no series.", (*GPU, "xid"),
+             expr=f"max by ({', '.join(GPU)}, xid) ({XID_WINDOW}) > 0"),
+    recorded("ultracluster_gpu_clock_events", "count",
+             "Samples of the five minutes before with a reason to slow down. A GPU without one has no series.",
+             (*GPU, "clock_event"), expr=f"max by ({', '.join(GPU)}, clock_event) ({CLOCK_EVENTS_WINDOW}) > 0",
+             profile=Profile.STANDARD),
     # The textfile collector has it on Slurm. On Kubernetes, dcgm-exporter has the pod, whose name ends in the index
     # of its owner: -0-1-abcde of a JobSet, -worker-3 of a trainer.
-    Metric(
-        name="ultracluster_gpu_job_info", unit="info", labels=(*GPU, "job_id"),
-        help="Which job has the GPU.",
-        expr=f"max by ({', '.join(GPU)}, job_id) (ultracluster_gpu_job) or "
-        f"max by ({', '.join(GPU)}, job_id) (label_replace(label_join("
-        'DCGM_FI_DEV_GPU_TEMP{pod!=""} or DCGM_FI_DEV_GPU_TEMP_CELSIUS{pod!=""}, "pod_path", "/", "namespace", "pod"), '
-        '"job_id", "$1", "pod_path", "(.+?)(?:-worker|-master|-launcher)?(?:-[0-9]+)*(?:-[a-z0-9]{5})?")) * 0 + 1',
-    ),
+    recorded("ultracluster_gpu_job_info", "info", "Which job has the GPU.", (*GPU, "job_id"),
+             expr=f"max by ({', '.join(GPU)}, job_id) (ultracluster_gpu_job) or "
+             f"max by ({', '.join(GPU)}, job_id) (label_replace(label_join("
+             'DCGM_FI_DEV_GPU_TEMP{pod!=""} or DCGM_FI_DEV_GPU_TEMP_CELSIUS{pod!=""}, "pod_path", "/", "namespace", '
+             '"pod"), "job_id", "$1", "pod_path", '
+             '"(.+?)(?:-worker|-master|-launcher)?(?:-[0-9]+)*(?:-[a-z0-9]{5})?")) * 0 + 1'),
 )  # fmt: skip
 
 #: Those that dcgm-exporter reads from DCGM, one field each.
 DCGM_METRICS = (*_STATE, *_ACTIVITY, *_ERRORS)
 GPU_METRICS = (*DCGM_METRICS, *_WINDOWS)
 
-# Here and not with the fleet: a group of rules is evaluated in order, and each further group costs half a minute.
-_XIDS = tuple(
-    Metric(name=f"node_xid:ultracluster_gpu_xid_errors_{policy}:sum", unit="count", labels=(*NODE, "xid"),
-           help=f"XIDs of the policy {policy} in the five minutes before, over the GPUs of the node.",
-           expr=f"sum by ({', '.join(NODE)}, xid) (ultracluster_gpu_xid_errors{{{selector}}})")
-    for policy, selector in POLICIES.items()
-)  # fmt: skip
-
-#: Of one node, from its GPUs.
+#: Of one node, from its GPUs. Here and not with the fleet: a group of rules is evaluated in order, and each further
+#: group costs half a minute.
 GPU_NODE_METRICS = (
-    *_XIDS,
-    Metric(name="node:ultracluster_gpus:count", unit="count", labels=NODE, help="GPUs that answer.",
-           expr=f"count by ({', '.join(NODE)}) (ultracluster_gpu_temperature_celsius)"),
-    Metric(name="ultracluster_node_expected_gpus", unit="count", labels=NODE, help="GPUs that the instance type has.",
-           sources=of("ultracluster_expected_gpus")),
-    Metric(name="node:ultracluster_gpu_power_watts:sum", unit="watts", labels=NODE,
-           help="Power that the GPUs of the node draw.",
-           expr=f"sum by ({', '.join(NODE)}) (ultracluster_gpu_power_watts)"),
-    Metric(name="node:ultracluster_gpu_tensor_active_ratio:avg", unit="ratio", labels=NODE,
-           help="Tensor activity, mean over the GPUs.",
-           expr=f"avg by ({', '.join(NODE)}) (ultracluster_gpu_tensor_active_ratio)"),
+    *(
+        aggregated(f"node_xid:ultracluster_gpu_xid_errors_{policy}:sum", "count",
+                   f"XIDs of the policy {policy} in the five minutes before, over the GPUs of the node.",
+                   f"ultracluster_gpu_xid_errors{{{selector}}}")
+        for policy, selector in POLICIES.items()
+    ),
+    aggregated("node:ultracluster_gpus:count", "count", "GPUs that answer.", "ultracluster_gpu_temperature_celsius"),
+    recorded("ultracluster_node_expected_gpus", "count", "GPUs that the instance type has.", NODE,
+             "ultracluster_expected_gpus"),
+    aggregated("node:ultracluster_gpu_power_watts:sum", "watts", "Power that the GPUs of the node draw."),
+    aggregated("node:ultracluster_gpu_tensor_active_ratio:avg", "ratio", "Tensor activity, mean over the GPUs."),
 )  # fmt: skip

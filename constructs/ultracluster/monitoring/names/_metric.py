@@ -1,7 +1,9 @@
 """Recorded metrics, and the exporter metrics that they come from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Literal
 
 #: Unit of a metric. `bool` is 0 or 1; `info` is always 1 and has its information in labels.
@@ -17,6 +19,27 @@ NODE = ("cluster", "instance", "instance_type", "zone", "group")
 GPU = (*NODE, "gpu")
 #: `job_id` is Slurm's job id, or namespace and name of the Kubernetes job that owns the pods.
 JOB = ("cluster", "job_id")
+CLUSTER = ("cluster",)
+GROUP = ("cluster", "group")
+MODEL = ("cluster", "model_name")
+#: Labels that each level of an aggregation keeps.
+LEVELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "cluster": CLUSTER,
+        "cluster_phase": (*CLUSTER, "phase"),
+        "cluster_queue": (*CLUSTER, "cluster_queue"),
+        "group": GROUP,
+        "job": JOB,
+        "job_collective": (*JOB, "collective", "message_size"),
+        "model": MODEL,
+        "node": NODE,
+        "node_device": (*NODE, "device"),
+        "node_filesystem": (*NODE, "filesystem"),
+        "node_job": (*NODE, "job_id"),
+        "node_xid": (*NODE, "xid"),
+        "scrape_job": (*CLUSTER, "job"),
+    }
+)
 
 
 class Profile(IntEnum):
@@ -61,7 +84,6 @@ class Metric:
         sources: Exporter metrics under every name of every version; the highest value is recorded.
         expr: PromQL, if it does not only read sources.
         profile: Smallest profile that has it.
-        counter: It only grows until it is reset: use `rate` or `increase`.
     """
 
     name: str
@@ -71,12 +93,16 @@ class Metric:
     sources: tuple[Source, ...] = ()
     expr: str = ""
     profile: Profile = Profile.BASIC
-    counter: bool = False
 
     def __post_init__(self) -> None:
         """Validate that there are sources or an expression."""
         if bool(self.sources) == bool(self.expr):
             raise ValueError(f"{self.name}: give either sources or an expression")
+
+    @property
+    def counter(self) -> bool:
+        """True if the metric only grows until it is reset: use `rate` or `increase`."""
+        return self.name.endswith("_total")
 
     @property
     def promql(self) -> str:
@@ -90,9 +116,39 @@ class Metric:
         return f"max by ({', '.join(self.labels)}) ({' or '.join(source.promql for source in self.sources)})"
 
 
-def of(*names: str, scale: float = 1) -> tuple[Source, ...]:
-    """Return sources of one scale."""
-    return tuple(Source(name=name, scale=scale) for name in names)
+def recorded(
+    name: str,
+    unit: Unit,
+    help: str,
+    labels: tuple[str, ...],
+    *sources: str | Source,
+    expr: str = "",
+    profile: Profile = Profile.BASIC,
+) -> Metric:
+    """Return the metric `ultracluster_<subsystem>_<name>_<unit>`, from sources or an expression."""
+    read = tuple(Source(name=source) if isinstance(source, str) else source for source in sources)
+    return Metric(name=name, unit=unit, help=help, labels=labels, sources=read, expr=expr, profile=profile)
+
+
+def aggregated(
+    name: str, unit: Unit, help: str, source: str = "", *, expr: str = "", profile: Profile = Profile.BASIC
+) -> Metric:
+    """Return the metric `level:metric:operations`. Its labels, and by default its expression, follow from the name.
+
+    Args:
+        name: Name of the metric.
+        unit: Unit of its values.
+        help: One sentence.
+        source: Aggregated metric. By default, the one in the name, with `_total` if a rate is taken.
+        expr: PromQL, if it is not `OPERATION by (LABELS) (SOURCE)`, or the same of a rate.
+        profile: Smallest profile that has it.
+    """
+    level, metric, operations = name.split(":")
+    operation, rate, window = operations.partition("rate")
+    labels = LEVELS[level]
+    read = f"rate({source or f'{metric}_total'}[{window}])" if rate else source or metric
+    expr = expr or f"{operation.rstrip('_') or 'sum'} by ({', '.join(labels)}) ({read})"
+    return Metric(name=name, unit=unit, help=help, labels=labels, expr=expr, profile=profile)
 
 
 def renamed(old: str, new: str, *, scale: float = 1, nvlink5: bool | None = None) -> tuple[Source, ...]:

@@ -5,7 +5,7 @@ grafana-foundation-sdk.
 """
 
 from ultracluster.monitoring.dashboards.builder._build import build
-from ultracluster.monitoring.dashboards.builder._common import CLUSTER, MOST, of
+from ultracluster.monitoring.dashboards.builder._common import CLUSTER, MOST, of, together
 from ultracluster.monitoring.dashboards.builder._fleet import FLEET
 from ultracluster.monitoring.dashboards.builder._goodput import GOODPUT
 from ultracluster.monitoring.dashboards.builder._inference import INFERENCE
@@ -15,7 +15,7 @@ from ultracluster.monitoring.dashboards.builder._network import NETWORK
 from ultracluster.monitoring.dashboards.builder._node import NODE_DASHBOARD
 from ultracluster.monitoring.dashboards.builder._pipeline import PIPELINE
 from ultracluster.monitoring.dashboards.builder._scheduler import SCHEDULER
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Panel, Row
+from ultracluster.monitoring.dashboards.builder._spec import Dashboard, series, stat, table, timeline
 from ultracluster.monitoring.dashboards.builder._storage import STORAGE
 
 #: From the fleet down to the node, then what stands beside.
@@ -34,4 +34,17 @@ DASHBOARDS: tuple[Dashboard, ...] = (
 #: For whoever has a file system of FSx for Lustre, and CloudWatch as a data source.
 CLOUDWATCH_DASHBOARDS: tuple[Dashboard, ...] = (LUSTRE_SERVERS,)
 
-__all__ = ["CLOUDWATCH_DASHBOARDS", "CLUSTER", "DASHBOARDS", "MOST", "Dashboard", "Panel", "Row", "build", "of"]
+__all__ = [
+    "CLOUDWATCH_DASHBOARDS",
+    "CLUSTER",
+    "DASHBOARDS",
+    "MOST",
+    "Dashboard",
+    "build",
+    "of",
+    "series",
+    "stat",
+    "table",
+    "timeline",
+    "together",
+]

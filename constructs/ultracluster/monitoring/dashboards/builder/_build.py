@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from grafana_foundation_sdk.models import dashboard as models
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 from ultracluster.monitoring.dashboards.builder import _cloudwatch as cloudwatch
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Panel, Query, Variable
+from ultracluster.monitoring.dashboards.builder._spec import Dashboard, FsxQuery, Panel, Query, Variable
 
 # The data source is a variable, so one JSON serves every workspace.
 _SOURCE = models.DataSourceRef(type_val="prometheus", uid="${datasource}")
@@ -51,9 +52,9 @@ def build(dashboard: Dashboard) -> str:
     for variable in _variables(dashboard):
         result = result.with_variable(variable)
     numbers = itertools.count(1)
-    for row in dashboard.rows:
-        result = result.with_row(builders.Row(row.title).id(next(numbers)))
-        for panel in row.panels:
+    for title, panels in dashboard.rows.items():
+        result = result.with_row(builders.Row(title).id(next(numbers)))
+        for panel in panels:
             result = result.with_panel(_panel(panel).id(next(numbers)))
     text = json.dumps(result.build(), cls=JSONEncoder, sort_keys=True)
     return json.dumps(json.loads(text), indent=1, sort_keys=True) + "\n"
@@ -89,7 +90,7 @@ def _panel(panel: Panel) -> Any:
         _BUILDERS[panel.kind]()
         .title(panel.title)
         .description(panel.why)
-        .datasource(cloudwatch.SOURCE if panel.fsx else _SOURCE)
+        .datasource(cloudwatch.SOURCE if isinstance(panel.queries[0], FsxQuery) else _SOURCE)
         .unit(panel.unit)
         .span(panel.width)
         .height(panel.height)
@@ -108,10 +109,8 @@ def _panel(panel: Panel) -> Any:
         result = result.override_by_name(name, [models.DynamicConfigValue(id_val="color", value=fixed)])
     if panel.to is not None:
         result = result.data_links([_link(panel, *panel.to)])
-    for number, query in enumerate(panel.queries):
-        result = result.with_target(_query(query, panel, chr(ord("A") + number)))
-    for number, metric in enumerate(panel.fsx):
-        for target in cloudwatch.targets(metric, chr(ord("A") + number)):
+    for ref, query in zip(string.ascii_uppercase, panel.queries, strict=False):
+        for target in cloudwatch.targets(query, ref) if isinstance(query, FsxQuery) else [_query(query, panel, ref)]:
             result = result.with_target(target)
     return _LOOKS[panel.kind](result, panel)
 

@@ -22,40 +22,33 @@ HEAT = ((None, "green"), (80, "orange"), (85, "red"))
 MOST = "{0} and topk(10, {0} @ end())"
 LEAST = "{0} and bottomk(10, {0} @ end())"
 #: States in the same colour wherever they are: what works is green, what could is blue, what can't is red.
-OF_NODES = {
-    "alloc": "green",
-    "mixed": "light-green",
-    "idle": "blue",
-    "powering_up": "light-blue",
-    "maint": "purple",
-    "powered_down": "yellow",
-    "drain": "orange",
-    "noresp": "light-red",
-    "down": "red",
-    "fail": "dark-red",
-}
+OF_NODES = {"alloc": "green", "mixed": "light-green", "idle": "blue", "powering_up": "light-blue", "maint": "purple",
+            "powered_down": "yellow", "drain": "orange", "noresp": "light-red", "down": "red",
+            "fail": "dark-red"}  # fmt: skip
 OF_JOBS = {"running": "green", "completing": "light-green", "pending": "blue", "timeout": "orange", "failed": "red",
            "node_failed": "dark-red"}  # fmt: skip
 OF_PODS = {"Running": "green", "Succeeded": "light-green", "Pending": "blue", "Unknown": "orange", "Failed": "red"}
-ANSWERS = {1: ("answers", "green"), 0: ("silent", "red")}
-WELL = {1: ("well", "green"), 0: ("not well", "red")}
+
+
+def together(expression: str, *metrics: str, legend: str = "", within: str = "") -> Query:
+    """Return an expression over metrics of the selected cluster.
+
+    Args:
+        expression: PromQL with `{}`, or `{0}`, `{1}`, in place of the metrics.
+        metrics: Names of recorded metrics.
+        legend: Name of a series.
+        within: Further matchers, such as `instance=~"$node"`.
+    """
+    matchers = ", ".join(filter(None, ('cluster="$cluster"', within)))
+    return Query(expression.format(*(f"{metric}{{{matchers}}}" for metric in metrics)), legend)
 
 
 def of(metric: str, legend: str = "", *, within: str = "", over: str = "{}") -> Query:
-    """A metric of the chosen cluster.
-
-    Args:
-        metric: Name of a recorded metric.
-        legend: How a series is named.
-        within: Further matchers, such as `instance=~"$node"`.
-        over: What is made of it, with `{}` in its place, such as `MOST`.
-    """
-    matchers = ", ".join(filter(None, ('cluster="$cluster"', within)))
-    return Query(expr=over.format(f"{metric}{{{matchers}}}"), legend=legend)
+    """Return a metric of the selected cluster, or an expression over it such as `MOST`; see `together`."""
+    return together(over, metric, legend=legend, within=within)
 
 
-def of_nodes(metric: str, job: str = "$job", *, over: str = "{}", at: str = "") -> str:
-    """A metric of the nodes that a job has; `at` is a moment, such as ` @ end()`."""
-    info = f'node_job:ultracluster_gpu_job_info:max{{cluster="$cluster", job_id="{job}"}}{at}'
-    nodes = f"group by (cluster, instance) ({info})"
-    return over.format(f'{metric}{{cluster="$cluster"}}{at} and on (cluster, instance) {nodes}')
+#: Nodes of the cluster file that do not answer.
+NODES_MISSING = together(
+    "sum({}) - (sum({}) or vector(0))", "ultracluster_group_expected_nodes", "group:ultracluster_node_up:sum"
+)

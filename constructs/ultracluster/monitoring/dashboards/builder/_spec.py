@@ -1,35 +1,36 @@
 """Dashboards as data, independent of Grafana's JSON."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Literal
 
 Kind = Literal["stat", "timeseries", "table", "state-timeline"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Query:
-    """One PromQL expression.
+    """A PromQL expression.
 
     Args:
-        expr: The expression; `$cluster`, `$job`, `$node` and `$__rate_interval` are Grafana's to fill in.
-        legend: How a series is named, such as `{{instance}}`.
+        expr: Expression. Grafana replaces `$cluster`, `$job`, `$node` and `$__rate_interval`.
+        legend: Name of a series, such as `{{instance}}`.
     """
 
     expr: str
     legend: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FsxQuery:
     """A metric of a file system in CloudWatch.
 
     Args:
-        metric: Its name in the namespace AWS/FSx.
+        metric: Name in the namespace AWS/FSx.
         worst_of: Dimension whose ten highest are drawn, such as `FileServer`. Default: the file system as a whole.
         per_second: It is a sum, and shown for a second. Default: the highest value.
-        dimensions: Further dimensions that the metric has, with their values.
-        legend: How it is named.
+        dimensions: Further dimensions of the metric, with their values.
+        legend: Name of the series.
     """
 
     metric: str
@@ -39,30 +40,32 @@ class FsxQuery:
     legend: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """One panel.
+    """A panel; `stat`, `series`, `table` and `timeline` create one.
 
     Args:
-        title: What it shows, in a few words.
-        why: What a person reads off it, and what to do then. Shown behind the (i).
-        queries: What it draws. A table joins them on their labels.
-        fsx: What it draws instead, of CloudWatch.
+        title: Title, a few words.
+        why: Meaning and response, shown behind the (i).
+        queries: Queries. A table joins them on their labels.
+        kind: Type of the panel.
         unit: Grafana's id of the unit: `percentunit`, `celsius`, `watt`, `binBps`, `s`, `short`, ...
         steps: Colour from a value on, ascending; the first has None. Default: no threshold.
-        words: What a value is called, with its colour: for states.
+        words: Name and colour of a value: for states.
         colours: Colours of series, by legend, where one is better than another. Default: the palette's, in turn.
         to: Dashboard that a row or series leads to, by its uid, and the label that it hands on.
         width: Of 24 columns.
         height: In rows of Grafana's grid.
         columns: Of a table: label or value name -> heading; everything else is hidden.
+        least: Lowest value of the axis. Default: Grafana's choice.
+        most: Highest value of the axis. Default: Grafana's choice.
     """
 
-    kind: Kind
     title: str
     why: str
-    queries: tuple[Query, ...] = ()
-    fsx: tuple[FsxQuery, ...] = ()
+    queries: tuple[Query | FsxQuery, ...]
+    _: KW_ONLY
+    kind: Kind
     unit: str = "short"
     steps: tuple[tuple[float | None, str], ...] = ()
     words: Mapping[int, tuple[str, str]] = field(default_factory=dict)
@@ -75,23 +78,21 @@ class Panel:
     most: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
-    """Panels under a heading."""
-
-    title: str
-    panels: tuple[Panel, ...]
+stat = partial(Panel, kind="stat", height=4)
+series = partial(Panel, kind="timeseries")
+table = partial(Panel, kind="table")
+timeline = partial(Panel, kind="state-timeline")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variable:
-    """A choice at the top of the dashboard: the values of a label of a metric."""
+    """A variable of a dashboard: the values of a label of a metric."""
 
     name: str
     title: str
     metric: str
     label: str
-    #: Whether several may be chosen, and all are at first.
+    #: True if several values can be selected; all are, by default.
     several: bool = False
 
 
@@ -100,17 +101,17 @@ class Dashboard:
     """A dashboard.
 
     Args:
-        uid: Its name in addresses; stays as it is for good.
-        title: What a person calls it.
-        about: One sentence on what question it answers.
-        variables: The choices at its top, after the data source's.
-        rows: What it shows.
-        source: Where it asks: Prometheus with `Query`, CloudWatch with `FsxQuery`.
+        uid: Uid in URLs. It must never change.
+        title: Title.
+        about: Question that it answers, one sentence.
+        variables: Variables after that of the data source.
+        rows: Panels of each row, by its title.
+        source: `prometheus` for `Query`, `cloudwatch` for `FsxQuery`.
     """
 
     uid: str
     title: str
     about: str
     variables: tuple[Variable, ...]
-    rows: tuple[Row, ...]
+    rows: Mapping[str, tuple[Panel, ...]]
     source: Literal["prometheus", "cloudwatch"] = "prometheus"
