@@ -5,8 +5,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._facts import facts_as_of
 from ultracluster.clusterfile._json_schema import schema
 from ultracluster.clusterfile._loading import build, load, loads, variant
-from ultracluster.clusterfile._lustre_client import writers
-from ultracluster.clusterfile._needs import checkpoint
+from ultracluster.clusterfile._lustre import checkpoint, writers
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM

@@ -1,11 +1,11 @@
-"""A cluster file, read."""
+"""The cluster file, with what follows from its keys."""
 
 from collections.abc import Iterable
 from functools import cached_property
 from ipaddress import IPv4Network
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 
 from ultracluster.boot import LustreClient, User
 from ultracluster.catalogue.ec2 import InstanceType
@@ -13,8 +13,8 @@ from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _slurm_plan
 from ultracluster.clusterfile._catalogue import Catalogue
-from ultracluster.clusterfile._lustre_client import lustre_client, lustre_zone
-from ultracluster.clusterfile._needs import home_size, lustre_plan, second_zone, training_addresses
+from ultracluster.clusterfile._lustre import lustre_client, lustre_plan
+from ultracluster.clusterfile._needs import TrainingAddresses, home_size, second_zone, training_addresses
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup, node_groups
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
@@ -35,8 +35,8 @@ from ultracluster.planning.lustre import LustrePlan, LustreSpec
 from ultracluster.planning.network import SubnetPlan, plan_subnets, plan_zone_subnets
 from ultracluster.planning.workload import series_limit
 
-# Capacity that is not there yet, or may be gone tomorrow.
-_COME_AND_GO = (CapacityBlock, UltraServerBlock, InterruptibleReservation)
+# Capacity that starts later, or that EC2 may reclaim.
+_NOT_ALWAYS = (CapacityBlock, UltraServerBlock, InterruptibleReservation)
 
 
 class ClusterFile(Section):
@@ -84,6 +84,15 @@ class ClusterFile(Section):
 
     _accepted: tuple[Problem, ...] = ()
 
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _keep_value(cls, value: Any, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        """Keep each valid value for the rules: other keys of the file may not be valid."""
+        result = validate(value)
+        if info.context is not None:
+            info.context[info.field_name] = result
+        return result
+
     @property
     def accepted(self) -> tuple[Problem, ...]:
         """Errors that `accept` allows."""
@@ -95,12 +104,12 @@ class ClusterFile(Section):
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The types that the file can name."""
+        """Instance types of this release and of the file."""
         return Catalogue(declared={name: section.record(name) for name, section in self.types.items()})
 
     @cached_property
     def node_groups(self) -> tuple[NodeGroup, ...]:
-        """The node groups in the order of the file; a section that lists several Capacity Blocks gives one for each."""
+        """Node groups in the order of the file; a section that lists several Capacity Blocks has one for each."""
         return tuple(
             group
             for name, section in self.nodes.items()
@@ -111,46 +120,44 @@ class ClusterFile(Section):
 
     @property
     def service_nodes(self) -> Login | SystemNodes:
-        """The nodes beside the node groups: login nodes under Slurm, system nodes under Kubernetes."""
+        """Nodes beside the node groups: login nodes of Slurm, system nodes of Kubernetes."""
         return self.kubernetes.system if self.orchestrator == KUBERNETES else self.slurm.login
 
     @property
     def service_count(self) -> int:
-        """How many there are: a Kubernetes cluster of yours has its own."""
+        """Number of nodes beside the node groups; an existing Kubernetes cluster has system nodes already."""
         return 0 if self.orchestrator == KUBERNETES and self.kubernetes.existing else self.service_nodes.count
 
     @cached_property
     def service_type(self) -> InstanceType:
-        """The type of the nodes beside the node groups."""
+        """Instance type of the nodes beside the node groups."""
         return self.catalogue.look_up(self.service_nodes.type)[0]
 
     @cached_property
     def queues(self) -> tuple[QueuePlan, ...]:
-        """The queues."""
+        """Queues of Slurm."""
         return _slurm_plan.queues(self.slurm, tuple(self.nodes))
 
     @property
     def slurm_settings(self) -> dict[str, str]:
-        """Settings of slurm.conf: those of the file, and what its queues need."""
+        """Settings of slurm.conf: those of the file, and those that its queues need."""
         return _slurm_plan.cluster_settings(self.slurm)
 
     @property
     def slurm_metrics(self) -> bool:
-        """Whether Slurm's controller shows its own metrics; where metrics are collected, a login node asks it then."""
-        return (
-            self.slurm.metrics
-            if self.slurm.metrics is not None
-            else self.observability.on and _slurm_plan.may_show_metrics(self.slurm)
-        )
+        """True if the controller of Slurm serves metrics, which a login node then scrapes."""
+        if self.slurm.metrics is not None:
+            return self.slurm.metrics
+        return self.observability.on and _slurm_plan.may_show_metrics(self.slurm)
 
     @property
     def users(self) -> tuple[User, ...]:
-        """The users of all nodes."""
+        """Users of all nodes."""
         return tuple(User(name=name, uid=user.uid, ssh_keys=user.ssh_keys) for name, user in self.slurm.users.items())
 
     @property
     def accounting_script(self) -> str | None:
-        """What a login node runs to make accounts, QoS and users of Slurm. None: the file has none."""
+        """Script that creates accounts, QoS and users of Slurm on a login node, or None if the file has none."""
         return _slurm_plan.accounting_script(self.slurm)
 
     @property
@@ -160,53 +167,61 @@ class ClusterFile(Section):
 
     @property
     def expected_nodes(self) -> dict[str, int]:
-        """Node group, or `login`, -> how many nodes are always there. Those that come as jobs do are not."""
+        """Number of nodes that always run, by node group, and of `login` or `system` nodes."""
         kubernetes = self.orchestrator == KUBERNETES
         always = {
-            # Of EKS a group has all its nodes, but for those of Karpenter and of blocks that have not begun.
-            group.name: (0 if group.elastic or isinstance(group.capacity, _COME_AND_GO) else group.count)
+            # On EKS all nodes of a group run, except those of Karpenter and of blocks that have not started.
+            group.name: (0 if group.elastic or isinstance(group.capacity, _NOT_ALWAYS) else group.count)
             if kubernetes
             else group.minimum
             for group in self.node_groups
         }
-        beside = "system" if kubernetes else "login"
-        return {name: count for name, count in (*always.items(), (beside, self.service_count)) if count}
+        always["system" if kubernetes else "login"] = self.service_count
+        return {name: count for name, count in always.items() if count}
 
     @property
     def controller_size(self) -> str:
-        """The size of the Slurm controller; it can't change."""
+        """Size of the Slurm controller, fixed for its life."""
         return self.slurm.size or pcs.size_for(self.instances)
 
-    @cached_property
-    def other_zones(self) -> tuple[str, ...]:
-        """Zones of subnets beside the cluster's own, in the order of their ids: of nodes, and of EKS's interfaces."""
-        second = {self.second_zone} if self.orchestrator == KUBERNETES else set()
-        return tuple(sorted(({group.zone for group in self.node_groups} | second) - {self.zone}))
+    @property
+    def control_plane_zone(self) -> str:
+        """Zone of NAT gateway, controller, and nodes beside the node groups."""
+        return self.network.control_plane_zone or self.zone
 
     @property
     def second_zone(self) -> str:
-        """The zone of the other subnet that EKS wants. Of no use under Slurm."""
-        return self.kubernetes.second_zone or second_zone(self.network.control_plane_zone or self.zone)
+        """Zone of the second subnet of the EKS control plane."""
+        return self.kubernetes.second_zone or second_zone(self.control_plane_zone)
+
+    @cached_property
+    def other_zones(self) -> tuple[str, ...]:
+        """Zones of further subnets, sorted: of nodes, and of the control plane of a new EKS cluster."""
+        zones = {group.zone for group in self.node_groups}
+        if self.orchestrator == KUBERNETES and not self.kubernetes.existing:
+            zones |= self.network.existing.subnets.keys() if self.network.existing else {self.second_zone}
+        return tuple(sorted(zones - {self.zone}))
 
     @cached_property
     def lustre_plan(self) -> LustrePlan | None:
-        """The file system to buy, and why. None: the file asks for none, or has one."""
+        """New file system and the reasons for its shape, or None."""
         lustre = self.storage.lustre
         return None if lustre is None else lustre_plan(lustre, zone=self.zone, accept=self.accept)
 
     @property
     def lustre_spec(self) -> LustreSpec | None:
-        """The file system to buy. None: the file asks for none, or has one."""
+        """New file system, or None."""
         return self.lustre_plan.spec if self.lustre_plan else None
 
     @property
     def lustre_zone(self) -> str:
-        """The zone of the file system. Of no use when the file asks for none."""
-        return lustre_zone(self.storage.lustre, self.zone) if self.storage.lustre else self.zone
+        """Zone of the file system: the cluster's, unless an existing one is in another."""
+        lustre = self.storage.lustre
+        return (lustre.existing.zone if lustre and lustre.existing else None) or self.zone
 
     @property
     def lustre_efa(self) -> bool:
-        """Whether there is a file system that was, or will be, made with EFA."""
+        """True if there is a file system with EFA."""
         lustre = self.storage.lustre
         if self.lustre_spec:
             return self.lustre_spec.efa
@@ -214,69 +229,70 @@ class ClusterFile(Section):
 
     @cached_property
     def lustre_client(self) -> LustreClient:
-        """How nodes reach a file system with EFA."""
+        """Configuration of the nodes that mount a file system with EFA."""
         return lustre_client(self.storage.lustre, self.efa_clients) if self.storage.lustre else LustreClient()
 
     @property
     def efa_clients(self) -> list[tuple[InstanceType, int]]:
-        """The types of the nodes in the file system's zone, and how many nodes there are of each, all included."""
-        here = (self.network.control_plane_zone or self.zone) == self.lustre_zone
-        found = [(group.instance_type, group.count) for group in self.node_groups if group.zone == self.lustre_zone]
-        return [*found, (self.service_type, self.service_count)] if here else found
+        """Types and number of the nodes in the zone of the file system, those beside the node groups included."""
+        clients = [(group.instance_type, group.count) for group in self.node_groups if group.zone == self.lustre_zone]
+        if self.control_plane_zone == self.lustre_zone:
+            clients.append((self.service_type, self.service_count))
+        return clients
 
     @cached_property
     def home_size(self) -> OpenZfsSize | None:
-        """The home to buy, and why. None: the file asks for none."""
-        home = self.storage.home
-        return (
-            None
-            if home is None
-            else home_size(home, region=None if "home-region" in self.accept else self.region, clients=self.instances)
-        )
+        """Size of the new home file system and the reasons for it, or None."""
+        home, region = self.storage.home, None if "home-region" in self.accept else self.region
+        return None if home is None else home_size(home, region=region, clients=self.instances)
 
     @property
     def home_clients(self) -> tuple[IPv4Network, ...]:
-        """Ranges of addresses that may mount the home. Of no use when the file asks for none."""
+        """Ranges of addresses that may mount the home file system."""
         home = self.storage.home
         return home.clients if home is not None and home.clients is not None else (self.network.cidr,)
 
     @property
     def grafana(self) -> str:
-        """Where dashboards are looked at: as the file says, or `self-hosted` where the region has nothing else.
+        """Kind of Grafana: that of the file, or `self-hosted` if the region has no managed one.
 
-        A server installs Grafana from its project's repository, so without a way to the internet there is none.
+        A server installs Grafana from its project's repository, so without internet access it is `none`.
         """
         kind = self.observability.grafana.kind
-        missing = kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS
-        found = "self-hosted" if missing else kind
-        return "none" if found == "self-hosted" and not self.network.internet else found
+        if kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS:
+            kind = "self-hosted"
+        return "none" if kind == "self-hosted" and not self.network.internet else kind
 
     @property
     def series_limit(self) -> int:
-        """Active series that the cluster may have. Of no use when the file names a workspace of yours."""
-        requested = self.observability
-        return requested.series_limit or series_limit(requested.profile, self.instances)
+        """Limit of active series of a new Prometheus workspace."""
+        observability = self.observability
+        return observability.series_limit or series_limit(observability.profile, self.instances)
 
     @cached_property
-    def addresses(self) -> int:
-        """IPv4 addresses that the training subnet must hold."""
-        here = [group for group in self.node_groups if group.zone == self.zone]
+    def training_addresses(self) -> TrainingAddresses:
+        """IPv4 addresses that the cluster takes from the training subnet."""
         return training_addresses(
-            here,
+            [group for group in self.node_groups if group.zone == self.zone],
             service=self.service_count,
             service_type=self.service_type,
             lustre=self.lustre_spec,
             kubernetes=self.orchestrator == KUBERNETES,
-        ).total
+        )
+
+    @property
+    def addresses(self) -> int:
+        """IPv4 addresses that the training subnet must hold."""
+        return self.training_addresses.total
 
     @cached_property
     def subnets(self) -> SubnetPlan:
-        """The subnets of the VPC that is made. Of no use when the file names a network of yours."""
+        """Subnets of a new VPC."""
         return plan_subnets(self.network.cidr, self.addresses, self.network.training_subnet)
 
     @cached_property
     def zone_subnets(self) -> dict[str, IPv4Network]:
-        """Ranges of the subnets in other zones, by zone. Of no use when the file names a network of yours."""
+        """Ranges of the subnets of a new VPC in other zones, by zone."""
         plan = self.subnets
         taken = (plan.training, plan.public, plan.services)
         return plan_zone_subnets(self.network.cidr, self.other_zones, self.network.subnets, taken)

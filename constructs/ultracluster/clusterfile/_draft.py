@@ -1,165 +1,142 @@
-"""The parts of a cluster file that are valid: rules check them even if others are not."""
+"""The valid parts of a cluster file: rules check them even if others are not."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.clusterfile._catalogue import Catalogue
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup, node_groups
-from ultracluster.clusterfile.sections import _common as common
-from ultracluster.clusterfile.sections._accept import accepted
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import NodeGroup, node_groups
+from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile.sections._declared import DeclaredType
-from ultracluster.clusterfile.sections._kubernetes import Kubernetes, SystemNodes
-from ultracluster.clusterfile.sections._network import Network
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection, instance_type_name
-from ultracluster.clusterfile.sections._observability import Notifications, Observability
-from ultracluster.clusterfile.sections._slurm import Login, Slurm
-from ultracluster.clusterfile.sections._storage import Storage
+from ultracluster.planning.lustre import LustrePlan
 
 _S = TypeVar("_S", bound=BaseModel)
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Draft:
-    """The valid parts of a file. None: not valid, or not in the file."""
+class Invalid(Exception):
+    """A part of the file that a rule reads is missing or not valid."""
 
-    region: str | None
-    zone: str | None
-    #: Names of the types that the file declares, valid or not.
+
+def until_invalid(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Yield the errors of a rule until it reads a part that is not valid."""
+    with suppress(Invalid):
+        yield from problems
+
+
+def valid(read: Callable[[], _T]) -> _T | None:
+    """Return a part of the file, or None if it is not valid."""
+    with suppress(Invalid):
+        return read()
+    return None
+
+
+class Draft(ClusterFile):
+    """A cluster file that may have errors. A part that is missing or not valid raises `Invalid` when it is read.
+
+    Node groups and types are those that are valid; the keys at the top are in `model_fields_set`, valid or not.
+    """
+
+    #: Names under `types`, valid or not.
     declared: frozenset[str]
-    types: Mapping[str, DeclaredType]
-    catalogue: Catalogue
-    #: The type that each section of nodes names.
-    named: Mapping[str, str]
-    sections: Mapping[str, NodeGroupSection]
-    groups: tuple[NodeGroup, ...]
-    orchestrator: str | None
-    #: The keys at the top of the file, valid or not.
-    top_keys: frozenset[str]
-    slurm: Slurm | None
-    kubernetes: Kubernetes | None
-    network: Network | None
-    storage: Storage | None
-    notifications: Notifications | None
-    observability: Observability | None
-    encryption_key: str | None
-    #: Rules that the file accepts, with the reason of each.
-    accept: Mapping[str, str]
+    #: The type that each section of nodes names, even if its other keys are not valid.
+    type_names: dict[str, str]
 
     @staticmethod
-    def of(data: Mapping[str, Any], valid: Mapping[int, BaseModel]) -> "Draft":
+    def of(data: Mapping[str, Any], values: Mapping[int | str, Any]) -> "Draft":
         """Collect what is valid.
 
         Args:
             data: The file.
-            valid: The valid sections, by the identity of the mapping in `data`.
+            values: Valid keys at the top, by field, and valid sections, by the identity of the mapping in `data`.
         """
-
-        def section(model: type[_S], key: str) -> _S | None:
-            return _section(model, data[key], valid) if key in data else model()
-
-        types = _sections(DeclaredType, data.get("types"), valid)
-        catalogue = Catalogue(declared=dict(_declared(types)))
-        sections = _sections(NodeGroupSection, data.get("nodes"), valid)
-        zone = _value(common.zone_id, data.get("zone"))
-        orchestrator = _value(common.orchestrator, data.get("orchestrator"))
-        return Draft(
-            region=_value(common.region, data.get("region")),
-            zone=zone,
-            declared=frozenset(map(str, data["types"])) if isinstance(data.get("types"), dict) else frozenset(),
-            types=types,
-            catalogue=catalogue,
-            named=_named(data.get("nodes")),
-            sections=sections,
-            groups=tuple(_groups(sections, zone or "", catalogue, orchestrator or "")),
-            orchestrator=orchestrator,
-            top_keys=frozenset(map(str, data)),
-            slurm=section(Slurm, "slurm"),
-            kubernetes=section(Kubernetes, "kubernetes"),
-            network=section(Network, "network"),
-            storage=section(Storage, "storage"),
-            notifications=section(Notifications, "notifications"),
-            observability=section(Observability, "observability"),
-            encryption_key=_value(common.key_arn, data.get("encryption-key")),
-            accept=_value(accepted, data.get("accept")) or {},
+        names = {field.alias or name: name for name, field in ClusterFile.model_fields.items()}
+        draft = Draft.model_construct({names.get(key, key) for key in data})
+        for key in data.keys() & names.keys():
+            draft.__dict__.pop(names[key], None)
+        nodes, types = _mapping(data, "nodes"), _mapping(data, "types")
+        draft.__dict__.update(
+            {"orchestrator": "", "accept": {}, **{name: values[name] for name in names.values() if name in values}}
         )
+        draft.__dict__.update(
+            nodes=_sections(NodeGroupSection, nodes, values),
+            types=_sections(DeclaredType, types, values),
+            declared=frozenset(map(str, types)),
+            type_names=dict(_type_names(nodes)),
+        )
+        return draft
 
-    @property
-    def service_nodes(self) -> Login | SystemNodes | None:
-        """The nodes beside the node groups: login nodes under Slurm, system nodes under Kubernetes."""
-        if self.orchestrator == KUBERNETES:
-            return self.kubernetes.system if self.kubernetes else None
-        return self.slurm.login if self.slurm else None
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ClusterFile.model_fields:
+                raise Invalid(name)
+            return super().__getattr__(name)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """Instance types of this release, and the valid ones of the file."""
+        declared = {}
+        for name, section in self.types.items():
+            with suppress(ValueError):
+                declared[name] = section.record(name)
+        return Catalogue(declared=declared)
+
+    @cached_property
+    def node_groups(self) -> tuple[NodeGroup, ...]:
+        """Valid node groups."""
+        groups: list[NodeGroup] = []
+        zone = valid(lambda: self.zone) or ""
+        for name, section in self.nodes.items():
+            with suppress(ValueError):
+                groups += node_groups(
+                    name, section, zone=zone, catalogue=self.catalogue, orchestrator=self.orchestrator
+                )
+        return tuple(groups)
 
     @property
     def service_count(self) -> int:
-        """Number of nodes beside the node groups. 0: not valid, or an existing Kubernetes cluster has its own."""
-        nodes = self.service_nodes
-        own = self.orchestrator == KUBERNETES and self.kubernetes is not None and self.kubernetes.existing is not None
-        return 0 if nodes is None or own else nodes.count
+        """Number of nodes beside the node groups, or 0 if it is not valid."""
+        with suppress(Invalid):
+            return super().service_count
+        return 0
 
-    @property
-    def instances(self) -> int:
-        """Instances of the cluster, those beside the node groups included."""
-        return sum(group.count for group in self.groups) + self.service_count
-
-    @property
-    def service_path(self) -> tuple[str, str]:
-        """Path of the nodes beside the node groups."""
-        return (KUBERNETES, "system") if self.orchestrator == KUBERNETES else ("slurm", "login")
-
-    @property
-    def service_type(self) -> InstanceType | None:
-        """Type of the nodes beside the node groups, or None if it is not known."""
-        nodes = self.service_nodes
+    @cached_property
+    def service_type(self) -> InstanceType:
+        """Instance type of the nodes beside the node groups."""
         try:
-            return self.catalogue.look_up(nodes.type)[0] if nodes else None
+            return self.catalogue.look_up(self.service_nodes.type)[0]
         except ValueError:
-            return None
+            raise Invalid from None
 
-
-def _named(nodes: object) -> dict[str, str]:
-    items = nodes.items() if isinstance(nodes, dict) else ()
-    raw = {name: item.get("type") if isinstance(item, dict) else getattr(item, "type", None) for name, item in items}
-    return {name: type for name, item in raw.items() if (type := _value(instance_type_name, item)) is not None}
-
-
-def _declared(types: Mapping[str, DeclaredType]) -> Iterator[tuple[str, InstanceType]]:
-    for name, declared in types.items():
-        if not declared.missing():
-            try:
-                yield name, declared.record(name)
-            except ValueError:
-                continue
-
-
-def _groups(
-    sections: Mapping[str, NodeGroupSection], zone: str, catalogue: Catalogue, orchestrator: str
-) -> Iterator[NodeGroup]:
-    for name, section in sections.items():
+    @cached_property
+    def lustre_plan(self) -> LustrePlan | None:
+        """New file system, or None."""
         try:
-            yield from node_groups(name, section, zone=zone, catalogue=catalogue, orchestrator=orchestrator)
+            return super().lustre_plan
         except ValueError:
-            continue
+            raise Invalid from None
 
 
-def _value(read: Callable[[object], _T], value: object) -> _T | None:
-    try:
-        return read(value)
-    except ValueError:
-        return None
+def _mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
 
 
-def _section(model: type[_S], value: object, valid: Mapping[int, BaseModel]) -> _S | None:
-    section = valid.get(id(value))
-    return section if isinstance(section, model) else None
-
-
-def _sections(model: type[_S], value: object, valid: Mapping[int, BaseModel]) -> dict[str, _S]:
+def _sections(model: type[_S], items: Mapping[str, Any], values: Mapping[int | str, Any]) -> dict[str, _S]:
     """Return the valid sections of a mapping, by name."""
-    items = value.items() if isinstance(value, dict) else ()
-    return {name: section for name, raw in items if (section := _section(model, raw, valid)) is not None}
+    sections = {name: values.get(id(item)) for name, item in items.items()}
+    return {name: section for name, section in sections.items() if isinstance(section, model)}
+
+
+def _type_names(nodes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, item in nodes.items():
+        type = item.get("type") if isinstance(item, dict) else getattr(item, "type", None)
+        with suppress(ValueError):
+            yield name, instance_type_name(type)

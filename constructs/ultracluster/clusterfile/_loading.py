@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
@@ -208,7 +208,7 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str, further: Fu
 
 def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:
     """Validate each section once, and apply the rules to what is valid."""
-    valid: dict[int, BaseModel] = {}
+    valid: dict[int | str, Any] = {}
     cluster, problems = None, []
     try:
         cluster = ClusterFile.model_validate(data, context=valid, by_alias=True, by_name=False)

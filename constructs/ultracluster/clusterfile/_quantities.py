@@ -147,8 +147,13 @@ class Duration(Quantity):
         return ceil(self.amount)
 
     @property
+    def days(self) -> int | None:
+        """In days, or None if it is not a whole number of them."""
+        return int(self.amount // 86_400) if self.amount % 86_400 == 0 else None
+
+    @property
     def timedelta(self) -> timedelta:
-        """As Python's own duration, in whole seconds."""
+        """As a timedelta, in whole seconds."""
         return timedelta(seconds=self.seconds)
 
 

@@ -10,14 +10,16 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._problems import FieldProblems, Path, Problem, shown
 from ultracluster.clusterfile.rules._reading import MISSING, UNKNOWN_KEY, VALUE
 from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._storage import DATA_BUCKET_TAGS
 from ultracluster.clusterfile.sections._word import Word, nearest
 
 
 def problems(errors: list[Any]) -> list[Problem]:
     """Return the errors of pydantic as errors of the file."""
     for error in errors:
-        # The tags of a discriminated union are not in the file.
-        error["loc"] = tuple(step for step in error["loc"] if not str(step).startswith("<"))
+        # The tags of a discriminated union are not in the file; an unknown key of that name is.
+        path, end = error["loc"], error["loc"][-1:] if error["type"] == "extra_forbidden" else ()
+        error["loc"] = (*(step for step in path[: len(path) - len(end)] if step not in DATA_BUCKET_TAGS), *end)
     # A misspelt key is reported once, and not as a missing one as well.
     meant = {(*path[:-1], near) for path in _paths(errors, "extra_forbidden") if (near := _near(path))}
     kept = [error for error in errors if error["type"] != "missing" or error["loc"] not in meant]

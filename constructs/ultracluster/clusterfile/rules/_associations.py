@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from ultracluster.catalogue.storage import repositories
 from ultracluster.clusterfile._associations import DATA_BUCKET, associations, data_bucket, readable, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
-from ultracluster.clusterfile.sections._storage import Storage
 from ultracluster.planning.lustre import (
     BOTH_WAYS,
     EXPORTS_DELETIONS,
     UNVERSIONED,
     Association,
     association_warnings,
-    check_associations,
 )
+from ultracluster.planning.lustre import check_associations as association_errors
 
 _ASSOCIATION_BOTH_WAYS = warning("association-both-ways", "A link imports and exports: FSx resolves no conflicts.")
 _ASSOCIATION_EXPORTS_DELETIONS = warning(
@@ -37,6 +37,11 @@ _ASSOCIATION_FOREIGN_KEY = warning(
 _ASSOCIATION_FOREIGN_FILE_SYSTEM = warning(
     "association-foreign-file-system", "An existing file system is linked; its links and backups are not known."
 )
+_BY_ID = {
+    BOTH_WAYS: _ASSOCIATION_BOTH_WAYS,
+    EXPORTS_DELETIONS: _ASSOCIATION_EXPORTS_DELETIONS,
+    UNVERSIONED: _ASSOCIATION_UNVERSIONED,
+}
 _PATH_RULE = error("association-path", "An association names a directory of the file system, not of the node.")
 _BUCKET = error("association-bucket", "An association without a bucket shows the data bucket.")
 _FILE_SYSTEM = error("association-file-system", "Some file systems take no associations.")
@@ -46,16 +51,15 @@ _OVERLAP = error("association-overlap", "Two associations must not share a direc
 _RELEASE = error("release-task", "Only what an association exports can be released, after whole days.")
 
 _PATH: Path = ("storage", "lustre")
-_DAY = 86_400
 _EXPORT = "write export: [NEW, CHANGED] at a link"
 
 
-def check_links(storage: Storage | None, *, region: str | None) -> Iterator[Problem]:
-    """Everything that is wrong with the links themselves, and with the release of what they hold."""
-    lustre = storage.lustre if storage else None
-    if storage is None or lustre is None:
+def check_associations(draft: Draft) -> Iterator[Problem]:
+    """Check the data repository associations, and the release task of their files."""
+    storage, lustre = draft.storage, draft.storage.lustre
+    if lustre is None:
         return
-    yield from _check_each(associations(lustre, data_bucket(storage)), region or "")
+    yield from _check_each(associations(lustre, data_bucket(storage)), valid(lambda: draft.region) or "")
     for path, link in lustre.data_repository_associations.items():
         if path == lustre.mount or path.startswith(f"{lustre.mount}/"):
             inside = path.removeprefix(lustre.mount) or "/"
@@ -74,16 +78,16 @@ def check_links(storage: Storage | None, *, region: str | None) -> Iterator[Prob
     yield from _check_release(lustre)
 
 
-def check_file_system_of_links(lustre: Lustre) -> Iterator[Problem]:
-    """What a file system with links can't be, where the file says that it is to be so."""
+def check_file_system(lustre: Lustre) -> Iterator[Problem]:
+    """Check the keys that a file system with associations cannot have."""
     linked = associations(lustre)[:1]
     stated: dict[str, list[str]] = {}
     if lustre.backups is not None:
-        stated["backups"] = check_associations(linked, backups=True, region="")
+        stated["backups"] = association_errors(linked, backups=True, region="")
     kind = "storage-type" if lustre.storage_type else "throughput-capacity"
     if lustre.storage_type == "INTELLIGENT_TIERING" or (not lustre.storage_type and lustre.throughput_capacity):
-        stated[kind] = check_associations(linked, storage_type="INTELLIGENT_TIERING", region="")
-    fine = check_associations(linked, region="")
+        stated[kind] = association_errors(linked, storage_type="INTELLIGENT_TIERING", region="")
+    fine = association_errors(linked, region="")
     for key, messages in stated.items():
         for message in messages:
             if message not in fine:
@@ -97,12 +101,12 @@ def _check_each(links: list[Association], region: str) -> Iterator[Problem]:
         yield _LIMIT((*_PATH, "data-repository-associations"), message, at_key=True)
     for number, link in enumerate(links):
         path = (*_PATH, "data-repository-associations", link.path)
-        alone = check_associations([link], region=region)
+        alone = association_errors([link], region=region)
         yield from (_ASSOCIATION(path, readable(message)) for message in alone)
         # Beyond the first that is too many, pairs are not looked at: a file may hold thousands.
         for other in links[:number] if number <= most else ():
-            known = [*alone, *check_associations([other], region=region)]
-            for message in check_associations([other, link], region=region):
+            known = [*alone, *association_errors([other], region=region)]
+            for message in association_errors([other, link], region=region):
                 if message not in known:
                     yield _OVERLAP(path, readable(message), at_key=True)
 
@@ -111,7 +115,7 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
     release = lustre.release_task
     if release is None:
         return
-    if release.after.amount % _DAY:
+    if release.after.days is None:
         message = f"is counted in whole days, 1 d at least, got {release.after}"
         yield _RELEASE((*_PATH, "release-task", "after"), message)
     if not any(link.export for link in lustre.data_repository_associations.values()):
@@ -122,33 +126,30 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
 def warn_associations(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]]:
     existing = cluster.storage.existing_bucket
     # A data bucket that is made keeps old versions.
-    found = association_warnings(associations(lustre, data_bucket(cluster.storage)), versioned_buckets=[DATA_BUCKET])
-    words = {id: readable("; ".join(message for kind, message in found if kind == id)) for id, _ in found}
-    if BOTH_WAYS in words:
-        yield _ASSOCIATION_BOTH_WAYS, words[BOTH_WAYS]
-    if EXPORTS_DELETIONS in words:
-        yield _ASSOCIATION_EXPORTS_DELETIONS, words[EXPORTS_DELETIONS]
-    if UNVERSIONED in words:
-        yield _ASSOCIATION_UNVERSIONED, words[UNVERSIONED]
+    rows = association_warnings(associations(lustre, data_bucket(cluster.storage)), versioned_buckets=[DATA_BUCKET])
+    words = {id: readable("; ".join(message for kind, message in rows if kind == id)) for id, _ in rows}
+    for id, rule in _BY_ID.items():
+        if id in words:
+            yield rule, words[id]
     by_bucket = [
         (link.bucket or (existing.name if existing else None), link)
         for link in lustre.data_repository_associations.values()
     ]
-    theirs = sorted({bucket for bucket, _ in by_bucket if bucket is not None})
+    buckets = sorted({bucket for bucket, _ in by_bucket if bucket is not None})
     imports = any(link.import_ for bucket, link in by_bucket if bucket is not None)
     where = f"; FSx imports by itself from buckets in {cluster.region} only" if imports else ""
-    if theirs:
+    if buckets:
         yield (
             _ASSOCIATION_FOREIGN_BUCKET,
-            f"{', '.join(theirs)}: an existing bucket may be locked, expire what is linked, or send notifications that "
-            f"clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
+            f"{', '.join(buckets)}: an existing bucket may be locked, expire what is linked, or send notifications "
+            f"that clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
         )
-    own = {
+    of_data_bucket = {
         path: link
         for path, link in lustre.data_repository_associations.items()
         if shows_data_bucket(link, cluster.storage)
     }
-    idle = [path for path, link in own.items() if not link.import_ and not link.export]
+    idle = [path for path, link in of_data_bucket.items() if not link.import_ and not link.export]
     if idle and existing is None:
         yield (
             _ASSOCIATION_MOVES_NOTHING,
@@ -156,7 +157,7 @@ def warn_associations(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Ru
             "bucket is empty when it is made with it; write import: [NEW, CHANGED], or export: [NEW, CHANGED]",
         )
     key = existing.key if existing else cluster.encryption_key
-    if own and key is not None:
+    if of_data_bucket and key is not None:
         yield (
             _ASSOCIATION_FOREIGN_KEY,
             f"{key} is yours, so its policy has to let the role of FSx in; synthesis shows the statement",

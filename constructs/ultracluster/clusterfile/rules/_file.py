@@ -1,24 +1,23 @@
-"""All rules of a cluster file. A rule reads what could be parsed: every error is reported at once."""
+"""All rules of a cluster file. A rule reads what is valid: every error is reported at once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import chain, islice
 
 from ultracluster.catalogue.ec2 import REGIONS, partition_problem, region_of_zone
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._needs import second_zone
+from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._associations import check_links
+from ultracluster.clusterfile.rules._associations import check_associations
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes, check_orchestrator
 from ultracluster.clusterfile.rules._lustre import check_lustre
-from ultracluster.clusterfile.rules._lustre_client import Near, check_client, check_efa_connections, near
-from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones_of_groups
-from ultracluster.clusterfile.rules._nodes import check_group, check_images, check_shared_reservations
+from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
+from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
+from ultracluster.clusterfile.rules._nodes import check_node_groups
 from ultracluster.clusterfile.rules._observability import TOPIC_AND_EMAIL, check_observability, check_series
 from ultracluster.clusterfile.rules._rule import error, registered
-from ultracluster.clusterfile.rules._slurm import check_scaling, check_slurm
+from ultracluster.clusterfile.rules._slurm import check_slurm
 from ultracluster.clusterfile.rules._storage import check_home, check_mounts
 from ultracluster.clusterfile.rules._types import check_types
 from ultracluster.clusterfile.sections._word import did_you_mean
@@ -51,58 +50,11 @@ _RESOURCES_OF_A_GROUP, _RESOURCES_OF_A_DRAIN, _RESOURCES_BESIDE = 3, 6, 3
 
 
 def check(draft: Draft) -> Iterator[Problem]:
-    """Everything that does not fit together."""
-    yield from _check_accept(draft)
-    yield from _check_region(draft)
-    yield from _check_zones(draft)
-    yield from _check_arns(draft)
-    yield from check_orchestrator(draft)
-    yield from check_kubernetes(draft)
-    yield from check_types(draft)
-    yield from _check_notifications(draft)
-    for group in draft.groups:
-        yield from check_group(group, draft.orchestrator)
-    if draft.orchestrator != KUBERNETES:
-        yield from check_slurm(draft.slurm, draft.sections, draft.groups)
-        yield from check_scaling(draft.groups)
-    yield from _check_names(draft)
-    yield from check_shared_reservations(draft.groups)
-    yield from check_images(
-        draft.groups,
-        getattr(draft.service_nodes, "image", None),
-        draft.service_type,
-        orchestrator=draft.orchestrator,
-    )
-    yield from check_network(draft.network, draft.zone)
-    yield from check_zones_of_groups(draft.network, draft.zone, draft.groups, further=_second_zones(draft))
-    yield from check_lustre(draft.storage, zone=draft.zone, accept=draft.accept)
-    yield from check_links(draft.storage, region=draft.region)
-    yield from check_home(
-        draft.storage,
-        region=draft.region,
-        network=draft.network,
-        clients=draft.instances,
-    )
-    yield from check_mounts(draft.storage)
-    yield from check_observability(draft.observability, region=draft.region)
-    clients = _clients(draft)
-    yield from check_client(clients, network=draft.network, zone=draft.zone)
-    # Of limits on the number of nodes the first one passed is reported: the others follow from it.
-    limits = chain(
-        _check_nodes(draft),
-        check_addresses(
-            draft.network,
-            groups=draft.groups,
-            service=draft.service_count if draft.service_nodes else None,
-            service_type=draft.service_type,
-            storage=draft.storage,
-            zone=draft.zone,
-            further=_second_zones(draft),
-            accept=draft.accept,
-        ),
-        check_series(draft.observability, draft.instances),
-        check_efa_connections(clients),
-    )
+    """Yield the errors of all rules."""
+    for rule in _RULES:
+        yield from until_invalid(rule(draft))
+    # Of the limits on the number of nodes, the first that is exceeded is reported: the others follow from it.
+    limits = chain.from_iterable(until_invalid(limit(draft)) for limit in _LIMITS)
     yield from islice((problem for problem in limits if problem.rule not in draft.accept), 1)
 
 
@@ -128,41 +80,14 @@ def _check_region(draft: Draft) -> Iterator[Problem]:
         yield _PCS_REGION(("region",), message)
 
 
-def _second_zones(draft: Draft) -> tuple[str, ...]:
-    """Zones where EKS wants a subnet beside those of nodes."""
-    requested, network = draft.kubernetes, draft.network
-    if (
-        draft.orchestrator != KUBERNETES
-        or requested is None
-        or requested.existing
-        or network is None
-        or draft.zone is None
-    ):
-        return ()
-    if network.existing is not None:
-        return tuple(network.existing.subnets)
-    return (requested.second_zone or second_zone(network.control_plane_zone or draft.zone),)
-
-
-def _clients(draft: Draft) -> Near | None:
-    """The file system, and the nodes in its zone."""
-    beside = None
-    if draft.service_type is not None and draft.service_nodes is not None:
-        # Login nodes, and system nodes of Kubernetes, stand where the controller does.
-        where = draft.network.control_plane_zone if draft.network else None
-        beside = (where or draft.zone, draft.service_type, draft.service_count)
-    return near(draft.storage, zone=draft.zone, groups=draft.groups, login=beside, accept=draft.accept)
-
-
-def _check_zones(draft: Draft) -> Iterator[Problem]:
-    if draft.region is None:
-        return
+def _check_regions_of_zones(draft: Draft) -> Iterator[Problem]:
     zones: dict[Path, str | None] = {
-        ("zone",): draft.zone,
-        ("network", "control-plane-zone"): draft.network.control_plane_zone if draft.network else None,
-        ("storage", "lustre", "existing", "zone"): _existing_zone(draft),
-        **{("nodes", name, "zone"): section.zone for name, section in draft.sections.items()},
+        ("zone",): valid(lambda: draft.zone),
+        ("network", "control-plane-zone"): valid(lambda: draft.network.control_plane_zone),
+        **{("nodes", name, "zone"): section.zone for name, section in draft.nodes.items()},
     }
+    if (lustre := valid(lambda: draft.storage.lustre)) and lustre.existing:
+        zones["storage", "lustre", "existing", "zone"] = lustre.existing.zone
     prefix = next((prefix for prefix, region in REGIONS.items() if region == draft.region), None)
     for path, zone in zones.items():
         inside = region_of_zone(zone) if zone else None
@@ -179,52 +104,42 @@ def _check_zones(draft: Draft) -> Iterator[Problem]:
         yield (_ZONE if inside else _UNKNOWN_ZONE)(path, message)
 
 
-def _existing_zone(draft: Draft) -> str | None:
-    lustre = draft.storage.lustre if draft.storage else None
-    return lustre.existing.zone if lustre and lustre.existing else None
-
-
-def _bucket_key(draft: Draft) -> str | None:
-    bucket = draft.storage.existing_bucket if draft.storage else None
-    return bucket.key if bucket else None
+def _arns(draft: Draft) -> Iterator[tuple[Path, str | None]]:
+    """Yield the ARNs of the file, with their paths."""
+    yield ("encryption-key",), valid(lambda: draft.encryption_key)
+    if bucket := valid(lambda: draft.storage.existing_bucket):
+        yield ("storage", "data-bucket", "key"), bucket.key
+    yield ("notifications", "topic"), valid(lambda: draft.notifications.topic)
+    # CloudFormation creates the rules of a workspace in its own region.
+    yield ("observability", "workspace"), valid(lambda: draft.observability.workspace)
+    yield ("observability", "alerts", "topic"), valid(lambda: draft.observability.alerts.topic)
+    yield ("observability", "alerts", "pagerduty"), valid(lambda: draft.observability.alerts.pagerduty)
+    for name, section in draft.nodes.items():
+        if isinstance(section.capacity, ReservationGroup):
+            yield ("nodes", name, "capacity", "group"), section.capacity.arn
+    if draft.orchestrator == KUBERNETES:
+        for index, admin in enumerate(draft.kubernetes.admins):
+            yield ("kubernetes", "admins", index), admin
 
 
 def _check_arns(draft: Draft) -> Iterator[Problem]:
-    arns: dict[Path, str | None] = {
-        ("encryption-key",): draft.encryption_key,
-        ("storage", "data-bucket", "key"): _bucket_key(draft),
-        ("notifications", "topic"): draft.notifications.topic if draft.notifications else None,
-    }
-    if draft.observability is not None:
-        # Its rules are resources, and CloudFormation makes those in its own region alone.
-        arns["observability", "workspace"] = draft.observability.workspace
-        alerts: Path = ("observability", "alerts")
-        arns[*alerts, "topic"] = draft.observability.alerts.topic
-        arns[*alerts, "pagerduty"] = draft.observability.alerts.pagerduty
-    for name, section in draft.sections.items():
-        if isinstance(section.capacity, ReservationGroup):
-            arns["nodes", name, "capacity", "group"] = section.capacity.arn
-    if draft.kubernetes is not None and draft.orchestrator == KUBERNETES:
-        for index, admin in enumerate(draft.kubernetes.admins):
-            arns["kubernetes", "admins", index] = admin
-    for path, arn in arns.items():
+    cluster_region = valid(lambda: draft.region)
+    for path, arn in _arns(draft):
         region = arn.split(":")[3] if arn else None
-        if draft.region and region and region != draft.region:
-            yield _ARN(path, f"is in {region}, and must be in the cluster's region, {draft.region}")
-        elif arn and (message := partition_problem(arn, draft.region)):
+        if cluster_region and region and region != cluster_region:
+            yield _ARN(path, f"is in {region}, and must be in the cluster's region, {cluster_region}")
+        elif arn and (message := partition_problem(arn, cluster_region)):
             yield _ARN(path, message)
 
 
 def _check_notifications(draft: Draft) -> Iterator[Problem]:
     requested = draft.notifications
-    if requested is None:
-        return
     for key, span in (("drain", requested.drain), ("notice", requested.notice)):
         if span.timedelta > _LONGEST_BLOCK:
             message = f"a Capacity Block lasts {_LONGEST_BLOCK.days} d at most, got {span}"
             yield _NOTICE(("notifications", key), message)
-    blocks = [group for group in draft.groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)]
-    if draft.groups and not blocks and requested.model_fields_set:
+    blocks = [group for group in draft.node_groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)]
+    if draft.node_groups and not blocks and requested.model_fields_set:
         message = "no node group has a Capacity Block, so nothing would be heard of; remove it"
         yield _NO_BLOCK(("notifications",), message, at_key=True)
     if requested.topic is not None and requested.email is not None:
@@ -233,14 +148,14 @@ def _check_notifications(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_names(draft: Draft) -> Iterator[Problem]:
-    """A section that lists several Capacity Blocks makes names, which must be nobody else's."""
+    """Check names of node groups, some of which follow from lists of Capacity Blocks."""
     seen: dict[str, str] = {}
-    for group in draft.groups:
+    for group in draft.node_groups:
         other = seen.setdefault(group.name, group.section)
         if other != group.section:
             message = f"has a node group called {group.name}, and so has {other}; rename one of the two"
             yield _NAME(("nodes", group.section), message, at_key=True)
-    for group in draft.groups if draft.orchestrator != KUBERNETES else ():
+    for group in draft.node_groups if draft.orchestrator != KUBERNETES else ():
         for feature in group.features:
             if feature in seen:
                 message = f"{feature} is the name of a node group, and the label would be known by it; rename one"
@@ -248,28 +163,31 @@ def _check_names(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_nodes(draft: Draft) -> Iterator[Problem]:
-    if not draft.groups or draft.service_nodes is None:
+    if not draft.node_groups:
         return
-    largest = max(draft.groups, key=lambda group: group.count)
-    nodes = draft.instances
-    queues = len(draft.slurm.queues) if draft.slurm else 0
-    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.groups) + queues
+    login, largest = draft.service_nodes, max(draft.node_groups, key=lambda group: group.count)
+    queues = 0 if draft.orchestrator == KUBERNETES else len(draft.slurm.queues)
+    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.node_groups) + queues
     if resources > _MOST_RESOURCES_OF_A_STACK:
         message = (
-            f"holds {len(draft.groups)} groups, which make {resources} resources, and a stack is to hold at most "
+            f"holds {len(draft.node_groups)} groups, which make {resources} resources, and a stack is to hold at most "
             f"{_MOST_RESOURCES_OF_A_STACK}; split them into two clusters"
         )
         yield _STACK(("nodes",), message)
-    if draft.orchestrator == KUBERNETES or draft.slurm is None:
+    if draft.orchestrator == KUBERNETES:
         return
     size = draft.slurm.size
-    for message in pcs.check_nodes(nodes, size):
+    for message in pcs.check_nodes(draft.instances, size):
         path: Path = ("nodes", largest.section, "count")
-        if size and not pcs.check_nodes(nodes):
+        if size and not pcs.check_nodes(draft.instances):
             path = ("slurm", "size")
-        elif draft.slurm.login.count > largest.count:
+        elif login.count > largest.count:
             path = ("slurm", "login", "count")
         yield _CONTROLLER(path, message)
+
+
+def _check_series(draft: Draft) -> Iterator[Problem]:
+    yield from check_series(draft.observability, draft.instances)
 
 
 def _resources(group: NodeGroup) -> int:
@@ -279,3 +197,32 @@ def _resources(group: NodeGroup) -> int:
     except ValueError:
         placed = False
     return _RESOURCES_OF_A_GROUP + placed + (_RESOURCES_OF_A_DRAIN if ends else 0)
+
+
+_RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
+    _check_accept,
+    _check_region,
+    _check_regions_of_zones,
+    _check_arns,
+    _check_notifications,
+    _check_names,
+    check_orchestrator,
+    check_kubernetes,
+    check_slurm,
+    check_types,
+    check_node_groups,
+    check_network,
+    check_zones,
+    check_lustre,
+    check_client,
+    check_associations,
+    check_home,
+    check_mounts,
+    check_observability,
+)
+_LIMITS: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
+    _check_nodes,
+    check_addresses,
+    _check_series,
+    check_efa_connections,
+)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.catalogue.schedulers import eks, eks_add_ons
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
@@ -52,70 +52,71 @@ _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerock
 _ELASTIC = error("elastic", "Karpenter launches some capacities only, in the zone and with the image of the cluster.")
 
 _HERE: Path = ("kubernetes",)
+_NEW = {"public_access_cidrs", "admins", "second_zone", "scaling_tier", "bin_packing", "add_ons", "system"}
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
 _SHORTEST_SERVICE_PREFIX, _LONGEST_SERVICE_PREFIX = 12, 24
 
 
 def check_orchestrator(draft: Draft) -> Iterator[Problem]:
-    """Whether every key is one of the orchestrator that the file names."""
-    if draft.orchestrator is None:
+    """Check that no key is for the other orchestrator."""
+    if not draft.orchestrator:
         return
     other = "slurm" if draft.orchestrator == KUBERNETES else KUBERNETES
-    if other in draft.top_keys:
+    if other in draft.model_fields_set:
         message = f"says how {other} is, and orchestrator is {draft.orchestrator}; remove one of the two"
         yield _OTHER((other,), message, at_key=True)
     whose, keys = (
         ("Slurm", ("min", "slurm")) if other == "slurm" else ("Kubernetes", ("taints", "os", "pods", "elastic"))
     )
-    for name, section in draft.sections.items():
+    for name, section in draft.nodes.items():
         for key in keys:
             if key in section.model_fields_set:
                 message = f"is for nodes of {whose}, and orchestrator is {draft.orchestrator}; remove it"
                 yield _OTHER(("nodes", name, key), message, at_key=True)
     if draft.orchestrator == KUBERNETES:
         return
-    capacities = {group.section: group.capacity for group in draft.groups}
+    capacities = {group.section: group.capacity for group in draft.node_groups}
     for name, capacity in capacities.items():
         if isinstance(capacity, CapacityBlock | UltraServerBlock) and capacity.active:
             message = f"is for nodes of Kubernetes, and orchestrator is {draft.orchestrator}; remove it"
             yield _OTHER(("nodes", name, "capacity", "active"), message, at_key=True)
-    if draft.network is not None and not draft.network.internet:
+    if not draft.network.internet:
         message = "AWS PCS and its nodes have no endpoints of their own here; only orchestrator: kubernetes takes false"
         yield _INTERNET(("network", "internet"), message)
 
 
 def check_kubernetes(draft: Draft) -> Iterator[Problem]:
-    """Everything that is wrong with the cluster and what runs on it."""
-    requested = draft.kubernetes
-    if draft.orchestrator != KUBERNETES or requested is None:
+    """Check the EKS cluster, and the node groups on it."""
+    if draft.orchestrator != KUBERNETES:
         return
-    yield from _check_cluster(requested, draft)
-    yield from _check_zones(requested, draft)
-    yield from _check_private_metrics(draft)
-    for key in ("drain", "notice"):
-        if draft.notifications is not None and key in draft.notifications.model_fields_set:
-            message = "is for Slurm: EKS scales a node group in by itself, 40 minutes before its block ends; remove it"
-            yield _OTHER(("notifications", key), message, at_key=True)
-    for group in draft.groups:
-        yield from _check_group(group, requested, draft)
+    requested = draft.kubernetes
+    yield from until_invalid(_check_cluster(requested, draft))
+    yield from until_invalid(_check_zones(requested, draft))
+    yield from until_invalid(_check_private_metrics(draft))
+    yield from until_invalid(_check_notifications(draft))
+    for group in draft.node_groups:
+        yield from until_invalid(_check_group(group, requested, draft))
     if requested.efa == "dranet" and not eks.at_least(requested.version, eks.DRANET_FROM):
         message = (
             f"dranet needs Kubernetes {eks.DRANET_FROM} or newer, got {requested.version}; write efa: device-plugin"
         )
         yield _DRANET((*_HERE, "efa"), message)
+    names = [group.name for group in draft.node_groups]
     for team, share in requested.teams.items():
         for name in share.nodes or {}:
-            if name not in {group.name for group in draft.groups}:
-                message = f"there is no node group {name}; there are {', '.join(group.name for group in draft.groups)}"
+            if name not in names:
+                message = f"there is no node group {name}; there are {', '.join(names)}"
                 yield _TEAM((*_HERE, "teams", team, "nodes", name), message, at_key=True)
 
 
+def _check_notifications(draft: Draft) -> Iterator[Problem]:
+    for key in sorted({"drain", "notice"} & draft.notifications.model_fields_set):
+        message = "is for Slurm: EKS scales a node group in by itself, 40 minutes before its block ends; remove it"
+        yield _OTHER(("notifications", key), message, at_key=True)
+
+
 def _check_private_metrics(draft: Draft) -> Iterator[Problem]:
-    """Whether nodes without internet reach where their metrics go."""
-    requested = draft.observability
-    if requested is None or draft.network is None or draft.network.internet:
-        return
-    if requested.vpc_endpoint:
+    if draft.observability.vpc_endpoint and not draft.network.internet:
         message = "network: {internet: false} makes one already, with those of other services; remove it"
         yield _METRICS_ENDPOINT(("observability", "vpc-endpoint"), message, at_key=True)
 
@@ -126,21 +127,9 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
     if requested.scaling_tier not in eks.SCALING_TIERS:
         yield _TIER((*_HERE, "scaling-tier"), not_one_of(requested.scaling_tier, eks.SCALING_TIERS, SCALING_TIER))
     if requested.existing is not None:
-        made = {
-            "public_access_cidrs",
-            "admins",
-            "second_zone",
-            "scaling_tier",
-            "bin_packing",
-            "add_ons",
-            "system",
-        } & requested.model_fields_set
-        for key in sorted(made):
+        for key in sorted(_NEW & requested.model_fields_set):
             message = "describes a new cluster, and kubernetes.existing names an existing one; remove one of the two"
             yield _EXISTING((*_HERE, key.replace("_", "-")), message, at_key=True)
-        if draft.network is not None and draft.network.existing is None:
-            message = "is in an existing VPC, and nodes must be there too; name it in network.existing"
-            yield _EXISTING((*_HERE, "existing"), message, at_key=True)
     for name in requested.add_ons:
         path: Path = (*_HERE, "add-ons", name)
         if name.startswith(eks_add_ons.HYPERPOD):
@@ -157,7 +146,10 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         )
         yield _SERVICE_CIDR((*_HERE, "service-cidr"), message)
     network = draft.network
-    taken = None if network is None else network.existing.cidr if network.existing else network.cidr
+    if requested.existing is not None and network.existing is None:
+        message = "is in an existing VPC, and nodes must be there too; name it in network.existing"
+        yield _EXISTING((*_HERE, "existing"), message, at_key=True)
+    taken = network.existing.cidr if network.existing else network.cidr
     if taken is not None and cidr.overlaps(taken):
         message = f"{cidr} overlaps {taken}, where the nodes are; take another range, such as {eks.SERVICE_CIDR}"
         path = (*_HERE, "service-cidr") if "service_cidr" in requested.model_fields_set else ("network",)
@@ -165,10 +157,9 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
 
 
 def _check_zones(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
-    network, first = draft.network, (draft.network.control_plane_zone if draft.network else None) or draft.zone
-    if network is None or first is None or requested.existing is not None:
+    if requested.existing is not None:
         return
-    second = requested.second_zone
+    network, first, second = draft.network, draft.control_plane_zone, requested.second_zone
     if first in eks.ZONES_WITHOUT_CONTROL_PLANE:
         message = (
             f"EKS puts no control plane into {first}; name another zone for it: network: {{control-plane-zone: ...}}"
@@ -202,7 +193,7 @@ def _check_group(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Itera
             message = "UltraServers run Amazon Linux 2023, whose image has IMEX and NVLink's subnet manager; remove it"
             yield _ULTRASERVER((*path, "os"), message)
     if group.elastic:
-        yield from _check_elastic(group, draft)
+        yield from until_invalid(_check_elastic(group, draft))
     most = eks.most_pods(group.instance_type)
     if group.pods > most:
         message = (
@@ -223,20 +214,20 @@ def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
             f"{group.capacity.word}; remove elastic"
         )
         yield _ELASTIC((*path, "elastic"), message)
-    if draft.zone is not None and group.zone != draft.zone:
-        message = (
-            f"Karpenter's nodes stand in the cluster's own zone, {draft.zone}, and these are to be in {group.zone}"
-        )
-        yield _ELASTIC((*path, "elastic"), message)
-    if draft.network is not None and not draft.network.internet:
-        # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)
-        message = "Karpenter calls IAM, which has no endpoint in a VPC of another region than its own; remove elastic"
-        yield _ELASTIC((*path, "elastic"), message)
-    if draft.kubernetes is not None and draft.kubernetes.existing is not None:
+    if draft.kubernetes.existing is not None:
         message = "Karpenter belongs to the cluster, which is yours; make the pool there, and remove this"
         yield _ELASTIC((*path, "elastic"), message)
     if group.image is None or group.image.id is None:
         message = "Karpenter replaces nodes when an image moves; pin the one of this group: image: ami-..."
+        yield _ELASTIC((*path, "elastic"), message)
+    if group.zone != draft.zone:
+        message = (
+            f"Karpenter's nodes stand in the cluster's own zone, {draft.zone}, and these are to be in {group.zone}"
+        )
+        yield _ELASTIC((*path, "elastic"), message)
+    if not draft.network.internet:
+        # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)
+        message = "Karpenter calls IAM, which has no endpoint in a VPC of another region than its own; remove elastic"
         yield _ELASTIC((*path, "elastic"), message)
 
 

@@ -1,21 +1,26 @@
 """Rules of the Lustre file system."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._lustre_client import (
-    wished_client,
+from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._lustre import (
+    accepted_offer,
+    checkpoint,
+    efa_nodes,
+    lustre_goal,
+    lustre_overrides,
+    lustre_plan,
+    requested_client,
     writers,
 )
-from ultracluster.clusterfile._needs import accepted_offer, checkpoint, lustre_goal, lustre_overrides, lustre_plan
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import warn_associations
 from ultracluster.clusterfile.rules._lustre_client import warn_efa
-from ultracluster.clusterfile.rules._lustre_goal import SOLD, check_words
+from ultracluster.clusterfile.rules._lustre_goal import SOLD, check_keys
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
-from ultracluster.clusterfile.sections._storage import Storage
 from ultracluster.planning.lustre import (
     LustreOffer,
     LustreOverrides,
@@ -44,15 +49,16 @@ _TIER = error(
 _PATH: Path = ("storage", "lustre")
 
 
-def check_lustre(storage: Storage | None, *, zone: str | None, accept: Collection[str]) -> Iterator[Problem]:
-    """Yield the errors of the file system."""
-    lustre = storage.lustre if storage else None
+def check_lustre(draft: Draft) -> Iterator[Problem]:
+    """Check the file system."""
+    lustre, accept = draft.storage.lustre, draft.accept
     if lustre is None:
         return
-    problems = list(check_words(lustre))
+    problems = list(check_keys(lustre))
     yield from problems
-    if lustre.existing is not None or zone is None or any(problem.rule not in accept for problem in problems):
+    if lustre.existing is not None or any(problem.rule not in accept for problem in problems):
         return
+    zone = draft.zone
     sells, offer = lustre_offer(zone), accepted_offer(lustre, zone, accept)
     if lustre.efa and not sells.efa:
         message = f"FSx sells no file systems with EFA in {zone}; remove it, or write efa: false"
@@ -63,9 +69,9 @@ def check_lustre(storage: Storage | None, *, zone: str | None, accept: Collectio
         yield _TIER((*_PATH, "tier"), f"FSx {sold}, got {lustre.tier}")
     if (lustre.tier and lustre.tier.amount not in offer.tiers) or (lustre.efa and not offer.efa):
         return
-    found = list(check_choices(lustre, offer))
-    if any(key is not None for key, _ in found):
-        for key, message in found:
+    refusals = list(check_choices(lustre, offer))
+    if any(key is not None for key, _ in refusals):
+        for key, message in refusals:
             at_key = key is not None and key != "capacity"
             yield SOLD((*_PATH, str(key)), message) if at_key else _unsold(lustre, message)
         return
@@ -79,19 +85,19 @@ def check_lustre(storage: Storage | None, *, zone: str | None, accept: Collectio
 
 
 def _unsold(lustre: Lustre, message: str) -> Problem:
-    """The problem at the key that is nearest to it."""
+    """Return the error at the key that causes it."""
     exact = lustre.tier is not None and lustre.capacity is not None
     for key in ("capacity",) if exact and "GiB" in message else ():
         return SOLD((*_PATH, key), f"{message}; without `tier` any size will do")
-    # The cluster file's word for it.
+    # The key of the cluster file for it.
     message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
-    for words, key, said in (
+    for words, key, value in (
         ("metadata IOPS", "metadata-iops", lustre.metadata_iops),
         ("throughput capacity", "throughput-capacity", lustre.throughput_capacity),
         ("read cache", "read-cache", lustre.read_cache),
     ):
         # Of several problems none is nearest.
-        if said is not None and words in message and "; " not in message.replace("; the next", ""):
+        if value is not None and words in message and "; " not in message.replace("; the next", ""):
             return SOLD((*_PATH, key), message)
     return SOLD(_PATH, message, at_key=True)
 
@@ -99,14 +105,13 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
 def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
     if lustre.capacity is None or lustre.tier is None or lustre.throughput is None:
         return
-    asked, tier = lustre.capacity.gib, lustre.tier.mb_per_s_per_tib
-    for message in check_capacity(asked, tier=tier, efa=spec.efa):
-        way_out = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if spec.efa else "")
-        yield SOLD((*_PATH, "capacity"), message + way_out)
+    for message in check_capacity(lustre.capacity.gib, tier=lustre.tier.mb_per_s_per_tib, efa=spec.efa):
+        remedy = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if spec.efa else "")
+        yield SOLD((*_PATH, "capacity"), message + remedy)
         return
 
 
-# What each key decides. Where two do not go together, the one that stands first here is told: the narrower one.
+# Properties that each key sets. If two keys conflict, the first of this list, the narrower one, has the error.
 _DECIDES = {
     "metadata-iops": ("metadata_mode", "metadata_iops"),
     "capacity": ("capacity_gib",),
@@ -121,7 +126,7 @@ _DECIDES = {
 
 
 def check_choices(lustre: Lustre, offer: LustreOffer) -> Iterator[tuple[str | None, str]]:
-    """Each refusal of FSx, and the key without which it would not be one. None: no single key is the reason."""
+    """Yield each error of FSx with the key that causes it, or None if no single key does."""
     stated = lustre_overrides(lustre)
     for message in _refusals(lustre, stated, offer):
         yield next((key for key in _DECIDES if _is_reason(lustre, key, message, stated, offer)), None), message
@@ -136,7 +141,7 @@ def _is_reason(lustre: Lustre, key: str, message: str, stated: LustreOverrides, 
 
 def _refusals(lustre: Lustre, overrides: LustreOverrides, offer: LustreOffer) -> list[str]:
     goal = lustre_goal(lustre)
-    # What is left open is found from the goal, as it will be.
+    # Properties without a key follow from the goal.
     stated, _ = kind_of(goal, offer, overrides)
     return check_sold(stated, offer=offer, associations=goal.associations, backups=goal.backups)
 
@@ -186,7 +191,7 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
                 f"it may take {float(goal.stall_seconds):,.4g} s: the nodes are the limit, not the file system; write "
                 "it from more nodes, or allow a longer stall",
             )
-    if cluster.lustre_efa and not any(wished_client(lustre).connections(kind) for kind, _ in cluster.efa_clients):
+    if cluster.lustre_efa and not efa_nodes(requested_client(lustre), cluster.efa_clients):
         yield (
             _LUSTRE_EFA_UNUSED,
             "the file system has EFA, and no node in its zone can use it, so all come over TCP; "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ultracluster.boot import MOST_EFA_INTERFACES
 from ultracluster.catalogue.storage import lustre as facts
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._associations import check_file_system_of_links
+from ultracluster.clusterfile.rules._associations import check_file_system
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.clusterfile.sections._lustre import LUSTRE_VERSION, Lustre
 from ultracluster.clusterfile.sections._word import not_one_of
@@ -24,24 +24,21 @@ _PATH: Path = ("storage", "lustre")
 # Keys that an existing file system takes.
 _OF_EXISTING = {"client", "data_repository_associations", "existing", "mount", "release_task"}
 _GOALS = "a throughput, a checkpoint or a capacity"
-_DAY = 86_400
 # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html (read 2026-11-21)
 _MOST_BACKUP_DAYS = 90
 
 
-def check_words(lustre: Lustre) -> Iterator[Problem]:
-    """What is wrong with the words of the section, before anything is looked up."""
-    most, wanted = MOST_EFA_INTERFACES, lustre.client.efa_interfaces
-    if wanted is not None and wanted > most:
-        message = f"must be 1 to {most}, got {wanted:,}; for as many as AWS's tool takes, leave it out"
+def check_keys(lustre: Lustre) -> Iterator[Problem]:
+    """Check the keys of the section that do not depend on the zone."""
+    most, requested = MOST_EFA_INTERFACES, lustre.client.efa_interfaces
+    if requested is not None and requested > most:
+        message = f"must be 1 to {most}, got {requested:,}; for as many as AWS's tool takes, leave it out"
         yield _EFA_INTERFACES((*_PATH, "client", "efa-interfaces"), message)
     if lustre.storage_type == "INTELLIGENT_TIERING" and lustre.tier is not None:
         message = "Intelligent-Tiering has no tier; remove it, or say its throughput-capacity"
         yield SOLD((*_PATH, "tier"), message)
     if lustre.existing is not None:
-        for key in sorted(
-            lustre.model_fields_set - {"client", "data_repository_associations", "existing", "mount", "release_task"}
-        ):
+        for key in sorted(lustre.model_fields_set - _OF_EXISTING):
             message = "describes a new file system, and existing names an existing one; remove one of the two"
             yield _EXISTING((*_PATH, key.replace("_", "-")), message, at_key=True)
         return
@@ -55,9 +52,7 @@ def check_words(lustre: Lustre) -> Iterator[Problem]:
     if goal is not None and (goal.model is None) == (goal.size is None):
         message = "say how large it is: either model: 70 B, its parameters, or size: 1 TB"
         yield _CHECKPOINT((*_PATH, "checkpoint"), message)
-    if lustre.backups is not None and (
-        lustre.backups.amount % _DAY or lustre.backups.amount > _MOST_BACKUP_DAYS * _DAY
-    ):
+    if lustre.backups is not None and lustre.backups.days not in range(1, _MOST_BACKUP_DAYS + 1):
         message = f"daily backups are kept for whole days, 1 d to {_MOST_BACKUP_DAYS} d, got {lustre.backups}"
         yield _BACKUPS((*_PATH, "backups"), message)
-    yield from check_file_system_of_links(lustre)
+    yield from check_file_system(lustre)

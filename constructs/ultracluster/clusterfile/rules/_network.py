@@ -1,16 +1,16 @@
 """Rules of the network."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 
-from ultracluster.catalogue.ec2 import NETWORK_INTERFACES_PER_REGION, InstanceType, addresses, interfaces, is_local_zone
+from ultracluster.catalogue.ec2 import NETWORK_INTERFACES_PER_REGION, addresses, interfaces, is_local_zone
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._needs import TrainingAddresses, lustre_plan, training_addresses
-from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile._draft import Draft, Invalid, until_invalid, valid
+from ultracluster.clusterfile._needs import TrainingAddresses, training_addresses
+from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.clusterfile.sections._network import Network
-from ultracluster.clusterfile.sections._storage import Storage
 from ultracluster.planning.network import (
     largest_training_subnet,
     plan_subnets,
@@ -33,18 +33,16 @@ _ADDRESSES = error(
 )
 
 
-def check_network(network: Network | None, zone: str | None) -> Iterator[Problem]:
-    """Whether ranges and zones make a network."""
-    if network is None:
-        return
-    services = ("network", "control-plane-zone")
+def check_network(draft: Draft) -> Iterator[Problem]:
+    """Check the zones of the network, and its ranges."""
+    network = draft.network
     no_controller = "a Local Zone has neither NAT gateways nor Slurm controllers"
     if network.existing is not None:
         for key in sorted(network.model_fields_set - {"existing"}):
             message = "describes a new VPC, and network.existing names an existing one; remove one of the two"
             yield _EXISTING(("network", key.replace("_", "-")), message, at_key=True)
-        if zone and is_local_zone(zone):
-            message = f"{zone} is a Local Zone, and {no_controller}: let the cluster make its VPC"
+        if is_local_zone(draft.zone):
+            message = f"{draft.zone} is a Local Zone, and {no_controller}: let the cluster make its VPC"
             message += ", with network.control-plane-zone"
             yield _LOCAL_ZONE(("network", "existing"), message)
         return
@@ -52,27 +50,23 @@ def check_network(network: Network | None, zone: str | None) -> Iterator[Problem
         message = (
             f"must be a zone of the region itself, got the Local Zone {network.control_plane_zone}; {no_controller}"
         )
-        yield _LOCAL_ZONE(services, message)
-    if zone and is_local_zone(zone) and not network.control_plane_zone:
-        message = (
-            f"{zone} is a Local Zone, and {no_controller}; name a zone of the region for them, such as "
-            f"network: {{control-plane-zone: {zone.split('-')[0]}-az1}}"
-        )
-        yield _LOCAL_ZONE(("zone",), message)
+        yield _LOCAL_ZONE(("network", "control-plane-zone"), message)
     try:
         plan_subnets(network.cidr, 0, network.training_subnet)
     except ValueError as error:
         key = "cidr" if network.training_subnet is None else "training-subnet"
         yield _RANGE(("network", key), str(error))
+    if is_local_zone(draft.zone) and not network.control_plane_zone:
+        message = (
+            f"{draft.zone} is a Local Zone, and {no_controller}; name a zone of the region for them, such as "
+            f"network: {{control-plane-zone: {draft.zone.split('-')[0]}-az1}}"
+        )
+        yield _LOCAL_ZONE(("zone",), message)
 
 
-def check_zones_of_groups(
-    network: Network | None, zone: str | None, groups: Sequence[NodeGroup], *, further: Sequence[str]
-) -> Iterator[Problem]:
-    """Whether every zone that nodes are in has a subnet, and every subnet nodes or, in `further` zones, EKS's own."""
-    if network is None or zone is None:
-        return
-    zones = sorted(({group.zone for group in groups} | set(further)) - {zone})
+def check_zones(draft: Draft) -> Iterator[Problem]:
+    """Check that each zone with nodes, or with the control plane of EKS, has one subnet, and each subnet nodes."""
+    network, zone, groups = draft.network, draft.zone, draft.node_groups
     path: Path = ("network", "subnets")
     named: set[str] = set(network.subnets)
     if network.existing is not None:
@@ -93,68 +87,50 @@ def check_zones_of_groups(
     if zone in named:
         message = f"{zone} is the cluster's own zone, whose subnet is network.training-subnet; remove it"
         yield _SUBNETS((*path, zone), message, at_key=True)
-    for other in sorted(named - {zone} - set(zones)):
+    for other in sorted(named - {zone} - set(draft.other_zones)):
         message = f"no node group is in {other}; remove it, or write zone: {other} where it is meant"
         yield _SUBNETS((*path, other), message, at_key=True)
     if network.existing is None:
-        yield from _check_zone_subnets(network, zones, groups)
+        yield from _check_zone_subnets(draft)
 
 
-def _check_zone_subnets(network: Network, zones: Sequence[str], groups: Sequence[NodeGroup]) -> Iterator[Problem]:
-    try:
-        plan = plan_subnets(network.cidr, 0, network.training_subnet)
-    except ValueError:
-        return
-    taken = (plan.training, plan.public, plan.services)
-    for zone, message in zone_subnet_problems(network.cidr, zones, network.subnets, taken).items():
-        first = next((group.section for group in groups if group.zone == zone), None)
+def _check_zone_subnets(draft: Draft) -> Iterator[Problem]:
+    network = draft.network
+    for zone, message in zone_subnet_problems(
+        network.cidr, draft.other_zones, network.subnets, _own_subnets(network)
+    ).items():
+        first = next((group.section for group in draft.node_groups if group.zone == zone), None)
         path: Path = ("nodes", first, "zone") if first else ("network", "cidr")
         if zone in network.subnets:
             path = ("network", "subnets", zone)
         yield _RANGE(path, message)
 
 
-def zone_subnets(network: Network, zones: Sequence[str]) -> dict[str, IPv4Network]:
-    """Ranges of the subnets in other zones; none when the VPC's own subnets can't be.
-
-    Raises:
-        ValueError: When a zone can't have one.
-    """
+def _own_subnets(network: Network) -> tuple[IPv4Network, ...]:
+    """Return the ranges of the subnets in the zones of cluster and control plane; raise Invalid without a plan."""
     try:
         plan = plan_subnets(network.cidr, 0, network.training_subnet)
     except ValueError:
-        return {}
-    return plan_zone_subnets(network.cidr, zones, network.subnets, (plan.training, plan.public, plan.services))
+        raise Invalid from None
+    return plan.training, plan.public, plan.services
 
 
-def check_addresses(
-    network: Network | None,
-    *,
-    groups: Sequence[NodeGroup],
-    service: int | None,
-    service_type: InstanceType | None,
-    storage: Storage | None,
-    zone: str | None,
-    further: Sequence[str],
-    accept: Collection[str],
-) -> Iterator[Problem]:
-    """Whether each subnet holds the nodes, and the training subnet the file system too."""
-    possible = [group for group in groups if _addresses(group) is not None]
-    yield from _check_other_zones(network, possible, zone, further)
-    here = [group for group in possible if group.zone == zone]
+def check_addresses(draft: Draft) -> Iterator[Problem]:
+    """Check that each subnet holds its nodes, and the training subnet the file system too."""
+    network, groups = draft.network, [group for group in draft.node_groups if _has_layout(group)]
+    if network.existing is None:
+        yield from until_invalid(_check_other_zones(draft, groups))
     capacity = _capacity(network)
-    if capacity is None or not possible or service is None or service_type is None:
+    if capacity is None or not groups:
         return
-    spec = None
-    if storage and storage.lustre and zone:
-        try:
-            plan = lustre_plan(storage.lustre, zone=zone, accept=accept)
-            spec = plan.spec if plan else None
-        except ValueError:
-            spec = None
-    # Only nodes of Kubernetes run pods.
-    kubernetes = any(group.pods for group in possible)
-    needed = training_addresses(here, service=service, service_type=service_type, lustre=spec, kubernetes=kubernetes)
+    here = [group for group in groups if group.zone == draft.zone]
+    needed = training_addresses(
+        here,
+        service=draft.service_count,
+        service_type=draft.service_type,
+        lustre=valid(lambda: draft.lustre_spec),
+        kubernetes=draft.orchestrator == KUBERNETES,
+    )
     if needed.total <= capacity:
         return
     if needed.lustre > needed.nodes:
@@ -168,20 +144,14 @@ def check_addresses(
         yield _ADDRESSES(("nodes", largest.section, "count"), _too_many(largest, needed, capacity))
 
 
-def _check_other_zones(
-    network: Network | None, groups: Sequence[NodeGroup], zone: str | None, further: Sequence[str]
-) -> Iterator[Problem]:
-    if network is None or network.existing is not None or zone is None:
-        return
-    zones = sorted(({group.zone for group in groups} | set(further)) - {zone})
+def _check_other_zones(draft: Draft, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+    network = draft.network
     try:
-        subnets = zone_subnets(network, zones)
+        subnets = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, _own_subnets(network))
     except ValueError:
         return
     for other, subnet in subnets.items():
         there = [group for group in groups if group.zone == other]
-        if not there:
-            continue
         needed, capacity = sum(group.addresses for group in there), subnet_capacity(subnet)
         if needed > capacity:
             largest = max(there, key=lambda group: group.addresses)
@@ -192,9 +162,8 @@ def _check_other_zones(
             yield _ADDRESSES(("nodes", largest.section, "count"), message)
 
 
-def _capacity(network: Network | None) -> int | None:
-    if network is None:
-        return None
+def _capacity(network: Network) -> int | None:
+    """Return the addresses of the largest possible training subnet, or None if its range is not known."""
     if network.existing is not None:
         return subnet_capacity(network.existing.cidr) if network.existing.cidr else None
     try:
@@ -203,30 +172,30 @@ def _capacity(network: Network | None) -> int | None:
         return None
 
 
-def _addresses(group: NodeGroup) -> int | None:
+def _has_layout(group: NodeGroup) -> bool:
     try:
-        return group.addresses_per_node
+        return bool(group.interfaces)
     except ValueError:
-        return None
+        return False
 
 
 def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str:
     others = needed.total - group.addresses
     each = group.addresses_per_node
     fit = max(0, (capacity - others) // each)
-    way_out = [f"at most {fit:,} such nodes fit"]
+    remedies = [f"at most {fit:,} such nodes fit"]
     try:
         with_one = addresses(interfaces(group.instance_type))
     except ValueError:
         with_one = each
     if group.pods and fit:
-        way_out.append(f"pods: lower than {group.pods} takes fewer")
+        remedies.append(f"pods: lower than {group.pods} takes fewer")
     if with_one < addresses(group.interfaces) and fit:
-        way_out.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
-    way_out.append("or take a larger range")
+        remedies.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
+    remedies.append("or take a larger range")
     return (
         f"{group.count:,} nodes of {each} addresses take {group.addresses:,}, and everything else {others:,}, but the "
-        f"training subnet has {capacity:,}; {', '.join(way_out)}"
+        f"training subnet has {capacity:,}; {', '.join(remedies)}"
     )
 
 

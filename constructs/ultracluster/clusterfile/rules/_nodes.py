@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
@@ -33,15 +34,22 @@ _SMALLEST_ROOT_GIB = 300
 # (read 2026-11-21)
 _LARGEST_ROOT_GIB = 65_536
 
-# Who an image is for, what AWS's parameters of such images hold, and an example.
+# Service that an image is for, what AWS's parameters of such images hold, and an example.
 _READY = {
     "slurm": ("AWS PCS", "/pcs/", "/aws/service/pcs/..."),
     KUBERNETES: ("EKS", "/eks/", "/aws/service/eks/..."),
 }
 
 
-def check_group(group: NodeGroup, orchestrator: str | None) -> Iterator[Problem]:
-    """Everything that is wrong with one group on its own."""
+def check_node_groups(draft: Draft) -> Iterator[Problem]:
+    """Check each node group by itself, then their reservations and images."""
+    for group in draft.node_groups:
+        yield from _check_group(group, draft.orchestrator)
+    yield from _check_shared_reservations(draft.node_groups)
+    yield from _check_images(draft)
+
+
+def _check_group(group: NodeGroup, orchestrator: str) -> Iterator[Problem]:
     path = ("nodes", group.section)
     try:
         _ = group.interfaces
@@ -68,13 +76,13 @@ def check_group(group: NodeGroup, orchestrator: str | None) -> Iterator[Problem]
         yield _PLACEMENT((*path, "placement-group"), str(error))
 
 
-def check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
-    """Whether groups that share a reservation agree on it, and fit in it together."""
+def _check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
     shared: dict[str, list[NodeGroup]] = {}
     for group in groups:
-        match group.capacity:
-            case TargetedReservation() | InterruptibleReservation() | CapacityBlock() | UltraServerBlock() as found:
-                shared.setdefault(found.reservation_id, []).append(group)
+        if isinstance(
+            group.capacity, TargetedReservation | InterruptibleReservation | CapacityBlock | UltraServerBlock
+        ):
+            shared.setdefault(group.capacity.reservation_id, []).append(group)
     for id, sharers in shared.items():
         names, last = " and ".join(group.section for group in sharers), sharers[-1]
         path = ("nodes", last.section, "capacity")
@@ -104,23 +112,23 @@ def check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
             yield _HELD(("nodes", last.section, "count"), message)
 
 
-def check_images(
-    groups: Sequence[NodeGroup], login: Image | None, login_type: InstanceType | None, *, orchestrator: str | None
-) -> Iterator[Problem]:
-    """Whether every image can run where it is to; `login` is that of the login nodes."""
+def _check_images(draft: Draft) -> Iterator[Problem]:
     uses: list[tuple[Path, InstanceType, Image]] = [
-        (("nodes", group.section, "image"), group.instance_type, group.image) for group in groups if group.image
+        (("nodes", group.section, "image"), group.instance_type, group.image)
+        for group in draft.node_groups
+        if group.image
     ]
-    if login is not None and login_type is not None:
+    login = None if draft.orchestrator == KUBERNETES else valid(lambda: draft.slurm.login.image)
+    if login is not None and (login_type := valid(lambda: draft.service_type)):
         uses.append((("slurm", "login", "image"), login_type, login))
-    service, word, example = _READY[KUBERNETES if orchestrator == KUBERNETES else "slurm"]
+    service, word, example = _READY[KUBERNETES if draft.orchestrator == KUBERNETES else "slurm"]
     meant: dict[str, dict[str, str]] = {}
     for path, record, image in uses:
         problems = check_image(image, record)
         if (image.parameter or "").startswith("/aws/service/") and word not in (image.parameter or ""):
             problems.append(f"{image.parameter} names images that are not ready for {service}; take {example}")
         yield from (_IMAGE(path, message) for message in problems)
-        # What a file says of an image in one place holds in every other.
+        # The file describes an image once, for all of its uses.
         known = meant.setdefault(image.id or image.parameter or "", {})
         if image.known_architecture:
             known.setdefault(image.known_architecture, f"said to be for {image.known_architecture}")
@@ -131,10 +139,10 @@ def check_images(
             yield _IMAGE(path, message)
 
 
-def _check_capacity(group: NodeGroup, orchestrator: str | None) -> Iterator[Problem]:
+def _check_capacity(group: NodeGroup, orchestrator: str) -> Iterator[Problem]:
     path: Path = ("nodes", group.section, "capacity")
     try:
-        # Of EKS, an Auto Scaling group of ours takes what a managed node group can't.
+        # On EKS, a self-managed Auto Scaling group launches what a managed node group cannot.
         purchase(group.capacity, "self-managed" if orchestrator == KUBERNETES else "pcs")
     except ValueError as error:
         yield _SERVICE(path, str(error))

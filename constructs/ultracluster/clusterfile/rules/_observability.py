@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REGIONS, MOST_RETENTION_DAYS
 from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
@@ -31,31 +32,23 @@ _GRAFANA_REGION = error(
 )
 
 _PATH: Path = ("observability",)
-_DAY = 86_400
 
 
-def check_observability(requested: Observability | None, *, region: str | None) -> Iterator[Problem]:
-    """Everything that is wrong with the section, whatever nodes there are.
-
-    Args:
-        requested: The section. None: it could not be read.
-        region: The region. None: not known, not checked.
-    """
-    if requested is None:
-        return
-    said = requested.model_fields_set
+def check_observability(draft: Draft) -> Iterator[Problem]:
+    """Check the section, except the number of series."""
+    requested = draft.observability
     if not requested.on:
-        for key in sorted(said - {"profile"}):
+        for key in sorted(requested.model_fields_set - {"profile"}):
             message = "there is nothing to say of it with profile: none; remove it, or the profile"
             yield _OFF((*_PATH, key.replace("_", "-")), message, at_key=True)
         return
-    if requested.retention.amount % _DAY or not _DAY <= requested.retention.amount <= MOST_RETENTION_DAYS * _DAY:
+    if requested.retention.days not in range(1, MOST_RETENTION_DAYS + 1):
         message = f"metrics are kept for whole days, 1 d to {MOST_RETENTION_DAYS} d, got {requested.retention}"
         yield _RETENTION((*_PATH, "retention"), message)
     yield from _check_alerts(requested)
-    yield from _check_grafana(requested, region)
+    yield from _check_grafana(requested, valid(lambda: draft.region))
     if requested.workspace is not None:
-        for key in sorted(said & {"retention", "series_limit"}):
+        for key in sorted(requested.model_fields_set & {"retention", "series_limit"}):
             message = "an existing workspace keeps its own; remove it, or the workspace"
             yield _EXISTING((*_PATH, key.replace("_", "-")), message, at_key=True)
         if requested.alerts.pagerduty is not None:
@@ -63,14 +56,14 @@ def check_observability(requested: Observability | None, *, region: str | None) 
             yield _EXISTING((*_PATH, "alerts", "pagerduty"), message, at_key=True)
 
 
-def check_series(requested: Observability | None, nodes: int) -> Iterator[Problem]:
-    """Whether the series of all nodes fit.
+def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
+    """Check that the limit of series allows those of all nodes.
 
     Args:
-        requested: The section. None: it could not be read.
-        nodes: All nodes, login nodes included.
+        requested: The section.
+        nodes: Number of all nodes, login nodes included.
     """
-    if requested is None or not requested.on:
+    if not requested.on:
         return
     most = series_at_most(requested.profile, nodes)
     less = [profile for profile in SERIES_PER_NODE if series_at_most(profile, nodes) <= ACTIVE_SERIES]

@@ -6,7 +6,8 @@ from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, check_accounts, health
 from ultracluster.catalogue.ec2 import PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.catalogue.schedulers import Place, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile._slurm_plan import (
     QUEUE_KEYS,
@@ -62,24 +63,25 @@ _ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
 _USER = error("slurm-user", "Linux and Slurm take some names, numbers and keys only.")
 _USERS = error("slurm-users", "Each user takes resources of the stack.")
 
-_DAY_SECONDS = 86_400
 # A quarter of the resources of a stack.
 _MOST_USERS = 100
-# Slurm has it from the beginning.
+# Slurm creates it itself.
 _NORMAL = "normal"
 
 
-def check_slurm(
-    slurm: Slurm | None, sections: Mapping[str, NodeGroupSection], groups: Sequence[NodeGroup]
-) -> Iterator[Problem]:
-    """Everything that is wrong with the section, and with what node groups tell Slurm."""
-    if slurm is None:
+def check_slurm(draft: Draft) -> Iterator[Problem]:
+    """Check the section, and the settings of nodes in Slurm."""
+    if draft.orchestrator == KUBERNETES:
         return
+    for group in draft.node_groups:
+        for message in check_static_nodes(group.capacity, minimum=group.minimum, count=group.count):
+            yield _MIN(("nodes", group.section, "min"), message)
+    slurm = draft.slurm
     yield from _check_controller(slurm)
-    yield from _check_queues(slurm, sections, groups)
+    yield from _check_queues(slurm, draft.nodes, draft.node_groups)
     yield from _check_accounts(slurm)
     yield from _check_users(slurm)
-    for name, section in sections.items():
+    for name, section in draft.nodes.items():
         path: Path = ("nodes", name, "slurm")
         yield from _settings("node-group", (*path, "settings"), section.slurm.settings, slurm.version)
         if "Features" in section.slurm.settings:
@@ -87,13 +89,6 @@ def check_slurm(
             yield _FEATURES((*path, "settings", "Features"), message, at_key=True)
         for message in check_gres(section.slurm.settings, section.slurm.gres, version=slurm.version):
             yield _GRES((*path, "gres" if section.slurm.gres else "settings"), message)
-
-
-def check_scaling(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
-    """Whether groups may have fewer nodes up than they have."""
-    for group in groups:
-        for message in check_static_nodes(group.capacity, minimum=group.minimum, count=group.count):
-            yield _MIN(("nodes", group.section, "min"), message)
 
 
 def _check_controller(slurm: Slurm) -> Iterator[Problem]:
@@ -119,11 +114,9 @@ def _check_controller(slurm: Slurm) -> Iterator[Problem]:
         message = "PCS shows no metrics when PrivateData is set; remove one of the two"
         yield _METRICS((*path, "settings", "PrivateData"), message, at_key=True)
     purge = slurm.accounting_purge_time
-    if purge is not None:
-        days, rest = divmod(purge.seconds, _DAY_SECONDS)
-        if rest or not 1 <= days <= pcs.LONGEST_PURGE_DAYS:
-            message = f"must be 1 to {pcs.LONGEST_PURGE_DAYS:,} whole days, such as 365 d, got {purge}"
-            yield _PURGE((*path, "accounting-purge-time"), message)
+    if purge is not None and purge.days not in range(1, pcs.LONGEST_PURGE_DAYS + 1):
+        message = f"must be 1 to {pcs.LONGEST_PURGE_DAYS:,} whole days, such as 365 d, got {purge}"
+        yield _PURGE((*path, "accounting-purge-time"), message)
     if not slurm.accounting:
         without = {
             "accounting-purge-time": purge is not None,
@@ -136,12 +129,12 @@ def _check_controller(slurm: Slurm) -> Iterator[Problem]:
         if "AccountingStorageEnforce" in slurm.settings:
             key_path: Path = (*path, "settings", "AccountingStorageEnforce")
             yield _ACCOUNTING(key_path, "needs accounting: true", at_key=True)
-    # With what the library adds: a setting of theirs may not go with one of ours.
-    told = health_settings(cluster_settings(slurm)) if slurm.health else cluster_settings(slurm)
-    for name, message in check_settings("cluster", told, version=slurm.version).items():
+    # With the settings of the library: one of the file may conflict with them.
+    all_settings = health_settings(cluster_settings(slurm)) if slurm.health else cluster_settings(slurm)
+    for name, message in check_settings("cluster", all_settings, version=slurm.version).items():
         where: Path = (*path, "settings", name) if name in slurm.settings else (*path, "settings")
         if name == "SlurmctldParameters" and "PrologFlags" not in slurm.settings:
-            message += f"; slurm.health sets {told['PrologFlags']}, so write PrologFlags: Contain"
+            message += f"; slurm.health sets {all_settings['PrologFlags']}, so write PrologFlags: Contain"
         yield _SETTING(where, message)
     yield from _settings("slurmdbd", (*path, "slurmdbd-settings"), slurm.slurmdbd_settings, slurm.version)
     yield from _settings("cgroup", (*path, "cgroup-settings"), slurm.cgroup_settings, slurm.version)
@@ -171,8 +164,8 @@ def _check_queues(
         members = [_member(group) for group in groups if group.section in (queue.nodes or (name,))]
         for message in check_shared_queue(members):
             yield _QUEUE_NODES((*path, "nodes"), message)
-        told = queue_settings(queue, preempts=preempting(slurm))
-        for setting, message in check_settings("queue", told, version=slurm.version).items():
+        settings = queue_settings(queue, preempts=preempting(slurm))
+        for setting, message in check_settings("queue", settings, version=slurm.version).items():
             if setting in queue.settings:
                 yield _SETTING((*path, "settings", setting), message)
         for setting, key in QUEUE_KEYS.items():
@@ -229,7 +222,7 @@ def _check_accounts(slurm: Slurm) -> Iterator[Problem]:
     try:
         script = accounting_script(slurm) or ""
     except ValueError:
-        return  # Told already, at the account.
+        return  # An error of the account already.
     if len(script.encode()) > LONGEST_SCRIPT_BYTES:
         message = "are more than one document of Systems Manager holds; name fewer accounts, QoS and users"
         yield _ACCOUNTS_SIZE(("slurm", "accounts"), message, at_key=True)

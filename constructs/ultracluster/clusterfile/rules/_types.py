@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from ultracluster.catalogue.ec2 import InstanceType, UltraServer, interfaces
-from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._node_group import block_group_name, instances
+from ultracluster.clusterfile._draft import Draft, valid
+from ultracluster.clusterfile._node_group import KUBERNETES, block_group_name, instances
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.clusterfile.sections._capacity import Blocks
@@ -20,38 +20,39 @@ _BESIDE = error("service-node-type", "Login and system nodes must be sold on dem
 
 
 def check_types(draft: Draft) -> Iterator[Problem]:
-    """Everything that is wrong with types and with how many nodes of them are wanted."""
+    """Check declared types, the types of nodes, and the numbers of nodes that each type allows."""
     servers: dict[str, str] = {}
     for name, declared in draft.types.items():
-        for own in declared.ultraservers or {}:
-            if servers.setdefault(own, name) != name:
-                message = f"is an UltraServer of {servers[own]} too; give one of the two another name"
-                yield _DECLARED(("types", name, "ultraservers", own), message, at_key=True)
-        if missing := declared.missing():
-            message = f"needs {', '.join(missing)} as well, or like: a type of the catalogue that it is like"
-            yield _DECLARED(("types", name), message)
-            continue
+        for server_name in declared.ultraservers or {}:
+            if servers.setdefault(server_name, name) != name:
+                message = f"is an UltraServer of {servers[server_name]} too; give one of the two another name"
+                yield _DECLARED(("types", name, "ultraservers", server_name), message, at_key=True)
         try:
             declared.record(name)
         except ValueError as error:
-            yield _DECLARED(("types", name, "like"), str(error))
-    uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.named.items()}
-    if draft.service_nodes is not None:
-        uses[*draft.service_path, "type"] = draft.service_nodes.type
+            yield _DECLARED(("types", name, *(("like",) if declared.like else ())), str(error))
+    uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.type_names.items()}
+    if service := valid(lambda: draft.service_nodes):
+        uses[*service_path(draft), "type"] = service.type
     for path, type in uses.items():
         try:
             record, server = draft.catalogue.look_up(type)
         except ValueError as error:
-            # A type whose declaration is wrong is told there.
+            # A declaration that is not valid is an error already.
             wrong = draft.declared - draft.catalogue.declared.keys()
             if type not in draft.declared and not (type.startswith("u-") and wrong):
                 yield _UNKNOWN(path, str(error))
             continue
         if path[0] != "nodes":
             yield from (_BESIDE(path, message) for message in _check_service(record, server))
-        section = draft.sections.get(str(path[1]))
+        section = draft.nodes.get(str(path[1]))
         if path[0] == "nodes" and section is not None:
-            yield from check_counts(str(path[1]), section, record, server)
+            yield from _check_counts(str(path[1]), section, record, server)
+
+
+def service_path(draft: Draft) -> tuple[str, str]:
+    """Return the path of the nodes beside the node groups."""
+    return (KUBERNETES, "system") if draft.orchestrator == KUBERNETES else ("slurm", "login")
 
 
 def _check_service(record: InstanceType, server: UltraServer | None) -> Iterator[str]:
@@ -65,10 +66,9 @@ def _check_service(record: InstanceType, server: UltraServer | None) -> Iterator
         yield str(error)
 
 
-def check_counts(
+def _check_counts(
     name: str, section: NodeGroupSection, record: InstanceType, server: UltraServer | None
 ) -> Iterator[Problem]:
-    """Everything that is wrong with how many nodes a section asks for."""
     count, path = ("nodes", name, "count"), ("nodes", name)
     if record.ultraservers and section.spare:
         message = "an UltraServer is bought whole, with no node to spare; remove it, and let jobs take fewer nodes"
@@ -95,13 +95,13 @@ def _blocks(section: NodeGroupSection) -> Sequence[Block]:
 def _ultraserver_problems(
     section: NodeGroupSection, record: InstanceType, server: UltraServer | None, blocks: Sequence[Block]
 ) -> list[str]:
-    """A Capacity Block holds one UltraServer, whole."""
+    """Return the errors of a section whose Capacity Blocks each hold one whole UltraServer."""
     if not record.ultraservers or not blocks or not isinstance(blocks[0], UltraServerBlock):
         return []
-    sizes = {found.instances: found.name for found in record.ultraservers}
+    sizes = {other.instances: other.name for other in record.ultraservers}
     held = blocks[0].instances
     if held is not None and held not in sizes:
-        return []  # The capacity itself is wrong, which is told there.
+        return []  # An error of the capacity already.
     if server is not None and held not in (None, server.instances):
         return [f"a {server.name} has {server.instances} instances, and the reservation says {held}; correct one"]
     each = (instances(section, server) + section.spare) / len(blocks)

@@ -25,6 +25,8 @@ from ultracluster.clusterfile.sections._section import Section
 _SOURCE = "declared in the cluster file"
 # Far beyond any type; a typing error must not fill the memory.
 _MOST_CARDS = 128
+# Without `like`.
+_REQUIRED = ("architecture", "vcpus", "memory", "network_cards", "addresses_per_interface")
 
 
 def _card_count(value: object) -> int:
@@ -107,19 +109,16 @@ class DeclaredType(Section):
         default=None, description="UltraServers of the type, and the number of instances of each."
     )
 
-    def missing(self) -> list[str]:
-        """Return the keys that a type without `like` still needs."""
-        if self.like is not None:
-            return []
-        needed = ("architecture", "vcpus", "memory", "network_cards", "addresses_per_interface")
-        return [name.replace("_", "-") for name in needed if getattr(self, name) is None]
-
     def record(self, name: str) -> InstanceType:
-        """Return the record of the type, once nothing is missing.
+        """Return the record of the type.
 
         Raises:
-            ValueError: If `like` is not a type of the catalogue, or the catalogue has an UltraServer of that name.
+            ValueError: If keys are missing, `like` is not a type of the catalogue, or the catalogue has an UltraServer
+                of that name.
         """
+        missing = [name.replace("_", "-") for name in _REQUIRED if self.like is None and getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"needs {', '.join(missing)} as well, or like: a type of the catalogue that it is like")
         taken = [server for server in self.ultraservers or {} if server in ULTRASERVERS]
         if taken:
             raise ValueError(f"{', '.join(taken)} is an UltraServer of the catalogue; give yours another name")

@@ -48,11 +48,12 @@ class ExistingBucket(Section):
 
 
 HomeDeployment = Annotated[HomeDeploymentType, w.choice(_DEPLOYMENTS, "a deployment of FSx for OpenZFS in one zone")]
-# Tags in angle brackets are left out of the path of an error.
+#: Left out of the path of an error.
+DATA_BUCKET_TAGS = ("<flag>", "<existing>")
 DataBucket = Annotated[
-    Annotated[bool, w.Word(_whether, type="boolean", description="Whether to create one."), Tag("<flag>")]
-    | Annotated[ExistingBucket, Tag("<existing>")],
-    Discriminator(lambda value: "<existing>" if isinstance(value, dict | ExistingBucket) else "<flag>"),
+    Annotated[bool, w.Word(_whether, type="boolean", description="Whether to create one."), Tag(DATA_BUCKET_TAGS[0])]
+    | Annotated[ExistingBucket, Tag(DATA_BUCKET_TAGS[1])],
+    Discriminator(lambda value: DATA_BUCKET_TAGS[isinstance(value, dict | ExistingBucket)]),
 ]
 
 
