@@ -124,6 +124,7 @@ def check_error(error: ClusterFileError, text: str) -> None:
 @example("a: !<")
 @example("? ? ? a")
 @example("\u2028a: b")
+@example("<flag>: 1")
 def test_any_text(text: str) -> None:
     check(text)
 
