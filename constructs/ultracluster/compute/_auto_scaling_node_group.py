@@ -5,7 +5,6 @@ from typing import Protocol, cast
 
 import aws_cdk as cdk
 import jsii
-from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -14,18 +13,17 @@ from constructs import Construct
 from ultracluster.boot import LUSTRE_EFA_UNIT, LustreClient, Mountable, mount_boot
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.compute._arguments import Errors, as_list, read_capacity, read_instance_type
+from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._boot import user_data
 from ultracluster.compute._capacity_reservation import ICapacityReservation
 from ultracluster.compute._images import newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._node_group_template import NodeGroupTemplate
-from ultracluster.compute._scale_in import ScaleInBeforeEnd
 from ultracluster.network import EfaSecurityGroup
 from ultracluster.planning import type_errors
-from ultracluster.planning.capacity import Capacity, CapacityBlock, Image, PlacementOption, UltraServerBlock
+from ultracluster.planning.capacity import Capacity, Image, PlacementOption, check_count
 from ultracluster.security import NodeRole
 
-_L1 = autoscaling.CfnAutoScalingGroup
 #: Id of the warning about an imported key, whose policy the app cannot change.
 ROOT_VOLUME_KEY = "ultracluster:root-volume-key"
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html (read 2026-11-22)
@@ -51,14 +49,10 @@ class IAutoScalingNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Pro
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
 class _Base(cdk.Resource):
-    _name: str
+    auto_scaling_group_name: str
+    #: Role of the nodes.
+    role: iam.IRole
     _connections: ec2.Connections
-    _principal: iam.IPrincipal
-
-    @property
-    def auto_scaling_group_name(self) -> str:
-        """Name of the Auto Scaling group."""
-        return self._name
 
     @property
     def connections(self) -> ec2.Connections:
@@ -68,7 +62,7 @@ class _Base(cdk.Resource):
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """Role of the nodes."""
-        return self._principal
+        return self.role.grant_principal
 
 
 class AutoScalingNodeGroup(_Base):
@@ -136,16 +130,12 @@ class AutoScalingNodeGroup(_Base):
             errors.messages.append("vpc must be given to create a security group in it, or security_groups instead")
         if cdk.Token.is_unresolved(count):
             errors.messages.append("count must be known at synthesis, got a token")
-        elif isinstance(count, int) and count < 1:
-            errors.messages.append(f"count must be at least 1, got {count}")
-        held = option.max_instances
-        if isinstance(count, int) and held is not None and count > held:
-            errors.messages.append(f"count must be at most the {held} instances that {option.word} holds, got {count}")
+        elif isinstance(count, int):
+            errors.messages += check_count(option, count)
         errors.check(self.node.path)
         assert record is not None
 
         lines = [file_system.mount(path) for path, file_system in file_systems.items()]
-        #: Role of the nodes.
         self.role = role or NodeRole(self, "Role")
         profile = (
             self.role.instance_profile
@@ -179,32 +169,12 @@ class AutoScalingNodeGroup(_Base):
         if root_volume is not None and root_volume.key is not None:
             self._allow_auto_scaling(root_volume.key)
 
-        block = option if isinstance(option, CapacityBlock | UltraServerBlock) else None
-        self.resource = _L1(
-            self,
-            "Resource",
-            min_size="0" if block else str(count),
-            desired_capacity="0" if block and not block.active else str(count),
-            max_size=str(count),
-            vpc_zone_identifier=[subnet.subnet_id],
-            launch_template=_L1.LaunchTemplateSpecificationProperty(
-                launch_template_id=self.template.launch_template_id, version=self.template.version_number
-            ),
-            health_check_type="EC2",
-            # GPU nodes boot for minutes.
-            health_check_grace_period=600,
-        )
+        self.resource = auto_scaling_group(self, template=self.template, subnet=subnet, count=count)
         if created is not None:
             # Nodes need the group's rules from their first packet on.
             self.resource.node.add_dependency(created)
-        cdk.Validations.of(self.resource).acknowledge(
-            cdk.Acknowledgment(id="AwsSolutions-AS3", reason="The group has a fixed size and no scaling events")
-        )
-        if block is not None and block.ends is not None:
-            ScaleInBeforeEnd(self, "ScaleIn", auto_scaling_group_name=self.resource.ref, capacity=block)
-        self._name = self.resource.ref
+        self.auto_scaling_group_name = self.resource.ref
         self._connections = self.template.connections
-        self._principal = self.role.grant_principal
 
     @staticmethod
     def from_auto_scaling_node_group_attributes(
@@ -224,9 +194,12 @@ class AutoScalingNodeGroup(_Base):
             security_groups: Security groups of its nodes.
             role: Role of its nodes.
         """
-        return cast(
-            IAutoScalingNodeGroup, _Imported(scope, id, auto_scaling_group_name, as_list(security_groups), role)
+        imported = _Base(scope, id)
+        imported.auto_scaling_group_name, imported.role = auto_scaling_group_name, role
+        imported._connections = ec2.Connections(
+            security_groups=as_list(security_groups), default_port=ec2.Port.all_traffic()
         )
+        return cast(IAutoScalingNodeGroup, imported)
 
     def _allow_auto_scaling(self, key: kms.IKey) -> None:
         stack = cdk.Stack.of(self)
@@ -252,13 +225,3 @@ class AutoScalingNodeGroup(_Base):
                 "the policy of an imported key cannot be changed here; its owner must allow "
                 "AWSServiceRoleForAutoScaling to use it, or no node starts",
             )
-
-
-class _Imported(_Base):
-    def __init__(
-        self, scope: Construct, id: str, name: str, security_groups: list[ec2.ISecurityGroup], role: iam.IRole
-    ) -> None:
-        super().__init__(scope, id)
-        self._name = name
-        self._connections = ec2.Connections(security_groups=security_groups, default_port=ec2.Port.all_traffic())
-        self._principal = role.grant_principal

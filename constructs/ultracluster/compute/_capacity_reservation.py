@@ -37,24 +37,9 @@ class ICapacityReservation(IConstruct, Protocol):
 
 
 class _Base(cdk.Resource):
-    _reservation_id: str
-    _placement_group: ec2.IPlacementGroup | None
-    _capacity: TargetedReservation | OpenReservation
-
-    @property
-    def reservation_id(self) -> str:
-        """Id of the reservation, `cr-...`."""
-        return self._reservation_id
-
-    @property
-    def placement_group(self) -> ec2.IPlacementGroup | None:
-        """Placement group of the reserved capacity, or None."""
-        return self._placement_group
-
-    @property
-    def capacity(self) -> TargetedReservation | OpenReservation:
-        """Purchase option of nodes that use the reservation, for `NodeGroupTemplate(capacity=...)`."""
-        return self._capacity
+    reservation_id: str
+    placement_group: ec2.IPlacementGroup | None
+    capacity: TargetedReservation | OpenReservation
 
 
 class CapacityReservation(_Base):
@@ -117,7 +102,7 @@ class CapacityReservation(_Base):
             )
         errors.check(self.node.path)
         self.instance_type = record
-        self._placement_group = (
+        self.placement_group = (
             ec2.PlacementGroup(self, "PlacementGroup", strategy=ec2.PlacementGroupStrategy.CLUSTER)
             if isinstance(placement_group, str)
             else placement_group
@@ -144,9 +129,9 @@ class CapacityReservation(_Base):
             if tags
             else None,
         )
-        self._reservation_id = self.resource.attr_id
+        self.reservation_id = self.resource.attr_id
         held = None if cdk.Token.is_unresolved(instances) else instances
-        self._capacity = _capacity(self._reservation_id, self._placement_group, match, held)
+        self.capacity = _capacity(self.reservation_id, self.placement_group, match, held)
 
     @staticmethod
     def from_capacity_reservation_attributes(
@@ -171,27 +156,14 @@ class CapacityReservation(_Base):
         Raises:
             ValueError: If the id is not a valid id of a reservation.
         """
-        return _Imported(scope, id, reservation_id, placement_group, match, instances)
-
-
-class _Imported(_Base):
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        reservation_id: str,
-        placement_group: ec2.IPlacementGroup | None,
-        match: Literal["targeted", "open"],
-        instances: int | None,
-    ) -> None:
-        super().__init__(scope, id)
-        self._reservation_id = reservation_id
-        self._placement_group = placement_group
+        imported = _Base(scope, id)
         errors = Errors()
         # An open reservation is matched, not named, so its id is checked here.
         errors.take(lambda: _capacity(reservation_id, placement_group, "targeted", instances), None)
-        errors.check(self.node.path)
-        self._capacity = _capacity(reservation_id, placement_group, match, instances)
+        errors.check(imported.node.path)
+        imported.reservation_id, imported.placement_group = reservation_id, placement_group
+        imported.capacity = _capacity(reservation_id, placement_group, match, instances)
+        return imported
 
 
 def _capacity(

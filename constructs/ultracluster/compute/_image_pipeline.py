@@ -18,6 +18,7 @@ from ultracluster.compute._arguments import Errors, as_list, read_image
 from ultracluster.network import check_same_vpc
 from ultracluster.planning import type_errors
 from ultracluster.planning.capacity import Image
+from ultracluster.security import add_managed_policy
 
 # Builder instances: the newest general type of each architecture with 16 vCPUs, because Slurm is compiled.
 _BUILDERS: dict[Architecture, str] = {"x86_64": "c7i.4xlarge", "arm64": "c7g.4xlarge"}
@@ -59,17 +60,13 @@ class IImagePipeline(IConstruct, Protocol):
 
 
 class _Base(cdk.Resource):
-    _arn: str
-
-    @property
-    def pipeline_arn(self) -> str:
-        """ARN of the pipeline, for `aws imagebuilder start-image-pipeline-execution`."""
-        return self._arn
+    #: ARN of the pipeline, for `aws imagebuilder start-image-pipeline-execution`.
+    pipeline_arn: str
 
     @property
     def grants(self) -> ImagePipelineGrants:
         """Grants for principals that start builds."""
-        return ImagePipelineGrants(self._arn)
+        return ImagePipelineGrants(self.pipeline_arn)
 
 
 class ImagePipeline(_Base):
@@ -188,12 +185,14 @@ class ImagePipeline(_Base):
                 pipeline_execution_start_condition="EXPRESSION_MATCH_ONLY",
             ),
         )
-        self._arn = pipeline.attr_arn
+        self.pipeline_arn = pipeline.attr_arn
 
     @staticmethod
     def from_image_pipeline_arn(scope: Construct, id: str, pipeline_arn: str) -> IImagePipeline:
         """Import an existing pipeline by its ARN."""
-        return _Imported(scope, id, pipeline_arn)
+        imported = _Base(scope, id, environment_from_arn=pipeline_arn)
+        imported.pipeline_arn = pipeline_arn
+        return imported
 
     def _component(self, id: str, phase: str, script: str, arguments: list[str]) -> l1.CfnComponent:
         versions = _versions(arguments[-1])
@@ -216,23 +215,15 @@ class ImagePipeline(_Base):
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
-            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in _POLICIES],
         )
         for name in _POLICIES:
-            cdk.Validations.of(role).acknowledge(
-                cdk.Acknowledgment(
-                    id=f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]",
-                    reason="Image Builder requires this AWS managed policy on every instance that builds an image "
-                    "(set-up, IAM); it is on no node of a cluster",
-                )
+            add_managed_policy(
+                role,
+                name,
+                "Image Builder requires this AWS managed policy on every instance that builds an image (set-up, IAM); "
+                "it is on no node of a cluster",
             )
         return iam.InstanceProfile(self, "InstanceProfile", role=role)
-
-
-class _Imported(_Base):
-    def __init__(self, scope: Construct, id: str, pipeline_arn: str) -> None:
-        super().__init__(scope, id, environment_from_arn=pipeline_arn)
-        self._arn = pipeline_arn
 
 
 def _versions(slurm_version: str) -> dict[str, str]:

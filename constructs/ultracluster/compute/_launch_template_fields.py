@@ -1,6 +1,6 @@
-"""Fields of a launch template, and those that are rendered at synthesis."""
+"""Fields of a launch template."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import aws_cdk as cdk
@@ -9,46 +9,58 @@ from aws_cdk import aws_ec2 as ec2
 
 from ultracluster.catalogue.ec2 import Interface
 from ultracluster.compute._instance_settings import RootVolume
+from ultracluster.planning.capacity import Purchase
 
 _L1 = ec2.CfnLaunchTemplate
 
 
 @jsii.implements(cdk.IStableAnyProducer)
-class TagSpecifications:
-    """Tag specifications of the tags that a construct has at synthesis."""
-
-    def __init__(self, tags: cdk.TagManager, resource_types: Sequence[str]) -> None:
-        self._tags = tags
-        self._resource_types = resource_types
+class _Producer:
+    def __init__(self, render: Callable[[], Any]) -> None:
+        self._render = render
 
     def produce(self) -> Any:
-        """Render the specifications."""
-        tags = self._tags.render_tags()
-        return [{"resourceType": kind, "tags": tags} for kind in self._resource_types]
+        """Render the value."""
+        return self._render()
 
 
-@jsii.implements(cdk.IStableListProducer)
-class GroupIds:
-    """Ids of the security groups that connections have at synthesis."""
-
-    def __init__(self, connections: ec2.Connections) -> None:
-        self._connections = connections
-
-    def produce(self) -> list[str]:
-        """Render the ids."""
-        return [group.security_group_id for group in self._connections.security_groups]
+def at_synthesis(render: Callable[[], Any]) -> cdk.IResolvable:
+    """Return a token for a value that may change until synthesis."""
+    return cdk.Lazy.any(_Producer(render))
 
 
-@jsii.implements(cdk.IStableStringProducer)
-class RenderedUserData:
-    """Text of user data with the commands that it has at synthesis."""
+def tag_specifications(tags: cdk.TagManager, *resource_types: str) -> cdk.IResolvable:
+    """Return tag specifications of the tags that a construct has at synthesis."""
+    return at_synthesis(lambda: [{"resourceType": kind, "tags": tags.render_tags()} for kind in resource_types])
 
-    def __init__(self, user_data: ec2.UserData) -> None:
-        self._user_data = user_data
 
-    def produce(self) -> str:
-        """Render the text."""
-        return self._user_data.render()
+def market_options(purchased: Purchase) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
+    """Return the market options of a purchase; see `planning.capacity.purchase`.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html (read 2026-11-20)
+    """
+    market = purchased.market_type
+    return None if market is None else _L1.InstanceMarketOptionsProperty(market_type=market)
+
+
+def reservation(purchased: Purchase) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
+    """Return the capacity reservation of a purchase.
+
+    See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-ec2-launchtemplate-capacityreservationspecification.html
+    (read 2026-11-20)
+    """
+    target = None
+    if purchased.reservation_id or purchased.reservation_group:
+        # A group's ARN stands inside the target too, whatever samples show.
+        target = _L1.CapacityReservationTargetProperty(
+            capacity_reservation_id=purchased.reservation_id,
+            capacity_reservation_resource_group_arn=purchased.reservation_group,
+        )
+    elif not purchased.preference:
+        return None
+    return _L1.CapacityReservationSpecificationProperty(
+        capacity_reservation_preference=purchased.preference, capacity_reservation_target=target
+    )
 
 
 def network_interface(

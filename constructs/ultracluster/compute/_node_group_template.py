@@ -19,16 +19,16 @@ from ultracluster.catalogue.ec2 import (
     interfaces,
 )
 from ultracluster.compute._arguments import Errors, as_list, read_capacity, read_image, read_instance_type
-from ultracluster.compute._capacity import launch_template_fields
 from ultracluster.compute._capacity_reservation import ICapacityReservation
 from ultracluster.compute._images import image_id
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import (
-    GroupIds,
-    RenderedUserData,
-    TagSpecifications,
+    at_synthesis,
     disk,
+    market_options,
     network_interface,
+    reservation,
+    tag_specifications,
 )
 from ultracluster.network import check_same_vpc
 from ultracluster.planning import type_errors
@@ -250,16 +250,17 @@ class NodeGroupTemplate(cdk.Resource):
                 )
 
     def _launch_template(self, user_data: ec2.UserData | str | None, root: RootVolume) -> ec2.CfnLaunchTemplate:
-        fields = launch_template_fields(self.purchase)
         profile = self._access.instance_profile
         # Groups, tags and commands may be added until synthesis.
-        group_ids = cdk.Lazy.list(GroupIds(self._connections))
+        group_ids = cdk.Token.as_list(
+            at_synthesis(lambda: [group.security_group_id for group in self._connections.security_groups])
+        )
         subnet_id = None if self.subnet is None else self.subnet.subnet_id
-        text = cdk.Lazy.string(RenderedUserData(user_data)) if isinstance(user_data, ec2.UserData) else user_data
+        text = cdk.Token.as_string(at_synthesis(user_data.render)) if isinstance(user_data, ec2.UserData) else user_data
         return _L1(
             self,
             "Resource",
-            tag_specifications=cdk.Lazy.any(TagSpecifications(self._tags, ("launch-template",))),
+            tag_specifications=tag_specifications(self._tags, "launch-template"),
             launch_template_data=_L1.LaunchTemplateDataProperty(
                 instance_type=self.instance_type.name,
                 # PCS takes the image of the compute node group, not of its template.
@@ -270,14 +271,14 @@ class NodeGroupTemplate(cdk.Resource):
                 else _L1.IamInstanceProfileProperty(arn=profile.instance_profile_arn),
                 user_data=None if text is None else cdk.Fn.base64(text),
                 network_interfaces=[network_interface(row, group_ids, subnet_id) for row in self.interfaces],
-                instance_market_options=fields.market_options,
-                capacity_reservation_specification=fields.reservation,
+                instance_market_options=market_options(self.purchase),
+                capacity_reservation_specification=reservation(self.purchase),
                 placement=None
                 if self.placement_group is None
                 else _L1.PlacementProperty(group_name=self.placement_group.placement_group_name),
                 metadata_options=_L1.MetadataOptionsProperty(http_tokens="required", http_endpoint="enabled"),
                 block_device_mappings=[disk(root)],
-                tag_specifications=cdk.Lazy.any(TagSpecifications(self._tags, _LAUNCHED)),
+                tag_specifications=tag_specifications(self._tags, *_LAUNCHED),
             ),
         )
 

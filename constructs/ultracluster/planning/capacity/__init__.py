@@ -24,7 +24,7 @@ from ultracluster.planning.capacity._reservation_ids import (
     check_training_plan_arn,
     is_token,
 )
-from ultracluster.planning.capacity._scaling import check_static_nodes, static_nodes
+from ultracluster.planning.capacity._scaling import check_count, check_static_nodes, static_nodes, waits
 from ultracluster.planning.capacity._vcpus import VcpuNeed, vcpu_needs
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "TrainingPlan",
     "UltraServerBlock",
     "VcpuNeed",
+    "check_count",
     "check_group_arn",
     "check_image",
     "check_reservation_id",
@@ -63,4 +64,5 @@ __all__ = [
     "segment",
     "static_nodes",
     "vcpu_needs",
+    "waits",
 ]

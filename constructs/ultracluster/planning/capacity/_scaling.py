@@ -1,13 +1,6 @@
-"""Static nodes of a group."""
+"""Number of nodes of a group."""
 
-from ultracluster.planning.capacity._purchase_options import (
-    Capacity,
-    CapacityBlock,
-    InterruptibleReservation,
-    OnDemand,
-    Spot,
-    UltraServerBlock,
-)
+from ultracluster.planning.capacity._purchase_options import Block, Capacity, InterruptibleReservation, OnDemand, Spot
 
 
 def static_nodes(capacity: Capacity, count: int) -> int:
@@ -26,9 +19,24 @@ def check_static_nodes(capacity: Capacity, *, minimum: int, count: int) -> list[
     """
     if not 0 <= minimum <= count:
         return [f"must be between 0 and the number of nodes, {count:,}, got {minimum:,}"]
-    if minimum < count and isinstance(capacity, CapacityBlock | UltraServerBlock):
+    if minimum < count and isinstance(capacity, Block):
         return [
             f"a Capacity Block is paid for until it ends, so that all its nodes are up: {count:,}, got {minimum:,}; "
             "remove it"
         ]
     return []
+
+
+def check_count(capacity: Capacity, count: int) -> list[str]:
+    """Return the errors of a number of nodes."""
+    held = capacity.max_instances
+    if count < 1:
+        return [f"count must be at least 1, got {count}"]
+    if held is not None and count > held:
+        return [f"count must be at most the {held} instances that {capacity.word} holds, got {count}"]
+    return []
+
+
+def waits(capacity: Capacity) -> bool:
+    """Report whether nodes cannot start yet: their Capacity Block has not begun."""
+    return isinstance(capacity, Block) and not capacity.active
