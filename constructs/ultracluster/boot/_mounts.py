@@ -95,8 +95,6 @@ class Mountable(Protocol):
 
     def mount(self, path: str) -> Mount:
         """Return the mount of a Slurm node at a path."""
-        ...
 
     def volume(self, name: str) -> Volume:
         """Return the volume for Kubernetes."""
-        ...

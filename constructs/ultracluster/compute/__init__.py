@@ -1,6 +1,7 @@
 """Node groups: capacity, placement, images, boot and network interfaces."""
 
 from ultracluster.boot import Mount
+from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._auto_scaling_node_group import (
     ROOT_VOLUME_KEY,
     AutoScalingNodeGroup,
@@ -63,6 +64,7 @@ __all__ = [
     "TargetedReservation",
     "TrainingPlan",
     "UltraServerBlock",
+    "auto_scaling_group",
     "image_id",
     "newest_image",
     "user_data",

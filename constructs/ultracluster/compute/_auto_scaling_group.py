@@ -1,5 +1,7 @@
 """Auto Scaling groups of a fixed number of nodes."""
 
+from collections.abc import Mapping
+
 import aws_cdk as cdk
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
@@ -13,7 +15,12 @@ _L1 = autoscaling.CfnAutoScalingGroup
 
 
 def auto_scaling_group(
-    scope: Construct, *, template: NodeGroupTemplate, subnet: ec2.ISubnet, count: int
+    scope: Construct,
+    *,
+    template: NodeGroupTemplate,
+    subnet: ec2.ISubnet,
+    count: int,
+    tags: Mapping[str, str] | None = None,
 ) -> autoscaling.CfnAutoScalingGroup:
     """Create an Auto Scaling group of a fixed size, which scales in before its Capacity Block ends.
 
@@ -22,6 +29,7 @@ def auto_scaling_group(
         template: Launch template.
         subnet: Private subnet of the nodes.
         count: Number of nodes. Nodes of a Capacity Block start when it is `active`; until then the size is zero.
+        tags: Tags of the group and its instances. Default: none.
     """
     block = template.capacity if isinstance(template.capacity, Block) else None
     group = _L1(
@@ -37,6 +45,11 @@ def auto_scaling_group(
         health_check_type="EC2",
         # GPU nodes boot for minutes before a check is useful.
         health_check_grace_period=600,
+        tags=[
+            _L1.TagPropertyProperty(key=key, value=value, propagate_at_launch=True)
+            for key, value in (tags or {}).items()
+        ]
+        or None,
     )
     cdk.Validations.of(group).acknowledge(
         cdk.Acknowledgment(id="AwsSolutions-AS3", reason="The group has a fixed size and no scaling events")

@@ -35,7 +35,6 @@ class MountableFileSystem(Mountable, Protocol):
 
     def allow_clients(self, clients: ec2.ISecurityGroup, *, subnets: Sequence[ec2.ISubnet] = ()) -> None:
         """Allow clients to mount it; raise a ValueError if EFA does not reach their subnets."""
-        ...
 
 
 class IAutoScalingNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
@@ -44,7 +43,6 @@ class IAutoScalingNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Pro
     @property
     def auto_scaling_group_name(self) -> str:
         """Name of the Auto Scaling group."""
-        ...
 
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)

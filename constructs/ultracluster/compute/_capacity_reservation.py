@@ -23,17 +23,14 @@ class ICapacityReservation(IConstruct, Protocol):
     @property
     def reservation_id(self) -> str:
         """Id of the reservation, `cr-...`."""
-        ...
 
     @property
     def placement_group(self) -> ec2.IPlacementGroup | None:
         """Placement group of the reserved capacity, or None."""
-        ...
 
     @property
     def capacity(self) -> TargetedReservation | OpenReservation:
         """Purchase option of nodes that use the reservation, for `NodeGroupTemplate(capacity=...)`."""
-        ...
 
 
 class _Base(cdk.Resource):

@@ -51,12 +51,10 @@ class IImagePipeline(IConstruct, Protocol):
     @property
     def pipeline_arn(self) -> str:
         """ARN of the pipeline."""
-        ...
 
     @property
     def grants(self) -> ImagePipelineGrants:
         """Grants for principals that start builds."""
-        ...
 
 
 class _Base(cdk.Resource):

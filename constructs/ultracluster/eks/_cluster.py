@@ -13,7 +13,7 @@ from constructs import Construct
 
 from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.eks._access import admin_problems, public_access_problems
-from ultracluster.eks._cluster_base import EksClusterBase, ImportedEksCluster
+from ultracluster.eks._cluster_base import EksClusterBase
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.security import add_managed_policy
 
@@ -78,15 +78,15 @@ class EksCluster(EksClusterBase):
             security_group_id: Id of the security group that EKS created for it.
             vpc: VPC of the cluster.
         """
-        return ImportedEksCluster(
-            scope,
-            id,
-            cluster_name=cluster_name,
+        imported = EksClusterBase(scope, id)
+        imported._set(
+            name=cluster_name,
             endpoint=endpoint,
             certificate_authority=certificate_authority,
             security_group_id=security_group_id,
             vpc=vpc,
         )
+        return imported
 
     def __init__(
         self,
@@ -188,13 +188,12 @@ class EksCluster(EksClusterBase):
                 )
             )
         self._set(
-            name=self.resource.ref,
-            physical_name=name,
-            arn=self.resource.attr_arn,
+            name=name,
             endpoint=self.resource.attr_endpoint,
-            certificate=self.resource.attr_certificate_authority_data,
-            security_group=self.resource.attr_cluster_security_group_id,
+            certificate_authority=self.resource.attr_certificate_authority_data,
+            security_group_id=self.resource.attr_cluster_security_group_id,
             vpc=vpc,
+            created=self.resource,
         )
         for admin in admins:
             self._add_admin(admin)

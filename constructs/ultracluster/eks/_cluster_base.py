@@ -5,7 +5,6 @@ import jsii
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from constructs import Construct
 
 from ultracluster.eks._access import admin_arn, admin_id
 from ultracluster.eks._grants import EksClusterGrants, principal_arn
@@ -44,25 +43,24 @@ class EksClusterBase(cdk.Resource):
         self,
         *,
         name: str,
-        physical_name: str,
-        arn: str | None,
         endpoint: str,
-        certificate: str,
-        security_group: str,
+        certificate_authority: str,
+        security_group_id: str,
         vpc: ec2.IVpc,
+        created: eks.CfnCluster | None = None,
     ) -> None:
         # Policies of other stacks do not refer to the resource: its access entries refer to their roles.
-        self._granted_arn = cdk.Stack.of(self).format_arn(
-            service="eks", resource="cluster", resource_name=physical_name
-        )
-        self.cluster_name, self.cluster_arn = name, arn or self._granted_arn
+        self._granted_arn = cdk.Stack.of(self).format_arn(service="eks", resource="cluster", resource_name=name)
+        self.cluster_name, self.cluster_arn = name, self._granted_arn
+        if created is not None:
+            self.cluster_name, self.cluster_arn = created.ref, created.attr_arn
         self.cluster = eks.Cluster.from_cluster_attributes(
             self,
             "Attributes",
-            cluster_name=name,
+            cluster_name=self.cluster_name,
             cluster_endpoint=endpoint,
-            cluster_certificate_authority_data=certificate,
-            cluster_security_group_id=security_group,
+            cluster_certificate_authority_data=certificate_authority,
+            cluster_security_group_id=security_group_id,
             vpc=vpc,
         )
         self._connections = ec2.Connections(
@@ -87,30 +85,4 @@ class EksClusterBase(cdk.Resource):
                     policy_arn=f"arn:{cdk.Aws.PARTITION}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
                 )
             ],
-        )
-
-
-class ImportedEksCluster(EksClusterBase):
-    """An existing cluster."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        cluster_name: str,
-        endpoint: str,
-        certificate_authority: str,
-        security_group_id: str,
-        vpc: ec2.IVpc,
-    ) -> None:
-        super().__init__(scope, id)
-        self._set(
-            name=cluster_name,
-            physical_name=cluster_name,
-            arn=None,
-            endpoint=endpoint,
-            certificate=certificate_authority,
-            security_group=security_group_id,
-            vpc=vpc,
         )

@@ -17,27 +17,22 @@ class IEksCluster(cdk.IResource, ec2.IConnectable, Protocol):
     @property
     def cluster(self) -> eks.ICluster:
         """Cluster as a resource of the CDK."""
-        ...
 
     @property
     def cluster_name(self) -> str:
         """Name."""
-        ...
 
     @property
     def cluster_arn(self) -> str:
         """ARN."""
-        ...
 
     @property
     def grants(self) -> EksClusterGrants:
         """Permissions on the cluster."""
-        ...
 
     @property
     def metrics(self) -> EksClusterMetrics:
         """CloudWatch metrics of the control plane."""
-        ...
 
 
 class IEksNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
@@ -46,19 +41,15 @@ class IEksNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
     @property
     def name(self) -> str:
         """Name."""
-        ...
 
     @property
     def node_group_arn(self) -> str:
         """ARN."""
-        ...
 
     @property
     def node_role(self) -> iam.IRole:
         """Role of the nodes."""
-        ...
 
     @property
     def grants(self) -> EksNodeGroupGrants:
         """Permissions on the group."""
-        ...

@@ -13,7 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from ultracluster.eks._add_on import pod_role
-from ultracluster.security import wildcard_finding
+from ultracluster.security import acknowledge_wildcards
 
 #: Namespace and service account of its chart.
 NAMESPACE, SERVICE_ACCOUNT = "karpenter-system", "karpenter"
@@ -92,7 +92,12 @@ class EksKarpenter(cdk.Resource):
         statements = list(self._statements(name, node_role))
         for statement in statements:
             self.role.add_to_policy(statement)
-        self._explain(statements)
+        acknowledge_wildcards(
+            self.role,
+            [arn for statement in statements for arn in statement.resources if arn.endswith("*")],
+            "Karpenter creates instances, templates and profiles whose ARNs are not known at synthesis; conditions "
+            "limit it to the tags of the cluster, as in its published policy",
+        )
         eks.CfnPodIdentityAssociation(
             self,
             "Association",
@@ -158,17 +163,6 @@ class EksKarpenter(cdk.Resource):
     def _ec2(self, kind: str, *, account: str | None = None) -> str:
         stack = cdk.Stack.of(self)
         return stack.format_arn(service="ec2", resource=kind, resource_name="*", account=account)
-
-    def _explain(self, statements: Iterable[iam.PolicyStatement]) -> None:
-        arns = {arn for statement in statements for arn in statement.resources if arn.endswith("*")}
-        for finding in sorted({wildcard_finding(self, arn) for arn in arns}):
-            cdk.Validations.of(self.role).acknowledge(
-                cdk.Acknowledgment(
-                    id=finding,
-                    reason="Karpenter creates instances, templates and profiles whose ARNs are not known at synthesis; "
-                    "conditions limit it to the tags of the cluster, as in its published policy",
-                )
-            )
 
 
 def _allow(

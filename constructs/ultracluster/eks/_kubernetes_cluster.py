@@ -15,7 +15,7 @@ from ultracluster.eks._add_ons import base_add_ons, further_add_ons
 from ultracluster.eks._boot import ROOT_DEVICES, kubernetes_boot, newest_node_image, node_labels, node_taints
 from ultracluster.eks._cluster import EksCluster
 from ultracluster.eks._karpenter import EksKarpenter
-from ultracluster.eks._node_group import EksNodeGroup, waits
+from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._node_role import EksNodeRole
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
 from ultracluster.kubernetes import file_problems
@@ -23,7 +23,7 @@ from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability
 from ultracluster.orchestration import Output, acknowledge_accepted, add_warnings, capacity_notices, child_scope
-from ultracluster.planning.capacity import CapacityBlock, InterruptibleReservation, UltraServerBlock
+from ultracluster.planning.capacity import InterruptibleReservation, waits
 from ultracluster.storage import Storage
 
 # CoreDNS has the tenth address of the range of Services:
@@ -140,13 +140,7 @@ class KubernetesCluster(Construct):
             self.karpenter = EksKarpenter(
                 scope, "Karpenter", cluster=self.control_plane, name=self.name, node_role=role
             )
-        blocks = [
-            group.capacity
-            for group in cluster.node_groups
-            if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
-        ]
-        if blocks:
-            capacity_notices(scope, cluster, blocks)
+        capacity_notices(scope, cluster)
 
     def _imported(self) -> eks.ICluster:
         existing = self._cluster.kubernetes.existing

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import aws_cdk as cdk
-import jsii
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -14,7 +12,8 @@ from ultracluster.catalogue.schedulers import NodeOs, ami_type
 from ultracluster.compute import NodeGroupTemplate
 from ultracluster.eks._grants import EksNodeGroupGrants
 from ultracluster.eks._interfaces import IEksNodeGroup
-from ultracluster.planning.capacity import Capacity, CapacityBlock, OnDemand, Spot, UltraServerBlock
+from ultracluster.orchestration import NodeResource
+from ultracluster.planning.capacity import Block, OnDemand, Spot, check_count, waits
 
 _L1 = eks.CfnNodegroup
 _EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
@@ -23,52 +22,17 @@ _EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE
 KUBELET_PORT = 10250
 
 
-@jsii.implements(ec2.IConnectable, iam.IGrantable)
-class _EksNodeGroupBase(cdk.Resource):
-    """Base of created and imported node groups."""
+class _EksNodeGroupBase(NodeResource):
+    """Base of created and imported node groups; connections are to the kubelet by default."""
 
     name: str
     node_group_arn: str
     node_role: iam.IRole
-    _connections: ec2.Connections
-
-    @property
-    def connections(self) -> ec2.Connections:
-        """Network connections of the nodes; the default port is that of the kubelet."""
-        return self._connections
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """Principal of the nodes."""
-        return self.node_role.grant_principal
 
     @property
     def grants(self) -> EksNodeGroupGrants:
         """Permissions on the group."""
         return EksNodeGroupGrants(self.node_group_arn)
-
-    def _connect(self, security_groups: Sequence[ec2.ISecurityGroup]) -> None:
-        self._connections = kubelet_connections(security_groups)
-
-
-class _ImportedEksNodeGroup(_EksNodeGroupBase):
-    """An existing node group."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        name: str,
-        node_group_arn: str,
-        node_role: iam.IRole,
-        security_groups: Sequence[ec2.ISecurityGroup],
-    ) -> None:
-        super().__init__(scope, id)
-        self.name = name
-        self.node_group_arn = node_group_arn
-        self.node_role = node_role
-        self._connect(security_groups)
 
 
 class EksNodeGroup(_EksNodeGroupBase):
@@ -118,9 +82,10 @@ class EksNodeGroup(_EksNodeGroupBase):
             node_role: Role of its nodes.
             security_groups: Security groups of the nodes. Default: not known; rules cannot be added.
         """
-        return _ImportedEksNodeGroup(
-            scope, id, name=name, node_group_arn=node_group_arn, node_role=node_role, security_groups=security_groups
-        )
+        imported = _EksNodeGroupBase(scope, id)
+        imported.name, imported.node_group_arn, imported.node_role = name, node_group_arn, node_role
+        imported._set_nodes(security_groups, KUBELET_PORT, node_role)
+        return imported
 
     def __init__(
         self,
@@ -147,9 +112,8 @@ class EksNodeGroup(_EksNodeGroupBase):
         #: Number of nodes.
         self.count = count
         self.node_role = node_role
-        self._connect(template.security_groups)
+        self._set_nodes(template.security_groups, KUBELET_PORT, node_role)
         reserved = not isinstance(template.capacity, OnDemand | Spot)
-        block = isinstance(template.capacity, CapacityBlock | UltraServerBlock)
         setting = template.purchase.setting
         assert setting is not None
         self.resource = _L1(
@@ -167,7 +131,7 @@ class EksNodeGroup(_EksNodeGroupBase):
             ),
             scaling_config=_L1.ScalingConfigProperty(
                 # A minimum size would keep EKS from scaling the group to zero before its block ends.
-                min_size=0 if block else count,
+                min_size=0 if isinstance(template.capacity, Block) else count,
                 desired_size=0 if waits(template.capacity) else count,
                 max_size=count,
             ),
@@ -182,27 +146,12 @@ class EksNodeGroup(_EksNodeGroupBase):
         self.node_group_arn = self.resource.attr_arn
 
 
-def kubelet_connections(security_groups: Sequence[ec2.ISecurityGroup]) -> ec2.Connections:
-    """Return the network connections of nodes."""
-    return ec2.Connections(security_groups=list(security_groups), default_port=ec2.Port.tcp(KUBELET_PORT))
-
-
-def waits(capacity: Capacity) -> bool:
-    """Report whether nodes cannot start yet: their Capacity Block has not begun."""
-    return isinstance(capacity, CapacityBlock | UltraServerBlock) and not capacity.active
-
-
 def check_nodes(template: NodeGroupTemplate, count: int, service: str) -> list[str]:
     """Return what is wrong with a group of nodes."""
     problems = []
     if template.service != service:
         problems.append(f"the template must be for {service}, got {template.service}")
-    if count < 1:
-        problems.append(f"count must be at least 1, got {count}")
-    held = template.capacity.max_instances
-    if held is not None and count > held:
-        problems.append(f"count must be at most the {held} instances that {template.capacity.word} holds, got {count}")
-    return problems
+    return problems + check_count(template.capacity, count)
 
 
 def _repair(*, gpus: bool) -> eks.CfnNodegroup.NodeRepairConfigProperty:

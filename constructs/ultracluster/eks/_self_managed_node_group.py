@@ -1,20 +1,15 @@
 """Self-managed nodes of EKS."""
 
 import aws_cdk as cdk
-import jsii
-from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.compute import NodeGroupTemplate, ScaleInBeforeEnd
-from ultracluster.eks._node_group import check_nodes, kubelet_connections, waits
-from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
-
-_L1 = autoscaling.CfnAutoScalingGroup
+from ultracluster.compute import NodeGroupTemplate, auto_scaling_group
+from ultracluster.eks._node_group import KUBELET_PORT, check_nodes
+from ultracluster.orchestration import NodeResource
 
 
-@jsii.implements(ec2.IConnectable)
-class EksSelfManagedNodeGroup(cdk.Resource):
+class EksSelfManagedNodeGroup(NodeResource):
     """Self-managed nodes in an Auto Scaling group, for capacity that managed node groups do not support.
 
     The nodes join by their user data (`boot.ClusterAccess`) and by an access entry of their role
@@ -60,38 +55,12 @@ class EksSelfManagedNodeGroup(cdk.Resource):
         self.name = name
         #: Number of nodes.
         self.count = count
-        self._connections = kubelet_connections(template.security_groups)
-        capacity = template.capacity
-        block = capacity if isinstance(capacity, CapacityBlock | UltraServerBlock) else None
-        self.resource = _L1(
+        self._set_nodes(template.security_groups, KUBELET_PORT, template)
+        self.resource = auto_scaling_group(
             self,
-            "Resource",
-            min_size="0" if block else str(count),
-            desired_capacity="0" if waits(capacity) else str(count),
-            max_size=str(count),
-            vpc_zone_identifier=[subnet.subnet_id],
-            launch_template=_L1.LaunchTemplateSpecificationProperty(
-                launch_template_id=template.launch_template_id, version=template.version_number
-            ),
-            health_check_type="EC2",
-            # Nodes boot for minutes before a check is useful.
-            health_check_grace_period=600,
-            cooldown="300",
-            tags=[
-                _L1.TagPropertyProperty(key=key, value=value, propagate_at_launch=True)
-                for key, value in ((f"kubernetes.io/cluster/{cluster_name}", "owned"), ("Name", name))
-            ],
+            template=template,
+            subnet=subnet,
+            count=count,
+            tags={f"kubernetes.io/cluster/{cluster_name}": "owned", "Name": name},
         )
-        cdk.Validations.of(self.resource).acknowledge(
-            cdk.Acknowledgment(
-                id="AwsSolutions-AS3",
-                reason="The group has a fixed size, and Kubernetes reports its nodes",
-            )
-        )
-        if block is not None and block.ends is not None:
-            ScaleInBeforeEnd(self, "ScaleIn", auto_scaling_group_name=self.resource.ref, capacity=block)
-
-    @property
-    def connections(self) -> ec2.Connections:
-        """Network connections of the nodes; the default port is that of the kubelet."""
-        return self._connections
+        self.resource.cooldown = "300"

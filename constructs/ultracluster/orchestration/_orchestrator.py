@@ -26,22 +26,18 @@ class Orchestrator(Protocol):
     @property
     def node(self) -> Node:
         """Tree node of the construct."""
-        ...
 
     @property
     def node_groups(self) -> Mapping[str, Construct]:
         """Node groups by name, those of login or system nodes included; empty before `add_node_groups`."""
-        ...
 
     @property
     def outputs(self) -> Sequence[Output]:
         """Outputs of the control plane."""
-        ...
 
     @property
     def node_outputs(self) -> Sequence[Output]:
         """Outputs of the nodes; complete after `add_node_groups`."""
-        ...
 
     def add_node_groups(self, scope: Construct) -> None:
         """Create launch templates, node groups and what needs nodes to run on.
@@ -49,7 +45,6 @@ class Orchestrator(Protocol):
         Args:
             scope: Scope of the nodes, in the stack of the control plane or in another one.
         """
-        ...
 
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
         """Allow the metrics collectors of the cluster to write to its Prometheus workspace.
@@ -58,4 +53,3 @@ class Orchestrator(Protocol):
             scope: Scope of roles, policies and parameters.
             observability: Monitoring of the cluster.
         """
-        ...

@@ -3,10 +3,11 @@
 from ultracluster.security._managed_policies import add_managed_policy
 from ultracluster.security._node_role import NodeRole
 from ultracluster.security._same_region import check_same_region
-from ultracluster.security._shown import shown, wildcard_finding
+from ultracluster.security._shown import acknowledge_wildcards, shown, wildcard_finding
 
 __all__ = [
     "NodeRole",
+    "acknowledge_wildcards",
     "add_managed_policy",
     "check_same_region",
     "shown",

@@ -1,6 +1,7 @@
 """Readable text of template values; references are in angle brackets."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import aws_cdk as cdk
@@ -20,6 +21,12 @@ def shown(scope: IConstruct, value: Any) -> Any:
 def wildcard_finding(scope: IConstruct, arn: str) -> str:
     """Return the id of cdk-nag's finding about a policy for an ARN with a wildcard."""
     return f"AwsSolutions-IAM5[Resource::{shown(scope, arn)}]"
+
+
+def acknowledge_wildcards(policy: IConstruct, arns: Iterable[str], reason: str) -> None:
+    """Acknowledge cdk-nag's findings about a role or policy for ARNs with a wildcard."""
+    for finding in sorted({wildcard_finding(policy, arn) for arn in arns}):
+        cdk.Validations.of(policy).acknowledge(cdk.Acknowledgment(id=finding, reason=reason))
 
 
 def _text(part: Any) -> str:

@@ -8,9 +8,10 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES
-from ultracluster.security import wildcard_finding
+from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
+from ultracluster.slurm._run_command import command_document
 
 # Part of AmazonSSMManagedInstanceCore that runs associations.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
@@ -54,24 +55,14 @@ class SlurmAccounts(cdk.Resource):
                 f"{self.node.path}: script must have at most {LONGEST_SCRIPT_BYTES:,} bytes, Systems Manager's limit, "
                 f"got {len(script.encode()):,}; name fewer accounts and users"
             )
-        document = ssm.CfnDocument(
+        document = command_document(
             self,
-            "Document",
-            document_type="Command",
-            update_method="NewVersion",
-            content={
-                "schemaVersion": "2.2",
-                "description": "Creates accounts, QoS and users of Slurm",
-                # A changed parameter makes State Manager run the changed script at once.
-                "parameters": {"script": {"type": "String", "description": "Checksum of the script"}},
-                "mainSteps": [
-                    {
-                        "action": "aws:runShellScript",
-                        "name": "accounts",
-                        "inputs": {"runCommand": script.splitlines(), "timeoutSeconds": "600"},
-                    }
-                ],
-            },
+            "accounts",
+            description="Creates accounts, QoS and users of Slurm",
+            commands=script.splitlines(),
+            inputs={"timeoutSeconds": "600"},
+            # A changed parameter makes State Manager run the changed script at once.
+            parameters={"script": {"type": "String", "description": "Checksum of the script"}},
         )
         association = ssm.CfnAssociation(
             self,
@@ -103,12 +94,10 @@ class SlurmAccounts(cdk.Resource):
                 iam.PolicyStatement(actions=list(_RUN), resources=run),
             ],
         )
-        for arn in run:
-            cdk.Validations.of(policy).acknowledge(
-                cdk.Acknowledgment(
-                    id=wildcard_finding(self, arn),
-                    reason="The agent of Systems Manager reads and updates its own associations; ids of instances and "
-                    "associations are not known at synthesis",
-                )
-            )
+        acknowledge_wildcards(
+            policy,
+            run,
+            "The agent of Systems Manager reads and updates its own associations; ids of instances and associations "
+            "are not known at synthesis",
+        )
         return policy

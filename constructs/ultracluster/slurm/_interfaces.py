@@ -15,32 +15,26 @@ class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
     @property
     def cluster_id(self) -> str:
         """Id, such as `pcs_abc123`."""
-        ...
 
     @property
     def cluster_arn(self) -> str:
         """ARN."""
-        ...
 
     @property
     def slurm_version(self) -> str:
         """Version of Slurm, such as `25.11`."""
-        ...
 
     @property
     def node_role(self) -> iam.IRole:
         """Role of every node."""
-        ...
 
     @property
     def instance_profile_arn(self) -> str:
         """ARN of the instance profile of every node."""
-        ...
 
     @property
     def grants(self) -> PcsClusterGrants:
         """Permissions on the cluster."""
-        ...
 
 
 class IPcsComputeNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
@@ -49,19 +43,15 @@ class IPcsComputeNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Prot
     @property
     def node_group_id(self) -> str:
         """Id, such as `pcs_abc123`."""
-        ...
 
     @property
     def node_group_arn(self) -> str:
         """ARN."""
-        ...
 
     @property
     def name(self) -> str:
         """Name of the group."""
-        ...
 
     @property
     def grants(self) -> PcsNodeGroupGrants:
         """Permissions on the group and its nodes."""
-        ...

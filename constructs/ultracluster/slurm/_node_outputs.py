@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.orchestration import Output
-from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock, segment
+from ultracluster.planning.capacity import Block, UltraServerBlock, segment
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 
 
@@ -53,7 +53,7 @@ def _login(cluster: ClusterFile, login: PcsComputeNodeGroup) -> list[Output]:
 def _end(group: NodeGroup, cluster: ClusterFile) -> str | None:
     """Describe the end of the Capacity Block of a group, if it is known."""
     block = group.capacity
-    if not isinstance(block, CapacityBlock | UltraServerBlock) or block.terminates_at is None:
+    if not isinstance(block, Block) or block.terminates_at is None:
         return None
     drained = block.terminates_at - cluster.notifications.drain.timedelta
     action = "to be terminated by you before" if isinstance(block, UltraServerBlock) else "terminated from"

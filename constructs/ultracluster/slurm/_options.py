@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ultracluster.catalogue.schedulers import Place, pcs
-from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE, check_settings
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
+from ultracluster.slurm._settings import setting_problems
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -42,11 +43,11 @@ class SlurmOptions:
 
     def problems(self, version: str) -> list[str]:
         """Return what PCS does not accept with a version of Slurm."""
-        problems = []
-        for place, settings in self._places():
-            problems += [
-                f"{name}: {problem}" for name, problem in check_settings(place, settings, version=version).items()
-            ]
+        problems = [
+            *setting_problems("cluster", self.all_settings, version),
+            *setting_problems("slurmdbd", self.slurmdbd_settings, version),
+            *setting_problems("cgroup", self.cgroup_settings, version),
+        ]
         if self.metrics and version < METRICS_SINCE:
             problems.append(f"metrics need Slurm {METRICS_SINCE}, got {version}")
         if self.rest_api and version < pcs.REST_API_SINCE:
@@ -60,10 +61,3 @@ class SlurmOptions:
         if self.slurmdbd_settings and not self.accounting:
             problems.append("slurmdbd_settings need accounting")
         return problems
-
-    def _places(self) -> tuple[tuple[Place, Mapping[str, str]], ...]:
-        return (
-            ("cluster", self.all_settings),
-            ("slurmdbd", self.slurmdbd_settings),
-            ("cgroup", self.cgroup_settings),
-        )

@@ -1,21 +1,21 @@
 """A Slurm controller run by AWS PCS."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import aws_cdk as cdk
-import jsii
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
+from ultracluster.orchestration import NodeResource
 from ultracluster.security import NodeRole
 from ultracluster.slurm._grants import PcsClusterGrants
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._options import SlurmOptions
+from ultracluster.slurm._settings import custom_settings
 
 # PCS accepts instances by the path of their role, or by a role name that begins with AWSPCS. See
 # https://docs.aws.amazon.com/pcs/latest/userguide/security-instance-profiles.html (read 2026-11-20).
@@ -28,67 +28,30 @@ _JOIN = {
 #: Port of slurmctld. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMCTLD_PORT = 6817
 
-_T = TypeVar("_T")
-
 #: Actions that the role of the nodes must allow on every resource.
 JOIN_ACTIONS = tuple(_JOIN)
 
 _VERSION = re.compile(r"\d{2}\.\d{2}", re.ASCII)
 
 
-@jsii.implements(ec2.IConnectable, iam.IGrantable)
-class _PcsClusterBase(cdk.Resource):
-    """Base of created and imported clusters."""
+class _PcsClusterBase(NodeResource):
+    """Base of created and imported clusters; connections are those of the controller, by default with slurmctld."""
 
+    #: Id of the cluster, such as `pcs_abc123`.
     cluster_id: str
+    #: ARN of the cluster.
     cluster_arn: str
+    #: Version of Slurm.
     slurm_version: str
+    #: The role of every node; grant it what jobs need.
     node_role: iam.IRole
+    #: ARN of the instance profile of every node.
     instance_profile_arn: str
-    _connections: ec2.Connections
-
-    @property
-    def connections(self) -> ec2.Connections:
-        """Network connections of the controller; the default port is that of slurmctld."""
-        return self._connections
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """Principal of the nodes."""
-        return self.node_role.grant_principal
 
     @property
     def grants(self) -> PcsClusterGrants:
         """Permissions on the cluster."""
         return PcsClusterGrants(self.cluster_arn)
-
-    def _connect(self, security_groups: Sequence[ec2.ISecurityGroup]) -> None:
-        self._connections = ec2.Connections(
-            security_groups=list(security_groups), default_port=ec2.Port.tcp(SLURMCTLD_PORT)
-        )
-
-
-class _ImportedPcsCluster(_PcsClusterBase):
-    """An existing cluster."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        cluster_id: str,
-        slurm_version: str,
-        node_role: iam.IRole,
-        instance_profile_arn: str,
-        security_groups: Sequence[ec2.ISecurityGroup],
-    ) -> None:
-        super().__init__(scope, id)
-        self.cluster_id = cluster_id
-        self.cluster_arn = cdk.Stack.of(self).format_arn(service="pcs", resource="cluster", resource_name=cluster_id)
-        self.slurm_version = slurm_version
-        self.node_role = node_role
-        self.instance_profile_arn = instance_profile_arn
-        self._connect(security_groups)
 
 
 class PcsCluster(_PcsClusterBase):
@@ -139,15 +102,14 @@ class PcsCluster(_PcsClusterBase):
             instance_profile_arn: ARN of the instance profile of its nodes.
             security_groups: Security groups of its controller. Default: not known; rules cannot be added.
         """
-        return _ImportedPcsCluster(
-            scope,
-            id,
-            cluster_id=cluster_id,
-            slurm_version=slurm_version,
-            node_role=node_role,
-            instance_profile_arn=instance_profile_arn,
-            security_groups=security_groups,
+        imported = _PcsClusterBase(scope, id)
+        imported.cluster_id, imported.slurm_version = cluster_id, slurm_version
+        imported.cluster_arn = cdk.Stack.of(scope).format_arn(
+            service="pcs", resource="cluster", resource_name=cluster_id
         )
+        imported.node_role, imported.instance_profile_arn = node_role, instance_profile_arn
+        imported._set_nodes(security_groups, SLURMCTLD_PORT, node_role)
+        return imported
 
     def __init__(
         self,
@@ -187,10 +149,8 @@ class PcsCluster(_PcsClusterBase):
         if node_role is None:
             created = NodeRole(self, "NodeRole", path=_ROLE_PATH, account_wide_actions=_JOIN)
             node_role, instance_profile = created, created.instance_profile
-        #: The role of every node; grant it what jobs need.
-        self.node_role: iam.IRole = node_role
+        self.node_role = node_role
         profile = instance_profile or iam.InstanceProfile(self, "InstanceProfile", path=_ROLE_PATH, role=node_role)
-        #: ARN of the instance profile of every node.
         self.instance_profile_arn = profile.instance_profile_arn
         self.resource = l1.CfnCluster(
             self,
@@ -210,24 +170,20 @@ class PcsCluster(_PcsClusterBase):
                 if options.accounting
                 else None,
                 slurm_rest=l1.CfnCluster.SlurmRestProperty(mode="STANDARD") if options.rest_api else None,
-                slurm_custom_settings=_settings(l1.CfnCluster.SlurmCustomSettingProperty, options.all_settings),
-                slurmdbd_custom_settings=_settings(
-                    l1.CfnCluster.SlurmdbdCustomSettingProperty, options.slurmdbd_settings
+                slurm_custom_settings=custom_settings(
+                    l1.CfnCluster.SlurmCustomSettingProperty, sorted(options.all_settings.items())
                 ),
-                cgroup_custom_settings=_settings(l1.CfnCluster.CgroupCustomSettingProperty, options.cgroup_settings),
+                slurmdbd_custom_settings=custom_settings(
+                    l1.CfnCluster.SlurmdbdCustomSettingProperty, sorted(options.slurmdbd_settings.items())
+                ),
+                cgroup_custom_settings=custom_settings(
+                    l1.CfnCluster.CgroupCustomSettingProperty, sorted(options.cgroup_settings.items())
+                ),
             ),
         )
-        #: Version of Slurm.
         self.slurm_version = slurm_version
         #: Accounting, REST API, metrics and settings.
         self.options = options
-        #: Id of the cluster, such as `pcs_abc123`.
         self.cluster_id = self.resource.attr_id
-        #: ARN of the cluster.
         self.cluster_arn = self.resource.attr_arn
-        self._connect(security_groups)
-
-
-def _settings(kind: Callable[..., _T], values: Mapping[str, str]) -> list[_T] | None:
-    # PCS refuses an empty list.
-    return [kind(parameter_name=name, parameter_value=value) for name, value in sorted(values.items())] or None
+        self._set_nodes(security_groups, SLURMCTLD_PORT, node_role)

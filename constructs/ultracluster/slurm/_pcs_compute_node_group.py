@@ -3,75 +3,38 @@
 from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
-import jsii
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.boot import BootScript
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute import NodeGroupTemplate, image_id
-from ultracluster.planning.capacity import check_static_nodes, placement, static_nodes
-from ultracluster.planning.slurm import check_gres, check_settings
+from ultracluster.orchestration import NodeResource
+from ultracluster.planning.capacity import check_count, check_static_nodes, placement, static_nodes
+from ultracluster.planning.slurm import check_gres
 from ultracluster.slurm._grants import PcsNodeGroupGrants
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._node_scripts import NodeScripts
+from ultracluster.slurm._settings import custom_settings, setting_problems
 
 #: Port of slurmd. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMD_PORT = 6818
 
 
-@jsii.implements(ec2.IConnectable, iam.IGrantable)
-class _PcsNodeGroupBase(cdk.Resource):
-    """Base of created and imported node groups."""
+class _PcsNodeGroupBase(NodeResource):
+    """Base of created and imported node groups; all groups of a cluster share one role, and connect to slurmd."""
 
+    #: Id of the group.
     node_group_id: str
+    #: ARN of the group.
     node_group_arn: str
     name: str
-    _cluster: IPcsCluster
-    _connections: ec2.Connections
-
-    @property
-    def connections(self) -> ec2.Connections:
-        """Network connections of the nodes; the default port is that of slurmd."""
-        return self._connections
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """Principal of the nodes: all node groups of a cluster share one role."""
-        return self._cluster.grant_principal
 
     @property
     def grants(self) -> PcsNodeGroupGrants:
         """Permissions on the group and its nodes."""
         return PcsNodeGroupGrants(self, node_group_id=self.node_group_id, node_group_arn=self.node_group_arn)
-
-    def _connect(self, security_groups: Sequence[ec2.ISecurityGroup]) -> None:
-        self._connections = ec2.Connections(
-            security_groups=list(security_groups), default_port=ec2.Port.tcp(SLURMD_PORT)
-        )
-
-
-class _ImportedPcsNodeGroup(_PcsNodeGroupBase):
-    """An existing node group."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        cluster: IPcsCluster,
-        node_group_id: str,
-        name: str,
-        security_groups: Sequence[ec2.ISecurityGroup],
-    ) -> None:
-        super().__init__(scope, id)
-        self._cluster = cluster
-        self.node_group_id = node_group_id
-        self.node_group_arn = f"{cluster.cluster_arn}/computenodegroup/{node_group_id}"
-        self.name = name
-        self._connect(security_groups)
 
 
 class PcsComputeNodeGroup(_PcsNodeGroupBase):
@@ -118,9 +81,11 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             name: Name of the group.
             security_groups: Security groups of the nodes. Default: not known; rules cannot be added.
         """
-        return _ImportedPcsNodeGroup(
-            scope, id, cluster=cluster, node_group_id=node_group_id, name=name, security_groups=security_groups
-        )
+        imported = _PcsNodeGroupBase(scope, id)
+        imported.node_group_id, imported.name = node_group_id, name
+        imported.node_group_arn = f"{cluster.cluster_arn}/computenodegroup/{node_group_id}"
+        imported._set_nodes(security_groups, SLURMD_PORT, cluster)
+        return imported
 
     def __init__(
         self,
@@ -142,8 +107,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             minimum = static_nodes(template.capacity, count)
         settings = dict(slurm_settings or {})
         problems = [*pcs.check_node_group_name(name), *_check_counts(template, count, minimum)]
-        errors = check_settings("node-group", settings, version=cluster.slurm_version)
-        problems += [f"{key}: {error}" for key, error in errors.items()]
+        problems += setting_problems("node-group", settings, cluster.slurm_version)
         problems += check_gres(settings, gres, version=cluster.slurm_version)
         if features and "Features" in settings:
             problems.append("features are given twice: features and slurm_settings")
@@ -160,8 +124,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         self.count = count
         #: Launch template.
         self.template = template
-        self._cluster = cluster
-        self._connect(template.security_groups)
+        self._set_nodes(template.security_groups, SLURMD_PORT, cluster)
         self.resource = l1.CfnComputeNodeGroup(
             self,
             "Resource",
@@ -183,9 +146,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         )
         # Nodes cannot register before the cluster exists and their role has its policy.
         self.resource.node.add_dependency(cluster, *([scripts] if scripts else []))
-        #: Id of the group.
         self.node_group_id = self.resource.attr_id
-        #: ARN of the group.
         self.node_group_arn = self.resource.attr_arn
 
     @property
@@ -208,9 +169,7 @@ def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list
     if sizes and count not in ([held] if held else sizes):
         whole = " or ".join(map(str, [held] if held else sizes))
         return [f"count must be a whole UltraServer, {whole} instances of {template.instance_type.name}, got {count}"]
-    if held is not None and count > held:
-        return [f"count must be at most the {held} instances that {capacity.word} holds, got {count}"]
-    return []
+    return check_count(capacity, count)
 
 
 def _settings(
@@ -220,10 +179,6 @@ def _settings(
     if not values and not gres:
         return None
     return l1.CfnComputeNodeGroup.SlurmConfigurationProperty(
-        slurm_custom_settings=[
-            l1.CfnComputeNodeGroup.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
-            for name, value in values.items()
-        ]
-        or None,
+        slurm_custom_settings=custom_settings(l1.CfnComputeNodeGroup.SlurmCustomSettingProperty, values.items()),
         gres_custom_settings=[dict(record) for record in gres] or None,
     )

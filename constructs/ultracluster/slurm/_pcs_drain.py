@@ -2,7 +2,6 @@
 
 import shlex
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
@@ -13,11 +12,12 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.compute import CapacityNotices
-from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
-from ultracluster.security import wildcard_finding
+from ultracluster.planning.capacity import Block, CapacityBlock
+from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.slurm._run_command import command_document
 
 #: Time between the drain of the nodes and their termination.
 DRAIN = timedelta(hours=1)
@@ -62,7 +62,7 @@ class PcsDrain(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         capacity = node_group.template.capacity
-        if not isinstance(capacity, CapacityBlock | UltraServerBlock):
+        if not isinstance(capacity, Block):
             raise ValueError(f"{self.node.path}: {node_group.name} is in no Capacity Block, so it does not end")
         if capacity.ends is None or capacity.terminates_at is None:
             raise ValueError(f"{self.node.path}: capacity must have an end: {type(capacity).__name__}(ends=...)")
@@ -73,17 +73,15 @@ class PcsDrain(cdk.Resource):
         self.drains_at: datetime = capacity.terminates_at - drain
         reason = f"Capacity Block {capacity.reservation_id} ends at {_clock(end)}"
         # A separate document: the role may run nothing else, and its failures are distinct from those of others.
-        document = ssm.CfnDocument(
+        update = ["scontrol", "update", f"NodeName={node_group.node_names}", "State=DRAIN", f"Reason={reason}"]
+        document = command_document(
             self,
-            "Document",
-            document_type="Command",
-            update_method="NewVersion",
-            content=_script(
+            "drain",
+            description="Drains nodes before their Capacity Block ends",
+            commands=[
                 f'export PATH="$PATH:/opt/aws/pcs/scheduler/slurm-{cluster.slurm_version}/bin"',
-                shlex.join(
-                    ["scontrol", "update", f"NodeName={node_group.node_names}", "State=DRAIN", f"Reason={reason}"]
-                ),
-            ),
+                shlex.join(update),
+            ],
         )
         role = self._role(node_group, login, document)
         notices.grants.publish(role)
@@ -144,22 +142,15 @@ class PcsDrain(cdk.Resource):
                 conditions={"StringEquals": {f"ssm:resourceTag/{NODE_GROUP_TAG}": login.node_group_id}},
             )
         )
-        cdk.Validations.of(role).acknowledge(
-            cdk.Acknowledgment(
-                id=wildcard_finding(self, instances),
-                reason="The ARNs of replaced instances are not known; the condition limits the statement to the tag of "
-                "login nodes, which only AWS PCS can set",
-            )
+        acknowledge_wildcards(
+            role,
+            [instances],
+            "The ARNs of replaced instances are not known; the condition limits the statement to the tag of login "
+            "nodes, which only AWS PCS can set",
         )
         return role
 
-    def _message(
-        self,
-        node_group: PcsComputeNodeGroup,
-        capacity: CapacityBlock | UltraServerBlock,
-        end: datetime,
-        cluster: IPcsCluster,
-    ) -> str:
+    def _message(self, node_group: PcsComputeNodeGroup, capacity: Block, end: datetime, cluster: IPcsCluster) -> str:
         last = _clock(end - capacity.last_call)
         lines = [
             f"The Capacity Block {capacity.reservation_id} of the node group {node_group.name} ends at {_clock(end)}.",
@@ -191,15 +182,6 @@ class PcsDrain(cdk.Resource):
                 input=stack.to_json_string(request),
             ),
         )
-
-
-def _script(*lines: str) -> dict[str, Any]:
-    """Return the content of a Systems Manager document that runs a shell script."""
-    return {
-        "schemaVersion": "2.2",
-        "description": "Drains nodes before their Capacity Block ends",
-        "mainSteps": [{"action": "aws:runShellScript", "name": "drain", "inputs": {"runCommand": list(lines)}}],
-    }
 
 
 def _clock(moment: datetime) -> str:

@@ -2,24 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
-import aws_cdk as cdk
-import jsii
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.boot import BootScript
 from ultracluster.catalogue.ec2 import INSTANCES_PER_SPREAD_GROUP, InstanceType
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
+from ultracluster.orchestration import NodeResource
 from ultracluster.planning.capacity import Image
 from ultracluster.slurm._grants import PcsNodeGroupGrants
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._login_ssh import LoginSsh
-from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.slurm._pcs_compute_node_group import SLURMD_PORT, PcsComputeNodeGroup
 
 
-@jsii.implements(ec2.IConnectable, iam.IGrantable)
-class PcsLoginNodeGroup(cdk.Resource):
+class PcsLoginNodeGroup(NodeResource):
     """Login nodes: a node group without a queue and without public addresses, for Session Manager.
 
     Args:
@@ -81,16 +78,7 @@ class PcsLoginNodeGroup(cdk.Resource):
             boot=boot,
             minimum=count,
         )
-
-    @property
-    def connections(self) -> ec2.Connections:
-        """Network connections of the nodes."""
-        return self.node_group.connections
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """Principal of the nodes: all node groups of a cluster share one role."""
-        return self.node_group.grant_principal
+        self._set_nodes(self.template.security_groups, SLURMD_PORT, cluster)
 
     @property
     def grants(self) -> PcsNodeGroupGrants:

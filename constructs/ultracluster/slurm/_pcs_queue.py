@@ -7,9 +7,10 @@ from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.planning.slurm import QueueMember, check_settings, check_shared_queue
+from ultracluster.planning.slurm import QueueMember, check_shared_queue
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.slurm._settings import custom_settings, setting_problems
 
 
 class PcsQueue(cdk.Resource):
@@ -40,10 +41,9 @@ class PcsQueue(cdk.Resource):
         slurm_settings: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
-        settings = dict(slurm_settings or {})
+        settings = dict(sorted((slurm_settings or {}).items()))
         problems = pcs.check_node_group_name(name)
-        errors = check_settings("queue", settings, version=cluster.slurm_version)
-        problems += [f"{key}: {error}" for key, error in errors.items()]
+        problems += setting_problems("queue", settings, cluster.slurm_version)
         if not node_groups:
             problems.append("node_groups must hold at least one group, got none")
         problems += _check_ultraservers(node_groups)
@@ -59,10 +59,7 @@ class PcsQueue(cdk.Resource):
                 for group in node_groups
             ],
             slurm_configuration=l1.CfnQueue.SlurmConfigurationProperty(
-                slurm_custom_settings=[
-                    l1.CfnQueue.SlurmCustomSettingProperty(parameter_name=name, parameter_value=value)
-                    for name, value in sorted(settings.items())
-                ]
+                slurm_custom_settings=custom_settings(l1.CfnQueue.SlurmCustomSettingProperty, settings.items())
             )
             if settings
             else None,

@@ -14,7 +14,7 @@ from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
 from ultracluster.orchestration import Output, acknowledge_accepted, add_warnings, capacity_notices, child_scope
-from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
+from ultracluster.planning.capacity import Block
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._boot import node_boot
 from ultracluster.slurm._login_ssh import LoginSsh
@@ -215,23 +215,15 @@ class SlurmCluster(Construct):
                 queue.node.add_dependency(accounts)
 
     def _drain_blocks(self, scope: Construct) -> None:
-        blocks = {
-            group.name: group.capacity
-            for group in self._cluster.node_groups
-            if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
-        }
-        if not blocks:
-            return
-        notices = capacity_notices(scope, self._cluster, list(blocks.values()))
-        section = self._cluster.notifications
-        for name, block in blocks.items():
-            if block.ends is not None:
+        notices, section = capacity_notices(scope, self._cluster), self._cluster.notifications
+        for group in self._cluster.node_groups:
+            if notices is not None and isinstance(group.capacity, Block) and group.capacity.ends is not None:
                 PcsDrain(
-                    child_scope(scope, name),
+                    child_scope(scope, group.name),
                     "Drain",
                     cluster=self.controller,
                     login=self.node_groups["login"],
-                    node_group=self.node_groups[name],
+                    node_group=self.node_groups[group.name],
                     notices=notices,
                     drain=section.drain.timedelta,
                     notice=section.notice.timedelta,
