@@ -60,10 +60,12 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = ()) -> BootScript:
         raise ValueError("; ".join(problems))
     rows = (f"{mount.path} {mount.type} {fstab_options(mount)} {automount_unit(mount.path)}\n" for mount in mounts)
     tables = (
-        NodeFile(path="/etc/ultracluster/boot-mounts", text="".join(rows), mode="0644"),
-        NodeFile(path="/etc/ultracluster/boot-units", text="".join(f"{unit}\n" for unit in units), mode="0644"),
+        NodeFile(path="/etc/ultracluster/boot-mounts", text="".join(rows)),
+        NodeFile(path="/etc/ultracluster/boot-units", text="".join(f"{unit}\n" for unit in units)),
     )
-    text = scripts.text("node-boot.sh") + "#FILES\n" + _archive([*files, *tables])
+    # Not compressed: another zlib would give other bytes, and another checksum replaces nodes.
+    archive = base64.encodebytes(tar([*files, *tables])).decode()
+    text = scripts.text("node-boot.sh") + "#FILES\n" + archive
     if len(text.encode()) > LIMIT_BYTES:
         raise ValueError(
             f"the boot of a node may be {LIMIT_BYTES:,} bytes, got {len(text.encode()):,}; bake what is large into the "
@@ -75,9 +77,7 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = ()) -> BootScript:
 def _file_problems(files: Sequence[NodeFile]) -> list[str]:
     paths = [file.path for file in files]
     problems = [f"two files are called {path}" for path in sorted(set(paths)) if paths.count(path) > 1]
-    problems += [
-        f"a file needs an absolute path, got {path!r}" for path in paths if not re.fullmatch(r"(/[^/]+)+", path)
-    ]
+    problems += [f"a file needs an absolute path, got {path!r}" for path in paths if not _FILE.fullmatch(path)]
     problems += [f"{path} climbs out of its directory" for path in paths if ".." in path.split("/")]
     # The checksum of the script is part of the template: what only a deployment knows is an argument.
     return problems + [f"{file.path} holds a token of the CDK" for file in files if "${Token[" in file.text]
@@ -106,8 +106,3 @@ def _unit_problems(units: Sequence[str]) -> list[str]:
     return problems + [
         f"{unit!r} is not a valid unit" for unit in units if not re.fullmatch(r"[\w:.\\@-]+", unit, re.ASCII)
     ]
-
-
-def _archive(files: Sequence[NodeFile]) -> str:
-    # Not compressed: another zlib would give other bytes, and another checksum replaces nodes.
-    return base64.encodebytes(tar(files)).decode()

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from ultracluster.boot import scripts
-from ultracluster.boot._node_files import NodeBoot, NodeFile, slurmd_drop_in
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, slurmd_drop_in, unit_file
 from ultracluster.catalogue.ec2 import InstanceType, nvlinks
 from ultracluster.catalogue.monitoring import XidPolicy, xids
 
@@ -14,15 +13,14 @@ HEALTH_UNIT = "ultracluster-health-check.service"
 #: A file for each GPU that a job has, with the job's id: what dcgm-exporter takes as `--hpc-job-mapping-dir`.
 HPC_JOBS = "/run/ultracluster/hpc-jobs"
 
-_BIN = "/usr/local/sbin/ultracluster-"
 # A job that comes back to a bad node is held for good, unless the scheduler is configured otherwise:
 # https://slurm.schedmd.com/slurm.conf.html#OPT_Prolog and #OPT_nohold_on_prolog_fail. Alloc runs the prolog on all
 # nodes of a job before its first step, as AWS has it: https://docs.aws.amazon.com/pcs/latest/userguide/
 # capacity-blocks-nvidia-imex.html (all read 2026-11-21)
 _REQUEUE = "nohold_on_prolog_fail"
 _SETTINGS = {
-    "Prolog": f"{_BIN}prolog",
-    "Epilog": f"{_BIN}epilog",
+    "Prolog": f"{PROGRAM}prolog",
+    "Epilog": f"{PROGRAM}epilog",
     "PrologFlags": "Alloc,NoHold",
     # Steps report through a tree of nodes, and those above a lost one wait for it. After Slurm's minute they were
     # drained themselves, in each of two runs of a real slurmctld with 64 nodes; after three minutes none was.
@@ -30,28 +28,21 @@ _SETTINGS = {
 }
 
 # GPUs and their fabric take a minute to come up on a large node. KillMode: what hangs in the driver cannot be killed.
-_UNIT = f"""\
-[Unit]
-Description=Check of GPUs, EFA devices and mounts
-After=ultracluster-mount-check.service nvidia-persistenced.service nvidia-fabricmanager.service
-Before=slurmd.service
-
-[Service]
-Type=oneshot
-ExecStart=-{_BIN}health-check --patience 180
-KillMode=process
-TimeoutStartSec=5min
-
-[Install]
-WantedBy=multi-user.target
-"""
+_UNIT = oneshot(
+    "Check of GPUs, EFA devices and mounts",
+    unit=(
+        "After=ultracluster-mount-check.service nvidia-persistenced.service nvidia-fabricmanager.service",
+        "Before=slurmd.service",
+    ),
+    service=(f"ExecStart=-{PROGRAM}health-check --patience 180", "KillMode=process", "TimeoutStartSec=5min"),
+)
 _SLURMD = f"""\
 [Unit]
 Wants={HEALTH_UNIT}
 After={HEALTH_UNIT}
 
 [Service]
-ExecStartPost=-{_BIN}drain-on-failure --now devices
+ExecStartPost=-{PROGRAM}drain-on-failure --now devices
 """
 
 
@@ -70,16 +61,12 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
         "efa": str(efa_devices),
         "xids": " ".join(map(str, xids(XidPolicy.FATAL, XidPolicy.RESET))),
     }
-    files = [_script(name) for name in ("health-check", "prolog", "epilog")]
+    files = [program(name) for name in ("health-check", "prolog", "epilog")]
     if instance_type.ultraservers:
-        files.append(_script("imex"))
+        files.append(program("imex"))
     files += [
-        NodeFile(
-            path="/etc/ultracluster/health",
-            text="".join(f"{name} {value}\n" for name, value in lines.items()),
-            mode="0644",
-        ),
-        NodeFile(path=f"/etc/systemd/system/{HEALTH_UNIT}", text=_UNIT, mode="0644"),
+        NodeFile(path="/etc/ultracluster/health", text="".join(f"{name} {value}\n" for name, value in lines.items())),
+        unit_file(HEALTH_UNIT, _UNIT),
         *slurmd_drop_in("ultracluster-health", _SLURMD),
     ]
     return NodeBoot(files=tuple(files), units=(HEALTH_UNIT,))
@@ -94,7 +81,3 @@ def health_settings(settings: Mapping[str, str]) -> dict[str, str]:
     if _REQUEUE not in entries:
         entries.append(_REQUEUE)
     return {**_SETTINGS, **settings, "SchedulerParameters": ",".join(entries)}
-
-
-def _script(name: str) -> NodeFile:
-    return NodeFile(path=_BIN + name, text=scripts.text(f"{name}.sh"), mode="0755")

@@ -5,6 +5,13 @@ import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ultracluster.boot import scripts
+
+#: Path of the programs of the library on a node, without their names.
+PROGRAM = "/usr/local/sbin/ultracluster-"
+#: Order of a unit that uses the network.
+AFTER_NETWORK = ("Wants=network-online.target", "After=network-online.target")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeFile:
@@ -18,7 +25,7 @@ class NodeFile:
 
     path: str
     text: str
-    mode: str
+    mode: str = "0644"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +53,25 @@ def tar(files: Sequence[NodeFile]) -> bytes:
     return packed.getvalue()
 
 
+def program(name: str, *, comments: bool = True) -> NodeFile:
+    """Return a script of the library as a program of a node; see `PROGRAM`."""
+    text = scripts.text(f"{name}.sh")
+    return NodeFile(path=PROGRAM + name, text=text if comments else without_comments(text), mode="0755")
+
+
+def unit_file(name: str, text: str) -> NodeFile:
+    """Return a file of systemd."""
+    return NodeFile(path=f"/etc/systemd/system/{name}", text=text)
+
+
+def oneshot(
+    description: str, *, unit: Sequence[str] = (), service: Sequence[str], wanted_by: str = "multi-user.target"
+) -> str:
+    """Return the text of a systemd service that runs once, with further lines of its sections."""
+    head, body = ("\n".join(lines) for lines in ([f"Description={description}", *unit], ["Type=oneshot", *service]))
+    return f"[Unit]\n{head}\n\n[Service]\n{body}\n\n[Install]\nWantedBy={wanted_by}\n"
+
+
 def slurmd_drop_in(name: str, text: str) -> tuple[NodeFile, NodeFile]:
     """Return the drop-in files for slurmd under any unit name.
 
@@ -55,10 +81,7 @@ def slurmd_drop_in(name: str, text: str) -> tuple[NodeFile, NodeFile]:
     See: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html and
     https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html (read 2026-11-21)
     """
-    shared, versioned = (
-        NodeFile(path=f"/etc/systemd/system/{unit}.service.d/{name}.conf", text=text, mode="0644")
-        for unit in ("slurmd", "slurmd-")
-    )
+    shared, versioned = (unit_file(f"{unit}.service.d/{name}.conf", text) for unit in ("slurmd", "slurmd-"))
     return shared, versioned
 
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster.boot import scripts
-from ultracluster.boot._node_files import NodeFile, without_comments
+from ultracluster.boot._node_files import PROGRAM, NodeFile, oneshot, program, unit_file
 from ultracluster.boot._paths import check_mount_path
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning import check_fields
@@ -16,7 +15,6 @@ SCRATCH_STATE = "/run/ultracluster/health/local-scratch"
 #: The unit that makes and mounts it, at every boot.
 SCRATCH_UNIT = "ultracluster-local-scratch.service"
 
-_SCRIPT = "/usr/local/sbin/ultracluster-local-scratch"
 # nodeadm makes a stripe of RAID0 and mounts it there, in a unit of systemd, before it starts kubelet.
 # https://github.com/awslabs/amazon-eks-ami/blob/main/templates/shared/runtime/bin/setup-local-disks and
 # nodeadm/doc/api.md beside it (read 2026-11-21)
@@ -127,31 +125,20 @@ class LocalScratch:
         self, instance_type: InstanceType, *, container_store: bool, stripe: str, starts_with: str | None
     ) -> tuple[NodeFile, ...]:
         store = "yes" if container_store else "no"
-        command = (
-            f"{_SCRIPT} --path {self.path} --disks {instance_type.nvme[0]} --container-store {store} --stripe {stripe}"
+        command = f"{PROGRAM}local-scratch --path {self.path} --disks {instance_type.nvme[0]}"
+        unit = oneshot(
+            f"Scratch volume over the local NVMe disks at {self.path}",
+            unit=(
+                f"After=local-fs.target {starts_with or 'dlami-nvme.service'}",
+                # Not before docker.socket: it belongs to basic.target, which every service comes after: a circle.
+                "Before=containerd.service docker.service kubelet.service slurmd.service",
+            ),
+            service=(
+                "RemainAfterExit=yes",
+                f"ExecStart={command} --container-store {store} --stripe {stripe}",
+                # The images that an AMI brings along are copied once.
+                "TimeoutStartSec=1h",
+            ),
+            wanted_by=starts_with or "multi-user.target",
         )
-        unit = _unit_text(path=self.path, command=command, starts_with=starts_with)
-        return (
-            NodeFile(path=_SCRIPT, text=without_comments(scripts.text("local-scratch.sh")), mode="0755"),
-            NodeFile(path=f"/etc/systemd/system/{SCRATCH_UNIT}", text=unit, mode="0644"),
-        )
-
-
-def _unit_text(*, path: str, command: str, starts_with: str | None) -> str:
-    # Not before docker.socket: it belongs to basic.target, which every service comes after. That would be a circle.
-    # An hour: the images that an AMI brings along are copied once.
-    return f"""\
-[Unit]
-Description=Scratch volume over the local NVMe disks at {path}
-After=local-fs.target {starts_with or "dlami-nvme.service"}
-Before=containerd.service docker.service kubelet.service slurmd.service
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart={command}
-TimeoutStartSec=1h
-
-[Install]
-WantedBy={starts_with or "multi-user.target"}
-"""
+        return (program("local-scratch", comments=False), unit_file(SCRATCH_UNIT, unit))

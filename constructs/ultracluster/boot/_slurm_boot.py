@@ -4,10 +4,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ultracluster.boot import scripts
 from ultracluster.boot._mounts import Mount
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
-from ultracluster.boot._node_files import NodeBoot, NodeFile, mount_unit, slurmd_drop_in, without_comments
+from ultracluster.boot._node_files import (
+    AFTER_NETWORK,
+    PROGRAM,
+    NodeBoot,
+    NodeFile,
+    mount_unit,
+    oneshot,
+    program,
+    slurmd_drop_in,
+    unit_file,
+)
 from ultracluster.boot._paths import MOUNT
 from ultracluster.boot._scratch import SCRATCH_UNIT
 from ultracluster.catalogue.ec2 import InstanceType, interfaces
@@ -20,8 +29,6 @@ MOUNTS_STATE = "/run/ultracluster/health/mounts"
 #: Metrics of the mounts, in the directory that node_exporter's textfile collector reads.
 MOUNTS_METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_mounts.prom"
 
-_BIN = "/usr/local/sbin/ultracluster-"
-_UNITS = "/etc/systemd/system"
 _CHECK = "ultracluster-mount-check"
 #: Where a bundle may be: no character that systemd or a shell would read as its own.
 BUNDLE_URL = re.compile(
@@ -120,31 +127,20 @@ class LustreClient:
 
     def boot(self, instance_type: InstanceType) -> NodeBoot:
         """Return the files and the unit that set up EFA for the Lustre client, for nodes that mount later."""
-        return NodeBoot(files=tuple(self._files(instance_type)), units=(LUSTRE_EFA_UNIT,))
-
-    def _files(self, instance_type: InstanceType) -> list[NodeFile]:
-        command = [f"{_BIN}lustre-efa", "--gds", "yes" if self._gpudirect_storage(instance_type) else "no"]
+        command = [f"{PROGRAM}lustre-efa", "--gds", "yes" if self._gpudirect_storage(instance_type) else "no"]
         if self.connections(instance_type) < self._most(instance_type):
             command += ["--interfaces", str(self.connections(instance_type))]
         if self.bundle is not None:
             command += ["--bundle", self.bundle.url, "--sha256", self.bundle.sha256]
         # The unit of AWS's own is there in images that brought it.
-        unit = f"""\
-[Unit]
-Description=EFA for the Lustre client
-Wants=network-online.target
-After=network-online.target configure-efa-fsx-lustre-client.service
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart={" ".join(command)}
-TimeoutStartSec=15min
-
-[Install]
-WantedBy=multi-user.target
-"""
-        return [_script("lustre-efa"), _unit(LUSTRE_EFA_UNIT, unit)]
+        wants, after = AFTER_NETWORK
+        unit = oneshot(
+            "EFA for the Lustre client",
+            unit=(wants, f"{after} configure-efa-fsx-lustre-client.service"),
+            service=("RemainAfterExit=yes", f"ExecStart={' '.join(command)}", "TimeoutStartSec=15min"),
+        )
+        files = (program("lustre-efa", comments=False), unit_file(LUSTRE_EFA_UNIT, unit))
+        return NodeBoot(files=files, units=(LUSTRE_EFA_UNIT,))
 
 
 def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: LustreClient | None = None) -> NodeBoot:
@@ -181,10 +177,10 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
     files += _check_files(mounts, efa=client.connections(instance_type) > 0)
     units += [f"{_CHECK}.service", f"{_CHECK}.timer"]
     if on_lustre := [mount_unit(mount.path) for mount in mounts if mount.type == "lustre"]:
-        files += [_script("lustre-tuning"), _unit("ultracluster-lustre-tuning@.service", _TUNING)]
+        files += [program("lustre-tuning", comments=False), unit_file("ultracluster-lustre-tuning@.service", _TUNING)]
         units += [f"ultracluster-lustre-tuning@{name.removesuffix('.mount')}.service" for name in on_lustre]
         if instance_type.vcpus > _MANY_VCPUS:
-            files.append(_plain("/etc/modprobe.d/ultracluster-lustre.conf", _MODULE_OPTIONS))
+            files.append(NodeFile(path="/etc/modprobe.d/ultracluster-lustre.conf", text=_MODULE_OPTIONS))
     return NodeBoot(files=tuple(files), units=tuple(units))
 
 
@@ -212,44 +208,29 @@ def _check_files(mounts: Sequence[Mount], *, efa: bool) -> list[NodeFile]:
         f"{mount.path} {mount.type} {'yes' if efa and LUSTRE_EFA_UNIT in mount.after else 'no'}\n" for mount in mounts
     ]
     return [
-        _script("mount-check"),
-        _script("drain-on-failure"),
-        _plain("/etc/ultracluster/mounts", "".join(lines)),
-        _unit(f"{_CHECK}.service", _CHECK_SERVICE),
-        _unit(f"{_CHECK}.timer", _CHECK_TIMER),
+        program("mount-check", comments=False),
+        program("drain-on-failure", comments=False),
+        NodeFile(path="/etc/ultracluster/mounts", text="".join(lines)),
+        unit_file(f"{_CHECK}.service", _CHECK_SERVICE),
+        unit_file(f"{_CHECK}.timer", _CHECK_TIMER),
         *slurmd_drop_in("ultracluster", _SLURMD),
     ]
 
 
-def _script(name: str) -> NodeFile:
-    return NodeFile(path=_BIN + name, text=without_comments(scripts.text(f"{name}.sh")), mode="0755")
-
-
-def _unit(name: str, text: str) -> NodeFile:
-    return _plain(f"{_UNITS}/{name}", text)
-
-
-def _plain(path: str, text: str) -> NodeFile:
-    return NodeFile(path=path, text=text, mode="0644")
-
-
 # KillMode: a process that waits for a dead file system cannot be killed, and systemd would wait for it.
-_CHECK_SERVICE = f"""\
-[Unit]
-Description=Check of the mounts
-Wants=network-online.target
-After=network-online.target remote-fs.target {LUSTRE_EFA_UNIT} {NFS_CLIENT_UNIT}
-
-[Service]
-Type=oneshot
-ExecStart=-{_BIN}mount-check
-ExecStart={_BIN}drain-on-failure
-KillMode=process
-TimeoutStartSec=10min
-
-[Install]
-WantedBy=multi-user.target
-"""
+_CHECK_SERVICE = oneshot(
+    "Check of the mounts",
+    unit=(
+        "Wants=network-online.target",
+        f"After=network-online.target remote-fs.target {LUSTRE_EFA_UNIT} {NFS_CLIENT_UNIT}",
+    ),
+    service=(
+        f"ExecStart=-{PROGRAM}mount-check",
+        f"ExecStart={PROGRAM}drain-on-failure",
+        "KillMode=process",
+        "TimeoutStartSec=10min",
+    ),
+)
 
 _CHECK_TIMER = """\
 [Unit]
@@ -265,20 +246,12 @@ WantedBy=timers.target
 """
 
 # The settings go with the mount, and come back with it whoever mounts.
-_TUNING = f"""\
-[Unit]
-Description=Tuning of the Lustre client for %i.mount
-BindsTo=%i.mount
-After=%i.mount
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart={_BIN}lustre-tuning
-
-[Install]
-WantedBy=%i.mount
-"""
+_TUNING = oneshot(
+    "Tuning of the Lustre client for %i.mount",
+    unit=("BindsTo=%i.mount", "After=%i.mount"),
+    service=("RemainAfterExit=yes", f"ExecStart={PROGRAM}lustre-tuning"),
+    wanted_by="%i.mount",
+)
 
 # slurmd asks for the check, whoever starts slurmd and whenever. A node whose mounts are broken starts all the same, so
 # that Slurm shows why it takes no jobs; it is drained as soon as slurmd runs.
@@ -288,5 +261,5 @@ Wants={_CHECK}.service {SCRATCH_UNIT}
 After={_CHECK}.service {SCRATCH_UNIT}
 
 [Service]
-ExecStartPost=-{_BIN}drain-on-failure
+ExecStartPost=-{PROGRAM}drain-on-failure
 """

@@ -1,12 +1,10 @@
 """System settings of every Slurm node: kernel parameters, slurmd's restarts, a check of Pyxis."""
 
-from ultracluster.boot import scripts
-from ultracluster.boot._node_files import NodeBoot, NodeFile
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
 
-#: The unit that looks at Enroot and Pyxis before slurmd starts; what it found stands in `CONTAINERS_STATE`.
+#: The unit that looks at Enroot and Pyxis before slurmd starts; what it found stands in
+#: `/run/ultracluster/containers`: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
 CONTAINERS_UNIT = "ultracluster-containers.service"
-#: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
-CONTAINERS_STATE = "/run/ultracluster/containers"
 
 # Neighbours that the kernel remembers: by default 1,024, and every node of a cluster is one. As AWS ParallelCluster and
 # AWS's images for PCS set them: https://github.com/aws/aws-parallelcluster-cookbook/pull/1004 and
@@ -23,40 +21,25 @@ net.ipv4.neigh.default.gc_thresh3 = 16384
 _NEEDRESTART = "$nrconf{override_rc}{qr(^slurmd)} = 0;\n"
 
 
-# Never a failed unit: jobs without containers run all the same.
-_UNIT = """\
-[Unit]
-Description=Check Enroot and Pyxis
-Before=slurmd.service
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=-{program} --slurm {version}
-TimeoutStartSec=1min
-
-[Install]
-WantedBy=multi-user.target
-"""
-_CONTAINERS = "/usr/local/sbin/ultracluster-containers"
-
-
 def system_boot(*, slurm_version: str) -> NodeBoot:
     """Return the kernel settings, which `boot_script` applies, and the check of Enroot and Pyxis.
 
     Args:
         slurm_version: Slurm release of the cluster, such as `25.11`: Pyxis must be built for it.
     """
+    # Never a failed unit: jobs without containers run all the same.
+    command = f"ExecStart=-{PROGRAM}containers --slurm {slurm_version}"
+    check = oneshot(
+        "Check Enroot and Pyxis",
+        unit=("Before=slurmd.service",),
+        service=("RemainAfterExit=yes", command, "TimeoutStartSec=1min"),
+    )
     return NodeBoot(
         files=(
-            NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL, mode="0644"),
-            NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART, mode="0644"),
-            NodeFile(path=_CONTAINERS, text=scripts.text("containers.sh"), mode="0755"),
-            NodeFile(
-                path=f"/etc/systemd/system/{CONTAINERS_UNIT}",
-                text=_UNIT.format(program=_CONTAINERS, version=slurm_version),
-                mode="0644",
-            ),
+            NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL),
+            NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART),
+            program("containers"),
+            unit_file(CONTAINERS_UNIT, check),
         ),
         units=(CONTAINERS_UNIT,),
     )

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ultracluster.boot import scripts
-from ultracluster.boot._node_files import NodeBoot, NodeFile, without_comments
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, unit_file
 
 #: The unit that makes the users.
 USERS_UNIT = "ultracluster-users.service"
@@ -32,7 +31,6 @@ SSH_KEY = re.compile(
 # A standard parameter: https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html
 # (read 2026-11-21)
 _LONGEST_RECORD = 4_096
-_BIN = "/usr/local/sbin/ultracluster-users"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,36 +84,23 @@ def users_path(cluster: str) -> str:
 
 def users_boot(*, cluster: str, region: str) -> NodeBoot:
     """Return the files and units that create the users before Slurm starts, and apply changes within 15 minutes."""
-    command = f"{_BIN} --path {users_path(cluster)} --region {region}"
+    command = f"ExecStart={PROGRAM}users --path {users_path(cluster)} --region {region}"
+    service = oneshot(
+        "Users of the cluster",
+        unit=("Wants=network-online.target", "After=network-online.target remote-fs.target"),
+        service=(command, "TimeoutStartSec=5min"),
+    )
     return NodeBoot(
         files=(
-            NodeFile(path=_BIN, text=without_comments(scripts.text("users.sh")), mode="0755"),
-            _unit(USERS_UNIT, _SERVICE.format(command=command)),
-            _unit("ultracluster-users.timer", _TIMER),
-            _unit("slurmd.service.d/ultracluster-users.conf", f"[Unit]\nWants={USERS_UNIT}\nAfter={USERS_UNIT}\n"),
+            program("users", comments=False),
+            unit_file(USERS_UNIT, service),
+            unit_file("ultracluster-users.timer", _TIMER),
+            unit_file("slurmd.service.d/ultracluster-users.conf", f"[Unit]\nWants={USERS_UNIT}\nAfter={USERS_UNIT}\n"),
         ),
         units=(USERS_UNIT, "ultracluster-users.timer"),
     )
 
 
-def _unit(name: str, text: str) -> NodeFile:
-    return NodeFile(path=f"/etc/systemd/system/{name}", text=text, mode="0644")
-
-
-_SERVICE = """\
-[Unit]
-Description=Users of the cluster
-Wants=network-online.target
-After=network-online.target remote-fs.target
-
-[Service]
-Type=oneshot
-ExecStart={command}
-TimeoutStartSec=5min
-
-[Install]
-WantedBy=multi-user.target
-"""
 # All nodes ask at different times: the Parameter Store answers 40 requests a second.
 # https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21)
 _TIMER = """\

@@ -1,8 +1,5 @@
 """Boot of an EKS node, from the cluster file."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from ultracluster.boot import (
     LUSTRE_EFA_UNIT,
     ClusterAccess,
@@ -13,15 +10,11 @@ from ultracluster.boot import (
     eks_boot,
 )
 from ultracluster.catalogue.ec2 import ImageFamily
-from ultracluster.catalogue.schedulers import NodeOs
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.compute import newest_image, user_data
 from ultracluster.planning.capacity import Image
 from ultracluster.storage import Storage
 
-#: Device of the large volume: Bottlerocket itself is on another one.
-# https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html and https://bottlerocket.dev (read 2026-11-21)
-ROOT_DEVICES: Mapping[NodeOs, str] = MappingProxyType({"al2023": "/dev/xvda", "bottlerocket": "/dev/xvdb"})
 # The CSI driver removes the taint when it can mount; before that a pod with a volume would fail.
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md (read 2026-11-21)
 _FSX_TAINT = Taint(key="fsx.csi.aws.com/agent-not-ready", effect="NoExecute")

@@ -12,13 +12,13 @@ from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAcc
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
 from ultracluster.eks._add_on import pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
-from ultracluster.eks._boot import ROOT_DEVICES, kubernetes_boot, newest_node_image, node_labels, node_taints
+from ultracluster.eks._boot import kubernetes_boot, newest_node_image, node_labels, node_taints
 from ultracluster.eks._cluster import EksCluster
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._node_role import EksNodeRole
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
-from ultracluster.kubernetes import file_problems
+from ultracluster.kubernetes import ROOT_DEVICES, file_problems
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability

@@ -8,9 +8,9 @@ from ultracluster.kubernetes._kueue import QUEUE
 from ultracluster.kubernetes._monitoring import node_monitoring_values
 from ultracluster.kubernetes._names import check_job
 from ultracluster.kubernetes._network_policies import job_policy
-from ultracluster.kubernetes._nodes import EfaWay, PlatformNodes
+from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes
 from ultracluster.kubernetes._objects import Object, make
-from ultracluster.kubernetes._platform import HEALTH, GpuWay, KarpenterNodes, Platform, Scheduler
+from ultracluster.kubernetes._platform import HEALTH, KarpenterNodes, Platform, Scheduler
 from ultracluster.kubernetes._pods import near, node_pod, pod_resources
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._rendering import platform
@@ -23,8 +23,7 @@ __all__ = [
     "HEALTH",
     "NOT_DEPLOYED",
     "QUEUE",
-    "EfaWay",
-    "GpuWay",
+    "ROOT_DEVICES",
     "HelmRelease",
     "KarpenterNodes",
     "Object",

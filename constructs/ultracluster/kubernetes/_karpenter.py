@@ -5,7 +5,7 @@ See: https://karpenter.sh/docs/concepts/nodeclasses (1.14, read 2026-11-21)
 
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.kubernetes._charts import release
-from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import KarpenterNodes, Platform
 from ultracluster.kubernetes._release import HelmRelease
@@ -13,7 +13,6 @@ from ultracluster.planning.capacity import Block, Spot, TargetedReservation
 
 # Room for container images where no local disk takes them. Ours.
 _ROOT_VOLUME = {"deleteOnTermination": True, "encrypted": True, "volumeSize": "500Gi", "volumeType": "gp3"}
-_ROOT_DEVICES = {"al2023": "/dev/xvda", "bottlerocket": "/dev/xvdb"}
 # A node that has nothing to do for so long is ended: longer than the pause between two jobs of a person.
 _IDLE = "30m"
 
@@ -43,12 +42,7 @@ def _node_class(platform: Platform, group: PlatformNodes, nodes: KarpenterNodes)
     spec: Object = {
         "amiFamily": {"al2023": "AL2023", "bottlerocket": "Bottlerocket"}[group.os],
         "amiSelectorTerms": [image],
-        "blockDeviceMappings": [
-            {
-                "deviceName": _ROOT_DEVICES[group.os],
-                "ebs": dict(_ROOT_VOLUME),
-            }
-        ],
+        "blockDeviceMappings": [{"deviceName": ROOT_DEVICES[group.os], "ebs": dict(_ROOT_VOLUME)}],
         # One hop: pods do not reach the node's credentials.
         "metadataOptions": {"httpEndpoint": "enabled", "httpPutResponseHopLimit": 1, "httpTokens": "required"},
         "networkInterfaces": [

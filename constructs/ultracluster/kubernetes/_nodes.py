@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 from ultracluster.boot import GPU_TAINT, Taint
 from ultracluster.catalogue.ec2 import InstanceType, Layout, UltraServer
+from ultracluster.catalogue.schedulers import NodeOs
 from ultracluster.kubernetes._names import check_label
 from ultracluster.planning.capacity import Capacity, OnDemand
 
+#: Device of the large volume: Bottlerocket itself is on another one.
+# https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html and https://bottlerocket.dev (read 2026-11-21)
+ROOT_DEVICES: Mapping[NodeOs, str] = MappingProxyType({"al2023": "/dev/xvda", "bottlerocket": "/dev/xvdb"})
 EfaWay = Literal["device-plugin", "dranet"]
-Os = Literal["al2023", "bottlerocket"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +48,7 @@ class PlatformNodes:
     selector: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] | None = None
     efa: EfaWay | None = None
-    os: Os = "al2023"
+    os: NodeOs = "al2023"
     capacity: Capacity = field(default_factory=OnDemand)
     layout: Layout = "one-ip"
     elastic: bool = False

@@ -3,12 +3,8 @@
 import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.stacks._cluster_stack import ClusterStack
-from ultracluster.stacks._compute_stack import ComputeStack
 from ultracluster.stacks._environment import check_environment
-from ultracluster.stacks._network_stack import NetworkStack
-from ultracluster.stacks._observability_stack import ObservabilityStack
-from ultracluster.stacks._storage_stack import StorageStack
+from ultracluster.stacks._stacks import ClusterStack, ComputeStack, NetworkStack, ObservabilityStack, StorageStack
 from ultracluster.storage import Storage
 
 

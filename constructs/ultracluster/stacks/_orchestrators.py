@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Protocol
 
 from constructs import Construct
 
@@ -13,14 +12,9 @@ from ultracluster.orchestration import Orchestrator
 from ultracluster.slurm import SlurmCluster
 from ultracluster.storage import Storage
 
-
-class _Factory(Protocol):
-    def __call__(
-        self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage
-    ) -> Orchestrator: ...
-
-
-_ORCHESTRATORS: Mapping[str, _Factory] = MappingProxyType({"slurm": SlurmCluster, "kubernetes": KubernetesCluster})
+_ORCHESTRATORS: Mapping[str, type[SlurmCluster | KubernetesCluster]] = MappingProxyType(
+    {"slurm": SlurmCluster, "kubernetes": KubernetesCluster}
+)
 
 
 def create_orchestrator(

@@ -1,0 +1,94 @@
+"""The five stacks of a cluster. Each has a lifetime of its own."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct, IConstruct
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.network import Network
+from ultracluster.observability import Observability
+from ultracluster.orchestration import Orchestrator
+from ultracluster.stacks._orchestrators import create_orchestrator
+from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
+from ultracluster.storage import Storage
+
+
+class NetworkStack(cdk.Stack):
+    """VPC, training subnet and the security group of the nodes; rarely changes."""
+
+    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
+        super().__init__(scope, id, description=f"Network of the cluster {cluster.name}", **kwargs)
+        self.network = Network.from_cluster_file(self, cluster)
+        # Nodes that lose their subnet or their security group lose each other.
+        _hold(self)
+        write_outputs(self, network_outputs(self.network))
+
+
+class StorageStack(cdk.Stack):
+    """Key, file systems and data bucket, under termination protection."""
+
+    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
+        description = f"Storage of the cluster {cluster.name}"
+        super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
+        self.storage = Storage.from_cluster_file(self, cluster, network=network)
+        # Nodes that lose their file system lose their job.
+        for file_system in filter(None, (self.storage.lustre, self.storage.home)):
+            _hold(file_system)
+        write_outputs(self, storage_outputs(self.storage))
+        if not any(cdk.CfnResource.is_cfn_resource(child) for child in self.node.find_all()):
+            # CloudFormation has no empty stacks, and an existing bucket creates no resource.
+            cdk.CfnWaitConditionHandle(self, "NoResources")
+
+
+class ClusterStack(cdk.Stack):
+    """Control plane, roles of its nodes, and what must exist before a node."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage, **kwargs: Any
+    ) -> None:
+        super().__init__(scope, id, description=f"Control plane of the cluster {cluster.name}", **kwargs)
+        # `Default` adds nothing to logical ids.
+        self.orchestrator = create_orchestrator(self, "Default", cluster=cluster, network=network, storage=storage)
+        # Node groups belong to this control plane, which must outlive them.
+        _hold(self)
+        write_outputs(self, self.orchestrator.outputs)
+
+
+class ObservabilityStack(cdk.Stack):
+    """Prometheus, Grafana, alerts and alarms. Deleting it deletes metrics, and changes neither jobs nor their data."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: ClusterFile,
+        network: Network,
+        storage: Storage,
+        orchestrator: Orchestrator,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(scope, id, description=f"Observability of the cluster {cluster.name}", **kwargs)
+        self.observability = Observability.from_cluster_file(self, cluster, network=network, storage=storage)
+        if self.observability is not None:
+            orchestrator.add_metrics_access(self, self.observability)
+            write_outputs(self, observability_outputs(self.observability))
+
+
+class ComputeStack(cdk.Stack):
+    """Launch templates, node groups, and what runs on them; changes weekly."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, cluster: ClusterFile, orchestrator: Orchestrator, **kwargs: Any
+    ) -> None:
+        super().__init__(scope, id, description=f"Nodes of the cluster {cluster.name}", **kwargs)
+        orchestrator.add_node_groups(self)
+        write_outputs(self, orchestrator.node_outputs)
+
+
+def _hold(scope: IConstruct) -> None:
+    """Make references of other stacks to a scope exports, which CloudFormation keeps while they are used."""
+    for construct in scope.node.find_all():
+        if cdk.CfnResource.is_cfn_resource(construct):
+            cdk.CrossStackReferences.of(construct).produce(cdk.ReferenceStrength.STRONG)
