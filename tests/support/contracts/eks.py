@@ -68,7 +68,9 @@ def _nodes(scope: Construct, id: str, world: World, **more: Any) -> eks.EksNodeG
 
 def _self_managed(scope: Construct, id: str, world: World, subnet: ec2.ISubnet | None = None) -> Any:
     subnet = subnet or world.subnet
-    template = _template(scope, f"{id}Template", world, subnet=subnet, image="ami-0123456789abcdef0")
+    profile = iam.InstanceProfile(scope, f"{id}Profile", role=world.role)
+    access = compute.Access(instance_profile=profile)
+    template = _template(scope, f"{id}Template", world, subnet=subnet, image="ami-0123456789abcdef0", access=access)
     return eks.EksSelfManagedNodeGroup(
         scope, id, cluster_name="llama", name="train", template=template, subnet=subnet, count=2
     )
@@ -167,7 +169,7 @@ ROWS: dict[str, Row] = {
         make=_self_managed,
         connects=Connects(default_port="10250"),
         grants=_NO_PERMISSIONS,
-        principal=No("its role is that of the instance profile in its template"),
+        principal=True,
         tags=["AWS::AutoScaling::AutoScalingGroup"],
         default_child="AWS::AutoScaling::AutoScalingGroup",
         tokens=lambda scope, id, world: _self_managed(scope, id, world, _subnet(scope, id, world)),
