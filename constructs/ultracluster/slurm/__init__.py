@@ -7,6 +7,7 @@ from ultracluster.slurm._node_scripts import NodeScripts
 from ultracluster.slurm._node_users import NodeUsers
 from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._pcs_cluster import PcsCluster
+from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
@@ -20,6 +21,7 @@ __all__ = [
     "NodeScripts",
     "NodeUsers",
     "PcsCluster",
+    "PcsClusterLogs",
     "PcsComputeNodeGroup",
     "PcsDrain",
     "PcsLoginNodeGroup",

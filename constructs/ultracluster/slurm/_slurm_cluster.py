@@ -23,6 +23,7 @@ from ultracluster.slurm._node_outputs import node_outputs
 from ultracluster.slurm._node_users import NodeUsers
 from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._pcs_cluster import PcsCluster
+from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
@@ -59,6 +60,8 @@ class SlurmCluster(Construct):
         )
         self.controller.node.add_dependency(*network.ready)
         acknowledge_accepted(self.controller, cluster)
+        #: Logs of the controller.
+        self.logs = PcsClusterLogs(self, "Logs", cluster=self.controller)
         #: Node groups by name; `login` is the group of the login nodes.
         self.node_groups: dict[str, PcsComputeNodeGroup] = {}
         self._allow_nodes(self.controller.node_role)

@@ -5,6 +5,7 @@ from typing import Any
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from support import ROOT
@@ -113,6 +114,21 @@ ROWS: dict[str, Row] = {
             ),
         ),
         twin=Twin(make=_imported, interface=slurm.IPcsCluster),
+    ),
+    "PcsClusterLogs": Row(
+        make=lambda scope, id, world: slurm.PcsClusterLogs(scope, id, cluster=_of_world(world, "Slurm", _cluster)),
+        connects=_NO_NETWORK,
+        grants=Grants(methods=("read",)),
+        principal=_NO_ROLE,
+        tags=["AWS::Logs::LogGroup", "AWS::Logs::DeliverySource", "AWS::Logs::Delivery"],
+        default_child="AWS::Logs::LogGroup",
+        tokens=lambda scope, id, world: slurm.PcsClusterLogs(
+            scope,
+            id,
+            cluster=_of_world(world, "Slurm", _cluster),
+            encryption_key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn")),
+        ),
+        twin=_NOT_PASSED,
     ),
     "PcsComputeNodeGroup": Row(
         make=_nodes,
