@@ -1,10 +1,9 @@
 """`ultracluster types` and `ultracluster layout`: the catalogue, and the interfaces of one type."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,17 +21,15 @@ from ultracluster.catalogue.ec2 import (
     interfaces,
 )
 from ultracluster.cli._one_type import type_table
-from ultracluster.cli._output import console, fail
+from ultracluster.cli._output import JsonOption, console, fail, print_json, table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
 
 def types(
     name: Annotated[str | None, typer.Argument(metavar="[TYPE]", help="Show all facts on this type.")] = None,
-    json_: _Json = False,
+    json_: JsonOption = False,
 ) -> None:
     """Show the catalogue: GPU types, UltraServers, CPU types; or all facts on one type."""
     if name is not None:
@@ -41,7 +38,7 @@ def types(
         except ValueError as error:
             fail(str(error))
         if json_:
-            _print_json(asdict(record))
+            print_json(asdict(record))
             return
         console().print(type_table(record))
         return
@@ -49,7 +46,7 @@ def types(
     gpu_types = [record for record in records if record.gpus]
     cpu_types = [record for record in records if not record.gpus]
     if json_:
-        _print_json(
+        print_json(
             {
                 "instance_types": [asdict(record) for record in (*gpu_types, *cpu_types)],
                 "ultraservers": [asdict(server) for server in ULTRASERVERS.values()],
@@ -71,7 +68,7 @@ def layout(
     layout_: Annotated[str, typer.Option("--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}.")] = LAYOUTS[
         0
     ],
-    json_: _Json = False,
+    json_: JsonOption = False,
 ) -> None:
     """Print the network interfaces of one node."""
     try:
@@ -89,7 +86,7 @@ def layout(
     }
     if json_:
         listed = [asdict(row) for row in rows]
-        _print_json({"instance_type": record.name, "layout": layout_, "interfaces": listed, **totals})
+        print_json({"instance_type": record.name, "layout": layout_, "interfaces": listed, **totals})
         return
     out = console()
     out.print(_layout_table(f"{record.name}, {layout_}", rows))
@@ -109,23 +106,15 @@ def _look_up(name: str) -> InstanceType:
 
 
 def _gpu_table(records: Iterable[InstanceType]) -> "Table":
-    table = _table(
+    rows = table(
         "GPU types",
-        [
-            "type",
-            "GPUs",
-            ">HBM\nGiB",
-            ">PFLOP/s\nBF16/FP8/FP4",
-            ">NVLink",
-            ">vCPU",
-            ">RAM\nGiB",
-            "NVMe\nTB",
-            ">EFA Gbit/s\n/ devices",
-        ],
+        *("type", "GPUs", ">HBM\nGiB", ">PFLOP/s\nBF16/FP8/FP4", ">NVLink", ">vCPU", ">RAM\nGiB", "NVMe\nTB"),
+        ">EFA Gbit/s\n/ devices",
+        collapse_padding=True,
     )
     for record in records:
         gpu = record.gpu
-        table.add_row(
+        rows.add_row(
             record.name,
             f"{record.gpus} {gpu.model if gpu else '?'}",
             f"{gpu.hbm_gib:g}" if gpu else "?",
@@ -140,25 +129,31 @@ def _gpu_table(records: Iterable[InstanceType]) -> "Table":
             f"{record.nvme[0]}x{record.nvme[1] / 1000:g}",
             f"{record.efa_gbps:,} / {record.max_efa}",
         )
-    return table
+    return rows
 
 
 def _ultraserver_table(servers: Iterable[UltraServer]) -> "Table":
-    table = _table("UltraServers", ["name", "instances", ">GPUs in one NVLink domain", ">EFA Gbit/s"])
+    rows = table(
+        "UltraServers", "name", "instances", ">GPUs in one NVLink domain", ">EFA Gbit/s", collapse_padding=True
+    )
     for server in servers:
-        table.add_row(
+        rows.add_row(
             server.name,
             f"{server.instances} {server.instance_type}",
             str(server.gpus),
             f"{server.efa_gbps:,}",
         )
-    return table
+    return rows
 
 
 def _cpu_table(records: Iterable[InstanceType]) -> "Table":
-    table = _table("CPU types", ["type", "arch", ">vCPU", ">RAM GiB", ">Gbit/s up to", ">interfaces", ">EFA"])
+    rows = table(
+        "CPU types",
+        *("type", "arch", ">vCPU", ">RAM GiB", ">Gbit/s up to", ">interfaces", ">EFA"),
+        collapse_padding=True,
+    )
     for record in records:
-        table.add_row(
+        rows.add_row(
             record.name,
             record.architecture,
             str(record.vcpus),
@@ -167,17 +162,17 @@ def _cpu_table(records: Iterable[InstanceType]) -> "Table":
             str(record.max_interfaces),
             str(record.max_efa or "-"),
         )
-    return table
+    return rows
 
 
 def _layout_table(title: str, rows: Sequence[Interface]) -> "Table":
-    table = _table(title, ["cards", ">device", "kind"])
+    result = table(title, "cards", ">device", "kind", collapse_padding=True)
     merged: dict[tuple[int, str], list[int]] = {}
     for row in rows:
         merged.setdefault((row.device, row.kind), []).append(row.card)
     for (device, kind), cards in merged.items():
-        table.add_row(_runs(cards), str(device), kind)
-    return table
+        result.add_row(_runs(cards), str(device), kind)
+    return result
 
 
 def _runs(cards: Sequence[int]) -> str:
@@ -186,28 +181,5 @@ def _runs(cards: Sequence[int]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def _table(title: str, columns: Iterable[str]) -> "Table":
-    """Create a table; a column whose heading begins with `>` holds numbers."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for column in columns:
-        numbers = column.startswith(">")
-        table.add_column(column.removeprefix(">"), justify="right" if numbers else "left", no_wrap=True)
-    return table
-
-
 def _by_family_and_size(record: InstanceType) -> tuple[str, int]:
     return record.name.partition(".")[0], record.vcpus
-
-
-def _print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2))

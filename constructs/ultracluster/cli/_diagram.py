@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ultracluster.cli._output import fail
+from ultracluster.cli._orchestrators import orchestrator
+from ultracluster.cli._output import FileArgument, fail, load
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
@@ -25,8 +26,7 @@ def diagram_svg(cluster: "ClusterFile") -> str:
         depth[box.title] = 1 + max((depth.get(used, 0) for used in box.uses), default=0)
     boxes.sort(key=lambda box: (depth[box.title], bool(box.nodes)), reverse=True)
     total = sum(len(template.get("Resources", {})) for template in templates.values())
-    scheduler = {"slurm": "Slurm on AWS PCS", "kubernetes": "Kubernetes on Amazon EKS"}
-    about = f"{scheduler.get(cluster.orchestrator, cluster.orchestrator)} in {cluster.zone}"
+    about = f"{orchestrator(cluster).title} in {cluster.zone}"
     return draw(cluster.name, f"{about}. {len(templates)} stacks, {total} resources.", boxes)
 
 
@@ -44,19 +44,15 @@ def _templates(cluster: "ClusterFile") -> dict[str, dict[str, Any]]:
 
 
 def diagram(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")],
+    file: FileArgument,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.svg", help="Write the SVG to this file. Default: print it.")
     ] = None,
 ) -> None:
     """Draw the stacks of a cluster file, and the resources in them, as SVG."""
-    from ultracluster import clusterfile
-    from ultracluster.kubernetes import file_problems
-
+    cluster = load(file)
     try:
-        svg = diagram_svg(clusterfile.load(file, further=file_problems))
-    except clusterfile.ClusterFileError as error:
-        fail(f"the cluster file is not valid\n{error}")
+        svg = diagram_svg(cluster)
     except ValueError as error:
         fail(str(error))
     if out is None:

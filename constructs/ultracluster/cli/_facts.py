@@ -1,7 +1,6 @@
 """`ultracluster facts`: the catalogue as one JSON document, for programs in other languages."""
 
 import contextlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from ultracluster.catalogue.ec2 import (
     interfaces,
 )
 from ultracluster.catalogue.storage import TIERS, lustre
+from ultracluster.cli._output import print_json
 
 SCHEMA_ID = "urn:ultracluster:catalogue:1"
 
@@ -50,7 +50,7 @@ def facts(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of the document instead.")] = False,
 ) -> None:
     """Print the catalogue as JSON: instance types, UltraServers, interfaces, zones, FSx for Lustre tiers."""
-    typer.echo(json.dumps(catalogue_schema() if schema else catalogue(), indent=2))
+    print_json(catalogue_schema() if schema else catalogue())
 
 
 def catalogue() -> dict[str, Any]:
@@ -61,7 +61,7 @@ def catalogue() -> dict[str, Any]:
         version=__version__,
         instance_types=tuple(INSTANCE_TYPES.values()),
         ultraservers=tuple(ULTRASERVERS.values()),
-        interfaces={name: _layouts(record) for name, record in INSTANCE_TYPES.items()},
+        interfaces={name: layouts_of(record) for name, record in INSTANCE_TYPES.items()},
         zones={name: tuple(zones) for name, zones in OFFERED.items()},
         lustre_tiers=tuple(TIERS),
     )
@@ -77,7 +77,7 @@ def catalogue_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, **schema}
 
 
-def _layouts(record: InstanceType) -> dict[Layout, tuple[Interface, ...]]:
+def layouts_of(record: InstanceType) -> dict[Layout, tuple[Interface, ...]]:
     """Interfaces in each layout that the type has."""
     layouts: dict[Layout, tuple[Interface, ...]] = {}
     for layout in LAYOUTS:

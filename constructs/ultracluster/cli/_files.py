@@ -1,17 +1,16 @@
 """The commands `check` and `schema`: the cluster file, without CDK."""
 
-import json
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ultracluster.cli._data_bucket import bucket_facts, bucket_sentences
 from ultracluster.cli._home import home_facts, home_sentences
-from ultracluster.cli._links import link_facts, link_sentences
 from ultracluster.cli._lustre import lustre_facts, lustre_sentences
 from ultracluster.cli._monitoring import observability_facts, observability_sentences
-from ultracluster.cli._output import console, fail
+from ultracluster.cli._orchestrators import Orchestrator, orchestrator
+from ultracluster.cli._output import FileArgument, JsonOption, console, load, print_json, table
+from ultracluster.cli._s3 import bucket_facts, bucket_sentences, link_facts, link_sentences
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,81 +18,59 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile, NodeGroup
 
 
-def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")],
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+def check(file: FileArgument, json_: JsonOption = False) -> None:
     """Validate a cluster file without synthesis: print all problems at once, or describe the cluster."""
-    from ultracluster import clusterfile, kubernetes
+    from ultracluster import clusterfile
 
-    try:
-        cluster = clusterfile.load(file, further=kubernetes.file_problems)
-    except clusterfile.ClusterFileError as error:
-        if json_:
-            problems = [
-                {"line": p.line, "column": p.column, "field": p.field, "message": p.message, "rule": p.rule}
-                for p in error.problems
-            ]
-            typer.echo(json.dumps({"file": file, "ok": False, "problems": problems}, indent=2))
-            raise typer.Exit(1) from None
-        number = len(error.problems)
-        fail(f"{number} problem{'s' if number > 1 else ''} in the cluster file\n{error}")
+    cluster = load(file, json_=json_)
     warnings = clusterfile.warnings(cluster)
+    facts = clusterfile.facts_as_of(cluster)
     if json_:
         summary = {"file": file, "ok": True, **_summary(cluster)}
-        summary["facts"] = {topic: day.isoformat() for topic, day in clusterfile.facts_as_of(cluster).items()}
+        summary["facts"] = {topic: day.isoformat() for topic, day in facts.items()}
         summary["warnings"] = [
             {"id": warning.id, "message": warning.message, "accepted": warning.accepted} for warning in warnings
         ]
-        typer.echo(json.dumps(summary, indent=2))
+        print_json(summary)
         return
-    out = console()
-    out.print(_table(cluster))
+    console().print(_table(cluster))
     for sentence in _sentences(cluster):
-        out.print(sentence, markup=False, soft_wrap=True)
+        typer.echo(sentence)
     for warning in warnings:
         if warning.accepted is None:
-            out.print(f"warning: {warning.message} [{warning.id}]", markup=False, soft_wrap=True)
+            typer.echo(f"warning: {warning.message} [{warning.id}]")
         else:
-            out.print(f"accepted: {warning.message} [{warning.rule}: {warning.accepted}]", markup=False, soft_wrap=True)
-    facts = clusterfile.facts_as_of(cluster)
+            typer.echo(f"accepted: {warning.message} [{warning.rule}: {warning.accepted}]")
     age = (date.today() - min(facts.values())).days
     words = ", ".join(f"{topic} {day}" for topic, day in facts.items())
-    out.print(f"facts: the oldest were read {age} days ago ({words})", markup=False, soft_wrap=True)
-    out.print(f"{file} is good.", markup=False, soft_wrap=True)
+    typer.echo(f"facts: the oldest were read {age} days ago ({words})")
+    typer.echo(f"{file} is good.")
 
 
 def schema() -> None:
     """Print the JSON schema of the cluster file, for editors."""
     from ultracluster import clusterfile
 
-    typer.echo(json.dumps(clusterfile.schema(), indent=2))
+    print_json(clusterfile.schema())
 
 
 def _table(cluster: "ClusterFile") -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        title=f"{cluster.name}: {cluster.orchestrator} in {cluster.region}, {cluster.zone}",
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
+    rows = table(
+        f"{cluster.name}: {cluster.orchestrator} in {cluster.region}, {cluster.zone}",
         collapse_padding=True,
         show_footer=len(cluster.node_groups) > 1,
     )
     groups = cluster.node_groups
-    table.add_column("node group", footer="together")
-    table.add_column("type", no_wrap=True)
-    table.add_column("nodes", justify="right", footer=f"{sum(g.count for g in groups):,}")
-    table.add_column("GPUs", justify="right", footer=f"{sum(g.gpus for g in groups):,}")
-    table.add_column("bought", overflow="fold")
-    table.add_column("layout")
-    table.add_column("interfaces", justify="right", footer=f"{sum(_interfaces(g) for g in groups):,}")
-    table.add_column("addresses", justify="right", footer=f"{sum(g.addresses for g in groups):,}")
+    rows.add_column("node group", footer="together")
+    rows.add_column("type", no_wrap=True)
+    rows.add_column("nodes", justify="right", footer=f"{sum(g.count for g in groups):,}")
+    rows.add_column("GPUs", justify="right", footer=f"{sum(g.gpus for g in groups):,}")
+    rows.add_column("bought", overflow="fold")
+    rows.add_column("layout")
+    rows.add_column("interfaces", justify="right", footer=f"{sum(_interfaces(g) for g in groups):,}")
+    rows.add_column("addresses", justify="right", footer=f"{sum(g.addresses for g in groups):,}")
     for group in groups:
-        table.add_row(
+        rows.add_row(
             group.name,
             group.ultraserver.name if group.ultraserver else group.instance_type.name,
             f"{group.count:,}",
@@ -103,7 +80,7 @@ def _table(cluster: "ClusterFile") -> "Table":
             f"{_interfaces(group):,}",
             f"{group.addresses:,}",
         )
-    return table
+    return rows
 
 
 def _bought(group: "NodeGroup") -> str:
@@ -124,15 +101,15 @@ def _interfaces(group: "NodeGroup") -> int:
 
 
 def _sentences(cluster: "ClusterFile") -> list[str]:
-    sentences = _kubernetes(cluster) if cluster.orchestrator == "kubernetes" else _slurm(cluster)
-    sentences += [sentence for group in cluster.node_groups for sentence in _about(group, cluster)]
+    of = orchestrator(cluster)
+    sentences = [of.control_plane(cluster)]
+    sentences += [sentence for group in cluster.node_groups for sentence in _about(group, cluster, of)]
     sentences.append(f"vCPUs: {_vcpus(cluster)}")
     capacity = _subnet_capacity(cluster)
-    of = "" if capacity is None else f" of {capacity:,}"
-    beside = "pods, system nodes" if cluster.orchestrator == "kubernetes" else "login"
+    room = "" if capacity is None else f" of {capacity:,}"
     where = cluster.network.existing.subnet if cluster.network.existing else str(cluster.subnets.training)
     sentences.append(
-        f"addresses: {cluster.addresses:,}{of} in the training subnet {where}, {beside}, storage and "
+        f"addresses: {cluster.addresses:,}{room} in the training subnet {where}, {of.other_addresses}, storage and "
         "room to grow included"
     )
     return [
@@ -145,37 +122,11 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     ]
 
 
-def _slurm(cluster: "ClusterFile") -> list[str]:
-    from ultracluster.catalogue.schedulers import pcs
-
-    login = cluster.slurm.login
-    managed = f"{cluster.instances:,} of {pcs.SIZES[cluster.controller_size]:,} instances"
-    controller = f"a {cluster.controller_size} controller with {managed}, plane size can't change"
-    return [f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"]
-
-
-def _kubernetes(cluster: "ClusterFile") -> list[str]:
-    from ultracluster.catalogue.schedulers import eks
-
-    section = cluster.kubernetes
-    until = eks.VERSIONS[section.version].standard_until
-    plane = (
-        f"the cluster {section.existing.name}"
-        if section.existing
-        else f"control plane of the tier {section.scaling_tier}"
-    )
-    system = "" if section.existing else f"system nodes: {section.system.count} {section.system.type}; "
-    return [f"{system}Kubernetes {section.version}, in standard support until {until}; {plane}"]
-
-
-def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
+def _about(group: "NodeGroup", cluster: "ClusterFile", of: Orchestrator) -> list[str]:
     """Describe what a row of the table has no room for."""
-    from ultracluster.planning.capacity import segment
     from ultracluster.planning.workload import SOURCE, days_between_interruptions
 
     details = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
-    if group.minimum < group.count and cluster.orchestrator != "kubernetes":
-        details.append(f"{group.minimum} to {group.count} nodes, as jobs come")
     placed = group.placed
     if placed is not None:
         details.append(
@@ -184,19 +135,8 @@ def _about(group: "NodeGroup", cluster: "ClusterFile") -> list[str]:
     if group.zone != cluster.zone:
         details.append(f"in {group.zone}")
     if group.ultraserver:
-        cut = f"; larger jobs in segments: --segment={segment(group.count)}"
-        pieces = "" if cluster.orchestrator == "kubernetes" else cut
-        details.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block{pieces}")
-    if group.features and cluster.orchestrator != "kubernetes":
-        details.append(f"features {','.join(group.features)}")
-    ends = getattr(group.capacity, "terminates_at", None)
-    if ends is not None:
-        drained = ends - cluster.notifications.drain.timedelta
-        terminated = "to be terminated by you before" if group.ultraserver else "terminated from"
-        if cluster.orchestrator == "kubernetes":
-            details.append(f"scaled to zero in time; {terminated} {ends:%Y-%m-%d %H:%M} UTC")
-        else:
-            details.append(f"drained from {drained:%Y-%m-%d %H:%M}, {terminated} {ends:%Y-%m-%d %H:%M} UTC")
+        details.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block")
+    details += of.group_details(group, cluster)
     sentences = [f"{group.name}: {'; '.join(details)}"] if details else []
     days = days_between_interruptions(group.gpus) if group.gpus else None
     if days is not None and days < _WORTH_A_WORD and not group.spare:

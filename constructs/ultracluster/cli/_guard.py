@@ -1,11 +1,10 @@
 """`ultracluster guard`: refuse an update that would lose data."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ultracluster.cli._output import console, fail, misuse
+from ultracluster.cli._output import JsonOption, console, fail, misuse, print_json, table
 from ultracluster.testing import UPDATE_RULES
 
 if TYPE_CHECKING:
@@ -19,10 +18,9 @@ _Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="LOGICAL_ID", help="Let this resource go. Repeatable; STACK/LOGICAL_ID too."),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="The same facts as JSON.")]
 
 
-def guard(old: _Old, new: _New, allow: _Allow = None, json_: _Json = False) -> None:
+def guard(old: _Old, new: _New, allow: _Allow = None, json_: JsonOption = False) -> None:
     """Refuse an update that would replace, delete or orphan a resource that holds data."""
     try:
         from cdk_rehearsal import guard
@@ -33,20 +31,15 @@ def guard(old: _Old, new: _New, allow: _Allow = None, json_: _Json = False) -> N
     except guard.GuardError as error:
         misuse(str(error))
     if json_:
-        typer.echo(json.dumps(report.to_dict(), indent=2))
+        print_json(report.to_dict())
         raise typer.Exit(0 if report.ok else 1)
-    _show(report)
+    if report.findings:
+        console().print(_table(report))
+    for name in report.skipped:
+        typer.echo(f"skipped: {name} is no template")
+    typer.echo(f"{report.summary}.")
     if not report.ok:
         fail(_verdict(report))
-
-
-def _show(report: "Report") -> None:
-    out = console()
-    if report.findings:
-        out.print(_table(report))
-    for name in report.skipped:
-        out.print(f"skipped: {name} is no template", markup=False, soft_wrap=True)
-    out.print(f"{report.summary}.", markup=False, soft_wrap=True)
 
 
 def _verdict(report: "Report") -> str:
@@ -58,19 +51,16 @@ def _verdict(report: "Report") -> str:
 
 
 def _table(report: "Report") -> "Table":
-    from rich import box
-    from rich.table import Table
-
     # Ids, types and reasons are long: five columns side by side would be five words wide.
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("resource\ntype", overflow="fold")
-    table.add_column("what\nhappens", max_width=16)
-    table.add_column("property\nreason", overflow="fold", ratio=1)
+    rows = table(None, show_edge=False, padding=(0, 2, 0, 0))
+    rows.add_column("resource\ntype", overflow="fold")
+    rows.add_column("what\nhappens", max_width=16)
+    rows.add_column("property\nreason", overflow="fold", ratio=1)
     for finding in report.findings:
         for row in _rows(finding):
-            table.add_row(*row)
-        table.add_section()
-    return table
+            rows.add_row(*row)
+        rows.add_section()
+    return rows
 
 
 def _rows(finding: "Finding") -> list[tuple[str, ...]]:

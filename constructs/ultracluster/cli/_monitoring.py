@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ultracluster.cli._orchestrators import orchestrator
+
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
-    from ultracluster.monitoring import KubernetesSource, SlurmSource
 
 
 def observability_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
@@ -20,7 +21,9 @@ def observability_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
         for group in cluster.node_groups
     ]
     login = (cluster.service_type, 0, cluster.service_count)
-    total = volume([*groups, login], Profile[section.profile.upper()], source=_source(cluster))
+    total = volume(
+        [*groups, login], Profile[section.profile.upper()], source=orchestrator(cluster).metrics_source(cluster)
+    )
     return {
         "profile": section.profile,
         "grafana": cluster.grafana,
@@ -29,19 +32,6 @@ def observability_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
         "samples_per_s": round(total.samples_per_s),
         "usd_per_month": round(total.usd_per_month),
     }
-
-
-def _source(cluster: "ClusterFile") -> "SlurmSource | KubernetesSource | None":
-    """Sources that are scraped once for the cluster."""
-    from ultracluster.monitoring import KubernetesSource, SlurmSource
-
-    if cluster.orchestrator == "kubernetes":
-        # A queue for each team, and one for the checks of the nodes.
-        teams = len(cluster.kubernetes.teams) or 1
-        return KubernetesSource(queues=teams + 1 if cluster.kubernetes.scheduler == "kueue" else 0)
-    if not cluster.slurm_metrics or not cluster.service_count:
-        return None
-    return SlurmSource(queues=len(cluster.queues), askers=cluster.service_count)
 
 
 def observability_sentences(cluster: "ClusterFile") -> list[str]:

@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 from cdk_rehearsal.rehearsal import Edit, RehearsalError, Update
 from ultracluster import clusterfile
+from ultracluster.cli._orchestrators import orchestrator
 from ultracluster.kubernetes import file_problems
 
 NAME = "extra"
@@ -56,10 +57,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
         except clusterfile.ClusterFileError as error:
             problem = str(error)
             continue
-        if before.orchestrator == "kubernetes" or edited.controller_size == before.controller_size:
+        problem = orchestrator(edited).new_control_plane(before, edited)
+        if not problem:
             return name
-        problem = (
-            f"one more node makes the controller {edited.controller_size}, and that is a new cluster; write slurm: "
-            f"{{size: {edited.controller_size}}} before the first deployment"
-        )
     raise RehearsalError(f"the update step cannot add a node group to {file}: {problem}")

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ultracluster.catalogue.ec2 import LAYOUTS, OFFERED, READ_ON, InstanceType, interfaces, vcpu_quota
+from ultracluster.catalogue.ec2 import OFFERED, READ_ON, InstanceType, vcpu_quota
+from ultracluster.cli._facts import layouts_of
+from ultracluster.cli._output import table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -11,22 +13,11 @@ if TYPE_CHECKING:
 
 def type_table(record: InstanceType) -> "Table":
     """Table of two columns: name and value."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        title=record.name,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_header=False,
-    )
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    rows = table(record.name, "", show_header=False)
+    rows.add_column(overflow="fold")
     for name, value in _rows(record):
-        table.add_row(name, value)
-    return table
+        rows.add_row(name, value)
+    return rows
 
 
 def _rows(record: InstanceType) -> Iterator[tuple[str, str]]:
@@ -38,7 +29,7 @@ def _rows(record: InstanceType) -> Iterator[tuple[str, str]]:
         generation = f", v{record.efa_generation}" if record.efa_generation else ""
         speed = f"{record.efa_gbps:,} Gbit/s" if record.efa_gbps else "bandwidth not known"
         yield "EFA", f"{record.max_efa} devices{generation}, {speed}, on {len(record.cards)} cards"
-    yield "layouts", ", ".join(layout for layout in LAYOUTS if _fits(record, layout))
+    yield "layouts", ", ".join(layouts_of(record))
     if record.lustre_efa_interfaces:
         direct = ", with GPUDirect Storage" if record.gpudirect_storage else ""
         yield "Lustre over EFA", f"{record.lustre_efa_interfaces} connections{direct}"
@@ -76,11 +67,3 @@ def _gpu_rows(record: InstanceType) -> Iterator[tuple[str, str]]:
     )
     if gpu.c2c_gb_per_s:
         yield "NVLink-C2C", f"{gpu.c2c_gb_per_s} GB/s to the CPU, so GPUs reach its {record.memory_gib:,g} GiB too"
-
-
-def _fits(record: InstanceType, layout: str) -> bool:
-    try:
-        interfaces(record, layout)  # type: ignore[arg-type]
-    except ValueError:
-        return False
-    return True

@@ -1,11 +1,18 @@
-"""Output of the command: results on stdout, problems on stderr."""
+"""Input and output of the commands: cluster files, results on stdout, problems on stderr."""
 
-from typing import TYPE_CHECKING, NoReturn
+import json
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+
+    from ultracluster.clusterfile import ClusterFile
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")]
 
 # Wide enough for the widest table, narrow enough for a mail or a CI log.
 _WIDTH_OF_A_PIPE = 100
@@ -23,6 +30,35 @@ def misuse(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
+def load(file: str, *, json_: bool = False) -> "ClusterFile":
+    """Load a cluster file, or print all its problems and exit with code 1.
+
+    Args:
+        file: Path.
+        json_: Print the problems as JSON, on stdout.
+    """
+    from ultracluster import clusterfile
+    from ultracluster.kubernetes import file_problems
+
+    try:
+        return clusterfile.load(file, further=file_problems)
+    except clusterfile.ClusterFileError as error:
+        if not json_:
+            number = len(error.problems)
+            fail(f"{number} problem{'s' if number > 1 else ''} in the cluster file\n{error}")
+        problems = [
+            {"line": p.line, "column": p.column, "field": p.field, "message": p.message, "rule": p.rule}
+            for p in error.problems
+        ]
+    print_json({"file": file, "ok": False, "problems": problems})
+    raise typer.Exit(1)
+
+
+def print_json(value: Any) -> None:
+    """Print data as JSON."""
+    typer.echo(json.dumps(value, indent=2))
+
+
 def console() -> "Console":
     """Console for tables: as wide as the terminal; 100 columns without colours in a pipe."""
     # Here and not at the top: rich takes longer to load than most commands take to run.
@@ -30,3 +66,22 @@ def console() -> "Console":
 
     terminal = Console(highlight=False)
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_A_PIPE)
+
+
+def table(title: str | None, *columns: str, **options: Any) -> "Table":
+    """Create a table.
+
+    Args:
+        title: Title, or None.
+        *columns: Headings of columns that do not wrap; one that begins with `>` holds numbers.
+        **options: Options of `rich.table.Table`.
+    """
+    from rich import box
+    from rich.table import Table
+
+    style: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD, "pad_edge": False}
+    result = Table(title=title, **style, **options)
+    for column in columns:
+        justify: Any = "right" if column.startswith(">") else "left"
+        result.add_column(column.removeprefix(">"), justify=justify, no_wrap=True)
+    return result

@@ -1,27 +1,25 @@
 """`ultracluster rehearse`: the real CDK CLI on a local stand-in for AWS."""
 
 import contextlib
-import json
 import signal
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ultracluster.cli._output import console, fail
+from ultracluster.cli._output import JsonOption, console, fail, load, print_json
 from ultracluster.cli._project_files import shipped_app
 from ultracluster.cli._writing import write_files
 from ultracluster.testing import UPDATE_RULES
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.status import Status
+    from rich.progress import Progress
 
-    from cdk_rehearsal.rehearsal import Report, Step
+    from cdk_rehearsal.rehearsal import Step
 
 _File = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="Cluster file, given to the app as -c cluster=FILE.")
@@ -32,11 +30,10 @@ _Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="LOGICAL_ID", help="Resource that the update may lose, as in `guard`. Repeatable."),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="The final table as JSON.")]
 
 
 def rehearse(
-    file: _File = None, app: _App = None, keep: _Keep = False, allow: _Allow = None, json_: _Json = False
+    file: _File = None, app: _App = None, keep: _Keep = False, allow: _Allow = None, json_: JsonOption = False
 ) -> None:
     """Deploy, update and destroy with the real CDK CLI, on a local stand-in for AWS."""
     if file is None and app is None:
@@ -50,15 +47,12 @@ def rehearse(
         fail(f'a rehearsal needs more packages ({error.name} is missing): pip install "cdk-ultracluster[rehearsal]"')
     from rich.console import Console
 
-    from ultracluster import clusterfile
-    from ultracluster.kubernetes import file_problems
-
     # stdout is for the result alone.
     progress = _Progress(Console(stderr=True, highlight=False))
     try:
         options: dict[str, Any] = {}
         if file is not None:
-            cluster = clusterfile.load(str(file), further=file_problems)
+            cluster = load(str(file))
             options = {
                 "context": {"cluster": str(file.resolve())},
                 "update": one_more_group(file.resolve()),
@@ -74,11 +68,15 @@ def rehearse(
                 update_rules=UPDATE_RULES,
                 **options,
             )
-    except (rehearsal.RehearsalError, clusterfile.ClusterFileError) as error:
+    except rehearsal.RehearsalError as error:
         fail(str(error))
     finally:
         progress.stop()
-    _show(result, json_=json_)
+    if json_:
+        print_json(result.to_dict())
+    else:
+        typer.echo()
+        result.print(console())
     if not result.ok:
         raise typer.Exit(1)
 
@@ -92,14 +90,6 @@ def app_directory(app: Path | None, file: Path | None) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="ultracluster-app-") as directory:
         write_files(shipped_app(), Path(directory), force=False)
         yield Path(directory)
-
-
-def _show(result: "Report", *, json_: bool) -> None:
-    if json_:
-        typer.echo(json.dumps(result.to_dict(), indent=2))
-    else:
-        typer.echo()
-        result.print(console())
 
 
 def _wait(variables: dict[str, str]) -> None:
@@ -119,33 +109,28 @@ def _wait(variables: dict[str, str]) -> None:
 
 
 class _Progress:
-    """One line per step; on a terminal also what the CLI is at, and for how long."""
+    """One line per step; on a terminal also the last line of the CLI and the time of the running step."""
 
     def __init__(self, console: "Console") -> None:
         self._console = console
-        self._status: Status | None = None
-        self._name = ""
-        self._last = ""
-        self._begun = 0.0
-        self._ticking = threading.Event()
+        self._live: Progress | None = None
 
     def begin(self, name: str) -> None:
-        """Show that a step begins."""
-        self._name, self._last, self._begun = name, "", time.monotonic()
-        if not self._console.is_terminal:
-            return
-        self._status = self._console.status(name)
-        self._status.start()
-        self._ticking.clear()
-        threading.Thread(target=self._tick, daemon=True).start()
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        last = TextColumn("{task.fields[last]}", "dim", markup=False)
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), last)
+        self._live = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
+        self._live.add_task(name, total=None, last="")
+        self._live.start()
 
     def line(self, text: str) -> None:
-        """Show what the CLI printed last, shortened."""
-        if text.strip():
-            self._last = text.strip()
+        if self._live is not None and text.strip():
+            task = self._live.tasks[0]
+            room = max(self._console.width - len(task.description) - 20, 10)
+            self._live.update(task.id, last=text.strip()[:room])
 
     def end(self, step: "Step") -> None:
-        """Show how a step ended, with the reasons when it failed."""
         self.stop()
         changes = ", ".join(f"{count} {action}" for action, count in step.changes.items())
         mark = "ok    " if step.ok else "FAILED"
@@ -156,17 +141,5 @@ class _Progress:
             self._console.print(f"                  {reason}", markup=False, soft_wrap=True)
 
     def stop(self) -> None:
-        """End the progress line."""
-        self._ticking.set()
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
-
-    def _tick(self) -> None:
-        from rich.markup import escape
-
-        while not self._ticking.wait(0.5):
-            if (status := self._status) is not None:
-                elapsed = time.monotonic() - self._begun
-                room = max(self._console.width - len(self._name) - 20, 10)
-                status.update(f"{escape(self._name)}  {elapsed:3.0f} s  [dim]{escape(self._last[:room])}[/dim]")
+        if self._live is not None:
+            self._live.stop()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ultracluster.cli._output import console, fail, misuse
+from ultracluster.cli._orchestrators import orchestrator
+from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._templates import template_files, template_notes
 from ultracluster.cli._writing import RenderedFile, write_files, written_table
 
@@ -19,39 +20,7 @@ if TYPE_CHECKING:
 
 
 def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
-    from ultracluster import workloads
-
-    if cluster.orchestrator == "kubernetes":
-        from ultracluster.kubernetes import platform_of
-
-        jobs = workloads.kubernetes_jobs(platform_of(cluster))
-    else:
-        jobs = workloads.slurm_jobs(cluster)
-    return [RenderedFile(path=job.path, text=job.text, what=job.what) for job in jobs]
-
-
-def _kubernetes(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
-    from dataclasses import replace
-
-    from ultracluster.kubernetes import NOT_DEPLOYED, platform, platform_files, platform_of
-    from ultracluster.monitoring import collector_objects
-
-    if cluster.orchestrator != "kubernetes":
-        return []
-    of = platform_of(cluster, deployed=deployed)
-    rendered = platform(of)
-    collectors = collector_objects(
-        cluster,
-        url=deployed.get("RemoteWriteUrl", NOT_DEPLOYED),
-        selectors={group.name: group.labels for group in of.nodes},
-    )
-    files = platform_files(replace(rendered, objects=(*rendered.objects, *collectors)))
-    return [RenderedFile(path=path, text=text, what=_about(path)) for path, text in files.items()]
-
-
-def _about(path: str) -> str:
-    known = {"charts.yaml": "releases, each with its version", "install.sh": "installs all of it, in order"}
-    return known.get(path) or {"values": "values of a chart", "objects": "an object"}[path.partition("/")[0]]
+    return [RenderedFile(path=job.path, text=job.text, what=job.what) for job in orchestrator(cluster).jobs(cluster)]
 
 
 def _outputs(file: Path | None) -> dict[str, str]:
@@ -92,7 +61,7 @@ def _dashboards(cluster: "ClusterFile") -> list[RenderedFile]:
 
 
 def render(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")],
+    file: FileArgument,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory for the files.")],
     jobs: Annotated[bool, typer.Option("--jobs", help="Job files: training, RL, inference, NCCL test.")] = False,
     kubernetes: Annotated[
@@ -108,17 +77,18 @@ def render(
         bool, typer.Option("--templates", help="CloudFormation templates, for CfnInclude and Terraform.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files with other content.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the written files as JSON.")] = False,
+    json_: JsonOption = False,
 ) -> None:
     """Write files that follow from a cluster file."""
-    from ultracluster import clusterfile
-    from ultracluster.kubernetes import file_problems
-
     # Kinds by the names of their options, each with its function and with what a cluster file needs to have such files.
     metrics = "a profile of observability that is not none"
     kinds: Mapping[str, tuple[bool, Callable[[ClusterFile], Sequence[RenderedFile]], str]] = {
         "jobs": (jobs, _jobs, "nodes with GPUs"),
-        "kubernetes": (kubernetes, lambda cluster: _kubernetes(cluster, _outputs(outputs)), "orchestrator: kubernetes"),
+        "kubernetes": (
+            kubernetes,
+            lambda cluster: orchestrator(cluster).objects(cluster, _outputs(outputs)),
+            "orchestrator: kubernetes",
+        ),
         "rules": (rules, _rules, metrics),
         "dashboards": (dashboards, _dashboards, metrics),
         "templates": (templates, template_files, "nodes"),
@@ -127,10 +97,7 @@ def render(
         misuse(f"say what to render: {', '.join(f'--{kind}' for kind in kinds)}")
     if outputs is not None and not kubernetes:
         misuse("--outputs is for --kubernetes")
-    try:
-        cluster = clusterfile.load(file, further=file_problems)
-    except clusterfile.ClusterFileError as error:
-        fail(f"the cluster file is not good\n{error}")
+    cluster = load(file)
     files: list[RenderedFile] = []
     for kind, (requested, rendered_by, requirement) in kinds.items():
         if not requested:
@@ -149,11 +116,12 @@ def render(
     except OSError as error:
         fail(f"cannot write to {out}: {error.strerror}: {error.filename}")
     if json_:
-        rows = [
-            {"path": str(out / file.path), "what": file.what, "fate": result}
-            for file, result in zip(files, results, strict=True)
-        ]
-        typer.echo(json.dumps(rows, indent=2))
+        print_json(
+            [
+                {"path": str(out / file.path), "what": file.what, "fate": result}
+                for file, result in zip(files, results, strict=True)
+            ]
+        )
         return
     console().print(written_table(files, results, out))
     if templates:

@@ -1,14 +1,12 @@
 """The command `rules`."""
 
-import json
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Annotated
 
 import typer
 
 import ultracluster
-from ultracluster.cli._output import console
+from ultracluster.cli._output import JsonOption, print_json
 from ultracluster.rules import Rule, registered
 
 
@@ -20,7 +18,7 @@ def construct_rules() -> list[Rule]:
     return registered()
 
 
-def rules(json_: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False) -> None:
+def rules(json_: JsonOption = False) -> None:
     """Print the rules of the cluster file, and which of them `accept` allows, and those of the constructs."""
     from ultracluster import clusterfile
 
@@ -30,8 +28,8 @@ def rules(json_: Annotated[bool, typer.Option("--json", help="The same as JSON."
     ]
     if json_:
         keys = ("of", "id", "kind", "acceptable", "reason")
-        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
         return
     for of, id, kind, acceptable, reason in rows:
         words = [of, kind, *(["`accept` allows it"] if acceptable and kind == "error" else [])]
-        console().print(f"{id} ({', '.join(words)}): {reason}", markup=False, soft_wrap=True)
+        typer.echo(f"{id} ({', '.join(words)}): {reason}")

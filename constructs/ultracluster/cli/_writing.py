@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ultracluster.cli._output import table
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -67,16 +69,11 @@ def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) 
 
 def written_table(files: Sequence[RenderedFile], results: Sequence[Result], directory: Path) -> "Table":
     """Table of the files and the result for each."""
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(
-        title=escape(str(directory)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
-    )
-    table.add_column("file", no_wrap=True)
-    table.add_column("what", overflow="fold")
-    table.add_column("", no_wrap=True)
+    rows = table(escape(str(directory)), "file")
+    rows.add_column("what", overflow="fold")
+    rows.add_column("", no_wrap=True)
     for file, result in zip(files, results, strict=True):
-        table.add_row(escape(file.path), escape(file.what), result)
-    return table
+        rows.add_row(escape(file.path), escape(file.what), result)
+    return rows

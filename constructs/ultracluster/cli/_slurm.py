@@ -1,0 +1,58 @@
+"""Texts and files of clusters with Slurm: see `Orchestrator`."""
+
+from collections.abc import Mapping, Sequence
+
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.cli._orchestrators import end_of
+from ultracluster.cli._writing import RenderedFile
+from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.monitoring import SlurmSource
+from ultracluster.planning.capacity import segment
+from ultracluster.workloads import JobFile, slurm_jobs
+
+title = "Slurm on AWS PCS"
+other_addresses = "login"
+
+
+def control_plane(cluster: ClusterFile) -> str:
+    login, size = cluster.slurm.login, cluster.controller_size
+    managed = f"{cluster.instances:,} of {pcs.SIZES[size]:,} instances"
+    controller = f"a {size} controller with {managed}, plane size can't change"
+    return f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"
+
+
+def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
+    details = []
+    if group.ultraserver:
+        details.append(f"larger jobs in segments: --segment={segment(group.count)}")
+    if group.minimum < group.count:
+        details.append(f"{group.minimum} to {group.count} nodes, as jobs come")
+    if group.features:
+        details.append(f"features {','.join(group.features)}")
+    if end := end_of(group):
+        drained = end.at - cluster.notifications.drain.timedelta
+        details.append(f"drained from {drained:%Y-%m-%d %H:%M}, {end.words}")
+    return details
+
+
+def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:
+    if before.controller_size == after.controller_size:
+        return ""
+    return (
+        f"one more node makes the controller {after.controller_size}, and that is a new cluster; write slurm: "
+        f"{{size: {after.controller_size}}} before the first deployment"
+    )
+
+
+def metrics_source(cluster: ClusterFile) -> SlurmSource | None:
+    if not cluster.slurm_metrics or not cluster.service_count:
+        return None
+    return SlurmSource(queues=len(cluster.queues), askers=cluster.service_count)
+
+
+def jobs(cluster: ClusterFile) -> Sequence[JobFile]:
+    return slurm_jobs(cluster)
+
+
+def objects(cluster: ClusterFile, deployed: Mapping[str, str]) -> list[RenderedFile]:
+    return []
