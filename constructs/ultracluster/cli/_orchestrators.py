@@ -1,4 +1,4 @@
-"""What the commands need of an orchestrator. A further one is a module such as `_slurm`, and its row below."""
+"""Contract of an orchestrator for the commands. A further one is a module such as `_slurm`, and its row below."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
