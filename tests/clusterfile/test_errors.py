@@ -366,10 +366,13 @@ def test_reports_each_error_of_a_capacity_at_its_place() -> None:
             "encryption-key: alias/mine",
             "must be the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/ID, got 'alias/mine'",
         ),
-        ("tags: {cost: 42}", "c.yaml:2:14 tags.cost: a tag's value must be a text, got 42; put it in quotes"),
+        (
+            "tags: {cost: 42}",
+            "c.yaml:2:14 tags.cost: must be a text of 0 to 256 letters, digits, spaces and _.:/=+-@, got 42; put it in",
+        ),
         ("tags: {'aws:x': y}", "names that begin with aws: are AWS's own"),
-        ("tags: {a: '{b}'}", "a tag's value has 0 to 256 letters, digits, spaces"),
-        ("tags: [a]", "must be a mapping of names to texts, got a list"),
+        ("tags: {a: '{b}'}", "must be a text of 0 to 256 letters, digits, spaces"),
+        ("tags: [a]", "must be a mapping, got a list; write for example tags: {team: research}"),
         ("slurm: {version: 25.1}", f"is one of {VERSIONS}, got '25.1'; did you mean 25.11?"),
         ("slurm: {version: 23.02}", f"is one of {VERSIONS}, got '23.02'"),
         (

@@ -245,7 +245,10 @@ def test_clients_are_1_to_25_ranges() -> None:
     assert wrong("{clients: []}") == ".clients: must hold 1 to 25 ranges of addresses, got 0"
     many = ", ".join(f"10.0.{number}.0/24" for number in range(26))
     assert wrong(f"{{clients: [{many}]}}") == ".clients: must hold 1 to 25 ranges of addresses, got 26"
-    assert wrong("{clients: 10.0.0.0/16}") == ".clients: must be a list, as in [...], got '10.0.0.0/16'"
+    assert (
+        wrong("{clients: 10.0.0.0/16}")
+        == ".clients: must be a list, got '10.0.0.0/16'; write for example clients: [10.0.0.0/16]"
+    )
     assert "did you mean 10.0.0.0/16?" in wrong("{clients: [10.0.0.1/16]}")
 
 

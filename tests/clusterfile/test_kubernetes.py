@@ -222,20 +222,20 @@ def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
     ("taints", "message"),
     [
         ("{dedicated: Never}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'Never'"),
-        ("{'a b': NoSchedule}", "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most"),
+        ("{'a b': NoSchedule}", "must be the key of a taint, 1 to 63 letters, digits, dots, hyphens and underscores"),
         ("{nvidia.com/gpu: NoSchedule}", "nvidia.com/gpu is on these nodes where it belongs; remove it"),
         (
             "{node.kubernetes.io/not-ready: NoExecute}",
             "is set and taken away by its own controller; choose another key",
         ),
         ("{karpenter.sh/disrupted: NoSchedule}", "is set and taken away by its own controller; choose another key"),
-        (f"{{{'a' * 64}: NoSchedule}}", "63 at most, perhaps after a domain and a slash, 253 in all, got 'aaa"),
+        (f"{{{'a' * 64}: NoSchedule}}", "perhaps after a domain and a slash, 253 in all, got 'aaa"),
         (f"{{{'a.' * 100}example.com/{'b' * 63}: NoSchedule}}", "253 in all, got 'a.a."),
         ("{A.example.com/a: NoSchedule}", "perhaps after a domain and a slash"),
         ("{a: NO_SCHEDULE}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got 'NO_SCHEDULE'"),
         ("{a: [NoSchedule]}", "what a taint does is one of NoSchedule, PreferNoSchedule, NoExecute, got a list"),
-        (f"{{{', '.join(f'a{n}: NoSchedule' for n in range(49))}}}", "at most 48 taints beside those of this library"),
-        ("[dedicated]", "must be a mapping of keys to effects, such as {dedicated: NoSchedule}"),
+        (f"{{{', '.join(f'a{n}: NoSchedule' for n in range(49))}}}", "has at most 48 entries, got 49; remove some"),
+        ("[dedicated]", "must be a mapping, got a list; write for example taints: {dedicated: NoSchedule}"),
     ],
 )
 def test_rejects_taints_that_kubernetes_would_not_take(taints: str, message: str) -> None:

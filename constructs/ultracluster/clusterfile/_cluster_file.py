@@ -20,7 +20,6 @@ from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
-from ultracluster.clusterfile.sections._accept import Accepted
 from ultracluster.clusterfile.sections._declared import DeclaredType, DeclaredTypeName
 from ultracluster.clusterfile.sections._kubernetes import Kubernetes, SystemNodes
 from ultracluster.clusterfile.sections._network import Network
@@ -76,8 +75,9 @@ class ClusterFile(Section):
     )
     observability: Observability = Field(default=Observability(), description="Metrics, alerts and dashboards.")
     tags: t.Tags = Field(default={}, description="Tags of every resource.")
-    accept: Accepted = Field(
+    accept: dict[str, t.Reason] = Field(
         default={},
+        examples=[{"interface-quota": "raised to 20000"}],
         description="Rules that are no concern: the id of each, and the reason. Warnings, and errors that rest on a "
         "fact with a date.",
     )

@@ -1,6 +1,7 @@
 """Errors of pydantic in the words of this library."""
 
 import types
+from collections.abc import Iterable
 from typing import Any, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -56,13 +57,18 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
         case "extra_forbidden":
             return [UNKNOWN_KEY(path, _unknown_key(path), at_key=True)]
         case "too_short":
-            what = "node group" if path == ("nodes",) else "entry"
-            example = _example(path)
-            return [VALUE(path, f"needs at least one {what}" + (f"; write for example {example}" if example else ""))]
+            what, field, example = "node group" if path == ("nodes",) else "entry", _field(path), _example(path)
+            remove = "" if field is None or field.is_required() else ", or remove it"
+            return [VALUE(path, f"needs at least one {what}; write for example {example}{remove}")]
+        case "too_long":
+            context = error["ctx"]
+            message = f"has at most {context['max_length']} entries, got {len(error['input'])}; remove some"
+            return [VALUE(path, message)]
         case "string_unicode":
             return [VALUE(path, "holds half a character, such as \\ud800; remove it", at_key=True)]
         case "tuple_type" | "list_type":
-            return [VALUE(path, f"must be a list, as in [...], got {shown(error['input'])}")]
+            example = f"; write for example {_example(path)}" if _example(path) else ""
+            return [VALUE(path, f"must be a list, got {shown(error['input'])}{example}")]
         case "model_type" | "dict_type" | "model_attributes_type":
             return [VALUE(path, f"must be a mapping, got {shown(error['input'])}{_keys(path)}")]
     cause = error.get("ctx", {}).get("error")
@@ -82,10 +88,9 @@ def _unknown_key(path: Path) -> str:
 
 
 def _keys(path: Path) -> str:
-    known = _known_keys(path)
-    if known or path != ("nodes",):
-        return f"; its keys are {', '.join(known)}" if known else ""
-    return f"; write for example {_example(path)}"
+    if known := _known_keys(path):
+        return f"; its keys are {', '.join(known)}"
+    return f"; write for example {_example(path)}" if _example(path) else ""
 
 
 def _known_keys(path: Path) -> list[str]:
@@ -104,9 +109,22 @@ def _example(path: Path) -> str:
     field = _field(path)
     if field is None:
         return ""
-    words = [item for item in (*field.metadata, *_metadata(field.annotation)) if isinstance(item, Word)]
-    example = next(iter(field.examples or ()), words[0].example if words else None)
+    example = field.examples[0] if field.examples else _example_of(field.annotation, field.metadata)
     return "" if example is None else f"{path[-1]}: {_flow(example)}"
+
+
+def _example_of(kind: Any, metadata: Iterable[Any] = ()) -> Any:
+    """Return the example of a type: its word's, or one made of those of its entries; None if there is none."""
+    words = [item.example for item in metadata if isinstance(item, Word)]
+    if words:
+        return words[0]
+    if hasattr(kind, "__metadata__"):
+        return _example_of(get_args(kind)[0], kind.__metadata__)
+    parts = [_example_of(part) for part in get_args(kind) if part is not Ellipsis]
+    if get_origin(kind) is dict:
+        return {parts[0]: parts[1]} if None not in parts else None
+    first = next((part for part in parts if part is not None), None)
+    return [first] if get_origin(kind) is tuple and first is not None else first
 
 
 def _flow(value: object) -> str:
@@ -142,11 +160,3 @@ def _options(kind: Any) -> list[Any]:
     if get_origin(kind) in (Union, types.UnionType):
         return [option for part in get_args(kind) for option in _options(part)]
     return [kind]
-
-
-def _metadata(kind: Any) -> list[Any]:
-    if hasattr(kind, "__metadata__"):
-        return [*kind.__metadata__, *_metadata(get_args(kind)[0])]
-    if get_origin(kind) in (Union, types.UnionType):
-        return [item for part in get_args(kind) for item in _metadata(part)]
-    return []

@@ -5,20 +5,22 @@ from collections.abc import Callable
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import Annotated, get_args
 
+from pydantic import Field
+
 from ultracluster.boot import check_mount_path, paths
 from ultracluster.catalogue.ec2 import Architecture as ArchitectureWord
 from ultracluster.catalogue.ec2 import zones
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _quantities as q
-from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._word import Word
 
 Size = Annotated[q.Size, w.quantity(q.Size)]
 Duration = Annotated[q.Duration, w.quantity(q.Duration)]
 Throughput = Annotated[q.Throughput, w.quantity(q.Throughput)]
-Count = Annotated[int, Word(w.count, type="integer", minimum=1, example=64)]
-Spare = Annotated[int, Word(w.spare, type="integer", minimum=0)]
+Count = Annotated[int, w.whole(example=64)]
+Spare = Annotated[int, w.whole(0)]
 Flag = Annotated[bool, Word(w.flag, type="boolean")]
 
 ORCHESTRATORS = ("slurm", "kubernetes")
@@ -31,7 +33,8 @@ KEY_ARN = re.compile(
     re.ASCII,
 )
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
-_TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
+_TAG_NAME = re.compile(r"[\w\s.:/=+\-@]{1,128}")
+_TAG_VALUE = re.compile(r"[\w\s.:/=+\-@]{0,256}")
 TOPIC_ARN = re.compile(r"arn:aws[a-z-]*:sns:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):[A-Za-z0-9_-]{1,256}", re.ASCII)
 # As people have them: of what RFC 5322 allows beyond, quotes and comments, a mail server may make anything.
 _DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -83,11 +86,11 @@ def zone_id(value: object) -> str:
 
 def _account(value: object) -> str:
     """Parse an account of 12 digits, whose leading zeros YAML may have dropped."""
-    found = getattr(value, "text", None) if isinstance(value, int) else value
-    if isinstance(found, str) and _ACCOUNT.fullmatch(found):
-        if isinstance(value, str) or not found.startswith("0"):
-            return found
-        raise ValueError(f'must be in quotes, for YAML drops the leading zero of {found}; write account: "{found}"')
+    digits = getattr(value, "text", None) if isinstance(value, int) else value
+    if isinstance(digits, str) and _ACCOUNT.fullmatch(digits):
+        if isinstance(value, str) or not digits.startswith("0"):
+            return digits
+        raise ValueError(f'must be in quotes, for YAML drops the leading zero of {digits}; write account: "{digits}"')
     if isinstance(value, int) and not isinstance(value, bool):
         raise ValueError(
             f"must be an account of 12 digits, got {shown(value)}; one that begins with a zero is written in quotes: "
@@ -132,6 +135,12 @@ def key_arn(value: object) -> str:
     raise ValueError(f"must be {what}, got {shown(result)}{alias}")
 
 
+def _reason(value: object) -> str:
+    if isinstance(value, str) and value.strip():
+        return value
+    raise ValueError(f"needs the reason why the rule is no concern, got {shown(value)}")
+
+
 def architecture(value: object) -> str:
     """Parse the architecture of a CPU, in EC2's words."""
     others = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64", "arm": "arm64"}
@@ -160,40 +169,11 @@ def one_line(value: object) -> str:
     return result
 
 
-def settings(value: object, what: str = "names to values, as in {Prolog: /fsx/prolog.sh}") -> dict[str, str]:
-    """Parse settings of slurm.conf by name."""
-
-    def key(name: str) -> str | None:
-        good = _SETTING.fullmatch(name)
-        return None if good else f"a setting of slurm.conf is a word, such as Prolog, got {shown(name)}"
-
-    return w.mapped(value, what, key=key, parse=one_line)
-
-
-def _tags(value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise ValueError(f"must be a mapping of names to texts, got {shown(value)}")
-    errors = Collector()
-    for key, word in value.items():
-        if problem := _tag_problem(key, word):
-            errors.add((key,), problem)
-    errors.result(value)
-    # 50 in all, of these characters: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Tag.html
-    # (read 2026-11-21); this library and the CDK add a few.
-    if len(value) > 40:
-        raise ValueError(f"a resource takes 50 tags, of which 40 are yours, got {len(value)}")
-    return dict(value)
-
-
-def _tag_problem(key: str, word: object) -> str | None:
-    if not isinstance(word, str):
-        return f"a tag's value must be a text, got {shown(word)}; put it in quotes"
-    if key.lower().startswith("aws:"):
-        return "names that begin with aws: are AWS's own; choose another one"
-    for what, text, least, most in (("name", key, 1, 128), ("value", word, 0, 256)):
-        if not least <= len(text) <= most or not _TAG_TEXT.fullmatch(text):
-            return f"a tag's {what} has {least} to {most} letters, digits, spaces and _.:/=+-@, got {shown(text)}"
-    return None
+def _tag_name(value: object) -> str:
+    name = w.matching(value, _TAG_NAME, "1 to 128 letters, digits, spaces and _.:/=+-@")
+    if name.lower().startswith("aws:"):
+        raise ValueError("names that begin with aws: are AWS's own; choose another one")
+    return name
 
 
 Name = Annotated[str, w.parsed(_name, pcs.CLUSTER_NAME, "llama")]
@@ -231,16 +211,12 @@ TopicArn = Annotated[
 Email = Annotated[str, w.pattern(_EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
 MountPath = Annotated[str, w.parsed(mount_path("/fsx"), paths.MOUNT, "/fsx")]
 HomePath = Annotated[str, w.parsed(mount_path("/home", home=True), paths.MOUNT, "/home")]
-Settings = Annotated[
-    dict[str, str],
-    Word(
-        settings,
-        type="object",
-        propertyNames={"pattern": "^[A-Za-z][A-Za-z0-9]{1,60}$"},
-        additionalProperties={"type": ["string", "number"]},
-    ),
-]
-Tags = Annotated[
-    dict[str, str],
-    Word(_tags, type="object", additionalProperties={"type": "string", "maxLength": 256}, maxProperties=40),
-]
+SettingName = Annotated[str, w.pattern(_SETTING, "a setting of Slurm, a word such as Prolog", "Prolog")]
+OneLine = Annotated[str, Word(one_line, type=["string", "number"], example="...")]
+Settings = dict[SettingName, OneLine]
+TagName = Annotated[str, w.parsed(_tag_name, _TAG_NAME, "team")]
+TagValue = Annotated[str, w.pattern(_TAG_VALUE, "a text of 0 to 256 letters, digits, spaces and _.:/=+-@", "research")]
+# 50 in all, of these characters: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Tag.html
+# (read 2026-11-21); this library and the CDK add a few.
+Tags = Annotated[dict[TagName, TagValue], Field(max_length=40)]
+Reason = Annotated[str, Word(_reason, type="string", minLength=1, example="raised to 20000")]

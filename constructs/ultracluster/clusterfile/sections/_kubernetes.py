@@ -63,34 +63,6 @@ def _public_range(value: object) -> IPv4Network:
     return result
 
 
-def _principals(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise ValueError(f"must be a list of ARNs of IAM roles or users, got {shown(value)}")
-    errors = Collector()
-    what = "the ARN of an IAM role or user, arn:aws:iam::ACCOUNT:role/NAME"
-    read = [errors.parse((i,), lambda arn: w.matching(arn, _PRINCIPAL, what), item) for i, item in enumerate(value)]
-    return errors.result(tuple(dict.fromkeys(read)))
-
-
-def _versions(versions: re.Pattern[str], example: str, form: str) -> Word:
-    """Create the word of versions by name."""
-
-    def key(name: str) -> str | None:
-        return None if _ADD_ON.fullmatch(name) else f"must be a name as in {example}, got {shown(name)}"
-
-    def version(value: object) -> str:
-        if isinstance(value, str) and versions.fullmatch(value):
-            return value
-        raise ValueError(f"must be a version, such as {form}, got {shown(value)}")
-
-    return Word(
-        lambda value: w.mapped(value, f"names to versions, as in {example}", key=key, parse=version),
-        type="object",
-        propertyNames={"pattern": f"^{_ADD_ON.pattern}$"},
-        additionalProperties={"type": "string", "pattern": f"^({versions.pattern})$"},
-    )
-
-
 Version = Annotated[
     str,
     Word(
@@ -113,19 +85,25 @@ PublicAccessCidrs = Annotated[
         examples=[["203.0.113.0/24"]],
     ),
 ]
-Principals = Annotated[
-    tuple[str, ...], Word(_principals, type="array", items={"type": "string", "pattern": f"^{_PRINCIPAL.pattern}$"})
+Principal = Annotated[
+    str,
+    w.pattern(
+        _PRINCIPAL,
+        "the ARN of an IAM role or user, arn:aws:iam::ACCOUNT:role/NAME",
+        "arn:aws:iam::123456789012:role/platform",
+    ),
 ]
 SCALING_TIER = "a scaling tier of the control plane"
 ScalingTier = Annotated[str, w.open_choice(eks.SCALING_TIERS, "tier-[a-z0-9-]{1,30}", SCALING_TIER)]
 Scheduler = Annotated[SchedulerName, w.choice(get_args(SchedulerName), "what schedules jobs on Kubernetes")]
 Efa = Annotated[EfaDevices, w.choice(get_args(EfaDevices), "what hands EFA devices to pods, one of the two on a node,")]
 Gpu = Annotated[GpuDevices, w.choice(get_args(GpuDevices), "what hands GPUs to pods")]
-AddOns = Annotated[
-    dict[str, str],
-    _versions(_ADD_ON_VERSION, "{coredns: v1.12.4-eksbuild.1}", "v1.12.4-eksbuild.1, or default"),
+AddOnName = Annotated[str, w.pattern(_ADD_ON, "the name of an add-on, such as coredns", "coredns")]
+AddOnVersion = Annotated[
+    str, w.pattern(_ADD_ON_VERSION, "a version, such as v1.12.4-eksbuild.1, or default", "v1.12.4-eksbuild.1")
 ]
-Charts = Annotated[dict[str, str], _versions(_CHART_VERSION, "{kueue: 0.19.2}", "0.19.2")]
+ChartName = Annotated[str, w.pattern(_ADD_ON, "the name of a release, such as kueue", "kueue")]
+ChartVersion = Annotated[str, w.pattern(_CHART_VERSION, "a version, such as 0.19.2", "0.19.2")]
 TeamName = Annotated[
     str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a namespace is called", "research")
 ]
@@ -185,7 +163,7 @@ class Kubernetes(Section):
         description="Ranges of addresses that reach the API server beside the VPC. anywhere: all addresses, with IAM "
         "alone. Default: none, the API server is private.",
     )
-    admins: Principals = Field(
+    admins: w.Distinct[Principal] = Field(
         default=(), description="ARNs of IAM roles and users that administer the cluster. Default: none."
     )
     second_zone: t.ZoneId | None = Field(
@@ -203,7 +181,7 @@ class Kubernetes(Section):
         default=IPv4Network(eks.SERVICE_CIDR), description="Range of the cluster's Services; outside the VPC."
     )
     system: SystemNodes = Field(default=SystemNodes(), description="The nodes that run what the cluster itself needs.")
-    add_ons: AddOns = Field(
+    add_ons: dict[AddOnName, AddOnVersion] = Field(
         default={}, description="Versions of EKS add-ons by name, and further add-ons. Default: EKS's own choice."
     )
     existing: ExistingCluster | None = Field(default=None, description="An existing cluster, instead of a new one.")
@@ -217,6 +195,6 @@ class Kubernetes(Section):
     gpu: Gpu = Field(
         default="device-plugin", description="What hands GPUs to pods: device-plugin, gpu-operator, dra-driver."
     )
-    charts: Charts = Field(
+    charts: dict[ChartName, ChartVersion] = Field(
         default={}, description="Versions of Helm charts by name of the release. Default: those that this release pins."
     )

@@ -9,7 +9,7 @@ from ultracluster.boot import BUNDLE_URL, SHA256, paths
 from ultracluster.catalogue.storage import BUCKET_NAME, READ_CACHE_MODES, repositories
 from ultracluster.catalogue.storage import lustre as facts
 from ultracluster.clusterfile import _quantities as q
-from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section
@@ -56,26 +56,11 @@ def _linked_bucket(value: object) -> str:
     bucket = w.text(value, "the name of a bucket, such as my-datasets")
     name, _, prefix = bucket.removeprefix("s3://").partition("/")
     if name != bucket:
-        way_out = f"bucket: {name}" + (f" and prefix: {prefix}" if prefix else "")
-        raise ValueError(f"must be the name of a bucket alone, got {shown(bucket)}; write {way_out}"[:300])
+        remedy = f"bucket: {name}" + (f" and prefix: {prefix}" if prefix else "")
+        raise ValueError(f"must be the name of a bucket alone, got {shown(bucket)}; write {remedy}"[:300])
     if problems := bucket_problems(bucket[:80]):
         raise ValueError(problems[0])
     return bucket
-
-
-def _events(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise ValueError(
-            f"must be a list of {', '.join(repositories.EVENTS)}, as in [NEW, CHANGED], got {shown(value)}"
-        )
-    errors = Collector()
-    words: list[str] = []
-    for index, item in enumerate(value):
-        word = errors.parse((index,), lambda item: w.one_of(item, repositories.EVENTS, "an event"), item)
-        if word is not None and word in words:
-            errors.add((index,), f"{word} is there twice; remove one")
-        words.append(word)
-    return errors.result(tuple(words))
 
 
 def _schedule(value: object) -> str:
@@ -141,10 +126,7 @@ LinkPrefix = Annotated[
     str,
     w.parsed(lambda value: w.text(value, "a prefix of the bucket, such as tokens"), r"^[^\r\n]*$", "tokens"),
 ]
-LinkEvents = Annotated[
-    tuple[repositories.Event, ...],
-    Word(_events, type="array", items={"enum": list(repositories.EVENTS)}, uniqueItems=True),
-]
+LinkEvent = Annotated[repositories.Event, w.choice(repositories.EVENTS, "an event", example="NEW")]
 Schedule = Annotated[str, w.parsed(_schedule, SCHEDULE, "cron(0 3 * * ? *)")]
 
 
@@ -207,12 +189,12 @@ class Link(Section):
         description="The part of the bucket. Default: all of an existing bucket; of the data bucket the part "
         "with the name of the directory.",
     )
-    import_: LinkEvents = Field(
+    import_: w.Distinct[LinkEvent] = Field(
         default=(),
         alias="import",
         description="Events of S3 that are imported automatically: any of NEW, CHANGED, DELETED.",
     )
-    export: LinkEvents = Field(
+    export: w.Distinct[LinkEvent] = Field(
         default=(),
         description="Events of the file system that are exported automatically: any of NEW, CHANGED, DELETED.",
     )
@@ -285,7 +267,6 @@ class Lustre(Section):
     data_repository_associations: dict[LinkPath, Link] = Field(
         default={},
         description="Directories of the file system that show S3, by path from its own root; 8 at most.",
-        json_schema_extra={"additionalProperties": False},
     )
     release_task: Release | None = Field(
         default=None, description="Release of the content of cold files that S3 holds. Default: none."

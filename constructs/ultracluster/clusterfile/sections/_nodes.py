@@ -8,7 +8,7 @@ from pydantic import Field
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS
 from ultracluster.catalogue.ec2 import Layout as LayoutWord
 from ultracluster.catalogue.schedulers import NodeOs, eks
-from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile._quantities import Size
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
@@ -16,7 +16,7 @@ from ultracluster.clusterfile.sections._capacity import Capacity
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._placement import PlacementGroup
 from ultracluster.clusterfile.sections._section import Section
-from ultracluster.clusterfile.sections._slurm_words import Gres
+from ultracluster.clusterfile.sections._slurm_words import GresRecord
 from ultracluster.clusterfile.sections._word import Word
 from ultracluster.planning.capacity import OnDemand
 
@@ -68,55 +68,30 @@ def instance_type_name(value: object) -> str:
     raise ValueError(f"must be {what}, got {shown(name)}; {w.did_you_mean(name, INSTANCE_TYPES)}".rstrip("; "))
 
 
-def _taints(value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise ValueError(f"must be a mapping of keys to effects, such as {{dedicated: NoSchedule}}, got {shown(value)}")
-    if len(value) > _MOST_TAINTS:
-        raise ValueError(
-            f"a node group has at most {_MOST_TAINTS} taints beside those of this library, got {len(value)}"
-        )
-    errors = Collector()
-    for key, effect in value.items():
-        if message := _taint_problem(key):
-            errors.add((str(key),), message, at_key=True)
-        if effect not in _TAINT_EFFECTS:
-            errors.add((str(key),), f"what a taint does is one of {', '.join(_TAINT_EFFECTS)}, got {shown(effect)}")
-    return errors.result(dict(value))
-
-
-def _taint_problem(key: object) -> str | None:
-    if not isinstance(key, str) or not _TAINT_KEY.fullmatch(key):
-        return (
-            "a taint's key has letters, digits, dots, hyphens and underscores, 63 at most, perhaps after a domain and "
-            f"a slash, 253 in all, got {shown(key)}"
-        )
+def _taint_key(value: object) -> str:
+    key = w.matching(
+        value,
+        _TAINT_KEY,
+        "the key of a taint, 1 to 63 letters, digits, dots, hyphens and underscores, perhaps after a domain and a "
+        "slash, 253 in all",
+    )
     if key in _TAKEN_TAINTS:
-        return f"{key} is on these nodes where it belongs; remove it"
+        raise ValueError(f"{key} is on these nodes where it belongs; remove it")
     if key.partition("/")[0] in _CONTROLLED:
-        return f"{key} is set and taken away by its own controller; choose another key, such as dedicated"
-    return None
+        raise ValueError(f"{key} is set and taken away by its own controller; choose another key, such as dedicated")
+    return key
 
 
-def _labels(value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise ValueError(f"must be a mapping of names to texts, got {shown(value)}")
-    what = "letters, digits, dots, hyphens and underscores, 63 at most, and begins and ends with a letter or digit"
-    errors = Collector()
-    for key, word in value.items():
-        if not _LABEL_NAME.fullmatch(key):
-            message = (
-                "a label's name has letters, digits, dots and underscores, 62 at most, begins with a letter and is not "
-                f"u, got {shown(key)}"
-            )
-            errors.add((key,), message, at_key=True)
-        if not isinstance(word, str):
-            errors.add((key,), f"a label's value must be a text, got {shown(word)}; put it in quotes")
-        elif not _LABEL.fullmatch(word):
-            errors.add((key,), f"a label's value has {what}, got {shown(word)}")
-    return errors.result(dict(value))
-
-
-NodeGroupName = Annotated[str, w.parsed(_group_name, NODE_GROUP, "train")]
+NodeGroupName = Annotated[
+    str,
+    Word(
+        _group_name,
+        type="string",
+        pattern=w.json_pattern(NODE_GROUP),
+        **{"not": {"enum": list(RESERVED_NODE_GROUPS)}},
+        example="train",
+    ),
+]
 # A new type is no mistake to an editor; the rules know which ones this release has.
 InstanceTypeName = Annotated[
     str,
@@ -130,24 +105,25 @@ InstanceTypeName = Annotated[
     ),
 ]
 Layout = Annotated[LayoutWord, w.choice(LAYOUTS, "a layout of network interfaces")]
-Labels = Annotated[
-    dict[str, str],
-    Word(
-        _labels,
-        type="object",
-        propertyNames={"pattern": f"^{_LABEL_NAME.pattern}$"},
-        additionalProperties={"type": "string", "pattern": f"^{_LABEL.pattern}$"},
+LabelName = Annotated[
+    str,
+    w.pattern(
+        _LABEL_NAME,
+        "the name of a label, 1 to 62 letters, digits, dots and underscores, which begins with a letter and is not u",
+        "rack",
     ),
 ]
-Taints = Annotated[
-    dict[str, str],
-    Word(
-        _taints,
-        type="object",
-        propertyNames={"pattern": f"^{_TAINT_KEY.pattern}$"},
-        additionalProperties={"enum": list(_TAINT_EFFECTS)},
+LabelValue = Annotated[
+    str,
+    w.pattern(
+        _LABEL,
+        "the value of a label, 1 to 63 letters, digits, dots, hyphens and underscores, which begins and ends with a "
+        "letter or digit",
+        "r1",
     ),
 ]
+TaintKey = Annotated[str, w.parsed(_taint_key, _TAINT_KEY, "dedicated")]
+TaintEffect = Annotated[str, w.choice(_TAINT_EFFECTS, "what a taint does", example="NoSchedule")]
 Os = Annotated[NodeOs, w.choice(eks.NODE_OSES, "the system of nodes")]
 
 
@@ -157,8 +133,11 @@ class NodeSlurm(Section):
     settings: t.Settings = Field(
         default={}, description="Settings of slurm.conf that PCS takes for nodes, by name, such as Weight."
     )
-    gres: Gres = Field(
-        default=[], description="Records of gres.conf. Default: PCS writes one for the GPUs of the type."
+    gres: tuple[GresRecord, ...] = Field(
+        default=(),
+        min_length=1,
+        examples=[[{"Name": "gpu", "File": "/dev/nvidia[0-7]"}]],
+        description="Records of gres.conf. Default: PCS writes one for the GPUs of the type.",
     )
 
 
@@ -197,10 +176,14 @@ class NodeGroupSection(Section):
         description="auto: the reservation's own, or a cluster placement group for nodes with EFA that are bought on "
         "demand or as Spot. cluster, partition, spread: a new one. none. {name: NAME}: an existing one.",
     )
-    labels: Labels = Field(default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE.")
+    labels: dict[LabelName, LabelValue] = Field(
+        default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE."
+    )
     slurm: NodeSlurm = Field(default=NodeSlurm(), description="Settings of the nodes in Slurm.")
-    taints: Taints = Field(
-        default={}, description="Under Kubernetes: taints of the nodes, each with its effect, beside that of GPUs."
+    taints: dict[TaintKey, TaintEffect] = Field(
+        default={},
+        max_length=_MOST_TAINTS,
+        description="Under Kubernetes: taints of the nodes, each with its effect, beside that of GPUs.",
     )
     os: Os | None = Field(default=None, description="Under Kubernetes: al2023 or bottlerocket. Default: al2023.")
     elastic: t.Flag = Field(

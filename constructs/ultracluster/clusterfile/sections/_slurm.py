@@ -6,6 +6,7 @@ from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _slurm_words as s
+from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
 from ultracluster.clusterfile.sections._section import Section
@@ -15,7 +16,7 @@ class Ssh(Section):
     """SSH to the login nodes, beside Session Manager."""
 
     key_pair: s.KeyPair = Field(description="Name of an EC2 key pair, which opens the image's own user.")
-    sources: s.Sources = Field(
+    sources: w.Several[s.Source] = Field(
         alias="from",
         description="Ranges of addresses that may connect; the nodes have private addresses only. anywhere: all.",
     )
@@ -24,7 +25,7 @@ class Ssh(Section):
 class Queue(Section):
     """A queue: what Slurm calls a partition."""
 
-    nodes: s.SectionNames = Field(
+    nodes: w.Several[NodeGroupName] = Field(
         default=(), description="Sections of `nodes` in the queue. Default: the one with the name of the queue."
     )
     default: t.Flag = Field(default=False, description="Whether jobs that name no queue go here.")
@@ -38,8 +39,8 @@ class Queue(Section):
     default_time: t.Duration | None = Field(
         default=None, description="Run time of a job that requests none. Default: as long as any."
     )
-    accounts: s.AccountNames = Field(default=(), description="Accounts that may use it. Default: all.")
-    qos: s.QosNames = Field(default=(), description="QoS that may be used in it. Default: all.")
+    accounts: w.Several[s.AccountName] = Field(default=(), description="Accounts that may use it. Default: all.")
+    qos: w.Several[s.AccountName] = Field(default=(), description="QoS that may be used in it. Default: all.")
     billing_weights: s.BillingWeights = Field(
         default={}, description="What resources cost in accounting, by name, such as GRES/gpu. Default: a CPU is 1."
     )
@@ -51,7 +52,9 @@ class Account(Section):
 
     parent: s.AccountName | None = Field(default=None, description="Parent account. Default: the whole cluster.")
     fairshare: s.Shares = Field(default=1, description="Its shares beside those of others with its parent.")
-    qos: s.QosNames = Field(default=(), description="QoS of its jobs, the first by default. Default: its parent's.")
+    qos: w.Several[s.AccountName] = Field(
+        default=(), description="QoS of its jobs, first the default one. Default: its parent's."
+    )
     settings: s.Options = Field(default={}, description="Options of sacctmgr by name, such as {GrpTRES: gres/gpu=256}.")
 
 
@@ -68,8 +71,10 @@ class User(Section):
     """A user, the same on every node."""
 
     uid: s.Uid = Field(description="Number of user and group, 2000 to 59999. Never give it to another user.")
-    ssh_keys: s.SshKeys = Field(default=(), description="Public keys that open the login nodes. Default: none.")
-    accounts: s.AccountNames = Field(default=(), description="Accounts of the user's jobs, the first by default.")
+    ssh_keys: w.Several[s.SshKey] = Field(default=(), description="Public keys for the login nodes. Default: none.")
+    accounts: w.Several[s.AccountName] = Field(
+        default=(), description="Accounts of the user's jobs, first the default one."
+    )
     admin: t.Flag = Field(default=False, description="Whether the user administers Slurm.")
 
 

@@ -1,11 +1,12 @@
-"""Words: what makes a pydantic type of a parser, with the pattern and the example of what it accepts."""
+"""Words: pydantic types with a parser, the pattern that editors check, and an example."""
 
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv4Network
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
+from pydantic import Field
 from pydantic_core import core_schema
 
 from ultracluster.clusterfile._problems import Collector, shown
@@ -63,18 +64,17 @@ def parsed(parse: Callable[[Any], Any], pattern: re.Pattern[str] | str, *example
     return Word(parse, type="string", pattern=json_pattern(pattern), examples=list(examples))
 
 
-def pattern(pattern: re.Pattern[str], what: str, *examples: str, got: str = "", example: object = None) -> Word:
+def pattern(pattern: re.Pattern[str], what: str, *examples: str, example: object = None) -> Word:
     """Create the word of a text that matches a pattern.
 
     Args:
         pattern: The pattern.
         what: What the text must be, for the error.
         *examples: Texts that match.
-        got: Further explanation, before what was got. Default: none.
         example: What an error proposes. Default: the first of the examples.
     """
     return Word(
-        lambda value: matching(value, pattern, what, got),
+        lambda value: matching(value, pattern, what),
         type="string",
         pattern=json_pattern(pattern),
         examples=list(examples),
@@ -82,10 +82,42 @@ def pattern(pattern: re.Pattern[str], what: str, *examples: str, got: str = "", 
     )
 
 
-def choice(known: Iterable[str], what: str, *, more: Iterable[str] = ()) -> Word:
+def choice(known: Iterable[str], what: str, *, more: Iterable[str] = (), example: str | None = None) -> Word:
     """Create the word of a closed set. Words in `more` are parsed too, for a rule that refuses them."""
     words = list(known)
-    return Word(lambda value: one_of(value, [*words, *more], what), enum=words)
+    return Word(lambda value: one_of(value, [*words, *more], what), enum=words, example=example)
+
+
+def whole(least: int = 1, most: int | None = None, why: str = "", *, example: int | None = None) -> Word:
+    """Create the word of a whole number in a range; `why` follows the range in the error."""
+    limits = {"minimum": least} | ({} if most is None else {"maximum": most})
+    return Word(lambda value: count(value, least, most, why), type="integer", **limits, example=example)
+
+
+class _Distinct:
+    """A list without repetitions."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        """Return the check, as pydantic calls it."""
+        return core_schema.no_info_after_validator_function(_distinct, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Return what an editor completes from."""
+        return {**handler(schema), "uniqueItems": True}
+
+
+_Item = TypeVar("_Item")
+#: A list without repetitions, and one that has at least one entry.
+Distinct = Annotated[tuple[_Item, ...], _Distinct()]
+Several = Annotated[tuple[_Item, ...], _Distinct(), Field(min_length=1)]
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    errors = Collector()
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            errors.add((index,), f"names {shown(value)} twice; remove one")
+    return errors.result(values)
 
 
 def quantity(kind: type[Quantity]) -> Word:
@@ -139,12 +171,12 @@ def text(value: object, what: str) -> str:
     )
 
 
-def matching(value: object, pattern: re.Pattern[str], what: str, got: str = "") -> str:
+def matching(value: object, pattern: re.Pattern[str], what: str) -> str:
     """Parse a text that matches a pattern."""
     result = text(value, what)
     if pattern.fullmatch(result):
         return result
-    raise ValueError(f"must be {what}{got}, got {shown(result)}")
+    raise ValueError(f"must be {what}, got {shown(result)}")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -184,24 +216,15 @@ def written(value: object) -> object:
 _LONG_NUMBER = 30
 
 
-def count(value: object) -> int:
-    """Parse a whole number of at least 1."""
+def count(value: object, least: int = 1, most: int | None = None, why: str = "") -> int:
+    """Parse a whole number in a range; `why` follows the range in the error."""
     if isinstance(value, bool) or not isinstance(value, int):
-        quoted = "; remove the quotes" if isinstance(value, str) and value.isascii() and value.isdecimal() else ""
-        quoted = quoted if len(str(value)) < _LONG_NUMBER else ""
-        raise ValueError(f"must be a whole number, got {shown(value)}{quoted}")
-    if value < 1:
-        raise ValueError(f"must be at least 1, got {shown(value)}")
+        quoted = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < _LONG_NUMBER
+        raise ValueError(f"must be a whole number, got {shown(value)}" + ("; remove the quotes" if quoted else ""))
+    if value < least or (most is not None and value > most):
+        limits = f"{least:,} to {most:,}" if most is not None else f"at least {least}" if least else "0 or more"
+        raise ValueError(f"must be {limits}{why}, got {shown(value)}")
     return int(value)
-
-
-def spare(value: object) -> int:
-    """Parse a whole number, 0 or more."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        if value < 0:
-            raise ValueError(f"must be 0 or more, got {shown(value)}")
-        return int(value)
-    return count(value)
 
 
 def flag(value: object) -> bool:
@@ -212,49 +235,6 @@ def flag(value: object) -> bool:
     lower = value.strip().lower() if isinstance(value, str) else ""
     hint = f"; write {words.get(lower, lower)}" if lower in words or lower in ("true", "false") else ""
     raise ValueError(f"must be true or false, got {shown(value)}{hint}")
-
-
-def listed(value: object, what: str, parse: Callable[[object], Any]) -> tuple[Any, ...]:
-    """Parse a list without repetitions, entry by entry."""
-    if not isinstance(value, list) or not value:
-        raise ValueError(f"must be a list of {what}, got {shown_list(value)}")
-    errors, result = Collector(), []
-    for index, entry in enumerate(value):
-        word = errors.parse((index,), parse, entry)
-        if word is None:
-            continue
-        if word in result:
-            errors.add((index,), f"names {shown(word)} twice")
-        result.append(word)
-    return errors.result(tuple(result))
-
-
-def shown_list(value: object) -> str:
-    """Return a value that must be a list with entries, as an error shows it."""
-    return "an empty one; remove it" if value == [] else shown(value)
-
-
-def mapped(
-    value: object, what: str, *, key: Callable[[str], str | None], parse: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """Parse a mapping, entry by entry.
-
-    Args:
-        value: The YAML value.
-        what: What the mapping must be, for the error.
-        key: Returns what is wrong with a key, or None.
-        parse: Parses a value; raises ValueError.
-    """
-    if not isinstance(value, dict):
-        raise ValueError(f"must be a mapping of {what}, got {shown(value)}")
-    errors = Collector()
-    result = {}
-    for name, item in value.items():
-        if wrong := key(name):
-            errors.add((name,), wrong, at_key=True)
-        else:
-            result[name] = errors.parse((name,), parse, item)
-    return errors.result(result)
 
 
 def parts(value: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]], errors: Collector) -> dict[str, Any]:
