@@ -90,7 +90,7 @@ def choice(known: Iterable[str], what: str, *, more: Iterable[str] = (), example
 
 def whole(least: int = 1, most: int | None = None, why: str = "", *, example: int | None = None) -> Word:
     """Create the word of a whole number in a range; `why` follows the range in the error."""
-    limits = {"minimum": least} | ({} if most is None else {"maximum": most})
+    limits: dict[str, Any] = {"minimum": least} | ({} if most is None else {"maximum": most})
     return Word(lambda value: count(value, least, most, why), type="integer", **limits, example=example)
 
 
