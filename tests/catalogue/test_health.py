@@ -2,8 +2,7 @@ from collections import Counter
 
 import pytest
 
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, nccl_floors
-from ultracluster.catalogue.ec2._nccl_floors import nccl_figure
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, nccl_figure
 from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
 from ultracluster.catalogue.monitoring._xids import _APPLICATION, _FATAL, _RESET, _WATCH
 
@@ -29,4 +28,4 @@ def test_a_figure_counts_for_its_own_nodes_and_message_only() -> None:
 
 def test_no_two_figures_are_for_the_same_run() -> None:
     assert max(Counter((f.instance_type, f.nodes, f.message_bytes) for f in NCCL_FIGURES).values()) == 1
-    assert all(figure.source for figure in nccl_floors.NCCL_FIGURES)
+    assert all(figure.source for figure in NCCL_FIGURES)

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 
-from ultracluster.catalogue.ec2 import Architecture, image_parameter, quotas, zones
+from ultracluster.catalogue.ec2 import (
+    INSTANCES_PER_CAPACITY_BLOCK,
+    LUSTRE_EFA_CONNECTIONS,
+    NETWORK_INTERFACES_PER_REGION,
+    REGIONS,
+    RESERVED_ADDRESSES_PER_SUBNET,
+    Architecture,
+    image_parameter,
+    is_local_zone,
+    region_of_zone,
+)
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.catalogue.storage import lustre
 
@@ -22,12 +32,7 @@ def test_with_efa_a_tier_is_sold_in_steps_of_one_storage_server(throughput: int,
     assert tier.efa_step_gib == step
     # Every step has the same disk throughput, 4,687.5 MB/s, whatever the tier.
     assert tier.efa_step_gib / 1024 * throughput == 4687.5
-    assert [lustre.next_capacity(tier, efa=True, gib=gib) for gib in (0, 1, step, step + 1)] == [
-        step,
-        step,
-        step,
-        2 * step,
-    ]
+    assert [lustre.next_step(step, gib) for gib in (0, 1, step, step + 1)] == [step, step, step, 2 * step]
 
 
 @pytest.mark.parametrize(
@@ -35,17 +40,17 @@ def test_with_efa_a_tier_is_sold_in_steps_of_one_storage_server(throughput: int,
     [(0, 1200), (1200, 1200), (1201, 2400), (2400, 2400), (2401, 4800), (3600, 4800), (100_000, 100_800)],
 )
 def test_without_efa_capacity_is_1200_or_a_multiple_of_2400(gib: int, sold: int) -> None:
-    assert {lustre.next_capacity(tier, efa=False, gib=gib) for tier in lustre.TIERS} == {sold}
+    assert lustre.next_capacity_without_efa(gib) == sold
 
 
 @given(tier=st.sampled_from(lustre.TIERS), efa=st.booleans(), gib=st.floats(0, 1e9))
 def test_the_next_capacity_is_the_smallest_that_holds_it(tier: lustre.LustreTier, efa: bool, gib: float) -> None:
-    sold = lustre.next_capacity(tier, efa=efa, gib=gib)
+    sold = lustre.next_step(tier.efa_step_gib, gib) if efa else lustre.next_capacity_without_efa(gib)
     step, smallest = (tier.efa_step_gib,) * 2 if efa else (lustre.STEP_GIB, lustre.SMALLEST_GIB)
     assert sold >= gib
     assert sold == smallest or sold % step == 0
     assert sold == smallest or max(smallest, sold - step) < gib
-    assert lustre.next_capacity(tier, efa=efa, gib=sold) == sold
+    assert sold == (lustre.next_step(tier.efa_step_gib, sold) if efa else lustre.next_capacity_without_efa(sold))
 
 
 def test_a_faster_tier_costs_more_a_gb_and_less_a_unit_of_throughput() -> None:
@@ -114,7 +119,7 @@ def test_the_prefixes_of_zone_ids_are_those_of_every_region_that_moto_knows() ->
         for region, result in RegionsAndZonesBackend.zones.items()
         for zone in result
     }
-    assert dict(zones.REGIONS) == described
+    assert dict(REGIONS) == described
     assert len(described) == 38
 
 
@@ -125,7 +130,7 @@ def test_every_region_of_the_commercial_china_and_government_partitions_has_a_pr
         for partition in ("aws", "aws-cn", "aws-us-gov")
         for region in session.get_available_regions("ec2", partition_name=partition)
     }
-    assert known <= set(zones.REGIONS.values())
+    assert known <= set(REGIONS.values())
 
 
 @pytest.mark.parametrize(
@@ -142,12 +147,12 @@ def test_every_region_of_the_commercial_china_and_government_partitions_has_a_pr
     ],
 )
 def test_a_zone_id_has_a_region(zone: str, region: str) -> None:
-    assert zones.region_of_zone(zone) == region
+    assert region_of_zone(zone) == region
 
 
 @pytest.mark.parametrize("zone", ["use1-dfw2-az1", "use1-atl2-az1", "usw2-phx2-az1"])
 def test_a_local_zone_is_known_by_the_place_in_its_id(zone: str) -> None:
-    assert zones.is_local_zone(zone)
+    assert is_local_zone(zone)
 
 
 @pytest.mark.parametrize(
@@ -166,20 +171,20 @@ def test_a_local_zone_is_known_by_the_place_in_its_id(zone: str) -> None:
     ],
 )
 def test_what_is_no_known_zone_id_has_no_region_and_is_no_local_zone(text: str) -> None:
-    assert zones.region_of_zone(text) is None
-    assert not zones.is_local_zone(text)
+    assert region_of_zone(text) is None
+    assert not is_local_zone(text)
 
 
 @given(st.text(max_size=30))
 def test_no_text_breaks_the_zone_table(text: str) -> None:
-    assert zones.region_of_zone(text) in {None, *zones.REGIONS.values()}
+    assert region_of_zone(text) in {None, *REGIONS.values()}
 
 
 def test_limits_that_planning_rests_on() -> None:
-    assert quotas.NETWORK_INTERFACES_PER_REGION == 5000
-    assert quotas.RESERVED_ADDRESSES_PER_SUBNET == 5
-    assert quotas.INSTANCES_PER_CAPACITY_BLOCK == 64
-    assert quotas.LUSTRE_EFA_CONNECTIONS == 1024
+    assert NETWORK_INTERFACES_PER_REGION == 5000
+    assert RESERVED_ADDRESSES_PER_SUBNET == 5
+    assert INSTANCES_PER_CAPACITY_BLOCK == 64
+    assert LUSTRE_EFA_CONNECTIONS == 1024
 
 
 def test_facts_load_without_anything_outside_the_standard_library() -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import ultracluster
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, interfaces
-from ultracluster.catalogue.storage import TIERS
+from ultracluster.catalogue.storage import lustre
 from ultracluster.cli import app
 from ultracluster.clusterfile import schema as cluster_schema
 
@@ -27,7 +27,9 @@ def test_holds_every_type_with_its_source_and_every_layout_that_it_has() -> None
     assert facts["version"] == ultracluster.__version__
     assert {row["name"] for row in facts["instance_types"]} == set(INSTANCE_TYPES) == set(facts["interfaces"])
     assert {row["name"] for row in facts["ultraservers"]} == set(ULTRASERVERS)
-    assert [row["mb_per_s_per_tib"] for row in facts["lustre_tiers"]] == [tier.mb_per_s_per_tib for tier in TIERS]
+    assert [row["mb_per_s_per_tib"] for row in facts["lustre_tiers"]] == [
+        tier.mb_per_s_per_tib for tier in lustre.TIERS
+    ]
     assert all(row["source"] and row["read_on"] for row in facts["instance_types"] + facts["ultraservers"])
     assert set(facts["interfaces"]["p5.48xlarge"]) == set(LAYOUTS)
     assert len(facts["interfaces"]["p5.48xlarge"]["all-efa"]) == len(interfaces("p5.48xlarge", "all-efa"))

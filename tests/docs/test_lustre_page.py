@@ -5,9 +5,8 @@ import re
 import pytest
 
 from support import ROOT
-from ultracluster.catalogue.storage import LustreQuota, lustre, lustre_metadata
+from ultracluster.catalogue.storage import lustre, lustre_metadata, lustre_quotas
 from ultracluster.catalogue.storage import lustre_intelligent_tiering as tiering
-from ultracluster.catalogue.storage._lustre_quotas import LUSTRE_QUOTAS
 from ultracluster.planning.lustre import (
     Checkpoint,
     LustreClients,
@@ -85,8 +84,8 @@ def test_the_other_grids_and_the_metadata_iops_are_on_the_page() -> None:
         assert figure in " ".join(PAGE.split()), figure
 
 
-@pytest.mark.parametrize("quota", LUSTRE_QUOTAS, ids=lambda quota: quota.code)
-def test_every_quota_is_on_the_page_with_its_code(quota: LustreQuota) -> None:
+@pytest.mark.parametrize("quota", lustre_quotas.LUSTRE_QUOTAS, ids=lambda quota: quota.code)
+def test_every_quota_is_on_the_page_with_its_code(quota: lustre_quotas.LustreQuota) -> None:
     assert f"| {quota.name} | `{quota.code}` | {quota.default:,} {quota.unit} |" in PAGE
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cdk_rehearsal.registry import anywhere
 from cdk_rehearsal.registry._replacement import ONLY_GROWS, REPLACES, UNCHANGEABLE, UpdateFact
-from ultracluster.catalogue.storage import SSD_IOPS, TIERS, growth_step_gib, included_iops
+from ultracluster.catalogue.storage import lustre, lustre_metadata
 from ultracluster.testing import UPDATE_RULES
 
 TABLES = (REPLACES, UNCHANGEABLE, ONLY_GROWS)
@@ -46,7 +46,7 @@ def test_no_fact_repeats_the_schema(kind: str, fact: UpdateFact) -> None:
     assert f"/properties/{fact.path.replace('.', '/')}" not in known.body.get("createOnlyProperties", [])
 
 
-@given(st.sampled_from(TIERS), st.integers(1, 20), st.integers(1, 20))
+@given(st.sampled_from(lustre.TIERS), st.integers(1, 20), st.integers(1, 20))
 def test_a_file_system_with_efa_grows_by_whole_servers_and_never_shrinks(tier: Any, before: int, after: int) -> None:
     step = tier.efa_step_gib
     old, new = (file_system(count * step, tier.mb_per_s_per_tib) for count in (before, after))
@@ -61,7 +61,7 @@ def test_without_efa_the_tier_may_change_and_the_grid_is_2400_gib() -> None:
     assert refused(old, file_system(4800, 1000, efa=False)) == {}
     assert refused(old, file_system(4800, 125)).keys() == {"LustreConfiguration.EfaEnabled", "StorageCapacity"}
     assert "2,400 GiB" in refused(old, file_system(3600, 125, efa=False))["StorageCapacity"]
-    assert growth_step_gib(storage_type="HDD", mb_per_s_per_tib=12, efa=False) == 6_000
+    assert lustre.growth_step_gib(storage_type="HDD", mb_per_s_per_tib=12, efa=False) == 6_000
 
 
 def test_with_efa_the_tier_cannot_change() -> None:
@@ -90,12 +90,12 @@ def with_metadata(capacity: int, iops: Any = None, **more: Any) -> dict[str, Any
     return file_system(capacity, MetadataConfiguration={**config, **more})
 
 
-@given(st.integers(1, 20).map(lambda steps: steps * 4800), st.sampled_from(SSD_IOPS))
+@given(st.integers(1, 20).map(lambda steps: steps * 4800), st.sampled_from(lustre_metadata.SSD_IOPS))
 def test_what_is_provisioned_instead_of_automatic_must_be_as_many_iops(capacity: int, iops: int) -> None:
     to_fewer = refused(with_metadata(capacity), with_metadata(capacity, iops))
-    assert to_fewer.keys() == ({f"{METADATA}.Iops"} if iops < included_iops(capacity) else set())
+    assert to_fewer.keys() == ({f"{METADATA}.Iops"} if iops < lustre_metadata.included_iops(capacity) else set())
     back = refused(with_metadata(capacity, iops), with_metadata(capacity))
-    assert back.keys() == ({f"{METADATA}.Mode"} if iops > included_iops(capacity) else set())
+    assert back.keys() == ({f"{METADATA}.Mode"} if iops > lustre_metadata.included_iops(capacity) else set())
 
 
 def test_a_metadata_configuration_cannot_be_taken_away() -> None:

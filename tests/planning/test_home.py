@@ -16,8 +16,7 @@ from ultracluster.boot import (
     s3_files_volume,
 )
 from ultracluster.catalogue.schedulers._pcs import SIZES
-from ultracluster.catalogue.storage import DEPLOYMENTS, LIMITS, openzfs, sold_in
-from ultracluster.catalogue.storage._nfs_clients import OperatingSystem, client_install
+from ultracluster.catalogue.storage import efs, nfs_clients, openzfs
 from ultracluster.planning.home import CONNECTIONS_PER_CLIENT, size_openzfs
 
 
@@ -36,19 +35,19 @@ def test_a_home_has_two_servers_wherever_they_are_sold(region: str | None, expec
 
 
 def test_the_first_generation_with_two_servers_starts_at_128_mb_per_s() -> None:
-    assert DEPLOYMENTS["SINGLE_AZ_1"].throughput_mb_per_s[0] == 64
-    assert DEPLOYMENTS["SINGLE_AZ_HA_1"].throughput_mb_per_s[0] == 128
+    assert openzfs.DEPLOYMENTS["SINGLE_AZ_1"].throughput_mb_per_s[0] == 64
+    assert openzfs.DEPLOYMENTS["SINGLE_AZ_HA_1"].throughput_mb_per_s[0] == 128
     assert {
-        deployment.throughput_mb_per_s for deployment in DEPLOYMENTS.values() if deployment.most_iops == 400_000
+        deployment.throughput_mb_per_s for deployment in openzfs.DEPLOYMENTS.values() if deployment.most_iops == 400_000
     } == {(160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240)}
 
 
 def test_the_two_generations_are_sold_in_the_regions_of_aws_table() -> None:
-    assert not sold_in("SINGLE_AZ_HA_1", "us-east-2")
-    assert sold_in("SINGLE_AZ_HA_1", "eu-west-2")
-    assert sold_in("SINGLE_AZ_HA_2", "eu-west-2")
-    assert not sold_in("SINGLE_AZ_2", "ap-east-1")
-    assert all(sold_in("MULTI_AZ_1", region) for region in ("us-east-1", "me-central-1", "af-south-1"))
+    assert not openzfs.sold_in("SINGLE_AZ_HA_1", "us-east-2")
+    assert openzfs.sold_in("SINGLE_AZ_HA_1", "eu-west-2")
+    assert openzfs.sold_in("SINGLE_AZ_HA_2", "eu-west-2")
+    assert not openzfs.sold_in("SINGLE_AZ_2", "ap-east-1")
+    assert all(openzfs.sold_in("MULTI_AZ_1", region) for region in ("us-east-1", "me-central-1", "af-south-1"))
 
 
 def test_the_smallest_default_lets_the_largest_pcs_cluster_in() -> None:
@@ -65,9 +64,11 @@ def test_a_server_takes_all_clients_and_the_next_smaller_one_does_not(clients: i
         assert openzfs.connections(sold[-1]) // CONNECTIONS_PER_CLIENT < clients
 
 
-@given(st.integers(0, 600_000), st.one_of(st.none(), st.integers(0, 500_000)), st.sampled_from(sorted(DEPLOYMENTS)))
+@given(
+    st.integers(0, 600_000), st.one_of(st.none(), st.integers(0, 500_000)), st.sampled_from(sorted(openzfs.DEPLOYMENTS))
+)
 def test_what_is_sized_is_sold(capacity: int, iops: int | None, deployment_type: openzfs.DeploymentType) -> None:
-    sold = DEPLOYMENTS[deployment_type]
+    sold = openzfs.DEPLOYMENTS[deployment_type]
     good = 64 <= capacity <= 524_288 and (iops is None or min(3 * capacity, sold.most_iops) <= iops <= sold.most_iops)
     try:
         size = size_openzfs(deployment_type=deployment_type, capacity_gib=capacity, iops=iops)
@@ -105,8 +106,8 @@ def test_rejects_a_deployment_type_that_nobody_sells() -> None:
 
 
 def test_a_zone_of_efs_is_slower_than_a_region_of_it() -> None:
-    assert LIMITS["one-zone"].read_gib_per_s < LIMITS["regional"].read_gib_per_s
-    assert LIMITS["one-zone"].client_mib_per_s < LIMITS["regional"].client_mib_per_s
+    assert efs.LIMITS["one-zone"].read_gib_per_s < efs.LIMITS["regional"].read_gib_per_s
+    assert efs.LIMITS["one-zone"].client_mib_per_s < efs.LIMITS["regional"].client_mib_per_s
 
 
 MOUNTS = [
@@ -184,11 +185,11 @@ def test_rejects_a_path_that_no_home_can_be_mounted_at(path: str) -> None:
 
 
 @pytest.mark.parametrize("system", ["al2023", "ubuntu"])
-def test_every_mount_has_a_client_to_install(system: OperatingSystem) -> None:
+def test_every_mount_has_a_client_to_install(system: nfs_clients.OperatingSystem) -> None:
     for mount in MOUNTS:
-        command = client_install(mount.type, system)
+        command = nfs_clients.client_install(mount.type, system)
         assert subprocess.run(["bash", "-n", "-c", command], capture_output=True, text=True).stderr == ""
-    assert "nfs" in client_install("nfs", system)
-    assert "amazon-efs-utils" in client_install("s3files", system)
+    assert "nfs" in nfs_clients.client_install("nfs", system)
+    assert "amazon-efs-utils" in nfs_clients.client_install("s3files", system)
     with pytest.raises(ValueError, match="must be one of nfs, nfs4, efs, s3files, got 'lustre'"):
-        client_install("lustre", system)
+        nfs_clients.client_install("lustre", system)

@@ -90,7 +90,7 @@ def test_capacity_blocks_take_no_vcpu_quota_and_reservations_do() -> None:
             (cpu, OnDemand(), 3),
         ]
     )
-    assert {need.quota.code: need.vcpus for need in needs} == {
+    assert {quota.code: vcpus for quota, vcpus in needs.items()} == {
         "L-417A185B": 66 * 192,
         "L-7212CCBC": 192,
         "L-1216C47A": 96,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from support import GOLDEN
 from ultracluster.boot import Mountpoint
 from ultracluster.catalogue.ec2 import region_of_zone
-from ultracluster.catalogue.storage import EXPRESS_ZONES
+from ultracluster.catalogue.storage import s3
 from ultracluster.planning.s3 import (
     Purpose,
     Tier,
@@ -176,7 +176,7 @@ def test_the_volume_of_a_mountpoint_is_kept_when_its_claim_goes() -> None:
     assert volume["spec"]["storageClassName"] == claim["spec"]["storageClassName"] == ""
 
 
-@given(st.text(alphabet="abz09-_.AX", max_size=60), st.sampled_from(sorted(EXPRESS_ZONES)))
+@given(st.text(alphabet="abz09-_.AX", max_size=60), st.sampled_from(sorted(s3.EXPRESS_ZONES)))
 def test_a_name_that_passes_is_one_that_s3_takes(base: str, zone: str) -> None:
     name = directory_bucket_name(base, zone)
     legal = (
@@ -201,7 +201,7 @@ def test_rejects_a_zone_that_holds_no_directory_bucket(zone: str) -> None:
 
 
 def test_every_zone_that_sells_express_is_a_zone() -> None:
-    assert all(region_of_zone(zone) for zone in EXPRESS_ZONES)
+    assert all(region_of_zone(zone) for zone in s3.EXPRESS_ZONES)
 
 
 def test_a_bucket_away_from_its_nodes_is_warned_of() -> None:

@@ -19,7 +19,7 @@ from ultracluster.catalogue.ec2 import (
     UltraServer,
     interfaces,
 )
-from ultracluster.catalogue.storage import TIERS, lustre
+from ultracluster.catalogue.storage import lustre
 from ultracluster.cli._output import print_json
 
 SCHEMA_ID = "urn:ultracluster:catalogue:1"
@@ -63,7 +63,7 @@ def catalogue() -> dict[str, Any]:
         ultraservers=tuple(ULTRASERVERS.values()),
         interfaces={name: layouts_of(record) for name, record in INSTANCE_TYPES.items()},
         zones={name: tuple(zones) for name, zones in OFFERED.items()},
-        lustre_tiers=tuple(TIERS),
+        lustre_tiers=tuple(lustre.TIERS),
     )
     result: dict[str, Any] = TypeAdapter(Catalogue).dump_python(document, mode="json")
     return result

@@ -156,8 +156,7 @@ def _vcpus(cluster: "ClusterFile") -> str:
 
     rows = [(group.instance_type, group.capacity, group.count) for group in cluster.node_groups]
     rows.append((cluster.service_type, OnDemand(), cluster.service_count))
-    needs = vcpu_needs(rows)
-    return "; ".join(f"{need.vcpus:,} of {need.quota.name} ({need.quota.code})" for need in needs)
+    return "; ".join(f"{vcpus:,} of {quota.name} ({quota.code})" for quota, vcpus in vcpu_needs(rows).items())
 
 
 def _subnet_capacity(cluster: "ClusterFile") -> int | None:

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
-from ultracluster.catalogue.ec2 import InstanceType, zones
+from ultracluster.catalogue.ec2 import ZONE_ID, InstanceType
 from ultracluster.compute._arguments import Errors, read_instance_type
 from ultracluster.planning import type_errors
 from ultracluster.planning.capacity import OnDemand, OpenReservation, TargetedReservation, check_sold
@@ -104,7 +104,7 @@ class CapacityReservation(_Base):
             if isinstance(placement_group, str)
             else placement_group
         )
-        zone_id = bool(zones.ZONE_ID.fullmatch(zone))
+        zone_id = bool(ZONE_ID.fullmatch(zone))
         self.resource = ec2.CfnCapacityReservation(
             self,
             "Resource",

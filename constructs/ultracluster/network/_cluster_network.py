@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
-from ultracluster.catalogue.ec2 import zones
+from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
 
@@ -138,7 +138,7 @@ class ClusterNetwork(_Base):
             for argument, value in named
             if cdk.Token.is_unresolved(value)
         ]
-        if zones.is_local_zone(services_zone):
+        if is_local_zone(services_zone):
             problems.append(
                 f"services_zone must be an Availability Zone, got the Local Zone {services_zone}; "
                 "a Local Zone has neither NAT gateways nor Slurm controllers: name a zone of the region itself"

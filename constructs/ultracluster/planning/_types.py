@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -77,39 +77,29 @@ def _checkable(hint: Any) -> Any:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Literal:
         return str
-    if origin in (Union, UnionType):
-        return Union[tuple(_checkable(part) for part in parts)]  # noqa: UP007  # built at run time
-    if origin is Sequence:
-        return Sequence[_checkable(parts[0])]  # type: ignore[misc]
-    if origin is Mapping:
-        return Mapping[_checkable(parts[0]), _checkable(parts[1])]  # type: ignore[misc]
+    if origin in (Union, UnionType, Sequence, Mapping):
+        generic: Any = Union if origin is UnionType else origin
+        return generic[tuple(_checkable(part) for part in parts)]
     if getattr(hint, "_is_protocol", False):
-        return Annotated[Any, BeforeValidator(_interface(hint))]
+        return _validated(f"an {hint.__name__}", partial(_has_members, hint))
     # A dataclass checks its own fields.
-    return Annotated[Any, BeforeValidator(_record(hint))] if isinstance(hint, type) and is_dataclass(hint) else hint
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _validated(f"a {hint.__name__}", lambda value: isinstance(value, hint))
+    return hint
 
 
-def _record(kind: type) -> Callable[[object], object]:
-    """Return a validator for a dataclass, by its class only."""
-
+def _validated(expected: str, fits: Callable[[object], bool]) -> Any:
     def validate(value: object) -> object:
-        if not isinstance(value, kind):
-            raise PydanticCustomError("record", "Input should be a {kind}", {"kind": kind.__name__})
+        if not fits(value):
+            raise PydanticCustomError("kind", "Input should be {expected}", {"expected": expected})
         return value
 
-    return validate
+    return Annotated[Any, BeforeValidator(validate)]
 
 
-def _interface(protocol: type) -> Callable[[object], object]:
-    """Return a validator for an interface of the CDK, which `isinstance` cannot check: by its members."""
-    members = [member for member in dir(protocol) if not member.startswith("_")]
-
-    def validate(value: object) -> object:
-        if isinstance(value, _PLAIN) or not all(_has(value, member) for member in members):
-            raise PydanticCustomError("interface", "Input should be an {kind}", {"kind": protocol.__name__})
-        return value
-
-    return validate
+def _has_members(protocol: type, value: object) -> bool:
+    """Return True for a value with the members of an interface of the CDK, which `isinstance` cannot check."""
+    return not isinstance(value, _PLAIN) and all(_has(value, name) for name in dir(protocol) if name[0] != "_")
 
 
 def _has(value: object, member: str) -> bool:

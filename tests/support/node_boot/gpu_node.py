@@ -5,7 +5,7 @@ from pathlib import Path
 
 from support.node_boot import Node
 from ultracluster.boot import health_boot, scripts
-from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType, nvlink
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType, nvlinks
 
 P5EN = INSTANCE_TYPES["p5en.48xlarge"]
 BIN = "/usr/local/sbin/ultracluster-"
@@ -25,7 +25,7 @@ class GpuNode(Node):
         count = instance_type.gpus
         self.gpus(count)
         self.says("rows", "\n".join(f"00000000:{n}B:00.0, No, No" for n in range(count)))
-        links = "\n".join(f"\t Link {n}: 26.562 GB/s" for n in range(nvlink.nvlinks(instance_type)))
+        links = "\n".join(f"\t Link {n}: 26.562 GB/s" for n in range(nvlinks(instance_type)))
         model = instance_type.gpu_model
         self.says("nvlink", "\n".join(f"GPU {n}: NVIDIA {model} (UUID: GPU-{n})\n{links}" for n in range(count)))
         (self.root / "dev/shm").mkdir(parents=True)

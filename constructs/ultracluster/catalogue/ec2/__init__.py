@@ -1,18 +1,13 @@
 """Facts about EC2: instance types, GPUs, network cards, UltraServers, zones, quotas; each with source and date."""
 
-from ultracluster.catalogue.ec2 import _nccl_floors as nccl_floors
-from ultracluster.catalogue.ec2 import _nvlink as nvlink
-from ultracluster.catalogue.ec2 import _offerings as offerings
-from ultracluster.catalogue.ec2 import _quotas as quotas
 from ultracluster.catalogue.ec2 import _software as image_software
-from ultracluster.catalogue.ec2 import _zones as zones
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
 from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves
 from ultracluster.catalogue.ec2._instance_type import Architecture, InstanceType, Kind, NetworkCard, Purchase
 from ultracluster.catalogue.ec2._interfaces import LAYOUTS, Interface, Layout, addresses, check_interfaces, interfaces
-from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure
+from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure, nccl_figure
 from ultracluster.catalogue.ec2._nvlink import nvlinks
-from ultracluster.catalogue.ec2._offerings import OFFERED, READ_ON
+from ultracluster.catalogue.ec2._offerings import OFFERED, READ_ON, offered_in
 from ultracluster.catalogue.ec2._partitions import domain_of, partition_problem
 from ultracluster.catalogue.ec2._quotas import (
     INSTANCES_IN_CAPACITY_BLOCKS,
@@ -70,14 +65,11 @@ __all__ = [
     "interfaces",
     "is_local_zone",
     "moves",
-    "nccl_floors",
-    "nvlink",
+    "nccl_figure",
     "nvlinks",
-    "offerings",
+    "offered_in",
     "partition_problem",
-    "quotas",
     "region_of_zone",
     "ultraserver",
     "vcpu_quota",
-    "zones",
 ]

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from ultracluster.catalogue.ec2._gpus import GPUS
 from ultracluster.catalogue.ec2._instance_type import Architecture, InstanceType, Kind, NetworkCard, SoftwareFloor
@@ -57,85 +58,88 @@ _GB200_CARDS = (
 # p5, p5e: IP and EFA share the cards' bandwidth, so AWS's guide adds ENA on every fourth card only.
 _P5_ENA_CARDS = (4, 8, 12, 16, 20, 24, 28)
 
+
+def _gpu_type(name: str, *, gpu: str, **figures: Any) -> InstanceType:
+    """Return a GPU type; what most of them have in common is the default."""
+    defaults: dict[str, Any] = {
+        "architecture": "x86_64",
+        "ipv4_per_interface": 50,
+        "purchase": ("on-demand", "spot", "capacity-block"),
+        "source": _SOURCE,
+    }
+    return InstanceType(name=name, gpu=GPUS[gpu], gpu_model=gpu.split()[0], read_on=_READ, **{**defaults, **figures})
+
+
 _GPU_TYPES = (
-    InstanceType(
-        name="p4d.24xlarge", architecture="x86_64", cpu="Intel Xeon 8275CL", vcpus=96, cores=48, memory_gib=1152,
-        gpus=8, gpu=GPUS["A100"], gpu_model="A100", nvlink_domain=8, nvme=(8, 1000),
-        cards=_cards(4, 15, 100, 100), max_efa=4, efa_gbps=400, efa_generation=1, ipv4_per_interface=50,
+    _gpu_type(
+        "p4d.24xlarge", cpu="Intel Xeon 8275CL", vcpus=96, cores=48, memory_gib=1152,
+        gpus=8, gpu="A100", nvlink_domain=8, nvme=(8, 1000),
+        cards=_cards(4, 15, 100, 100), max_efa=4, efa_gbps=400, efa_generation=1,
         gpudirect_rdma=True, gpudirect_storage=False, ebs_gbps=19,
-        purchase=("on-demand", "spot", "capacity-block"), source=_SOURCE, read_on=_READ,
     ),
-    InstanceType(
-        name="p4de.24xlarge", architecture="x86_64", cpu="Intel Xeon 8275CL", vcpus=96, cores=48, memory_gib=1152,
-        gpus=8, gpu=GPUS["A100 80GB"], gpu_model="A100", nvlink_domain=8, nvme=(8, 1000),
-        cards=_cards(4, 15, 100, 100), max_efa=4, efa_gbps=400, efa_generation=1, ipv4_per_interface=50,
+    _gpu_type(
+        "p4de.24xlarge", cpu="Intel Xeon 8275CL", vcpus=96, cores=48, memory_gib=1152,
+        gpus=8, gpu="A100 80GB", nvlink_domain=8, nvme=(8, 1000),
+        cards=_cards(4, 15, 100, 100), max_efa=4, efa_gbps=400, efa_generation=1,
         gpudirect_rdma=True, gpudirect_storage=False, ebs_gbps=19,
-        purchase=("on-demand", "spot", "capacity-block"), source=_SOURCE, read_on=_READ,
     ),
-    InstanceType(
-        name="p5.4xlarge", architecture="x86_64", cpu="AMD EPYC 7R13", vcpus=16, cores=8, memory_gib=256,
-        gpus=1, gpu=GPUS["H100"], gpu_model="H100", nvlink_domain=1, nvme=(1, 3800),
+    _gpu_type(
+        "p5.4xlarge", cpu="AMD EPYC 7R13", vcpus=16, cores=8, memory_gib=256,
+        gpus=1, gpu="H100", nvlink_domain=1, nvme=(1, 3800),
         cards=_cards(1, 4, 100, 100), max_efa=1, efa_gbps=100, efa_generation=2, ipv4_per_interface=30,
         gpudirect_rdma=False, lustre_efa_interfaces=1, gpudirect_storage=False, ebs_gbps=10,
-        purchase=("on-demand", "spot", "capacity-block"),
-        software=_software("530", "12.1", "1.43.1", "2.3", "2.18.3"), source=_SOURCE, read_on=_READ,
+        software=_software("530", "12.1", "1.43.1", "2.3", "2.18.3"),
     ),
-    InstanceType(
-        name="p5.48xlarge", architecture="x86_64", cpu="AMD EPYC 7R13", vcpus=192, cores=96, memory_gib=2048,
-        gpus=8, gpu=GPUS["H100"], gpu_model="H100", nvlink_domain=8, nvme=(8, 3800),
-        cards=_cards(32, 2, 100, 100), max_efa=32, efa_gbps=3200, efa_generation=2, ipv4_per_interface=50,
+    _gpu_type(
+        "p5.48xlarge", cpu="AMD EPYC 7R13", vcpus=192, cores=96, memory_gib=2048,
+        gpus=8, gpu="H100", nvlink_domain=8, nvme=(8, 3800),
+        cards=_cards(32, 2, 100, 100), max_efa=32, efa_gbps=3200, efa_generation=2,
         extra_ena_cards=_P5_ENA_CARDS, gpudirect_rdma=True,
         lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=80,
-        purchase=("on-demand", "spot", "capacity-block"),
-        software=_software("530", "12.1", "1.24.1", "2.3", "2.18.3"), source=_SOURCE, read_on=_READ,
+        software=_software("530", "12.1", "1.24.1", "2.3", "2.18.3"),
     ),
-    InstanceType(
-        name="p5e.48xlarge", architecture="x86_64", cpu="AMD EPYC 7R13", vcpus=192, cores=96, memory_gib=2048,
-        gpus=8, gpu=GPUS["H200"], gpu_model="H200", nvlink_domain=8, nvme=(8, 3800),
-        cards=_cards(32, 2, 100, 100), max_efa=32, efa_gbps=3200, efa_generation=2, ipv4_per_interface=50,
+    _gpu_type(
+        "p5e.48xlarge", cpu="AMD EPYC 7R13", vcpus=192, cores=96, memory_gib=2048,
+        gpus=8, gpu="H200", nvlink_domain=8, nvme=(8, 3800),
+        cards=_cards(32, 2, 100, 100), max_efa=32, efa_gbps=3200, efa_generation=2,
         extra_ena_cards=_P5_ENA_CARDS, gpudirect_rdma=True,
         lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=80,
-        purchase=("on-demand", "spot", "capacity-block"),
-        software=_software("550", "12.1", "1.24.1", "2.3", "2.18.3"), source=_SOURCE, read_on=_READ,
+        software=_software("550", "12.1", "1.24.1", "2.3", "2.18.3"),
     ),
-    InstanceType(
-        name="p5en.48xlarge", architecture="x86_64", cpu="Intel Sapphire Rapids", vcpus=192, cores=96,
-        memory_gib=2048, gpus=8, gpu=GPUS["H200"], gpu_model="H200", nvlink_domain=8, nvme=(8, 3800),
-        cards=_cards(16, 4, 200, 200), max_efa=16, efa_gbps=3200, efa_generation=3, ipv4_per_interface=50,
+    _gpu_type(
+        "p5en.48xlarge", cpu="Intel Sapphire Rapids", vcpus=192, cores=96,
+        memory_gib=2048, gpus=8, gpu="H200", nvlink_domain=8, nvme=(8, 3800),
+        cards=_cards(16, 4, 200, 200), max_efa=16, efa_gbps=3200, efa_generation=3,
         gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=100,
-        purchase=("on-demand", "spot", "capacity-block"),
-        software=_software("550", "12.1", "1.24.1", "2.3", "2.18.3"), source=_SOURCE, read_on=_READ,
+        software=_software("550", "12.1", "1.24.1", "2.3", "2.18.3"),
     ),
-    InstanceType(
-        name="p6-b200.48xlarge", architecture="x86_64", cpu="Intel Emerald Rapids", vcpus=192, cores=96,
-        memory_gib=2048, gpus=8, gpu=GPUS["B200"], gpu_model="B200", nvlink_domain=8, nvme=(8, 3800),
-        cards=_cards(8, 4, 200, 400), max_efa=8, efa_gbps=3200, efa_generation=4, ipv4_per_interface=50,
+    _gpu_type(
+        "p6-b200.48xlarge", cpu="Intel Emerald Rapids", vcpus=192, cores=96,
+        memory_gib=2048, gpus=8, gpu="B200", nvlink_domain=8, nvme=(8, 3800),
+        cards=_cards(8, 4, 200, 400), max_efa=8, efa_gbps=3200, efa_generation=4,
         gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=True, ebs_gbps=100,
-        purchase=("on-demand", "spot", "capacity-block"),
-        software=_software("570", "12.8", "1.41.0", "2.5", "2.26.2-1"), source=_SOURCE, read_on=_READ,
+        software=_software("570", "12.8", "1.41.0", "2.5", "2.26.2-1"),
     ),
-    InstanceType(
-        name="p6-b300.48xlarge", architecture="x86_64", cpu="Intel Emerald Rapids", vcpus=192, cores=96,
-        memory_gib=4096, gpus=8, gpu=GPUS["B300"], gpu_model="B300", nvlink_domain=8, nvme=(8, 3800),
-        cards=_B300_CARDS, max_efa=16, efa_gbps=6400, efa_generation=4, ipv4_per_interface=50,
+    _gpu_type(
+        "p6-b300.48xlarge", cpu="Intel Emerald Rapids", vcpus=192, cores=96,
+        memory_gib=4096, gpus=8, gpu="B300", nvlink_domain=8, nvme=(8, 3800),
+        cards=_B300_CARDS, max_efa=16, efa_gbps=6400, efa_generation=4,
         gpudirect_rdma=True, lustre_efa_interfaces=16, gpudirect_storage=True, ebs_gbps=100,
-        purchase=("on-demand", "spot", "capacity-block"),
-        software=_software("580", "13.0", "1.44.0", "2.5", "2.28.3"), source=_SOURCE, read_on=_READ,
+        software=_software("580", "13.0", "1.44.0", "2.5", "2.28.3"),
     ),
     # EFA installer: EC2's guide says 1.41.0, the DLAMI's page on P6 1.42.0; the newer one counts.
     # EFA cards: four of 400 Gbit/s, one per GPU; the guide's other choice is eight of 200 on odd cards. Extra ENA on
     # even cards takes bandwidth from the EFA device it is paired with. EFA generation: EC2's guide says v3, AWS's
     # launch posts say v4; left open, for nothing depends on it.
-    InstanceType(
-        name="p6e-gb200.36xlarge", architecture="arm64", cpu="NVIDIA Grace", vcpus=144, cores=144, memory_gib=960,
-        gpus=4, gpu=GPUS["GB200"], gpu_model="GB200", nvlink_domain=72, nvme=(3, 7500),
-        cards=_GB200_CARDS, max_efa=16, efa_gbps=1600, efa_generation=None, ipv4_per_interface=50,
+    _gpu_type(
+        "p6e-gb200.36xlarge", architecture="arm64", cpu="NVIDIA Grace", vcpus=144, cores=144, memory_gib=960,
+        gpus=4, gpu="GB200", nvlink_domain=72, nvme=(3, 7500),
+        cards=_GB200_CARDS, max_efa=16, efa_gbps=1600, efa_generation=None,
         efa_cards=(1, 5, 9, 13), extra_ena_cards=(),
         gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=False, ebs_gbps=60,
         purchase=("capacity-block",), placement_strategies=(), ultraservers=tuple(ULTRASERVERS.values()),
         software=_software("570", "12.8", "1.42.0", "2.5", "2.26.2-1"),
         source=f"{_TABLES}; {_EFA}; https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html",
-        read_on=_READ,
     ),
 )  # fmt: skip
 

@@ -37,56 +37,22 @@ _RESET = (46, 48, 62, 64, 74, 95, 109, 110, 119, 120, 136, 140, 143, 155, 156, 1
 # recovery action has changed. 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it.
 _WATCH = (
     *(37, 38, 44, 63, 66, 67, 78, 92, 93, 106, 107, 121, 137, 141),
-    *(144, 145, 146, 147, 148, 149, 150, 152, 153, 154, 157, 159, 160, 161),
+    *(*range(144, 151), 152, 153, 154, 157, 159, 160, 161),
 )
 # NVIDIA: RESTART_APP, and 43 and 45, which follow from a job that was stopped.
 _APPLICATION = (
-    *(
-        8,
-        11,
-        13,
-        25,
-        31,
-        32,
-        39,
-        40,
-        41,
-        43,
-        45,
-        60,
-        68,
-        69,
-        70,
-        71,
-        72,
-        75,
-        76,
-        77,
-        80,
-        82,
-        83,
-        84,
-        85,
-        86,
-        88,
-        89,
-        94,
-    ),
-    *(96, 97, 98, 99, 100, 101, 102, 103, 104, 105, *range(126, 136), 139),
+    *(8, 11, 13, 25, 31, 32, 39, 40, 41, 43, 45, 60, *range(68, 73), 75, 76, 77),
+    *(80, *range(82, 87), 88, 89, 94, *range(96, 106), *range(126, 136), 139),
 )
 
 #: Code -> what follows. A code that is not here has no published advice: treat it as `WATCH`.
 XIDS: Mapping[int, XidPolicy] = MappingProxyType(
     dict(
         sorted(
-            (code, policy)
-            for policy, codes in (
-                (XidPolicy.FATAL, _FATAL),
-                (XidPolicy.RESET, _RESET),
-                (XidPolicy.WATCH, _WATCH),
-                (XidPolicy.APPLICATION, _APPLICATION),
-            )
-            for code in codes
+            dict.fromkeys(_FATAL, XidPolicy.FATAL).items()
+            | dict.fromkeys(_RESET, XidPolicy.RESET).items()
+            | dict.fromkeys(_WATCH, XidPolicy.WATCH).items()
+            | dict.fromkeys(_APPLICATION, XidPolicy.APPLICATION).items()
         )
     )
 )

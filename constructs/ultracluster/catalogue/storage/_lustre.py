@@ -70,9 +70,13 @@ VERSION_OF_METADATA = "2.15"
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-21)
 VERSIONS_OF_CLIENTS = ("2.12", "2.15")
 
-# Data repository associations of one file system.
-# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html (read 2026-11-20)
-MOST_ASSOCIATIONS = 8
+# Throughput of one client in Gbit/s: over TCP, with EFA as without; over TCP from one storage server; over EFA. See
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html, Throughput to individual client instances
+# (read 2026-11-21).
+TCP_GBPS = 100
+TCP_GBPS_PER_SERVER = 5
+EFA_GBPS = 700
+EFA_GPUDIRECT_GBPS = 1200
 
 
 def tier(mb_per_s_per_tib: int) -> LustreTier:
@@ -96,11 +100,6 @@ def tier(mb_per_s_per_tib: int) -> LustreTier:
         efa_step_gib=last.efa_step_gib * last.mb_per_s_per_tib // mb_per_s_per_tib,
         usd_per_gb_month=None,
     )
-
-
-def next_capacity(tier: LustreTier, *, efa: bool, gib: float) -> int:
-    """Return the smallest valid capacity of a tier, in GiB, that is at least `gib`."""
-    return next_step(tier.efa_step_gib, gib) if efa else next_capacity_without_efa(gib)
 
 
 def growth_step_gib(*, storage_type: str, mb_per_s_per_tib: int | None, efa: bool) -> int | None:

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from ultracluster.catalogue.ec2 import INSTANCES_IN_CAPACITY_BLOCKS, PCS_NODE_GROUPS_PER_CLUSTER, offerings
+from ultracluster.catalogue.ec2 import (
+    INSTANCES_IN_CAPACITY_BLOCKS,
+    OFFERED,
+    PCS_NODE_GROUPS_PER_CLUSTER,
+    READ_ON,
+    offered_in,
+)
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
@@ -94,17 +100,17 @@ def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     unknown = dict.fromkeys(
         (group.instance_type.name, group.zone)
         for group in groups
-        if group.zone not in offerings.OFFERED.get(group.instance_type.name, (group.zone,))
+        if group.zone not in OFFERED.get(group.instance_type.name, (group.zone,))
     )
     if not unknown:
         return
     words = []
     for name, zone in unknown:
-        near = offerings.offered_in(name, zone.split("-")[0])
+        near = offered_in(name, zone.split("-")[0])
         words.append(f"{name} in {zone}" + (f" (but in {_list(near)})" if near else ""))
     yield (
         _NOT_OFFERED,
-        f"not known to be offered on {offerings.READ_ON}: {'; '.join(words)}; ask: aws ec2 "
+        f"not known to be offered on {READ_ON}: {'; '.join(words)}; ask: aws ec2 "
         "describe-instance-type-offerings --location-type availability-zone-id",
     )
 
@@ -172,12 +178,12 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         for group in cluster.node_groups
         if isinstance(group.capacity, OnDemand | OpenReservation | Spot) and group.instance_type.gpus
     ]
-    needs = [need for need in vcpu_needs(fresh) if need.vcpus > need.quota.default]
+    needs = {quota: vcpus for quota, vcpus in vcpu_needs(fresh).items() if vcpus > quota.default}
     if needs:
-        words = [f"{need.vcpus:,} of {need.quota.name} ({need.quota.code})" for need in needs]
+        words = [f"{vcpus:,} of {quota.name} ({quota.code})" for quota, vcpus in needs.items()]
         yield (
             _VCPU_QUOTA,
-            f"the nodes take these vCPUs of quotas that a new account has at {needs[0].quota.default}: "
+            f"the nodes take these vCPUs of quotas that a new account has at {next(iter(needs)).default}: "
             f"{'; '.join(words)}; have them raised before you deploy",
         )
     blocks = sum(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import permutations
 
-from ultracluster.catalogue.storage import MOST_BACKUP_DAYS, MOST_CLIENT_RANGES
+from ultracluster.catalogue.storage import openzfs
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import home_size
 from ultracluster.clusterfile._problems import Path, Problem, field_name
@@ -24,8 +24,8 @@ def check_home(draft: Draft) -> Iterator[Problem]:
     home = draft.storage.home
     if home is None:
         return
-    if home.backups.days not in range(1, MOST_BACKUP_DAYS + 1):
-        message = f"daily backups are kept for whole days, 1 d to {MOST_BACKUP_DAYS} d, got {home.backups}"
+    if home.backups.days not in range(1, openzfs.MOST_BACKUP_DAYS + 1):
+        message = f"daily backups are kept for whole days, 1 d to {openzfs.MOST_BACKUP_DAYS} d, got {home.backups}"
         yield _BACKUPS((*_PATH, "backups"), message)
     yield from until_invalid(_check_clients(home, draft))
     # The rule of the region is acceptable, so errors that every region has are of the other rule.
@@ -57,8 +57,8 @@ def _check_clients(home: Home, draft: Draft) -> Iterator[Problem]:
             )
             yield _CLIENTS(_PATH, message, at_key=True)
         return
-    if not 1 <= len(home.clients) <= MOST_CLIENT_RANGES:
-        message = f"must hold 1 to {MOST_CLIENT_RANGES} ranges of addresses, got {len(home.clients)}"
+    if not 1 <= len(home.clients) <= openzfs.MOST_CLIENT_RANGES:
+        message = f"must hold 1 to {openzfs.MOST_CLIENT_RANGES} ranges of addresses, got {len(home.clients)}"
         yield _CLIENTS(path, message)
     elif nodes is not None and not any(range.overlaps(nodes) for range in home.clients):
         whose = "the VPC" if network.existing is None else network.existing.subnet

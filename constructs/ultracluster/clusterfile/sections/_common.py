@@ -8,8 +8,8 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from ultracluster.boot import check_mount_path, paths
+from ultracluster.catalogue.ec2 import REGIONS, ZONE_ID, region_of_zone
 from ultracluster.catalogue.ec2 import Architecture as ArchitectureWord
-from ultracluster.catalogue.ec2 import zones
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _quantities as q
 from ultracluster.clusterfile._problems import shown
@@ -57,18 +57,18 @@ def region(value: object) -> str:
     zone = _ZONE_NAME.fullmatch(result)
     if zone:
         raise ValueError(f"must be a region, got the name of a zone, {shown(result)}; write region: {zone['region']}")
-    if inside := zones.region_of_zone(result):
+    if inside := region_of_zone(result):
         raise ValueError(
             f"must be a region, got the id of a zone, {shown(result)}; write region: {inside} and zone: {result}"
         )
-    hint = w.did_you_mean(result, sorted(zones.REGIONS.values())).strip()
+    hint = w.did_you_mean(result, sorted(REGIONS.values())).strip()
     raise ValueError(f"must be a region, such as us-east-2, got {shown(result)}" + (f"; {hint}" if hint else ""))
 
 
 def zone_id(value: object) -> str:
     """Parse the id of a zone; a zone's name is not one."""
     result = w.text(value, "the id of a zone, such as use2-az1")
-    if zones.ZONE_ID.fullmatch(result):
+    if ZONE_ID.fullmatch(result):
         return result
     named = _ZONE_NAME.fullmatch(result)
     where = named["region"] if named else "REGION"
@@ -178,7 +178,7 @@ def _tag_name(value: object) -> str:
 
 Name = Annotated[str, w.parsed(_name, pcs.CLUSTER_NAME, "llama")]
 Region = Annotated[str, w.parsed(region, REGION, "us-east-2")]
-ZoneId = Annotated[str, w.parsed(zone_id, zones.ZONE_ID, "use2-az1")]
+ZoneId = Annotated[str, w.parsed(zone_id, ZONE_ID, "use2-az1")]
 Account = Annotated[
     str,
     Word(

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from ultracluster.boot import BUNDLE_URL, SHA256, paths
-from ultracluster.catalogue.storage import BUCKET_NAME, READ_CACHE_MODES, repositories
 from ultracluster.catalogue.storage import lustre as facts
+from ultracluster.catalogue.storage import lustre_intelligent_tiering, repositories, s3
 from ultracluster.clusterfile import _quantities as q
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
@@ -24,7 +24,7 @@ from ultracluster.planning.lustre import (
 )
 
 # USER_PROVISIONED is what a size means.
-_READ_CACHES = tuple(mode for mode in READ_CACHE_MODES if mode != "USER_PROVISIONED")
+_READ_CACHES = tuple(mode for mode in lustre_intelligent_tiering.READ_CACHE_MODES if mode != "USER_PROVISIONED")
 # Every path of a mount, and the whole file system.
 _LINK_PATH = re.compile(f"{paths.MOUNT.pattern}|/", re.ASCII)
 
@@ -121,7 +121,7 @@ Sha256 = Annotated[
     ),
 ]
 LinkPath = Annotated[str, w.parsed(_link_path, _LINK_PATH, "/data")]
-LinkedBucket = Annotated[str, w.parsed(_linked_bucket, BUCKET_NAME, "my-datasets")]
+LinkedBucket = Annotated[str, w.parsed(_linked_bucket, s3.BUCKET_NAME, "my-datasets")]
 LinkPrefix = Annotated[
     str,
     w.parsed(lambda value: w.text(value, "a prefix of the bucket, such as tokens"), r"^[^\r\n]*$", "tokens"),

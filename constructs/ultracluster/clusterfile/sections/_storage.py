@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag
 
-from ultracluster.catalogue.storage import BACKUP_DAYS, BUCKET_NAME, DEPLOYMENTS
-from ultracluster.catalogue.storage import DeploymentType as HomeDeploymentType
+from ultracluster.catalogue.storage import openzfs, s3
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
@@ -15,7 +14,7 @@ from ultracluster.clusterfile.sections._section import Section
 from ultracluster.planning.s3 import existing_bucket_problems
 
 # With nodes in one zone a home in two is paid twice, and needs a second subnet.
-_DEPLOYMENTS = tuple(word for word, sold in DEPLOYMENTS.items() if sold.zones == 1)
+_DEPLOYMENTS = tuple(word for word, sold in openzfs.DEPLOYMENTS.items() if sold.zones == 1)
 _BUCKET_FORMS = "true, false, or an existing bucket as {existing: my-datasets}"
 
 
@@ -39,7 +38,7 @@ def _whether(value: object) -> bool:
 class ExistingBucket(Section):
     """An existing bucket."""
 
-    name: Annotated[str, w.parsed(_bucket_name, BUCKET_NAME, "my-datasets")] = Field(
+    name: Annotated[str, w.parsed(_bucket_name, s3.BUCKET_NAME, "my-datasets")] = Field(
         alias="existing", description="Its name."
     )
     key: t.KeyArn | None = Field(
@@ -47,7 +46,9 @@ class ExistingBucket(Section):
     )
 
 
-HomeDeployment = Annotated[HomeDeploymentType, w.choice(_DEPLOYMENTS, "a deployment of FSx for OpenZFS in one zone")]
+HomeDeployment = Annotated[
+    openzfs.DeploymentType, w.choice(_DEPLOYMENTS, "a deployment of FSx for OpenZFS in one zone")
+]
 #: Left out of the path of an error.
 DATA_BUCKET_TAGS = ("<flag>", "<existing>")
 DataBucket = Annotated[
@@ -79,7 +80,8 @@ class Home(Section):
         default=None, description="Deployment type, fixed for its life. Default: two servers in one zone."
     )
     backups: t.Duration = Field(
-        default=Duration.parse(f"{BACKUP_DAYS} d"), description="For how long daily backups are kept, 1 d to 90 d."
+        default=Duration.parse(f"{openzfs.BACKUP_DAYS} d"),
+        description="For how long daily backups are kept, 1 d to 90 d.",
     )
     mount: t.HomePath = Field(default="/home", description="Where nodes mount it.")
     clients: tuple[t.Cidr, ...] | None = Field(

@@ -1,6 +1,6 @@
 """Purchase options, placement, UltraServers, machine images and vCPU quotas."""
 
-from ultracluster.planning.capacity._domains import Domains, domains_for, segment
+from ultracluster.planning.capacity._domains import domains_for, segment
 from ultracluster.planning.capacity._image import VERSION, Image, check_image
 from ultracluster.planning.capacity._placement import STRATEGIES, NamedGroup, PlacementOption, Strategy, placement
 from ultracluster.planning.capacity._purchase import Purchase, Service, check_sold, purchase
@@ -12,7 +12,6 @@ from ultracluster.planning.capacity._purchase_options import (
     OnDemand,
     OpenReservation,
     ReservationGroup,
-    Reserved,
     Spot,
     TargetedReservation,
     TrainingPlan,
@@ -25,7 +24,7 @@ from ultracluster.planning.capacity._reservation_ids import (
     is_token,
 )
 from ultracluster.planning.capacity._scaling import check_count, check_static_nodes, static_nodes, waits
-from ultracluster.planning.capacity._vcpus import VcpuNeed, vcpu_needs
+from ultracluster.planning.capacity._vcpus import vcpu_needs
 
 __all__ = [
     "STRATEGIES",
@@ -33,7 +32,6 @@ __all__ = [
     "Block",
     "Capacity",
     "CapacityBlock",
-    "Domains",
     "Image",
     "InterruptibleReservation",
     "NamedGroup",
@@ -42,14 +40,12 @@ __all__ = [
     "PlacementOption",
     "Purchase",
     "ReservationGroup",
-    "Reserved",
     "Service",
     "Spot",
     "Strategy",
     "TargetedReservation",
     "TrainingPlan",
     "UltraServerBlock",
-    "VcpuNeed",
     "check_count",
     "check_group_arn",
     "check_image",

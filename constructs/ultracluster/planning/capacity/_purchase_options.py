@@ -18,6 +18,7 @@ class _Option:
 
     __slots__ = ()
 
+    instances: ClassVar[int | None] = None
     #: A placement group is created for this capacity by default.
     makes_placement_group: ClassVar[bool] = False
     #: EC2 accepts a placement group with this capacity.
@@ -26,7 +27,15 @@ class _Option:
     @property
     def max_instances(self) -> int | None:
         """Most instances that it holds, or None if not known or not bounded."""
-        return None
+        return self.instances
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if problems := self._problems():
+            raise ValueError("; ".join(problems))
+
+    def _problems(self) -> list[str]:
+        return []
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,23 +72,13 @@ class _ById(_Option):
     """One reservation, named by its id."""
 
     reservation_id: str
-    instances: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        if problems := self._problems():
-            raise ValueError("; ".join(problems))
+    instances: int | None = None  # type: ignore[misc]  # a field, where other options have a default
 
     def _problems(self) -> list[str]:
         problems = [] if is_token(self.reservation_id) else check_reservation_id(self.reservation_id)
         if self.instances is not None and self.instances < 1:
             problems.append(f"instances must be at least 1, got {self.instances}")
         return problems
-
-    @property
-    def max_instances(self) -> int | None:
-        """Most instances that it holds, or None if not known."""
-        return self.instances
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,10 +147,8 @@ class ReservationGroup(_Option):
 
     arn: str
 
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        if not is_token(self.arn) and (problems := check_group_arn(self.arn)):
-            raise ValueError(problems[0])
+    def _problems(self) -> list[str]:
+        return [] if is_token(self.arn) else check_group_arn(self.arn)
 
     @property
     def word(self) -> str:
@@ -265,10 +262,8 @@ class TrainingPlan(_Option):
 
     arn: str
 
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        if not is_token(self.arn) and (problems := check_training_plan_arn(self.arn)):
-            raise ValueError(problems[0])
+    def _problems(self) -> list[str]:
+        return [] if is_token(self.arn) else check_training_plan_arn(self.arn)
 
     @property
     def word(self) -> str:

@@ -1,32 +1,12 @@
 """vCPUs of nodes in the quotas of EC2."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import InstanceType, VcpuQuota, vcpu_quota
-from ultracluster.planning.capacity._purchase_options import (
-    Capacity,
-    CapacityBlock,
-    Spot,
-    TrainingPlan,
-    UltraServerBlock,
-)
+from ultracluster.planning.capacity._purchase_options import Block, Capacity, Spot, TrainingPlan
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VcpuNeed:
-    """vCPUs of nodes in one quota.
-
-    Args:
-        quota: The quota.
-        vcpus: vCPUs of the nodes.
-    """
-
-    quota: VcpuQuota
-    vcpus: int
-
-
-def vcpu_needs(nodes: Iterable[tuple[InstanceType, Capacity, int]]) -> list[VcpuNeed]:
+def vcpu_needs(nodes: Iterable[tuple[InstanceType, Capacity, int]]) -> dict[VcpuQuota, int]:
     """Return the vCPUs of nodes by quota, in the order of the nodes.
 
     Capacity Blocks count against none; reservations count as on-demand instances, used or not.
@@ -38,8 +18,8 @@ def vcpu_needs(nodes: Iterable[tuple[InstanceType, Capacity, int]]) -> list[Vcpu
     """
     needs: dict[VcpuQuota, int] = {}
     for record, capacity, count in nodes:
-        if isinstance(capacity, CapacityBlock | UltraServerBlock | TrainingPlan):
+        if isinstance(capacity, Block | TrainingPlan):
             continue
         quota = vcpu_quota(record.name, "spot" if isinstance(capacity, Spot) else "on-demand")
         needs[quota] = needs.get(quota, 0) + count * record.vcpus
-    return [VcpuNeed(quota=quota, vcpus=vcpus) for quota, vcpus in needs.items()]
+    return needs

@@ -2,18 +2,7 @@
 
 from dataclasses import dataclass
 
-from ultracluster.catalogue.storage import (
-    DEPLOYMENTS,
-    FULL_PERCENT,
-    IOPS_PER_GIB,
-    LARGEST_GIB,
-    SMALLEST_GIB,
-    DeploymentType,
-    OpenZfsDeployment,
-    connections,
-    sold_in,
-    transfer_bytes,
-)
+from ultracluster.catalogue.storage import openzfs as facts
 from ultracluster.planning import check_types
 
 #: TCP connections of one client (`nconnect`). Four let 2,048 nodes, the most that AWS PCS manages in a cluster, mount
@@ -37,33 +26,33 @@ class OpenZfsSize:
         reasons: Reasons of the choice, in sentences.
     """
 
-    deployment_type: DeploymentType
+    deployment_type: facts.DeploymentType
     capacity_gib: int
     throughput_mb_per_s: int
     iops: int | None
     reasons: tuple[str, ...]
 
     @property
-    def deployment(self) -> OpenZfsDeployment:
+    def deployment(self) -> facts.OpenZfsDeployment:
         """Facts of the deployment type."""
-        return DEPLOYMENTS[self.deployment_type]
+        return facts.DEPLOYMENTS[self.deployment_type]
 
     @property
     def most_clients(self) -> int:
         """Nodes that can mount it at once."""
-        return connections(self.throughput_mb_per_s) // CONNECTIONS_PER_CLIENT
+        return facts.connections(self.throughput_mb_per_s) // CONNECTIONS_PER_CLIENT
 
     @property
     def transfer_bytes(self) -> int:
         """Bytes of one read or write of a client, at most."""
-        return transfer_bytes(self.throughput_mb_per_s)
+        return facts.transfer_bytes(self.throughput_mb_per_s)
 
 
 def size_openzfs(
     *,
     region: str | None = None,
     clients: int = 1,
-    deployment_type: DeploymentType | None = None,
+    deployment_type: facts.DeploymentType | None = None,
     capacity_gib: int = CAPACITY_GIB,
     throughput_mb_per_s: int | None = None,
     iops: int | None = None,
@@ -87,30 +76,30 @@ def size_openzfs(
     given = {"clients": clients, "capacity_gib": capacity_gib, "throughput_mb_per_s": throughput_mb_per_s, "iops": iops}
     check_types(size_openzfs, given)
     problems = []
-    if deployment_type is not None and deployment_type not in DEPLOYMENTS:
-        raise ValueError(f"the deployment type must be one of {', '.join(DEPLOYMENTS)}, got {deployment_type!r}")
+    if deployment_type is not None and deployment_type not in facts.DEPLOYMENTS:
+        raise ValueError(f"the deployment type must be one of {', '.join(facts.DEPLOYMENTS)}, got {deployment_type!r}")
     chosen, why = (deployment_type, "You chose it.") if deployment_type else _deployment_type(region)
-    sold = DEPLOYMENTS[chosen]
-    if region and not sold_in(chosen, region):
-        others = ", ".join(other for other in DEPLOYMENTS if sold_in(other, region))
+    sold = facts.DEPLOYMENTS[chosen]
+    if region and not facts.sold_in(chosen, region):
+        others = ", ".join(other for other in facts.DEPLOYMENTS if facts.sold_in(other, region))
         problems.append(f"{region} does not sell {chosen}; take one of {others}")
-    if not SMALLEST_GIB <= capacity_gib <= LARGEST_GIB:
-        problems.append(f"the capacity must be {SMALLEST_GIB} to {LARGEST_GIB:,} GiB, got {capacity_gib:,}")
-    least_iops = min(IOPS_PER_GIB * capacity_gib, sold.most_iops)
+    if not facts.SMALLEST_GIB <= capacity_gib <= facts.LARGEST_GIB:
+        problems.append(f"the capacity must be {facts.SMALLEST_GIB} to {facts.LARGEST_GIB:,} GiB, got {capacity_gib:,}")
+    least_iops = min(facts.IOPS_PER_GIB * capacity_gib, sold.most_iops)
     if iops is not None and not least_iops <= iops <= sold.most_iops:
         problems.append(
-            f"the IOPS of {capacity_gib:,} GiB must be {least_iops:,} ({IOPS_PER_GIB} for each GiB) to "
+            f"the IOPS of {capacity_gib:,} GiB must be {least_iops:,} ({facts.IOPS_PER_GIB} for each GiB) to "
             f"{sold.most_iops:,}, got {iops:,}"
         )
     throughput = throughput_mb_per_s or _throughput(sold, clients)
     if throughput not in sold.throughput_mb_per_s:
         steps = ", ".join(f"{step:,}" for step in sold.throughput_mb_per_s)
         problems.append(f"the throughput of {chosen} must be one of {steps} MB/s, got {throughput:,}")
-    most = connections(throughput) // CONNECTIONS_PER_CLIENT
+    most = facts.connections(throughput) // CONNECTIONS_PER_CLIENT
     if clients > most:
         problems.append(
-            f"a server of {throughput:,} MB/s takes {connections(throughput):,} connections, {CONNECTIONS_PER_CLIENT} "
-            f"of each client, so {most:,} clients, got {clients:,}; " + _way_out(sold, clients)
+            f"a server of {throughput:,} MB/s takes {facts.connections(throughput):,} connections, "
+            f"{CONNECTIONS_PER_CLIENT} of each client, so {most:,} clients, got {clients:,}; {_way_out(sold, clients)}"
         )
     if problems:
         raise ValueError("; ".join(problems))
@@ -121,18 +110,18 @@ def size_openzfs(
         iops=iops,
         reasons=(
             f"{chosen}: {why}",
-            f"{capacity_gib:,} GiB: keep it below {FULL_PERCENT} %, {capacity_gib * FULL_PERCENT // 100:,} GiB; it "
-            "grows in place and never shrinks.",
+            f"{capacity_gib:,} GiB: keep it below {facts.FULL_PERCENT} %, "
+            f"{capacity_gib * facts.FULL_PERCENT // 100:,} GiB; it grows in place and never shrinks.",
             f"{throughput:,} MB/s, which take {most:,} nodes; it changes in place.",
         ),
     )
 
 
-def _deployment_type(region: str | None) -> tuple[DeploymentType, str]:
+def _deployment_type(region: str | None) -> tuple[facts.DeploymentType, str]:
     two_servers = "two servers, for a home that is away for half an hour stops every login and every job script"
-    if region is None or sold_in("SINGLE_AZ_HA_2", region):
+    if region is None or facts.sold_in("SINGLE_AZ_HA_2", region):
         return "SINGLE_AZ_HA_2", f"{two_servers}; one zone, like the nodes."
-    if sold_in("SINGLE_AZ_HA_1", region):
+    if facts.sold_in("SINGLE_AZ_HA_1", region):
         return "SINGLE_AZ_HA_1", f"{two_servers}; {region} sells no second generation."
     return (
         "SINGLE_AZ_1",
@@ -140,14 +129,14 @@ def _deployment_type(region: str | None) -> tuple[DeploymentType, str]:
     )
 
 
-def _throughput(sold: OpenZfsDeployment, clients: int) -> int:
+def _throughput(sold: facts.OpenZfsDeployment, clients: int) -> int:
     # 64 MB/s are left out: that server has 2 GB of memory, and takes no more than 256 KiB at a time.
     steps = [step for step in sold.throughput_mb_per_s if step >= 128]
-    return next((step for step in steps if connections(step) >= clients * CONNECTIONS_PER_CLIENT), steps[-1])
+    return next((step for step in steps if facts.connections(step) >= clients * CONNECTIONS_PER_CLIENT), steps[-1])
 
 
-def _way_out(sold: OpenZfsDeployment, clients: int) -> str:
+def _way_out(sold: facts.OpenZfsDeployment, clients: int) -> str:
     larger = _throughput(sold, clients)
-    if connections(larger) >= clients * CONNECTIONS_PER_CLIENT:
+    if facts.connections(larger) >= clients * CONNECTIONS_PER_CLIENT:
         return f"take {larger:,} MB/s"
     return "let only the login nodes mount it, or take EFS"

@@ -12,7 +12,7 @@ from ultracluster.planning.lustre._associations import (
 from ultracluster.planning.lustre._check import check_capacity, check_lustre
 from ultracluster.planning.lustre._checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
 from ultracluster.planning.lustre._clients import LustreClients
-from ultracluster.planning.lustre._goal import LustreGoal, LustreOverrides
+from ultracluster.planning.lustre._goal import LustreGoal
 from ultracluster.planning.lustre._kind import kind_of
 from ultracluster.planning.lustre._offer import LustreOffer, lustre_offer
 from ultracluster.planning.lustre._plan import LustrePlan, plan_lustre
@@ -24,6 +24,7 @@ from ultracluster.planning.lustre._spec import (
     MAINTENANCE,
     MOUNT_NAME,
     STORAGE_TYPES,
+    LustreOverrides,
     LustreSpec,
 )
 from ultracluster.planning.lustre._updates import update_problems

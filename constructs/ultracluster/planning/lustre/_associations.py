@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ultracluster.catalogue.storage import BUCKET_NAME
 from ultracluster.catalogue.storage import repositories as facts
+from ultracluster.catalogue.storage import s3
 from ultracluster.planning import check_fields, shown
 from ultracluster.planning.capacity import is_token
 
@@ -194,7 +194,7 @@ def path_problems(path: str) -> list[str]:
 
 def bucket_problems(name: str) -> list[str]:
     """Return the errors of the name of a bucket to be linked."""
-    if not BUCKET_NAME.fullmatch(name) or ".." in name:
+    if not s3.BUCKET_NAME.fullmatch(name) or ".." in name:
         return [
             f"{shown(name)} is no name of a bucket: 3 to 63 lower-case letters, digits, hyphens and dots, "
             "a letter or digit at both ends"

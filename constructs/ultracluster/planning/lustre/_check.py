@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from ultracluster.catalogue.storage import lustre as ssd
 from ultracluster.catalogue.storage import lustre_intelligent_tiering as tiering
 from ultracluster.catalogue.storage import lustre_metadata as metadata
+from ultracluster.catalogue.storage import repositories
 from ultracluster.planning.lustre._clients import LustreClients
-from ultracluster.planning.lustre._goal import LustreOverrides
 from ultracluster.planning.lustre._offer import LustreOffer
-from ultracluster.planning.lustre._spec import DEPLOYMENT_TYPES, STORAGE_TYPES
+from ultracluster.planning.lustre._spec import DEPLOYMENT_TYPES, STORAGE_TYPES, LustreOverrides
 
 _EVERYTHING = LustreOffer()
 
@@ -207,10 +207,10 @@ def _words(stated: LustreOverrides, offer: LustreOffer) -> Iterator[str]:
 def _data(stated: LustreOverrides, associations: int, backups: bool) -> Iterator[str]:
     if associations and stated.is_intelligent_tiering:
         yield "Intelligent-Tiering takes no data repository associations; use SSD, or leave them out"
-    if associations > ssd.MOST_ASSOCIATIONS:
+    if associations > repositories.MOST_ASSOCIATIONS:
         yield (
-            f"a file system takes {ssd.MOST_ASSOCIATIONS} data repository associations, got {associations}: "
-            f"{associations - ssd.MOST_ASSOCIATIONS} fewer"
+            f"a file system takes {repositories.MOST_ASSOCIATIONS} data repository associations, got {associations}: "
+            f"{associations - repositories.MOST_ASSOCIATIONS} fewer"
         )
     if associations and backups:
         yield (

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ultracluster.catalogue.ec2 import LUSTRE_EFA_CONNECTIONS, InstanceType
 from ultracluster.catalogue.ec2 import instance_type as look_up
-from ultracluster.catalogue.storage import EFA_GBPS, EFA_GPUDIRECT_GBPS, TCP_GBPS, TCP_GBPS_PER_SERVER
+from ultracluster.catalogue.storage import lustre
 
 _MB_PER_GBIT = 125
 
@@ -87,14 +87,16 @@ class LustreClients:
         """Return the maximum throughput of a node, in Gbit/s; see `mb_per_s`."""
         cards = self.record.cards
         if efa and self.interfaces:
-            most = EFA_GPUDIRECT_GBPS if self.gpudirect_storage else EFA_GBPS
+            most = lustre.EFA_GPUDIRECT_GBPS if self.gpudirect_storage else lustre.EFA_GBPS
             # EC2 gives no EFA figure for cards whose EFA has the whole of their ENA bandwidth. The slowest card counts.
             of_cards = [card.efa_gbps or card.ena_gbps for card in cards if card.takes_efa]
             known = [gbps for gbps in of_cards if gbps is not None]
             limits = [most, *([self.interfaces * min(known)] if known else [])]
             return min(Fraction(gbps) for gbps in [*limits, *([self.record.efa_gbps] if self.record.efa_gbps else [])])
         # Lustre's TCP takes one interface, that of the first card.
-        return min(Fraction(TCP_GBPS), Fraction(cards[0].ena_gbps or TCP_GBPS), self._flows(storage_servers))
+        return min(
+            Fraction(lustre.TCP_GBPS), Fraction(cards[0].ena_gbps or lustre.TCP_GBPS), self._flows(storage_servers)
+        )
 
     def servers_for(self, mb_per_s: Fraction, *, efa: bool) -> int | None:
         """Return the fewest storage servers at which the nodes reach a throughput, or None if no number suffices.
@@ -104,10 +106,10 @@ class LustreClients:
             efa: Whether the file system has EFA.
         """
         each = mb_per_s / self.count / _MB_PER_GBIT
-        flows = each / TCP_GBPS_PER_SERVER
+        flows = each / lustre.TCP_GBPS_PER_SERVER
         servers = 1 if efa and self.interfaces else max(1, -(-flows.numerator // flows.denominator))
         return servers if self.gbps(efa=efa, storage_servers=servers) >= each else None
 
     @staticmethod
     def _flows(storage_servers: int) -> Fraction:
-        return Fraction(storage_servers * TCP_GBPS_PER_SERVER)
+        return Fraction(storage_servers * lustre.TCP_GBPS_PER_SERVER)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from enum import Enum
 
-from ultracluster.planning.lustre._goal import LustreGoal, LustreOverrides
+from ultracluster.planning.lustre._goal import LustreGoal
 from ultracluster.planning.lustre._offer import LustreOffer
+from ultracluster.planning.lustre._spec import LustreOverrides
 
 
 class Kind(Enum):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import ZONE_ID, is_local_zone, region_of_zone
-from ultracluster.catalogue.storage import TIERS, lustre
+from ultracluster.catalogue.storage import lustre
 from ultracluster.catalogue.storage import lustre_places as places
 
 
@@ -19,7 +19,7 @@ class LustreOffer:
         versions: Versions of Lustre.
     """
 
-    tiers: tuple[int, ...] = tuple(tier.mb_per_s_per_tib for tier in TIERS)
+    tiers: tuple[int, ...] = tuple(tier.mb_per_s_per_tib for tier in lustre.TIERS)
     efa: bool = True
     intelligent_tiering: bool = True
     scratch: bool = True

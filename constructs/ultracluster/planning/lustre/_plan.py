@@ -5,22 +5,22 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from ultracluster.catalogue.storage import INTELLIGENT_TIERING_IOPS, TCP_GBPS, TCP_GBPS_PER_SERVER, LustreQuota
 from ultracluster.catalogue.storage import lustre as ssd
 from ultracluster.catalogue.storage import lustre_intelligent_tiering as tiering
+from ultracluster.catalogue.storage import lustre_metadata, lustre_quotas
 from ultracluster.planning import check_fields, check_types
 from ultracluster.planning.lustre._check import check_capacity, check_lustre
 from ultracluster.planning.lustre._checkpoints import CheckpointTimes, checkpoint_times
-from ultracluster.planning.lustre._goal import LustreGoal, LustreOverrides
+from ultracluster.planning.lustre._goal import LustreGoal
 from ultracluster.planning.lustre._kind import Kind, kind_of
 from ultracluster.planning.lustre._offer import LustreOffer
 from ultracluster.planning.lustre._reasons import explain, shortfalls
-from ultracluster.planning.lustre._spec import LustreSpec, gib_for, gib_per_server
+from ultracluster.planning.lustre._spec import LustreOverrides, LustreSpec, gib_for, gib_per_server
 
 _EVERYTHING = LustreOffer()
 _NOTHING = LustreOverrides()
 # From so many servers on, a client over TCP is at its limit.
-_MOST_FLOWS = TCP_GBPS // TCP_GBPS_PER_SERVER
+_MOST_FLOWS = ssd.TCP_GBPS // ssd.TCP_GBPS_PER_SERVER
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,7 +38,7 @@ class LustrePlan:
     reasons: tuple[str, ...]
 
     @property
-    def quotas_passed(self) -> tuple[LustreQuota, ...]:
+    def quotas_passed(self) -> tuple[lustre_quotas.LustreQuota, ...]:
         """Quotas whose default it exceeds alone; request an increase before the deployment."""
         return self.spec.quotas_passed
 
@@ -166,7 +166,10 @@ def _complete(stated: LustreOverrides, **chosen: object) -> LustreSpec:
     fields = {name: value for name, value in asdict(stated).items() if value is not None} | chosen
     if stated.storage_type == "INTELLIGENT_TIERING":
         # The fewest: they can be raised, never lowered.
-        fields = {"metadata_mode": "USER_PROVISIONED", "metadata_iops": INTELLIGENT_TIERING_IOPS[0]} | fields
+        fields = {
+            "metadata_mode": "USER_PROVISIONED",
+            "metadata_iops": lustre_metadata.INTELLIGENT_TIERING_IOPS[0],
+        } | fields
     elif stated.deployment_type == "PERSISTENT_2":
         mode = "AUTOMATIC" if stated.metadata_iops is None else "USER_PROVISIONED"
         fields = {"metadata_mode": mode} | fields
@@ -189,14 +192,14 @@ def _needs_efa(goal: LustreGoal) -> bool:
 
 
 def _problems(spec: LustreSpec, goal: LustreGoal, offer: LustreOffer) -> list[str]:
-    return [*check_lustre(LustreOverrides(**asdict(spec)), offer=offer), *shortfalls(spec, goal)]
+    return [*check_lustre(spec, offer=offer), *shortfalls(spec, goal)]
 
 
 def _why_not(candidates: list[LustreSpec], goal: LustreGoal, offer: LustreOffer, stated: LustreOverrides) -> list[str]:
     if not candidates:
         return [word for tier in offer.tiers for word in check_capacity(stated.capacity_gib or 0, tier=tier, efa=True)]
     # Of those that are sold at all, the one that comes closest.
-    sold = [spec for spec in candidates if not check_lustre(LustreOverrides(**asdict(spec)), offer=offer)]
+    sold = [spec for spec in candidates if not check_lustre(spec, offer=offer)]
 
     def lacks(spec: LustreSpec) -> tuple[int, Fraction]:
         return len(shortfalls(spec, goal)), -spec.disk_write_mb_per_s

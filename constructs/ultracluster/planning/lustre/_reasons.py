@@ -6,10 +6,10 @@ from fractions import Fraction
 from ultracluster.catalogue.ec2 import LUSTRE_EFA_CONNECTIONS
 from ultracluster.catalogue.storage import lustre as ssd
 from ultracluster.planning.lustre._checkpoints import checkpoint_times
-from ultracluster.planning.lustre._goal import LustreGoal, LustreOverrides
+from ultracluster.planning.lustre._goal import LustreGoal
 from ultracluster.planning.lustre._kind import Kind
 from ultracluster.planning.lustre._offer import LustreOffer
-from ultracluster.planning.lustre._spec import LustreSpec
+from ultracluster.planning.lustre._spec import LustreOverrides, LustreSpec
 
 
 def shortfalls(spec: LustreSpec, goal: LustreGoal) -> list[str]:

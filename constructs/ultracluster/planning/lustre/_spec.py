@@ -6,9 +6,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, get_args
 
-from ultracluster.catalogue.storage import LustreQuota, MetadataMode, ReadCacheMode, included_iops, metadata_servers
 from ultracluster.catalogue.storage import lustre as ssd
 from ultracluster.catalogue.storage import lustre_intelligent_tiering as tiering
+from ultracluster.catalogue.storage import lustre_metadata as metadata
 from ultracluster.catalogue.storage import lustre_quotas as quotas
 
 DeploymentType = Literal["PERSISTENT_2", "SCRATCH_2"]
@@ -27,36 +27,68 @@ _GIB_PER_TIB = 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LustreSpec:
-    """A file system in the words of FSx's CreateFileSystem.
+class LustreOverrides:
+    """Settings of FSx's CreateFileSystem that the caller chooses. By default, `plan_lustre` chooses each.
 
-    Throughput is in MB/s (10^6 bytes), of the whole file system.
+    FSx may not offer the combination; `check_lustre` returns the errors. Throughput is in MB/s (10^6 bytes), of the
+    whole file system.
 
     Args:
         deployment_type: `PERSISTENT_2` or `SCRATCH_2`.
         storage_type: `SSD` or `INTELLIGENT_TIERING`.
-        capacity_gib: StorageCapacity, or None for Intelligent-Tiering, which grows with its data.
-        mb_per_s_per_tib: PerUnitStorageThroughput of PERSISTENT_2 on SSD, or None.
-        throughput_capacity_mb_per_s: ThroughputCapacity of Intelligent-Tiering, or None.
+        capacity_gib: StorageCapacity, exactly. None for Intelligent-Tiering, which grows with its data.
+        mb_per_s_per_tib: PerUnitStorageThroughput of PERSISTENT_2 on SSD: 125, 250, 500 or 1000.
+        throughput_capacity_mb_per_s: ThroughputCapacity of Intelligent-Tiering, exactly.
         efa: EfaEnabled. Fixed for its life, and with it the tier.
-        metadata_mode: MetadataConfiguration, or None for SCRATCH_2.
-        metadata_iops: IOPS of USER_PROVISIONED, or None.
-        read_cache_mode: DataReadCacheConfiguration of Intelligent-Tiering, or None.
-        read_cache_gib: Cache size of USER_PROVISIONED, or None.
+        metadata_mode: Mode of MetadataConfiguration, `AUTOMATIC` or `USER_PROVISIONED`; SCRATCH_2 has none.
+        metadata_iops: IOPS of `USER_PROVISIONED`.
+        read_cache_mode: SizingMode of DataReadCacheConfiguration, which Intelligent-Tiering has.
+        read_cache_gib: SizeGiB of `USER_PROVISIONED`.
+        compression: DataCompressionType: `LZ4` or `NONE`.
+        lustre_version: FileSystemTypeVersion.
+    """
+
+    deployment_type: str | None = None
+    storage_type: str | None = None
+    capacity_gib: int | None = None
+    mb_per_s_per_tib: int | None = None
+    throughput_capacity_mb_per_s: int | None = None
+    efa: bool | None = None
+    metadata_mode: str | None = None
+    metadata_iops: int | None = None
+    read_cache_mode: str | None = None
+    read_cache_gib: int | None = None
+    compression: str | None = None
+    lustre_version: str | None = None
+
+    @property
+    def is_intelligent_tiering(self) -> bool:
+        """True for Intelligent-Tiering, by storage type or by a setting that only it has."""
+        tiering_only = (self.throughput_capacity_mb_per_s, self.read_cache_mode, self.read_cache_gib)
+        if self.storage_type is not None:
+            return self.storage_type == "INTELLIGENT_TIERING"
+        return any(word is not None for word in tiering_only)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustreSpec(LustreOverrides):
+    """A file system in the words of FSx's CreateFileSystem: every setting is chosen, and None is left out.
+
+    Args:
+        deployment_type: `PERSISTENT_2` or `SCRATCH_2`.
+        storage_type: `SSD` or `INTELLIGENT_TIERING`.
+        efa: EfaEnabled.
+        metadata_mode: Mode of MetadataConfiguration, or None for SCRATCH_2.
+        read_cache_mode: SizingMode of DataReadCacheConfiguration, or None.
         compression: DataCompressionType.
         lustre_version: FileSystemTypeVersion.
     """
 
     deployment_type: DeploymentType
     storage_type: StorageType
-    capacity_gib: int | None = None
-    mb_per_s_per_tib: int | None = None
-    throughput_capacity_mb_per_s: int | None = None
     efa: bool = False
-    metadata_mode: MetadataMode | None = None
-    metadata_iops: int | None = None
-    read_cache_mode: ReadCacheMode | None = None
-    read_cache_gib: int | None = None
+    metadata_mode: metadata.MetadataMode | None = None
+    read_cache_mode: tiering.ReadCacheMode | None = None
     compression: str = "LZ4"
     lustre_version: str = "2.15"
 
@@ -119,7 +151,8 @@ class LustreSpec:
     @property
     def metadata_iops_given(self) -> int | None:
         """Metadata IOPS, included or provisioned, or None for SCRATCH_2."""
-        return included_iops(self.capacity_gib or 0) if self.metadata_mode == "AUTOMATIC" else self.metadata_iops
+        automatic = self.metadata_mode == "AUTOMATIC"
+        return metadata.included_iops(self.capacity_gib or 0) if automatic else self.metadata_iops
 
     @property
     def storage_servers(self) -> int:
@@ -131,7 +164,7 @@ class LustreSpec:
     @property
     def metadata_servers(self) -> int:
         """Servers of metadata."""
-        return metadata_servers(self.metadata_iops_given or 1)
+        return metadata.metadata_servers(self.metadata_iops_given or 1)
 
     @property
     def addresses(self) -> int:
@@ -150,7 +183,7 @@ class LustreSpec:
         return None if price is None else self.capacity_gib * Decimal(str(price))
 
     @property
-    def quota_uses(self) -> tuple[tuple[LustreQuota, int], ...]:
+    def quota_uses(self) -> tuple[tuple[quotas.LustreQuota, int], ...]:
         """The quotas that it counts against, each with what it takes."""
         if self.deployment_type == "SCRATCH_2":
             return (quotas.SCRATCH_CAPACITY, self.capacity_gib or 0), (quotas.SCRATCH_FILE_SYSTEMS, 1)
@@ -163,7 +196,7 @@ class LustreSpec:
         )
 
     @property
-    def quotas_passed(self) -> tuple[LustreQuota, ...]:
+    def quotas_passed(self) -> tuple[quotas.LustreQuota, ...]:
         """The quotas whose default it passes on its own, whatever else the account has."""
         return tuple(quota for quota, takes in self.quota_uses if takes > quota.default)
 

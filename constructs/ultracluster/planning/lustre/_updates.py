@@ -8,17 +8,12 @@ https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreMe
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster.catalogue.storage import (
-    INTELLIGENT_TIERING_IOPS,
-    METADATA_MODES,
-    SSD_IOPS,
-    growth_step_gib,
-    included_iops,
-)
+from ultracluster.catalogue.storage import lustre
+from ultracluster.catalogue.storage import lustre_metadata as metadata
 
 _CONFIG = "LustreConfiguration.MetadataConfiguration"
 _MODE, _IOPS = f"{_CONFIG}.Mode", f"{_CONFIG}.Iops"
-_AUTOMATIC, _PROVISIONED = METADATA_MODES
+_AUTOMATIC, _PROVISIONED = metadata.METADATA_MODES
 _TIERED = "INTELLIGENT_TIERING"
 _ONLY_GROW = "metadata IOPS only grow"
 
@@ -46,7 +41,7 @@ def _capacity_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
     config = config if isinstance(config, Mapping) else {}
     tier, efa = _number(config.get("PerUnitStorageThroughput")), config.get("EfaEnabled") == "true"
     storage = str(new.get("StorageType") or "SSD")
-    step = growth_step_gib(storage_type=storage, mb_per_s_per_tib=tier, efa=efa)
+    step = lustre.growth_step_gib(storage_type=storage, mb_per_s_per_tib=tier, efa=efa)
     if step is None or after % step == 0:
         return {}
     below, above = after // step * step, (after // step + 1) * step
@@ -66,7 +61,9 @@ def _metadata_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
     if after is None:
         return {_CONFIG: "a metadata configuration cannot be removed after creation"}
     # An unresolved intrinsic has no mode, or a mode that is an intrinsic itself.
-    if not all(isinstance(config, Mapping) and config.get("Mode") in METADATA_MODES for config in (before, after)):
+    if not all(
+        isinstance(config, Mapping) and config.get("Mode") in metadata.METADATA_MODES for config in (before, after)
+    ):
         return {_CONFIG: f"{_ONLY_GROW}, and the template does not show whether they do"}
     tiered = new.get("StorageType") == _TIERED
     if after.get("Mode") == _AUTOMATIC:
@@ -104,7 +101,7 @@ def _to_provisioned(
     if iops is None:
         missing = f"{_PROVISIONED} needs a number of metadata IOPS"
         return {_IOPS: f"{_ONLY_GROW}, and the template does not show whether they do" if "Iops" in after else missing}
-    if iops not in (INTELLIGENT_TIERING_IOPS if tiered else SSD_IOPS):
+    if iops not in (metadata.INTELLIGENT_TIERING_IOPS if tiered else metadata.SSD_IOPS):
         allowed = "6,000 or 12,000" if tiered else "1,500, 3,000, 6,000, or a multiple of 12,000 up to 192,000"
         return {_IOPS: f"metadata IOPS must be {allowed}, got {iops:,}"}
     # Two numbers are compared by cdk_rehearsal.registry already.
@@ -125,7 +122,7 @@ def _metadata(properties: Mapping[str, Any]) -> Any:
 
 def _included(properties: Mapping[str, Any]) -> int | None:
     capacity = _number(properties.get("StorageCapacity"))
-    return None if capacity is None else included_iops(capacity)
+    return None if capacity is None else metadata.included_iops(capacity)
 
 
 def _number(value: Any) -> int | None:

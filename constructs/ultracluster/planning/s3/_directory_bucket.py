@@ -6,8 +6,8 @@ directory-bucket-naming-rules.html, s3-express-Endpoints.html and directory-buck
 
 import re
 
-from ultracluster.catalogue.ec2 import zones
-from ultracluster.catalogue.storage import EXPRESS_ZONES
+from ultracluster.catalogue.ec2 import is_local_zone, region_of_zone
+from ultracluster.catalogue.storage import s3
 
 UNKNOWN_ZONE = "ultracluster:express-zone-unknown"
 OTHER_ZONE = "ultracluster:express-other-zone"
@@ -31,9 +31,9 @@ def check_directory_bucket(*, zone: str, base: str | None = None, expire_after_d
         expire_after_days: Days after which objects are deleted, or None.
     """
     problems = []
-    if zones.region_of_zone(zone) is None:
+    if region_of_zone(zone) is None:
         problems.append(f"zone must be a zone id such as use2-az1, got {zone!r}")
-    elif zones.is_local_zone(zone):
+    elif is_local_zone(zone):
         problems.append(
             f"{zone} is a Local Zone, where directory buckets keep data in a country and take no appends: "
             "name an Availability Zone"
@@ -63,8 +63,8 @@ def directory_bucket_warnings(*, zone: str, nodes_zone: str | None = None) -> li
         nodes_zone: Zone id of the nodes, or None if not known.
     """
     result = []
-    if zone not in EXPRESS_ZONES:
-        known = sorted(known_zone for known_zone in EXPRESS_ZONES if known_zone.split("-")[0] == zone.split("-")[0])
+    if zone not in s3.EXPRESS_ZONES:
+        known = sorted(known_zone for known_zone in s3.EXPRESS_ZONES if known_zone.split("-")[0] == zone.split("-")[0])
         result.append(
             (
                 UNKNOWN_ZONE,

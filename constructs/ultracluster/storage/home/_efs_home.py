@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, efs_mount, efs_volume
-from ultracluster.catalogue.storage import INFREQUENT_AFTER_DAYS, LIMITS, MOST_PROVISIONED_MIB_PER_S, EfsLimits
+from ultracluster.catalogue.storage import efs as facts
 from ultracluster.storage._alarms import Alarms
 from ultracluster.storage._checked import checked, listed, region_errors
 from ultracluster.storage._interfaces import ISharedFileSystem
@@ -111,7 +111,7 @@ class EfsHome(_Efs):
         if errors:
             raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
         #: Its limits with elastic throughput.
-        self.limits: EfsLimits = LIMITS["one-zone" if one_zone else "regional"]
+        self.limits: facts.EfsLimits = facts.LIMITS["one-zone" if one_zone else "regional"]
         self.security_group: ec2.ISecurityGroup = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="EFS mount targets", allow_all_outbound=False
         )
@@ -212,12 +212,12 @@ def _check(
     problems = []
     if one_zone and subnets > 1:
         problems.append(f"a file system of one zone has one mount target: give one subnet, got {subnets}")
-    if provisioned_mib_per_s is not None and not 1 <= provisioned_mib_per_s <= MOST_PROVISIONED_MIB_PER_S:
+    if provisioned_mib_per_s is not None and not 1 <= provisioned_mib_per_s <= facts.MOST_PROVISIONED_MIB_PER_S:
         problems.append(
-            f"provisioned_mib_per_s must be 1 to {MOST_PROVISIONED_MIB_PER_S:,}, got {provisioned_mib_per_s:,}; "
+            f"provisioned_mib_per_s must be 1 to {facts.MOST_PROVISIONED_MIB_PER_S:,}, got {provisioned_mib_per_s:,}; "
             "leave it out for elastic throughput"
         )
-    if infrequent_after_days is not None and infrequent_after_days not in INFREQUENT_AFTER_DAYS:
-        allowed = ", ".join(map(str, INFREQUENT_AFTER_DAYS))
+    if infrequent_after_days is not None and infrequent_after_days not in facts.INFREQUENT_AFTER_DAYS:
+        allowed = ", ".join(map(str, facts.INFREQUENT_AFTER_DAYS))
         problems.append(f"infrequent_after_days must be one of {allowed}, or None, got {infrequent_after_days}")
     return problems

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from ultracluster.catalogue.storage import CONNECTIONS, FULL_PERCENT
+from ultracluster.catalogue.storage import efs, openzfs
 from ultracluster.storage._alarms import AlarmDefinition
 from ultracluster.storage._metrics import FileSystemMetrics
 
@@ -90,7 +90,7 @@ class OpenZfsMetrics(HomeMetrics):
         return {
             "Storage": self._alarm(
                 self.metric_storage_utilization,
-                FULL_PERCENT,
+                openzfs.FULL_PERCENT,
                 "The home file system is over {threshold} % full and becomes slow: delete files, or raise its capacity "
                 "by ten percent or more",
                 evaluation_periods=3,
@@ -162,8 +162,8 @@ class EfsMetrics(HomeMetrics):
             ),
             "Connections": self._alarm(
                 self.metric_client_connections,
-                CONNECTIONS * _EFS_BUSY_PERCENT // 100,
-                f"The home file system has over {{threshold}} connections; its limit is {CONNECTIONS:,}",
+                efs.CONNECTIONS * _EFS_BUSY_PERCENT // 100,
+                f"The home file system has over {{threshold}} connections; its limit is {efs.CONNECTIONS:,}",
                 evaluation_periods=3,
             ),
         }

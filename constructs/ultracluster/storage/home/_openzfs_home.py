@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, openzfs_mount, openzfs_volume
-from ultracluster.catalogue.storage import BACKUP_DAYS, MOST_BACKUP_DAYS, MOST_CLIENT_RANGES, transfer_bytes
+from ultracluster.catalogue.storage import openzfs
 from ultracluster.planning.home import OpenZfsSize
 from ultracluster.storage._alarms import Alarms
 from ultracluster.storage._checked import checked, listed, region_errors, subnet_errors
@@ -120,7 +120,7 @@ class OpenZfsHome(_OpenZfs):
         standby_subnet: ec2.ISubnet | None = None,
         route_table_ids: str | Sequence[str] | None = None,
         key: kms.IKey | None = None,
-        backup_days: int = BACKUP_DAYS,
+        backup_days: int = openzfs.BACKUP_DAYS,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
@@ -132,8 +132,9 @@ class OpenZfsHome(_OpenZfs):
             *_check_ranges(ranges),
             *region_errors(self, key=key),
             *subnet_errors(vpc, subnet=subnet, standby_subnet=standby_subnet),
-            *([] if 0 <= backup_days <= MOST_BACKUP_DAYS else [f"backup_days must be 0 to 90, got {backup_days}"]),
         ]
+        if not 0 <= backup_days <= openzfs.MOST_BACKUP_DAYS:
+            errors.append(f"backup_days must be 0 to {openzfs.MOST_BACKUP_DAYS}, got {backup_days}")
         if errors:
             raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
         self.size = size
@@ -273,7 +274,7 @@ class _Imported(_OpenZfs):
             volume_id=volume_id,
             volume_path=volume_path,
             dns_name=f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}",
-            transfer_bytes=transfer_bytes(throughput_mb_per_s),
+            transfer_bytes=openzfs.transfer_bytes(throughput_mb_per_s),
             capacity_gib=1,
         )
         unseen = f"that its volume {volume_path} is exported to the addresses of the nodes, with rw and no_root_squash"
@@ -289,8 +290,8 @@ def _check_zones(size: OpenZfsSize, standby_subnet: ec2.ISubnet | None, route_ta
 
 def _check_ranges(ranges: Sequence[str]) -> list[str]:
     problems = []
-    if not 1 <= len(ranges) <= MOST_CLIENT_RANGES:
-        problems.append(f"client_ranges must hold 1 to {MOST_CLIENT_RANGES} ranges, got {len(ranges)}")
+    if not 1 <= len(ranges) <= openzfs.MOST_CLIENT_RANGES:
+        problems.append(f"client_ranges must hold 1 to {openzfs.MOST_CLIENT_RANGES} ranges, got {len(ranges)}")
     for text in ranges:
         if not cdk.Token.is_unresolved(text):
             try:

@@ -12,7 +12,7 @@ from aws_cdk import aws_s3files as s3files
 from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
-from ultracluster.catalogue.storage import EXPORT_AFTER_SECONDS, EXPORT_FILES_PER_S, UNSUPPORTED, WRITE_GIB_PER_S
+from ultracluster.catalogue.storage import s3_files as limits
 from ultracluster.storage._alarms import Alarms
 from ultracluster.storage._checked import checked, listed, region_errors, unwrapped
 from ultracluster.storage._grants import Permission, grant
@@ -199,9 +199,9 @@ class S3FilesHome(_S3Files):
         validations = cdk.Validations.of(self)
         validations.add_warning(
             S3_FILES_LIMITS,
-            f"S3 Files takes {WRITE_GIB_PER_S} GiB/s of writes from all clients together (5 in some regions), exports "
-            f"{EXPORT_FILES_PER_S} files per second after {EXPORT_AFTER_SECONDS} seconds, and has no "
-            f"{', '.join(UNSUPPORTED)}: keep checkpoints and package caches elsewhere",
+            f"S3 Files takes {limits.WRITE_GIB_PER_S} GiB/s of writes from all clients together (5 in some regions), "
+            f"exports {limits.EXPORT_FILES_PER_S} files per second after {limits.EXPORT_AFTER_SECONDS} seconds, and "
+            f"has no {', '.join(limits.UNSUPPORTED)}: keep checkpoints and package caches elsewhere",
         )
         if versioned is None:
             validations.add_warning(

@@ -11,7 +11,7 @@ from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct, IValidation
 
-from ultracluster.catalogue.storage import IMPORTED_FILE_CHUNK_MIB
+from ultracluster.catalogue.storage import repositories
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.security import shown
@@ -111,7 +111,7 @@ class DataRepositoryAssociation(cdk.Resource):
         import_events: str | Sequence[str] = (),
         export_events: str | Sequence[str] = (),
         batch_import_metadata: bool = True,
-        imported_file_chunk_mib: int = IMPORTED_FILE_CHUNK_MIB,
+        imported_file_chunk_mib: int = repositories.IMPORTED_FILE_CHUNK_MIB,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)

@@ -1,7 +1,7 @@
 """An FSx for Lustre file system that training nodes mount."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 
 import aws_cdk as cdk
@@ -13,7 +13,7 @@ from constructs import Construct
 
 from ultracluster.network import allow_all_between, check_efa_subnets
 from ultracluster.planning import check_fields
-from ultracluster.planning.lustre import MAINTENANCE, LustreOffer, LustreOverrides, LustreSpec, check_lustre
+from ultracluster.planning.lustre import MAINTENANCE, LustreOffer, LustreSpec, check_lustre
 from ultracluster.storage._checked import checked, region_errors, subnet_errors
 from ultracluster.storage._interfaces import ILustreFileSystem
 from ultracluster.storage.lustre._base import Lustre, lustre_port
@@ -195,7 +195,7 @@ def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | N
     offer = replace(
         sold, tiers=(*sold.tiers, spec.mb_per_s_per_tib or 0), versions=(*sold.versions, spec.lustre_version)
     )
-    errors = check_lustre(LustreOverrides(**asdict(spec)), offer=offer, backups=bool(backup_days))
+    errors = check_lustre(spec, offer=offer, backups=bool(backup_days))
     if maintenance is not None and not cdk.Token.is_unresolved(maintenance) and not MAINTENANCE.fullmatch(maintenance):
         errors.append(f"maintenance must be d:HH:MM in UTC, such as 7:03:00 for Sunday, got {maintenance!r}")
     if backup_days is not None and not 0 <= backup_days <= _MOST_BACKUP_DAYS:

@@ -1,8 +1,11 @@
-"""Zones of S3 Express One Zone.
+"""S3: names of general purpose buckets, and zones of S3 Express One Zone."""
 
-Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-express-Endpoints.html (read 2026-11-21)
-"""
+import re
 
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-21)
+BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
+
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-express-Endpoints.html (read 2026-11-21)
 EXPRESS_ZONES = frozenset(
     {
         *("use1-az4", "use1-az5", "use1-az6"),
