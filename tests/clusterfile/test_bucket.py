@@ -121,9 +121,9 @@ def test_warns_once_of_an_unmanaged_bucket_and_can_be_acknowledged() -> None:
         for word in ("neither retains nor guards", "no lifecycle", "no bucket policy", "notifications", "us-east-2"):
             assert word in words
         assert more in words
-        assert warning_ids(cluster(bucket)).count(EXISTING_BUCKET) == 1
+        assert warning_ids(cluster(bucket)).count(EXISTING_BUCKET.warning_id) == 1
     known = given_bucket("{existing: mine}") + "accept: {existing-bucket: it has a team of its own}\n"
-    assert EXISTING_BUCKET not in warning_ids(loads(known, "c.yaml"))
+    assert EXISTING_BUCKET.warning_id not in warning_ids(loads(known, "c.yaml"))
     assert "existing-bucket" not in warned(cluster("true")) | warned(cluster("false"))
 
 

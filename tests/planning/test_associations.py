@@ -195,7 +195,10 @@ def test_every_choice_of_events_is_allowed_and_warned_of_where_it_can_lose_data(
 ) -> None:
     association = link(import_events=imports, export_events=exports)
     assert problems(association) == []
-    warnings = {id for id, _ in association_warnings([association], versioned_buckets=["my-data"] if versioned else [])}
+    warnings = {
+        message.rule
+        for message in association_warnings([association], versioned_buckets=["my-data"] if versioned else [])
+    }
     expected = {
         BOTH_WAYS: bool(imports and exports),
         EXPORTS_DELETIONS: "DELETED" in exports,

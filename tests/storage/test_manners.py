@@ -295,7 +295,10 @@ def test_rejects_a_subnet_of_another_vpc(kind: str) -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(vpc, name)
 
-    with pytest.raises(ValueError, match=r"Stack/Fs: subnet\S* must be a subnet of Stack/Own, got Stack/Other/"):
+    with pytest.raises(
+        ValueError,
+        match=r"Stack/Fs: subnet\S* must be in the VPC Stack/Own/\S+ of vpc, got Stack/Other/.*\[other-vpc\]",
+    ):
         HOMES[kind](stack, Mixed())
 
 

@@ -12,8 +12,11 @@ from constructs import Construct, IConstruct
 from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
+from ultracluster.rules import ARGUMENT, Refusal, error
 
 _INTERNET = "0.0.0.0/0"
+_LOCAL_ZONE = error("local-zone", "A Local Zone has neither NAT gateways nor Slurm controllers.")
+_RANGE = error("network-range", "The ranges of VPC and subnets must be valid, within the VPC, and not overlap.")
 
 
 class IClusterNetwork(IConstruct, Protocol):
@@ -45,42 +48,17 @@ class IClusterNetwork(IConstruct, Protocol):
         ...
 
 
-class _Base(cdk.Resource):
-    """Members of created and imported networks."""
+class _Network(cdk.Resource):
+    """Members of created and imported networks; see `IClusterNetwork`."""
 
-    _zone: str
-    _vpc: ec2.IVpc
-    _training_subnet: ec2.ISubnet
-    _services_subnet: ec2.ISubnet
-    _zone_subnets: Mapping[str, ec2.ISubnet]
-
-    @property
-    def zone(self) -> str:
-        """Zone id of the training subnet, such as `use2-az1`."""
-        return self._zone
-
-    @property
-    def vpc(self) -> ec2.IVpc:
-        """The VPC."""
-        return self._vpc
-
-    @property
-    def training_subnet(self) -> ec2.ISubnet:
-        """Subnet of the nodes and their file system."""
-        return self._training_subnet
-
-    @property
-    def services_subnet(self) -> ec2.ISubnet:
-        """Subnet in which AWS services put their interface: the training subnet, unless that is in a Local Zone."""
-        return self._services_subnet
-
-    @property
-    def zone_subnets(self) -> Mapping[str, ec2.ISubnet]:
-        """Subnets of nodes in further zones, by zone id."""
-        return self._zone_subnets
+    zone: str
+    vpc: ec2.IVpc
+    training_subnet: ec2.ISubnet
+    services_subnet: ec2.ISubnet
+    zone_subnets: Mapping[str, ec2.ISubnet]
 
 
-class ClusterNetwork(_Base):
+class ClusterNetwork(_Network):
     """A VPC with one private training subnet, a NAT gateway, an S3 gateway endpoint and flow logs.
 
     EFA traffic crosses neither zones nor VPCs, so all nodes and their Lustre file system share one subnet. Nodes with
@@ -101,7 +79,7 @@ class ClusterNetwork(_Base):
         flow_log_retention: Retention of the flow logs in CloudWatch Logs.
 
     Raises:
-        ValueError: If a zone is a token, if `zone` is a Local Zone without another `services_zone`, or if a range is
+        Refusal: If a zone is a token, if `zone` is a Local Zone without another `services_zone`, or if a range is
             missing or is not inside `cidr`.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
@@ -128,25 +106,29 @@ class ClusterNetwork(_Base):
         ranges = {"training_cidr": training_cidr, "public_cidr": public_cidr, "services_cidr": services_cidr}
         ranges |= {f"zone_cidrs[{other!r}]": range for other, range in further.items()}
         problems = [
-            f"{argument} must be inside cidr, {cidr}, got {range}"
+            _RANGE(f"{argument} must be inside cidr, {cidr}, got {range}")
             for argument, range in ranges.items()
             if range is not None and not range.subnet_of(cidr)
         ]
         named = [("zone", zone), ("services_zone", services_zone), *(("zone_cidrs", other) for other in further)]
         problems += [
-            f"{argument} must be known at synthesis, such as use2-az1, got a token: it decides what is created"
+            ARGUMENT(
+                f"{argument} must be known at synthesis, such as use2-az1, got a token: it decides what is created"
+            )
             for argument, value in named
             if cdk.Token.is_unresolved(value)
         ]
         if is_local_zone(services_zone):
             problems.append(
-                f"services_zone must be an Availability Zone, got the Local Zone {services_zone}; "
-                "a Local Zone has neither NAT gateways nor Slurm controllers: name a zone of the region itself"
+                _LOCAL_ZONE(
+                    f"services_zone must be an Availability Zone, got the Local Zone {services_zone}; a Local Zone has "
+                    "neither NAT gateways nor Slurm controllers: name a zone of the region itself"
+                )
             )
         if services_zone != zone and services_cidr is None:
-            problems.append(f"services_zone {services_zone} needs services_cidr")
+            problems.append(_RANGE(f"services_zone {services_zone} needs services_cidr"))
         if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
 
         # L1, because `ec2.Vpc` looks up the names of the account's zones, even when its subnets are given.
         vpc = ec2.CfnVPC(self, "Vpc", cidr_block=str(cidr), enable_dns_hostnames=True, enable_dns_support=True)
@@ -158,16 +140,16 @@ class ClusterNetwork(_Base):
         services = training
         if services_zone != zone and services_cidr is not None:
             services = self._private_subnet("ServicesSubnet", vpc.ref, services_zone, services_cidr, nat)
-        self._zone = zone
-        self._training_subnet = training.subnet
-        self._services_subnet = services.subnet
-        self._zone_subnets = {
+        self.zone = zone
+        self.training_subnet = training.subnet
+        self.services_subnet = services.subnet
+        self.zone_subnets = {
             other: self._private_subnet(f"Subnet-{other}", vpc.ref, other, range, nat).subnet
             for other, range in further.items()
         }
         private = [training.subnet]
         private += [services.subnet] if services is not training else []
-        self._vpc = ec2.Vpc.from_vpc_attributes(
+        self.vpc = ec2.Vpc.from_vpc_attributes(
             self,
             "Attributes",
             vpc_id=vpc.ref,
@@ -181,7 +163,7 @@ class ClusterNetwork(_Base):
             "S3Endpoint",
             vpc=self.vpc,
             service=ec2.GatewayVpcEndpointAwsService.S3,
-            subnets=[ec2.SubnetSelection(subnets=[*private, *self._zone_subnets.values()])],
+            subnets=[ec2.SubnetSelection(subnets=[*private, *self.zone_subnets.values()])],
         )
         ec2.FlowLog(
             self,
@@ -215,13 +197,16 @@ class ClusterNetwork(_Base):
             zone_subnets: Subnets of nodes in further zones, by zone id. Default: no further zones.
 
         Raises:
-            ValueError: If a subnet is of another VPC, as far as the app knows.
+            Refusal: If a subnet is of another VPC, as far as the app knows.
         """
         subnets = {"training_subnet": training_subnet, "services_subnet": services_subnet or training_subnet}
         subnets |= {f"zone_subnets[{other!r}]": subnet for other, subnet in (zone_subnets or {}).items()}
+        network = _Network(scope, id)
         if problems := check_same_vpc({"vpc": vpc, **subnets}):
-            raise ValueError("\n".join(f"{scope.node.path}/{id}: {problem}" for problem in problems))
-        return _Imported(scope, id, zone, vpc, training_subnet, services_subnet or training_subnet, zone_subnets or {})
+            raise Refusal(network, problems)
+        network.zone, network.vpc, network.training_subnet = zone, vpc, training_subnet
+        network.services_subnet, network.zone_subnets = services_subnet or training_subnet, zone_subnets or {}
+        return network
 
     def _private_subnet(
         self, id: str, vpc_id: str, zone: str, cidr: IPv4Network, nat: ec2.CfnNatGateway | None
@@ -244,22 +229,3 @@ class ClusterNetwork(_Base):
         return ec2.CfnNatGateway(
             self, "NatGateway", subnet_id=public.subnet_id, allocation_id=address.attr_allocation_id
         )
-
-
-class _Imported(_Base):
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        zone: str,
-        vpc: ec2.IVpc,
-        training_subnet: ec2.ISubnet,
-        services_subnet: ec2.ISubnet,
-        zone_subnets: Mapping[str, ec2.ISubnet],
-    ) -> None:
-        super().__init__(scope, id)
-        self._zone = zone
-        self._vpc = vpc
-        self._training_subnet = training_subnet
-        self._services_subnet = services_subnet
-        self._zone_subnets = zone_subnets

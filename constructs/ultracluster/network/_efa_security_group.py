@@ -3,7 +3,7 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-_ALL_TRAFFIC = "-1"
+from ultracluster.network._group_rules import allow_all_between
 
 
 class EfaSecurityGroup(ec2.SecurityGroup):
@@ -38,31 +38,3 @@ class EfaSecurityGroup(ec2.SecurityGroup):
     def connections(self) -> ec2.Connections:
         """Network connections of the group; the default port is all traffic."""
         return self._connections
-
-
-def allow_all_between(scope: Construct, id: str, listener: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
-    """Allow all traffic between two groups, or within one, by explicit rules that name the groups by id.
-
-    The rules are L1: `ec2.SecurityGroup` drops an egress rule to a group, with a warning only, as soon as it allows
-    all outbound traffic (seen with aws-cdk-lib 2.275.0 on 2026-11-20), and EFA requires that rule.
-    They belong to `scope`, so that the two groups may live in different stacks without a circular reference.
-    """
-    ends = [(listener, client)] if listener is client else [(listener, client), (client, listener)]
-    for index, (group, peer) in enumerate(ends):
-        name = id if len(ends) == 1 else f"{id}{('Listener', 'Client')[index]}"
-        ec2.CfnSecurityGroupIngress(
-            scope,
-            f"{name}Ingress",
-            group_id=group.security_group_id,
-            source_security_group_id=peer.security_group_id,
-            ip_protocol=_ALL_TRAFFIC,
-            description="All traffic, EFA included, by group id",
-        )
-        ec2.CfnSecurityGroupEgress(
-            scope,
-            f"{name}Egress",
-            group_id=group.security_group_id,
-            destination_security_group_id=peer.security_group_id,
-            ip_protocol=_ALL_TRAFFIC,
-            description="All traffic, EFA included, by group id",
-        )

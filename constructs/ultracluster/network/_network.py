@@ -11,9 +11,14 @@ from constructs import Construct, IDependable
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.network._cluster_network import ClusterNetwork
 from ultracluster.network._efa_security_group import EfaSecurityGroup
+from ultracluster.network._efa_subnets import known
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._service_endpoints import ServiceEndpoints
+from ultracluster.rules import Message, Refusal, error
 
+_SUBNETS = error("network-subnets", "Each zone with nodes has one subnet, and each subnet has nodes.")
+_TWICE = error("network-twice", "A cluster has one network: that of its file, or one that is handed in.")
+_REGION = error("network-region", "A handed-in network must be in the region of the cluster.")
 _ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
 
 
@@ -37,20 +42,20 @@ class Network:
         """Create the network of a cluster file, or import the existing one that it names."""
         return _imported(scope, cluster) if cluster.network.existing else _created(scope, cluster)
 
-    def problems(self, cluster: ClusterFile) -> list[str]:
+    def problems(self, cluster: ClusterFile) -> list[Message]:
         """Return what keeps a cluster file from using this network."""
         problems = []
         if cluster.network.existing is not None:
-            problems.append("network is given twice: by the argument and by network.existing of the cluster file")
+            text = "network is given twice: by the argument and by network.existing of the cluster file"
+            problems.append(_TWICE(text))
         subnets = {"training_subnet": self.training_subnet, "services_subnet": self.services_subnet}
         subnets |= {f"zone_subnets[{zone!r}]": subnet for zone, subnet in self.zone_subnets.items()}
-        problems += [
-            f"network.{problem}" for problem in check_same_vpc({"vpc": self.vpc, **subnets, "nodes": self.nodes})
-        ]
+        named = {f"network.{name}": subnet for name, subnet in subnets.items()}
+        problems += check_same_vpc({"network.vpc": self.vpc, **named, "network.nodes": self.nodes})
         for argument, subnet in subnets.items():
             zone = _zone_name(subnet)
             if zone is not None and not zone.startswith(cluster.region):
-                problems.append(f"network.{argument} must be in {cluster.region}, got a subnet in {zone}")
+                problems.append(_REGION(f"network.{argument} must be in {cluster.region}, got a subnet in {zone}"))
         for group in cluster.node_groups:
             if group.zone != cluster.zone and group.zone not in self.zone_subnets:
                 problems.append(_no_subnet(group))
@@ -60,17 +65,17 @@ class Network:
         """Return the subnet of a node group.
 
         Raises:
-            ValueError: If the group is in another zone than the cluster, and the network has no subnet there.
+            Refusal: If the group is in another zone than the cluster, and the network has no subnet there.
         """
         if group.zone == cluster.zone:
             return self.training_subnet
         if group.zone not in self.zone_subnets:
-            raise ValueError(_no_subnet(group))
+            raise Refusal("", _no_subnet(group))
         return self.zone_subnets[group.zone]
 
 
-def _no_subnet(group: NodeGroup) -> str:
-    return (
+def _no_subnet(group: NodeGroup) -> Message:
+    return _SUBNETS(
         f"nodes.{group.section} is in {group.zone}, and the network has no subnet there: "
         f"Network(zone_subnets={{'{group.zone}': subnet}})"
     )
@@ -78,13 +83,9 @@ def _no_subnet(group: NodeGroup) -> str:
 
 def _zone_name(subnet: ec2.ISubnet) -> str | None:
     """Zone name of a subnet, such as us-east-2a, if it is known."""
-    # Subnets that are imported by id only raise.
-    try:
-        zone = subnet.availability_zone
-    except RuntimeError:
-        return None
     # Neither zone ids, such as use2-az1, nor placeholders of the CDK, such as dummy1a.
-    return zone if _ZONE_NAME.match(zone) else None
+    zone = known(subnet, "availability_zone")
+    return zone if zone and _ZONE_NAME.match(zone) else None
 
 
 def _imported(scope: Construct, cluster: ClusterFile) -> Network:

@@ -6,39 +6,42 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster.network._zonal_subnet import ZonalSubnet
+from ultracluster.rules import Message, error
+
+OTHER_VPC = error("other-vpc", "Security groups, subnets and the nodes in them share one VPC.")
 
 
 def check_same_vpc(
-    resources: Mapping[str, ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup],
-) -> list[str]:
+    resources: Mapping[str, ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup | None],
+) -> list[Message]:
     """Compare the VPCs of resources that must share one.
 
     A VPC is known for what the app creates, and for what names its VPC by id. Imported subnets and security groups
     are taken as they are.
 
     Args:
-        resources: The resources, by the name of the argument that they come from.
+        resources: The resources, by the name of the argument that they come from; None is skipped.
 
     Returns:
         One problem for each resource that is in another VPC than the first; empty if none is known to be.
     """
     known = {argument: vpc for argument, resource in resources.items() if (vpc := _vpc_of(resource)) is not None}
-    problems = []
-    for argument, vpc in known.items():
-        first, expected = next(iter(known.items()))
+    first, expected = next(iter(known.items()), ("", ""))
+    return [
+        OTHER_VPC(
+            f"{argument} must be in the VPC {expected} of {first}, got {vpc}: security groups, subnets and the nodes "
+            "in them share one VPC"
+        )
+        for argument, vpc in known.items()
         # A VPC with an id exists; one with a path is created. Whether the two are the same is not known.
-        if vpc != expected and ("/" in vpc) == ("/" in expected):
-            problems.append(
-                f"{argument} must be in the VPC {expected} of {first}, got {vpc}: security groups, subnets and the "
-                "nodes in them share one VPC"
-            )
-    return problems
+        if vpc != expected and ("/" in vpc) == ("/" in expected)
+    ]
 
 
-def _vpc_of(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup) -> str | None:
+def _vpc_of(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup | None) -> str | None:
     """Id of an existing VPC, or path of one that the app creates, or None if it is not known."""
     vpc_id = getattr(resource, "vpc_id", None)
-    if vpc_id is None:
+    if vpc_id is None and resource is not None:
         scope = resource.node.scope
         child = (scope if isinstance(scope, ZonalSubnet) else resource).node.default_child
         vpc_id = getattr(child, "vpc_id", None)

@@ -8,6 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network._same_vpc import check_same_vpc
+from ultracluster.rules import Refusal, error
 
 # Services that EKS nodes and pods call: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html; Session
 # Manager's two and the AMP workspace's are the last: https://docs.aws.amazon.com/systems-manager/latest/userguide/
@@ -30,6 +31,7 @@ EKS_SERVICES = (
     "aps-workspaces",
 )
 _HTTPS = 443
+_SERVICES = error("endpoint-services", "Each service has one endpoint, whose construct id is its name.")
 
 
 @jsii.implements(ec2.IConnectable)
@@ -45,7 +47,7 @@ class ServiceEndpoints(Construct):
         services: Names of the services, as in the endpoint name after the region. Default: what EKS nodes call.
 
     Raises:
-        ValueError: If the subnet is of another VPC, or a service is a token or named twice.
+        Refusal: If the subnet is of another VPC, or a service is a token or named twice.
 
     See: https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html (read 2026-11-21)
     """
@@ -63,11 +65,12 @@ class ServiceEndpoints(Construct):
         super().__init__(scope, id)
         problems = check_same_vpc({"vpc": vpc, "subnet": subnet})
         if twice := sorted({service for service in services if services.count(service) > 1}):
-            problems.append(f"services must name each service once, got {', '.join(twice)} again")
+            problems.append(_SERVICES(f"services must name each service once, got {', '.join(twice)} again"))
         if any(cdk.Token.is_unresolved(service) for service in services):
-            problems.append("services must be known at synthesis, such as ssm, got a token: each is a construct id")
+            text = "services must be known at synthesis, such as ssm, got a token: each is a construct id"
+            problems.append(_SERVICES(text))
         if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
         group = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="Endpoints of AWS services", allow_all_outbound=False
         )

@@ -10,6 +10,8 @@ from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
+from ultracluster.rules import Refusal
+
 _SHOWN = 60
 _EXPECTED = {
     "bool_type": "True or False",
@@ -27,14 +29,14 @@ def shown(value: object) -> str:
 
 
 def check_fields(value: Any) -> None:
-    """Raise a ValueError if a field of a dataclass does not have its declared type."""
+    """Raise a Refusal if a field of a dataclass does not have its declared type."""
     check_types(value.__class__, {field.name: getattr(value, field.name) for field in fields(value)})
 
 
 def check_types(owner: Callable[..., Any], values: Mapping[str, object]) -> None:
-    """Raise a ValueError if an argument does not have its declared type."""
+    """Raise a Refusal if an argument does not have its declared type."""
     if errors := type_errors(owner, values):
-        raise ValueError("; ".join(errors))
+        raise Refusal("", errors)
 
 
 def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list[str]:

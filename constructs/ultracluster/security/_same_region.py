@@ -6,11 +6,15 @@ import aws_cdk as cdk
 from aws_cdk.interfaces import IEnvironmentAware
 from constructs import IConstruct
 
+from ultracluster.rules import Message, error
 
-def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAware | None]) -> list[str]:
+OTHER_REGION = error("other-region", "Keys, subnets, buckets and security groups serve resources of their own region.")
+
+
+def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAware | None]) -> list[Message]:
     """Compare the regions of resources with the region of the stack that uses them.
 
-    Keys, subnets and topics serve their own region only. A region that is a token is not compared.
+    A region that is a token is not compared.
 
     Args:
         scope: The construct that uses the resources.
@@ -23,7 +27,7 @@ def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAwa
     if cdk.Token.is_unresolved(region):
         return []
     return [
-        f"{argument} must be in {region}, the region of the stack, got a resource in {there}"
+        OTHER_REGION(f"{argument} must be in {region}, the region of the stack, got a resource in {there}")
         for argument, resource in resources.items()
         if resource is not None and not cdk.Token.is_unresolved(there := resource.env.region) and there != region
     ]

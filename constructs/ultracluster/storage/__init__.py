@@ -8,12 +8,11 @@ from ultracluster.storage._storage import Storage
 from ultracluster.storage.home._efs_home import EfsHome
 from ultracluster.storage.home._openzfs_home import OpenZfsHome
 from ultracluster.storage.home._s3_files_home import S3FilesHome
+from ultracluster.storage.lustre._base import access_times
 from ultracluster.storage.lustre._cold_data_release import ColdDataRelease
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
-from ultracluster.storage.lustre._file_system import LustreFileSystem
-from ultracluster.storage.lustre._imported import EXISTING_LUSTRE
+from ultracluster.storage.lustre._file_system import EXISTING_LUSTRE, LustreFileSystem
 from ultracluster.storage.lustre._metrics import LustreMetrics
-from ultracluster.storage.lustre._mount import access_times
 from ultracluster.storage.s3._data_bucket import EXISTING_BUCKET, DataBucket
 from ultracluster.storage.s3._express_bucket import ExpressBucket, express_endpoint
 from ultracluster.storage.s3._log_bucket import LogBucket

@@ -10,6 +10,10 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster.rules import Refusal, error
+
+_ALARM = error("alarm", "An alarm is one of the resource, and has an action or a topic.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmDefinition:
@@ -73,14 +77,14 @@ class Alarms:
             id: Id of the alarm, for a second alarm of this name. Default: the name.
 
         Raises:
-            ValueError: If there is no alarm of this name, or the action is not an action.
+            Refusal: If there is no alarm of this name, or the action is not an action.
         """
-        path = self._owner.node.path
         definition = self._definitions.get(name)
         if definition is None:
-            raise ValueError(f"{path}: name must be one of {', '.join(self._definitions)}, got {name!r}")
+            text = f"name must be one of {', '.join(self._definitions)}, got {name!r}"
+            raise Refusal(self._owner, _ALARM(text))
         if not hasattr(action, "topic_arn") and not hasattr(action, "bind"):
-            raise ValueError(f"{path}: action must be an IAlarmAction or an ITopic, got {action!r}")
+            raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {action!r}"))
         metric = definition.metric()
         if period is not None:
             metric = metric.with_(period=period)  # type: ignore[attr-defined]  # metrics and expressions have it
@@ -117,14 +121,13 @@ class Alarms:
             scope: Where the alarms are created. Default: `Alarms` below the resource.
 
         Raises:
-            ValueError: If `leave_out` holds an unknown name, or the action is not an action.
+            Refusal: If `leave_out` holds an unknown name, or the action is not an action.
         """
         left_out = {leave_out} if isinstance(leave_out, str) else set(leave_out)
         if unknown := left_out - set(self._definitions):
-            raise ValueError(
-                f"{self._owner.node.path}: leave_out must hold names of {', '.join(self._definitions)}, "
-                f"got {', '.join(sorted(unknown))}"
-            )
+            names = ", ".join(self._definitions)
+            text = f"leave_out must hold names of {names}, got {', '.join(sorted(unknown))}"
+            raise Refusal(self._owner, _ALARM(text))
         return [self.add(name, action, scope=scope) for name in self._definitions if name not in left_out]
 
     @property

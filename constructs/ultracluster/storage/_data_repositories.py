@@ -14,7 +14,10 @@ from ultracluster.storage.lustre._data_repository_association import FOREIGN_FIL
 from ultracluster.storage.lustre._repository_access import FOREIGN_BUCKET, FOREIGN_KEY
 
 #: Ids of warnings that the constructs of associations add.
-LINK_WARNINGS = (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED, FOREIGN_BUCKET, FOREIGN_FILE_SYSTEM, FOREIGN_KEY)
+LINK_WARNINGS = tuple(
+    rule.warning_id
+    for rule in (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED, FOREIGN_BUCKET, FOREIGN_FILE_SYSTEM, FOREIGN_KEY)
+)
 _DAY = 86_400
 
 

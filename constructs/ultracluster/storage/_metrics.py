@@ -1,9 +1,12 @@
-"""CloudWatch metrics of file systems."""
+"""CloudWatch metrics and alarms of file systems."""
 
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
+
+from ultracluster.storage._alarms import AlarmDefinition
 
 
 class FileSystemMetrics:
@@ -14,7 +17,7 @@ class FileSystemMetrics:
     """
 
     #: Namespace of the service in CloudWatch.
-    namespace: ClassVar[str]
+    namespace: ClassVar[str] = "AWS/FSx"
     #: Period of the metrics, in minutes.
     minutes: ClassVar[int] = 5
 
@@ -43,4 +46,22 @@ class FileSystemMetrics:
             dimensions_map={"FileSystemId": self._id, **dimensions},
             statistic=statistic,
             period=period or self.period,
+        )
+
+    def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
+        """Alarms by name."""
+        raise NotImplementedError
+
+    def _expression(self, expression: str, label: str, **metrics: cloudwatch.IMetric) -> cloudwatch.MathExpression:
+        return cloudwatch.MathExpression(expression=expression, using_metrics=metrics, label=label, period=self.period)
+
+    def _alarm(
+        self, metric: Callable[[], cloudwatch.IMetric], threshold: float, periods: int, description: str
+    ) -> AlarmDefinition:
+        return AlarmDefinition(
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=periods,
+            period=self.period,
+            description=description,
         )

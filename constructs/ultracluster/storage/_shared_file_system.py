@@ -8,15 +8,26 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
 from ultracluster.network import allow_nfs
-from ultracluster.storage._checked import listed
+from ultracluster.rules import Message, Refusal, error
+from ultracluster.security import check_same_region
+from ultracluster.storage._alarms import Alarms
+from ultracluster.storage._arguments import listed
+from ultracluster.storage._metrics import FileSystemMetrics
+
+_CLIENTS = error("file-system-clients", "The rules of a file system name the security groups of its clients.")
 
 
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(cdk.Resource):
-    """A file system with an NFS server; a subclass calls `_connect` once its security group is known."""
+    """A file system with an NFS server; a subclass calls `_set` once its resource exists."""
 
+    file_system_id: str
+    #: CloudWatch metrics.
+    metrics: FileSystemMetrics
+    #: CloudWatch alarms.
+    alarms: Alarms
     #: Reasons why EFA does not reach it from a subnet. Default: it has no EFA.
-    _reach: Callable[[ec2.ISubnet], list[str]] | None = None
+    _reach: Callable[[ec2.ISubnet], list[Message]] | None = None
 
     @property
     def connections(self) -> ec2.Connections:
@@ -41,15 +52,15 @@ class SharedFileSystem(cdk.Resource):
                 the clients; otherwise in the stack of the clients.
 
         Raises:
-            ValueError: If `clients` has no security group, or EFA does not reach a subnet.
+            Refusal: If `clients` has no security group, is in another region, or EFA does not reach a subnet.
         """
         groups = clients.connections.security_groups if hasattr(clients, "connections") else []
-        if not groups:
-            raise ValueError(f"{self.node.path}: clients must have a security group, got {clients!r}")
-        reach = self._reach or _reached
-        errors = [f"{self.node.path}: {error}" for subnet in listed(subnets) for error in reach(subnet)]
+        errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {clients!r}")]
+        for group in groups:
+            errors += check_same_region(self, {"clients": group})
+        errors += [error for subnet in listed(subnets) if self._reach for error in self._reach(subnet)]
         if errors:
-            raise ValueError("\n".join(errors))
+            raise Refusal(self, errors)
         if self._group is None:
             return
         for group in groups:
@@ -58,11 +69,23 @@ class SharedFileSystem(cdk.Resource):
             if place.node.try_find_child(id) is None:
                 self._allow(Construct(place, id), self._group, group)
 
-    def _connect(self, group: ec2.ISecurityGroup | None, port: ec2.Port, *referenced: IConstruct | None) -> None:
-        """Set the security group, the default port, and the constructs to which the file system refers."""
+    def _set(
+        self,
+        file_system_id: str,
+        metrics: FileSystemMetrics,
+        group: ec2.ISecurityGroup | None,
+        *referenced: IConstruct | None,
+    ) -> None:
+        """Set what every file system has: id, metrics, security group, and the constructs to which it refers."""
+        self.file_system_id = file_system_id
+        self.metrics = metrics
+        self.alarms = Alarms(self, metrics.alarm_definitions())
         self._group = group
-        self._connections = ec2.Connections(security_groups=[group] if group else [], default_port=port)
+        self._connections = ec2.Connections(security_groups=[group] if group else [], default_port=self._port())
         self._stacks = {cdk.Stack.of(construct).node.addr for construct in referenced if construct is not None}
+
+    def _port(self) -> ec2.Port:
+        return ec2.Port.NFS
 
     def _rules_scope(self, group: ec2.ISecurityGroup) -> Construct:
         # A rule refers to both groups. In the stack of the file system it would close a circle if the clients' stack
@@ -79,7 +102,3 @@ def _name(construct: IConstruct) -> str:
     """Return the path of a construct in its stage: ids must not differ between the stages of a pipeline."""
     stage = cdk.Stage.of(construct)
     return construct.node.path.removeprefix(stage.node.path if stage else "").strip("/").replace("/", "-")
-
-
-def _reached(subnet: ec2.ISubnet) -> list[str]:
-    return []

@@ -14,8 +14,7 @@ from ultracluster.network import Network
 from ultracluster.storage._data_repositories import acknowledge, links
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem, ISharedFileSystem
 from ultracluster.storage.home._openzfs_home import OpenZfsHome
-from ultracluster.storage.lustre._file_system import LustreFileSystem
-from ultracluster.storage.lustre._imported import EXISTING_LUSTRE
+from ultracluster.storage.lustre._file_system import EXISTING_LUSTRE, LustreFileSystem
 from ultracluster.storage.s3._data_bucket import EXISTING_BUCKET, DataBucket
 
 #: Mount paths of file systems that the cluster file does not name.
@@ -129,7 +128,7 @@ def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.I
             else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
         )
         lustre.allow_clients(network.nodes)
-        acknowledge(lustre, cluster, [EXISTING_LUSTRE])
+        acknowledge(lustre, cluster, [EXISTING_LUSTRE.warning_id])
     else:
         assert spec is not None
         lustre = LustreFileSystem(
@@ -159,7 +158,7 @@ def _data_bucket(scope: Construct, cluster: ClusterFile, key: kms.IKey | None) -
         bucket_name=section.name,
         key=None if section.key is None else kms.Key.from_key_arn(scope, "DataKey", section.key),
     )
-    acknowledge(bucket, cluster, [EXISTING_BUCKET])
+    acknowledge(bucket, cluster, [EXISTING_BUCKET.warning_id])
     return bucket
 
 

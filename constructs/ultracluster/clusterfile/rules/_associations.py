@@ -1,6 +1,6 @@
 """Rules of data repository associations and release tasks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ultracluster.catalogue.storage import repositories
 from ultracluster.clusterfile._associations import DATA_BUCKET, associations, data_bucket, readable, shows_data_bucket
@@ -37,7 +37,7 @@ _ASSOCIATION_FOREIGN_KEY = warning(
 _ASSOCIATION_FOREIGN_FILE_SYSTEM = warning(
     "association-foreign-file-system", "An existing file system is linked; its links and backups are not known."
 )
-_BY_ID = {
+_BY_RULE = {
     BOTH_WAYS: _ASSOCIATION_BOTH_WAYS,
     EXPORTS_DELETIONS: _ASSOCIATION_EXPORTS_DELETIONS,
     UNVERSIONED: _ASSOCIATION_UNVERSIONED,
@@ -81,7 +81,7 @@ def check_associations(draft: Draft) -> Iterator[Problem]:
 def check_file_system(lustre: Lustre) -> Iterator[Problem]:
     """Check the keys that a file system with associations cannot have."""
     linked = associations(lustre)[:1]
-    stated: dict[str, list[str]] = {}
+    stated: dict[str, Sequence[str]] = {}
     if lustre.backups is not None:
         stated["backups"] = association_errors(linked, backups=True, region="")
     kind = "storage-type" if lustre.storage_type else "throughput-capacity"
@@ -126,11 +126,11 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
 def warn_associations(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]]:
     existing = cluster.storage.existing_bucket
     # A data bucket that is made keeps old versions.
-    rows = association_warnings(associations(lustre, data_bucket(cluster.storage)), versioned_buckets=[DATA_BUCKET])
-    words = {id: readable("; ".join(message for kind, message in rows if kind == id)) for id, _ in rows}
-    for id, rule in _BY_ID.items():
-        if id in words:
-            yield rule, words[id]
+    links = associations(lustre, data_bucket(cluster.storage))
+    messages = list(association_warnings(links, versioned_buckets=[DATA_BUCKET]))
+    for shared, rule in _BY_RULE.items():
+        if words := [message for message in messages if message.rule is shared]:
+            yield rule, readable("; ".join(words))
     by_bucket = [
         (link.bucket or (existing.name if existing else None), link)
         for link in lustre.data_repository_associations.values()

@@ -1,6 +1,6 @@
 """Rules of the Lustre file system."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
@@ -139,7 +139,7 @@ def _is_reason(lustre: Lustre, key: str, message: str, stated: LustreOverrides, 
     return message not in _refusals(lustre, without, offer)
 
 
-def _refusals(lustre: Lustre, overrides: LustreOverrides, offer: LustreOffer) -> list[str]:
+def _refusals(lustre: Lustre, overrides: LustreOverrides, offer: LustreOffer) -> Sequence[str]:
     goal = lustre_goal(lustre)
     # Properties without a key follow from the goal.
     stated, _ = kind_of(goal, offer, overrides)

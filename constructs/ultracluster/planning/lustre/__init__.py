@@ -9,14 +9,14 @@ from ultracluster.planning.lustre._associations import (
     bucket_problems,
     check_associations,
 )
-from ultracluster.planning.lustre._check import check_capacity, check_lustre
+from ultracluster.planning.lustre._check import LUSTRE_BACKUPS, LUSTRE_SOLD, check_capacity, check_lustre
 from ultracluster.planning.lustre._checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
 from ultracluster.planning.lustre._clients import LustreClients
 from ultracluster.planning.lustre._goal import LustreGoal
 from ultracluster.planning.lustre._kind import kind_of
 from ultracluster.planning.lustre._offer import LustreOffer, lustre_offer
 from ultracluster.planning.lustre._plan import LustrePlan, plan_lustre
-from ultracluster.planning.lustre._release_tasks import check_release, task_path
+from ultracluster.planning.lustre._release_tasks import RELEASE_TASK, check_release, task_path
 from ultracluster.planning.lustre._schedules import SCHEDULE, check_schedule
 from ultracluster.planning.lustre._spec import (
     DEPLOYMENT_TYPES,
@@ -34,8 +34,11 @@ __all__ = [
     "DEPLOYMENT_TYPES",
     "EXPORTS_DELETIONS",
     "FILE_SYSTEM_ID",
+    "LUSTRE_BACKUPS",
+    "LUSTRE_SOLD",
     "MAINTENANCE",
     "MOUNT_NAME",
+    "RELEASE_TASK",
     "SCHEDULE",
     "STORAGE_TYPES",
     "UNVERSIONED",

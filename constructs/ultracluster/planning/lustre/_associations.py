@@ -15,10 +15,15 @@ from ultracluster.catalogue.storage import repositories as facts
 from ultracluster.catalogue.storage import s3
 from ultracluster.planning import check_fields, shown
 from ultracluster.planning.capacity import is_token
+from ultracluster.rules import Message, error, warning
 
-BOTH_WAYS = "ultracluster:association-both-ways"
-EXPORTS_DELETIONS = "ultracluster:association-exports-deletions"
-UNVERSIONED = "ultracluster:association-unversioned"
+BOTH_WAYS = warning("association-both-ways", "A link imports and exports: FSx resolves no conflicts.")
+EXPORTS_DELETIONS = warning("association-exports-deletions", "`rm` on the file system deletes the object in S3.")
+UNVERSIONED = warning("association-unversioned", "A link exports to an existing bucket, which may not have versioning.")
+ASSOCIATION = error("association", "FSx takes some paths, buckets and prefixes only.")
+FILE_SYSTEM = error("association-file-system", "Some file systems take no associations.")
+LIMIT = error("association-limit", "A file system takes 8 data repository associations.")
+OVERLAP = error("association-overlap", "Two associations must not share a directory or a part of a bucket.")
 
 _UNPRINTABLE = re.compile("[\x00\x85\u2028\u2029\r\n]")
 
@@ -52,7 +57,7 @@ class Association:
         """Check the types; `check_associations` checks the rules of FSx.
 
         Raises:
-            ValueError: If a field has a wrong type.
+            Refusal: If a field has a wrong type.
         """
         check_fields(self)
 
@@ -76,7 +81,7 @@ def check_associations(
     backups: bool = False,
     region: str,
     bucket_regions: Mapping[str, str] | None = None,
-) -> list[str]:
+) -> list[Message]:
     """Return the reasons why FSx would refuse the associations of one file system.
 
     Args:
@@ -90,55 +95,45 @@ def check_associations(
     """
     if not associations:
         return []
-    problems = list(_file_system(deployment_type, storage_type, lustre_version, backups))
+    problems = [*map(FILE_SYSTEM, _file_system(deployment_type, storage_type, lustre_version, backups))]
     if len(associations) > facts.MOST_ASSOCIATIONS:
         problems.append(
-            f"a file system has at most {facts.MOST_ASSOCIATIONS} associations, got {len(associations)}: "
-            "link a common parent of some of the paths instead"
+            LIMIT(
+                f"a file system has at most {facts.MOST_ASSOCIATIONS} associations, got {len(associations)}: "
+                "link a common parent of some of the paths instead"
+            )
         )
     for association in associations:
-        problems += _one(association, region, bucket_regions or {})
-    return problems + list(_overlaps(associations))
+        problems += map(ASSOCIATION, _one(association, region, bucket_regions or {}))
+    return [*problems, *map(OVERLAP, _overlaps(associations))]
 
 
 def association_warnings(
     associations: Sequence[Association], *, versioned_buckets: Collection[str] = ()
-) -> list[tuple[str, str]]:
-    """Return warnings about allowed settings that can lose data: pairs of an id and a message.
+) -> Iterator[Message]:
+    """Yield warnings about allowed settings that can lose data.
 
     Args:
         associations: The associations.
         versioned_buckets: Names of the buckets with versioning.
     """
-    result = []
     for association in associations:
         where = f"{association.path} and {association.repository}"
         if association.import_events and association.export_events:
-            result.append(
-                (
-                    BOTH_WAYS,
-                    f"{where} follow each other, and FSx resolves no conflicts: a file that changes on both sides ends "
-                    "as either of the two, whichever was later; let each file have one side that writes it",
-                )
+            yield BOTH_WAYS(
+                f"{where} follow each other, and FSx resolves no conflicts: a file that changes on both sides ends "
+                "as either of the two, whichever was later; let each file have one side that writes it"
             )
         if "DELETED" in association.export_events:
-            result.append(
-                (
-                    EXPORTS_DELETIONS,
-                    f"rm under {association.path} deletes the object in {association.repository}; NEW and CHANGED "
-                    "alone leave it there",
-                )
+            yield EXPORTS_DELETIONS(
+                f"rm under {association.path} deletes the object in {association.repository}; NEW and CHANGED alone "
+                "leave it there"
             )
         if association.export_events and association.bucket not in versioned_buckets:
-            result.append(
-                (
-                    UNVERSIONED,
-                    f"{association.path} is exported over the objects in {association.repository}, which is not "
-                    "known to keep old "
-                    "versions: a file that is overwritten by mistake is lost in both places; turn on versioning",
-                )
+            yield UNVERSIONED(
+                f"{association.path} is exported over the objects in {association.repository}, which is not known to "
+                "keep old versions: a file that is overwritten by mistake is lost in both places; turn on versioning"
             )
-    return result
 
 
 def _file_system(deployment_type: str, storage_type: str, lustre_version: str, backups: bool) -> Iterator[str]:

@@ -9,7 +9,12 @@ from ultracluster.catalogue.storage import repositories
 from ultracluster.planning.lustre._clients import LustreClients
 from ultracluster.planning.lustre._offer import LustreOffer
 from ultracluster.planning.lustre._spec import DEPLOYMENT_TYPES, STORAGE_TYPES, LustreOverrides
+from ultracluster.rules import Message, error
 
+LUSTRE_SOLD = error(
+    "lustre-configuration", "FSx for Lustre sells some combinations of type, capacity, throughput and metadata only."
+)
+LUSTRE_BACKUPS = error("lustre-backups", "FSx keeps daily backups for 1 to 90 whole days.")
 _EVERYTHING = LustreOffer()
 
 
@@ -20,7 +25,7 @@ def check_lustre(
     associations: int = 0,
     backups: bool = False,
     clients: LustreClients | None = None,
-) -> list[str]:
+) -> list[Message]:
     """Return the errors of a file system, of which some settings may be open.
 
     Args:
@@ -33,7 +38,7 @@ def check_lustre(
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/ getting-started.html, efa-file-systems.html,
     using-backups-fsx.html and overview-dra-data-repo.html (read 2026-11-21)
     """
-    return [
+    errors = [
         *_types(stated, offer),
         *_ssd(stated, offer),
         *_efa(stated, offer, clients),
@@ -42,6 +47,7 @@ def check_lustre(
         *_words(stated, offer),
         *_data(stated, associations, backups),
     ]
+    return [LUSTRE_SOLD(error) for error in errors]
 
 
 def _types(stated: LustreOverrides, offer: LustreOffer) -> Iterator[str]:

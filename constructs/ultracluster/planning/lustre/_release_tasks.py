@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from ultracluster.catalogue.storage import repositories as facts
 from ultracluster.planning import shown
 from ultracluster.planning.lustre._associations import Association, path_problems
+from ultracluster.rules import Message, error
+
+RELEASE_TASK = error("release-task", "Only what an association exports can be released, after whole days.")
 
 
 def check_release(
     paths: Sequence[str], associations: Sequence[Association], *, not_accessed_for_days: int, mount_options: str
-) -> list[str]:
+) -> list[Message]:
     """Return the errors of a release of cold data.
 
     Args:
@@ -40,7 +43,7 @@ def check_release(
             "mount_options hold noatime, under which reading a file does not count as access: data that jobs read "
             "every day would be released; mount with relatime"
         )
-    return problems
+    return [*map(RELEASE_TASK, problems)]
 
 
 def task_path(path: str) -> str:

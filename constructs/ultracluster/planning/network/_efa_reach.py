@@ -2,9 +2,13 @@
 
 from ipaddress import IPv4Network
 
+from ultracluster.rules import Message, error
+
 # "Use the same Availability Zone and /16 CIDR as your EFA-enabled client instances":
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html (read 2026-11-21)
 _PREFIX = 16
+
+EFA_REACH = error("lustre-efa-reach", "EFA reaches a file system within one VPC and one /16 only.")
 
 
 def check_efa_reach(
@@ -13,7 +17,7 @@ def check_efa_reach(
     *,
     file_system_zone: str | None = None,
     client_zone: str | None = None,
-) -> list[str]:
+) -> list[Message]:
     """Find what prevents EFA between clients and a file system; empty if nothing does, or too little is known.
 
     Args:
@@ -36,7 +40,7 @@ def check_efa_reach(
             f"clients in {client} can't use EFA to a file system in {file_system}: both must be in one /16; take "
             f"subnets of {_surrounding(client)} for both, or make the file system without EFA"
         )
-    return problems
+    return [*map(EFA_REACH, problems)]
 
 
 def _surrounding(subnet: IPv4Network) -> IPv4Network:

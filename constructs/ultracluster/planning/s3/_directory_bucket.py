@@ -5,12 +5,15 @@ directory-bucket-naming-rules.html, s3-express-Endpoints.html and directory-buck
 """
 
 import re
+from collections.abc import Iterator
 
 from ultracluster.catalogue.ec2 import is_local_zone, region_of_zone
 from ultracluster.catalogue.storage import s3
+from ultracluster.rules import Message, error, warning
 
-UNKNOWN_ZONE = "ultracluster:express-zone-unknown"
-OTHER_ZONE = "ultracluster:express-other-zone"
+_BUCKET = error("express-bucket", "S3 takes some names, zones and lifecycles of directory buckets only.")
+_UNKNOWN_ZONE = warning("express-zone-unknown", "The zone is not known to have S3 Express One Zone.")
+_OTHER_ZONE = warning("express-other-zone", "The directory bucket is in another zone than the nodes.")
 
 _LONGEST = 63
 _BASE = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
@@ -22,7 +25,9 @@ def directory_bucket_name(base: str, zone: str) -> str:
     return f"{base}--{zone}--x-s3"
 
 
-def check_directory_bucket(*, zone: str, base: str | None = None, expire_after_days: int | None = None) -> list[str]:
+def check_directory_bucket(
+    *, zone: str, base: str | None = None, expire_after_days: int | None = None
+) -> list[Message]:
     """Return the errors of a directory bucket.
 
     Args:
@@ -52,32 +57,23 @@ def check_directory_bucket(*, zone: str, base: str | None = None, expire_after_d
             )
     if expire_after_days is not None and expire_after_days < 1:
         problems.append(f"expire_after_days must be 1 or more, got {expire_after_days}")
-    return problems
+    return [*map(_BUCKET, problems)]
 
 
-def directory_bucket_warnings(*, zone: str, nodes_zone: str | None = None) -> list[tuple[str, str]]:
-    """Return warnings about slow or unknown zones: pairs of an id and a message.
+def directory_bucket_warnings(*, zone: str, nodes_zone: str | None = None) -> Iterator[Message]:
+    """Yield warnings about slow or unknown zones.
 
     Args:
         zone: Zone id of the bucket.
         nodes_zone: Zone id of the nodes, or None if not known.
     """
-    result = []
     if zone not in s3.EXPRESS_ZONES:
         known = sorted(known_zone for known_zone in s3.EXPRESS_ZONES if known_zone.split("-")[0] == zone.split("-")[0])
-        result.append(
-            (
-                UNKNOWN_ZONE,
-                f"S3 Express One Zone was not sold in {zone} on 2026-11-21; in this region: "
-                f"{', '.join(known) or 'nowhere'}",
-            )
+        yield _UNKNOWN_ZONE(
+            f"S3 Express One Zone was not sold in {zone} on 2026-11-21; in this region: {', '.join(known) or 'nowhere'}"
         )
     if nodes_zone not in (None, zone):
-        result.append(
-            (
-                OTHER_ZONE,
-                f"the bucket is in {zone} and the nodes are in {nodes_zone}: each request crosses zones, which takes "
-                f"away what Express is bought for; put the bucket into {nodes_zone}",
-            )
+        yield _OTHER_ZONE(
+            f"the bucket is in {zone} and the nodes are in {nodes_zone}: each request crosses zones, which takes away "
+            f"what Express is bought for; put the bucket into {nodes_zone}"
         )
-    return result

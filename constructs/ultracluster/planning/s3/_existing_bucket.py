@@ -2,6 +2,9 @@
 
 from ultracluster.planning import shown
 from ultracluster.planning.lustre import bucket_problems
+from ultracluster.rules import Message, error
+
+_NAME = error("bucket-name", "The name is that of a general purpose bucket.")
 
 # Names that S3 reserves for resources that are not general purpose buckets and have other ARNs. See
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-21).
@@ -14,12 +17,12 @@ _RESERVED = {
 }
 
 
-def existing_bucket_problems(name: str) -> list[str]:
+def existing_bucket_problems(name: str) -> list[Message]:
     """Return the errors of the name of a data bucket."""
     for ending, what in _RESERVED.items():
         if name.endswith(ending):
-            return [f"{shown(name)} is the name of {what}; name a general purpose bucket"]
-    return bucket_problems(name)
+            return [_NAME(f"{shown(name)} is the name of {what}; name a general purpose bucket")]
+    return [*map(_NAME, bucket_problems(name))]
 
 
 def existing_bucket_warning(name: str, key: str | None, region: str) -> str:

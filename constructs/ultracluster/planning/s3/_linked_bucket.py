@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from ultracluster.rules import Message, Refusal, error
+
 #: Purpose of a bucket.
 Purpose = Literal["dataset", "checkpoints"]
 
@@ -30,6 +32,10 @@ _ORIGINS = frozenset({"aws:sourcevpce", "aws:sourcevpc", "aws:sourceip", "aws:vp
 ROLE_PREFIX = "AWSServiceRoleForFSxS3Access_"
 
 
+_TIER = error("bucket-tier", "Objects move to storage classes that are read in milliseconds.")
+_LINK = error("association-bucket-properties", "A linked bucket keeps its objects readable, and FSx allowed.")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tier:
     """A cheaper storage class for older objects.
@@ -40,7 +46,7 @@ class Tier:
         after_days: Days after which an object moves, from its creation on.
 
     Raises:
-        ValueError: When the class is another, or the days are negative.
+        Refusal: When the class is another, or the days are negative.
     """
 
     storage_class: TierClass
@@ -49,17 +55,16 @@ class Tier:
     def __post_init__(self) -> None:
         """Check both."""
         if self.storage_class not in get_args(TierClass):
-            raise ValueError(
-                f"a tier is {' or '.join(get_args(TierClass))}, got {self.storage_class!r}: a linked file system and "
-                "Mountpoint cannot read what must be restored first"
-            )
+            why = "a linked file system and Mountpoint cannot read what must be restored first"
+            text = f"a tier is {' or '.join(get_args(TierClass))}, got {self.storage_class!r}: {why}"
+            raise Refusal("", _TIER(text))
         if self.after_days < 0:
-            raise ValueError(f"after_days must be 0 or more, got {self.after_days}")
+            raise Refusal("", _TIER(f"after_days must be 0 or more, got {self.after_days}"))
 
 
 def link_problems(
     properties: Mapping[str, Any], policy: Mapping[str, Any], *, prefix: str, imports: bool = False
-) -> list[str]:
+) -> list[Message]:
     """Return the properties of a bucket that would break its link to a Lustre file system.
 
     Args:
@@ -72,11 +77,11 @@ def link_problems(
     problems = [*_lifecycle(properties, linked), *_archives(properties, linked), *_locked_out(policy)]
     if imports and properties.get("NotificationConfiguration"):
         problems.append(NOTIFICATIONS)
-    return problems
+    return [*map(_LINK, problems)]
 
 
 #: Reason why a bucket with automatic import has no notifications in the app.
-NOTIFICATIONS = (
+NOTIFICATIONS = _LINK(
     "FSx keeps an event notification named FSx on a bucket that it imports from, and CloudFormation writes all "
     "notifications of a bucket at once: a deployment would wipe it out, and overlapping ones make the association "
     "MISCONFIGURED; take the notifications (EventBridge included) off the bucket, or import_events off the association"

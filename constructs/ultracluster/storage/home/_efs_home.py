@@ -11,13 +11,15 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, efs_mount, efs_volume
 from ultracluster.catalogue.storage import efs as facts
-from ultracluster.storage._alarms import Alarms
-from ultracluster.storage._checked import checked, listed, region_errors
+from ultracluster.rules import Message, Refusal, error
+from ultracluster.security import check_same_region
+from ultracluster.storage._arguments import checked, listed
 from ultracluster.storage._interfaces import ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
-from ultracluster.storage.home._imported import warn_of_import
+from ultracluster.storage.home._home import check_mount_targets, create_mount_targets, warn_of_import
 from ultracluster.storage.home._metrics import EfsMetrics
-from ultracluster.storage.home._mount_targets import check_subnets, target_id
+
+_CONFIGURATION = error("efs-configuration", "EFS takes some throughputs and lifecycles only.")
 
 # Root access: root of a node creates home directories and changes their owners.
 # https://docs.aws.amazon.com/efs/latest/ug/iam-access-control-nfs-efs.html (read 2026-11-21)
@@ -31,13 +33,15 @@ _CLIENT_ACTIONS = [
 class _Efs(SharedFileSystem):
     """A file system of EFS."""
 
-    file_system_id: str
-    #: DNS name, which resolves to the mount target in the client's zone.
-    dns_name: str
     #: CloudWatch metrics.
     metrics: EfsMetrics
-    #: CloudWatch alarms.
-    alarms: Alarms
+    _tls: bool
+
+    @property
+    def dns_name(self) -> str:
+        """DNS name, which resolves to the mount target in the client's zone."""
+        stack = cdk.Stack.of(self)
+        return f"{self.file_system_id}.efs.{stack.region}.{stack.url_suffix}"
 
     def mount(self, path: str) -> Mount:
         """Return the mount of a Slurm node, with the client that `tls` requires."""
@@ -46,14 +50,6 @@ class _Efs(SharedFileSystem):
     def volume(self, name: str) -> Volume:
         """Return the volume of Kubernetes, with the CSI driver for EFS."""
         return efs_volume(name=name, file_system_id=self.file_system_id, tls=self._tls)
-
-    def _set(self, *, file_system_id: str, tls: bool) -> None:
-        stack = cdk.Stack.of(self)
-        self.file_system_id = file_system_id
-        self.dns_name = f"{file_system_id}.efs.{stack.region}.{stack.url_suffix}"
-        self._tls = tls
-        self.metrics = EfsMetrics(file_system_id)
-        self.alarms = Alarms(self, self.metrics.alarm_definitions())
 
 
 class EfsHome(_Efs):
@@ -80,7 +76,7 @@ class EfsHome(_Efs):
             unless the deployment that creates it fails.
 
     Raises:
-        ValueError: If EFS would refuse the file system. All reasons at once.
+        Refusal: If EFS would refuse the file system. All reasons at once.
 
     See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-efs-filesystem.html
         (read 2026-11-21)
@@ -104,18 +100,17 @@ class EfsHome(_Efs):
         super().__init__(scope, id)
         places = listed(subnets)
         errors = [
-            *check_subnets(vpc, places),
+            *check_mount_targets(vpc, places),
             *_check(one_zone, len(places), provisioned_mib_per_s, infrequent_after_days),
-            *region_errors(self, key=key),
+            *check_same_region(self, {"key": key}),
         ]
         if errors:
-            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+            raise Refusal(self, errors)
         #: Its limits with elastic throughput.
         self.limits: facts.EfsLimits = facts.LIMITS["one-zone" if one_zone else "regional"]
         self.security_group: ec2.ISecurityGroup = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="EFS mount targets", allow_all_outbound=False
         )
-        self._connect(self.security_group, ec2.Port.NFS, vpc, *places, key)
         self._resource = efs.CfnFileSystem(
             self,
             "Resource",
@@ -131,17 +126,12 @@ class EfsHome(_Efs):
             file_system_policy=_policy(tls),
         )
         self._resource.apply_removal_policy(removal_policy)
-        for subnet in places:
-            efs.CfnMountTarget(
-                self,
-                target_id(subnet),
-                file_system_id=self._resource.ref,
-                subnet_id=subnet.subnet_id,
-                security_groups=[self.security_group.security_group_id],
-            )
-        self._set(file_system_id=self._resource.ref, tls=tls)
+        create_mount_targets(self, efs.CfnMountTarget, self._resource.ref, places, self.security_group)
+        self._tls = tls
+        self._set(self._resource.ref, EfsMetrics(self._resource.ref), self.security_group, vpc, *places, key)
 
     @staticmethod
+    @checked
     def from_efs_home_attributes(
         scope: Construct,
         id: str,
@@ -160,19 +150,12 @@ class EfsHome(_Efs):
             security_group: Security group of its mount targets, to which rules for clients are added. Default: its
                 owner adds them.
         """
-        return _Imported(scope, id, file_system_id=file_system_id, tls=tls, security_group=security_group)
-
-
-class _Imported(_Efs):
-    @checked
-    def __init__(
-        self, scope: Construct, id: str, *, file_system_id: str, tls: bool, security_group: ec2.ISecurityGroup | None
-    ) -> None:
-        super().__init__(scope, id)
-        self._connect(security_group, ec2.Port.NFS)
-        self._set(file_system_id=file_system_id, tls=tls)
+        home = _Efs(scope, id)
+        home._tls = tls
+        home._set(file_system_id, EfsMetrics(file_system_id), security_group)
         unseen = "that it has a mount target in the zone of each node, and a policy that allows the nodes"
-        warn_of_import(self, file_system_id, security_group, unseen)
+        warn_of_import(home, file_system_id, security_group, unseen)
+        return home
 
 
 def _policy(tls: bool) -> iam.PolicyDocument:
@@ -208,16 +191,17 @@ def _lifecycle(infrequent_after_days: int | None) -> list[efs.CfnFileSystem.Life
 
 def _check(
     one_zone: bool, subnets: int, provisioned_mib_per_s: int | None, infrequent_after_days: int | None
-) -> list[str]:
+) -> list[Message]:
     problems = []
     if one_zone and subnets > 1:
-        problems.append(f"a file system of one zone has one mount target: give one subnet, got {subnets}")
+        text = f"a file system of one zone has one mount target: give one subnet, got {subnets}"
+        problems.append(_CONFIGURATION(text))
     if provisioned_mib_per_s is not None and not 1 <= provisioned_mib_per_s <= facts.MOST_PROVISIONED_MIB_PER_S:
-        problems.append(
-            f"provisioned_mib_per_s must be 1 to {facts.MOST_PROVISIONED_MIB_PER_S:,}, got {provisioned_mib_per_s:,}; "
-            "leave it out for elastic throughput"
-        )
+        most = facts.MOST_PROVISIONED_MIB_PER_S
+        text = f"provisioned_mib_per_s must be 1 to {most:,}, got {provisioned_mib_per_s:,}"
+        problems.append(_CONFIGURATION(f"{text}; leave it out for elastic throughput"))
     if infrequent_after_days is not None and infrequent_after_days not in facts.INFREQUENT_AFTER_DAYS:
         allowed = ", ".join(map(str, facts.INFREQUENT_AFTER_DAYS))
-        problems.append(f"infrequent_after_days must be one of {allowed}, or None, got {infrequent_after_days}")
+        text = f"infrequent_after_days must be one of {allowed}, or None, got {infrequent_after_days}"
+        problems.append(_CONFIGURATION(text))
     return problems

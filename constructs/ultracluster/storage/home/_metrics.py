@@ -1,6 +1,6 @@
 """CloudWatch metrics and alarms of home file systems."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -16,42 +16,22 @@ _OPENZFS_BUSY_PERCENT = 90
 _QUEUE_SECONDS = 3600
 
 
-class HomeMetrics(FileSystemMetrics):
-    """Metrics of one home file system."""
-
-    def _connections(self) -> cloudwatch.MathExpression:
+class _HomeMetrics(FileSystemMetrics):
+    def _mean_connections(self) -> cloudwatch.MathExpression:
         """Client connections where the only valid statistic is the sum, with one count per minute."""
-        return cloudwatch.MathExpression(
-            expression="connections / (PERIOD(connections) / 60)",
-            using_metrics={"connections": self.metric("ClientConnections", "Sum")},
-            label="Client connections",
-            period=self.period,
-        )
-
-    def _alarm(
-        self,
-        metric: Callable[[], cloudwatch.IMetric],
-        threshold: float,
-        description: str,
-        evaluation_periods: int = _HOUR,
-    ) -> AlarmDefinition:
-        return AlarmDefinition(
-            metric=metric,
-            threshold=threshold,
-            evaluation_periods=evaluation_periods,
-            period=self.period,
-            description=description,
+        return self._expression(
+            "connections / (PERIOD(connections) / 60)",
+            "Client connections",
+            connections=self.metric("ClientConnections", "Sum"),
         )
 
 
-class OpenZfsMetrics(HomeMetrics):
+class OpenZfsMetrics(FileSystemMetrics):
     """Metrics of one file system of FSx for OpenZFS.
 
     See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/fsx-openzfs-metrics.html and
     https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-insights-FSxZ.html (read 2026-11-21)
     """
-
-    namespace = "AWS/FSx"
 
     def metric_used_storage(self) -> cloudwatch.Metric:
         """Bytes of SSD storage in use, snapshots included."""
@@ -59,14 +39,11 @@ class OpenZfsMetrics(HomeMetrics):
 
     def metric_storage_utilization(self) -> cloudwatch.MathExpression:
         """Percent of the SSD storage in use."""
-        return cloudwatch.MathExpression(
-            expression="100 * used / capacity",
-            using_metrics={
-                "used": self.metric_used_storage(),
-                "capacity": self.metric("StorageCapacity", "Average"),
-            },
-            label="Storage used (%)",
-            period=self.period,
+        return self._expression(
+            "100 * used / capacity",
+            "Storage used (%)",
+            used=self.metric_used_storage(),
+            capacity=self.metric("StorageCapacity", "Average"),
         )
 
     def metric_throughput_utilization(self) -> cloudwatch.Metric:
@@ -91,26 +68,28 @@ class OpenZfsMetrics(HomeMetrics):
             "Storage": self._alarm(
                 self.metric_storage_utilization,
                 openzfs.FULL_PERCENT,
+                3,
                 "The home file system is over {threshold} % full and becomes slow: delete files, or raise its capacity "
                 "by ten percent or more",
-                evaluation_periods=3,
             ),
             "Throughput": self._alarm(
                 self.metric_throughput_utilization,
                 _OPENZFS_BUSY_PERCENT,
+                _HOUR,
                 "The home file system has been over {threshold} % of its throughput for {minutes} minutes: find the "
                 "job that reads or writes data there, or raise the throughput capacity",
             ),
             "Iops": self._alarm(
                 self.metric_iops_utilization,
                 _OPENZFS_BUSY_PERCENT,
+                _HOUR,
                 "The home file system has been over {threshold} % of its SSD IOPS for {minutes} minutes: find the job "
                 "that opens many small files there, or raise its IOPS",
             ),
         }
 
 
-class EfsMetrics(HomeMetrics):
+class EfsMetrics(_HomeMetrics):
     """Metrics of one file system of EFS. It is never full.
 
     See: https://docs.aws.amazon.com/efs/latest/ug/efs-metrics.html (read 2026-11-21)
@@ -127,14 +106,11 @@ class EfsMetrics(HomeMetrics):
 
         See: https://docs.aws.amazon.com/efs/latest/ug/monitoring-metric-math.html (read 2026-11-21)
         """
-        return cloudwatch.MathExpression(
-            expression="100 * (metered / PERIOD(metered)) / permitted",
-            using_metrics={
-                "metered": self.metric("MeteredIOBytes", "Sum"),
-                "permitted": self.metric("PermittedThroughput", "Average"),
-            },
-            label="Throughput used (%)",
-            period=self.period,
+        return self._expression(
+            "100 * (metered / PERIOD(metered)) / permitted",
+            "Throughput used (%)",
+            metered=self.metric("MeteredIOBytes", "Sum"),
+            permitted=self.metric("PermittedThroughput", "Average"),
         )
 
     def metric_iops_utilization(self) -> cloudwatch.Metric:
@@ -143,7 +119,7 @@ class EfsMetrics(HomeMetrics):
 
     def metric_client_connections(self) -> cloudwatch.MathExpression:
         """Connections of clients, one per node with the plain client; the mean of five minutes."""
-        return self._connections()
+        return self._mean_connections()
 
     def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
         """Alarms: near the limit of throughput, operations or connections."""
@@ -151,25 +127,27 @@ class EfsMetrics(HomeMetrics):
             "Throughput": self._alarm(
                 self.metric_throughput_utilization,
                 _EFS_BUSY_PERCENT,
+                _HOUR,
                 "The home file system has been over {threshold} % of its throughput for {minutes} minutes, and AWS "
                 "bills elastic throughput by the byte: find the job that reads or writes data there",
             ),
             "Iops": self._alarm(
                 self.metric_iops_utilization,
                 _EFS_BUSY_PERCENT,
+                _HOUR,
                 "The home file system has been over {threshold} % of its operations for {minutes} minutes: find the "
                 "job that opens many small files there",
             ),
             "Connections": self._alarm(
                 self.metric_client_connections,
                 efs.CONNECTIONS * _EFS_BUSY_PERCENT // 100,
+                3,
                 f"The home file system has over {{threshold}} connections; its limit is {efs.CONNECTIONS:,}",
-                evaluation_periods=3,
             ),
         }
 
 
-class S3FilesMetrics(HomeMetrics):
+class S3FilesMetrics(_HomeMetrics):
     """Metrics of one file system of S3 Files, which publishes no utilization.
 
     See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-monitoring-cloudwatch.html (read 2026-11-21)
@@ -183,7 +161,7 @@ class S3FilesMetrics(HomeMetrics):
 
     def metric_client_connections(self) -> cloudwatch.MathExpression:
         """Connections of clients; the mean of five minutes."""
-        return self._connections()
+        return self._mean_connections()
 
     def metric_export_age(self) -> cloudwatch.Metric:
         """Seconds for which the oldest change has waited to reach the bucket."""
@@ -203,21 +181,22 @@ class S3FilesMetrics(HomeMetrics):
             "ExportAge": self._alarm(
                 self.metric_export_age,
                 _QUEUE_SECONDS,
+                _HOUR,
                 "Changes of home directories wait for over {threshold} seconds to reach their bucket: a job writes "
                 "more files than S3 Files exports, 800 per second",
             ),
             "ExportFailures": self._alarm(
                 self.metric_export_failures,
                 0,
+                1,
                 "Files of home directories cannot reach their bucket, and S3 Files does not retry: check the role's "
                 "permissions, paths over 1,024 bytes and the bucket's key",
-                evaluation_periods=1,
             ),
             "LostAndFound": self._alarm(
                 self.metric_lost_and_found,
                 0,
+                1,
                 "A home directory and its bucket changed the same file: the bucket's version is kept, the other "
                 "version is in .s3files-lost+found of the home",
-                evaluation_periods=1,
             ),
         }

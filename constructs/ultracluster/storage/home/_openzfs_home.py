@@ -11,12 +11,14 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, openzfs_mount, openzfs_volume
 from ultracluster.catalogue.storage import openzfs
-from ultracluster.planning.home import OpenZfsSize
-from ultracluster.storage._alarms import Alarms
-from ultracluster.storage._checked import checked, listed, region_errors, subnet_errors
+from ultracluster.network import check_same_vpc
+from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_SOLD, OpenZfsSize
+from ultracluster.rules import Message, Refusal, error
+from ultracluster.security import check_same_region
+from ultracluster.storage._arguments import checked, listed
 from ultracluster.storage._interfaces import ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
-from ultracluster.storage.home._imported import warn_of_import
+from ultracluster.storage.home._home import warn_of_import
 from ultracluster.storage.home._metrics import OpenZfsMetrics
 
 _VOLUME = "home"
@@ -30,19 +32,21 @@ _EXPORT_OPTIONS = ["rw", "crossmnt", "no_root_squash"]
 # no client has this address.
 _NO_CLIENT = "127.0.0.1"
 
+_PATH = error("home-volume-path", "The path of a volume of FSx for OpenZFS begins with /fsx.")
+
 
 class _OpenZfs(SharedFileSystem):
     """A volume of a file system of FSx for OpenZFS."""
 
-    file_system_id: str
     #: Id of the volume, such as `fsvol-0123456789abcdef0`; snapshots are taken of it.
     volume_id: str
     #: DNS name of the server.
     dns_name: str
     #: CloudWatch metrics.
     metrics: OpenZfsMetrics
-    #: CloudWatch alarms.
-    alarms: Alarms
+    _volume_path: str
+    _transfer_bytes: int
+    _capacity_gib: int
 
     def mount(self, path: str) -> Mount:
         """Return the mount of a Slurm node: AL2023 has the NFS client, Ubuntu has it in the package nfs-common."""
@@ -60,25 +64,6 @@ class _OpenZfs(SharedFileSystem):
             transfer_bytes=self._transfer_bytes,
             capacity_gib=self._capacity_gib,
         )
-
-    def _set(
-        self,
-        *,
-        file_system_id: str,
-        volume_id: str,
-        volume_path: str,
-        dns_name: str,
-        transfer_bytes: int,
-        capacity_gib: int,
-    ) -> None:
-        self.file_system_id = file_system_id
-        self.volume_id = volume_id
-        self.dns_name = dns_name
-        self._volume_path = volume_path
-        self._transfer_bytes = transfer_bytes
-        self._capacity_gib = capacity_gib
-        self.metrics = OpenZfsMetrics(file_system_id)
-        self.alarms = Alarms(self, self.metrics.alarm_definitions())
 
 
 class OpenZfsHome(_OpenZfs):
@@ -104,7 +89,7 @@ class OpenZfsHome(_OpenZfs):
             deployment that creates it fails.
 
     Raises:
-        ValueError: If FSx would refuse the file system. All reasons at once.
+        Refusal: If FSx would refuse the file system. All reasons at once.
     """
 
     @checked
@@ -130,13 +115,13 @@ class OpenZfsHome(_OpenZfs):
         errors = [
             *_check_zones(size, standby_subnet, route_tables),
             *_check_ranges(ranges),
-            *region_errors(self, key=key),
-            *subnet_errors(vpc, subnet=subnet, standby_subnet=standby_subnet),
+            *check_same_region(self, {"key": key}),
+            *check_same_vpc({"vpc": vpc, "subnet": subnet, "standby_subnet": standby_subnet}),
         ]
         if not 0 <= backup_days <= openzfs.MOST_BACKUP_DAYS:
-            errors.append(f"backup_days must be 0 to {openzfs.MOST_BACKUP_DAYS}, got {backup_days}")
+            errors.append(HOME_BACKUPS(f"backup_days must be 0 to {openzfs.MOST_BACKUP_DAYS}, got {backup_days}"))
         if errors:
-            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+            raise Refusal(self, errors)
         self.size = size
         subnets = [subnet, standby_subnet] if standby_subnet else [subnet]
         group = ec2.SecurityGroup(
@@ -149,7 +134,6 @@ class OpenZfsHome(_OpenZfs):
         group.apply_removal_policy(removal_policy)
         #: Security group of the file system alone.
         self.security_group: ec2.ISecurityGroup = group
-        self._connect(group, ec2.Port.NFS, vpc, subnet, standby_subnet, key)
         self._resource = fsx.CfnFileSystem(
             self,
             "Resource",
@@ -203,16 +187,14 @@ class OpenZfsHome(_OpenZfs):
             ),
         )
         volume.apply_removal_policy(removal_policy)
-        self._set(
-            file_system_id=self._resource.ref,
-            volume_id=volume.attr_volume_id,
-            volume_path=_VOLUME_PATH,
-            dns_name=self._resource.attr_dns_name,
-            transfer_bytes=size.transfer_bytes,
-            capacity_gib=size.capacity_gib,
-        )
+        self.volume_id = volume.attr_volume_id
+        self.dns_name = self._resource.attr_dns_name
+        self._volume_path, self._transfer_bytes = _VOLUME_PATH, size.transfer_bytes
+        self._capacity_gib = size.capacity_gib
+        self._set(self._resource.ref, OpenZfsMetrics(self._resource.ref), group, vpc, subnet, standby_subnet, key)
 
     @staticmethod
+    @checked
     def from_open_zfs_home_attributes(
         scope: Construct,
         id: str,
@@ -236,66 +218,43 @@ class OpenZfsHome(_OpenZfs):
                 adds them.
 
         Raises:
-            ValueError: If the path is not a path of OpenZFS.
+            Refusal: If the path is not a path of OpenZFS.
         """
-        return _Imported(
-            scope,
-            id,
-            file_system_id=file_system_id,
-            volume_id=volume_id,
-            volume_path=volume_path,
-            throughput_mb_per_s=throughput_mb_per_s,
-            security_group=security_group,
-        )
-
-
-class _Imported(_OpenZfs):
-    @checked
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        file_system_id: str,
-        volume_id: str,
-        volume_path: str,
-        throughput_mb_per_s: int,
-        security_group: ec2.ISecurityGroup | None,
-    ) -> None:
-        super().__init__(scope, id)
+        home = _OpenZfs(scope, id)
         if not cdk.Token.is_unresolved(volume_path) and not volume_path.startswith("/fsx"):
-            raise ValueError(
-                f"{self.node.path}: volume_path must begin with /fsx, such as /fsx/home, got {volume_path!r}"
-            )
-        self._connect(security_group, ec2.Port.NFS)
-        stack = cdk.Stack.of(self)
-        self._set(
-            file_system_id=file_system_id,
-            volume_id=volume_id,
-            volume_path=volume_path,
-            dns_name=f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}",
-            transfer_bytes=openzfs.transfer_bytes(throughput_mb_per_s),
-            capacity_gib=1,
-        )
+            raise Refusal(home, _PATH(f"volume_path must begin with /fsx, such as /fsx/home, got {volume_path!r}"))
+        stack = cdk.Stack.of(home)
+        home.volume_id = volume_id
+        home.dns_name = f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
+        home._volume_path, home._transfer_bytes = volume_path, openzfs.transfer_bytes(throughput_mb_per_s)
+        # Kubernetes needs a number, which the CSI driver does not read.
+        home._capacity_gib = 1
+        home._set(file_system_id, OpenZfsMetrics(file_system_id), security_group)
         unseen = f"that its volume {volume_path} is exported to the addresses of the nodes, with rw and no_root_squash"
-        warn_of_import(self, file_system_id, security_group, unseen)
+        warn_of_import(home, file_system_id, security_group, unseen)
+        return home
 
 
-def _check_zones(size: OpenZfsSize, standby_subnet: ec2.ISubnet | None, route_table_ids: Sequence[str]) -> list[str]:
+def _check_zones(
+    size: OpenZfsSize, standby_subnet: ec2.ISubnet | None, route_table_ids: Sequence[str]
+) -> list[Message]:
     if size.deployment.zones > 1:
-        return [] if standby_subnet else [f"{size.deployment_type} needs a standby_subnet, in another zone"]
+        return [] if standby_subnet else [HOME_SOLD(f"{size.deployment_type} needs a standby_subnet, in another zone")]
     given = {"standby_subnet": standby_subnet, "route_table_ids": route_table_ids}
-    return [f"{size.deployment_type} takes no {name}: its servers are in one zone" for name in given if given[name]]
+    one_zone = "its servers are in one zone"
+    return [HOME_SOLD(f"{size.deployment_type} takes no {name}: {one_zone}") for name in given if given[name]]
 
 
-def _check_ranges(ranges: Sequence[str]) -> list[str]:
+def _check_ranges(ranges: Sequence[str]) -> list[Message]:
     problems = []
     if not 1 <= len(ranges) <= openzfs.MOST_CLIENT_RANGES:
-        problems.append(f"client_ranges must hold 1 to {openzfs.MOST_CLIENT_RANGES} ranges, got {len(ranges)}")
+        text = f"client_ranges must hold 1 to {openzfs.MOST_CLIENT_RANGES} ranges, got {len(ranges)}"
+        problems.append(HOME_CLIENTS(text))
     for text in ranges:
         if not cdk.Token.is_unresolved(text):
             try:
                 ip_network(text)
-            except ValueError as error:
-                problems.append(f"client_ranges must hold ranges such as 10.0.0.0/16, got {text!r}: {error}")
+            except ValueError as invalid:
+                message = f"client_ranges must hold ranges such as 10.0.0.0/16, got {text!r}: {invalid}"
+                problems.append(HOME_CLIENTS(message))
     return problems

@@ -13,20 +13,20 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
 from ultracluster.catalogue.storage import s3_files as limits
-from ultracluster.storage._alarms import Alarms
-from ultracluster.storage._checked import checked, listed, region_errors, unwrapped
+from ultracluster.rules import Refusal, error, warning
+from ultracluster.security import check_same_region
+from ultracluster.storage._arguments import checked, listed, unwrapped
 from ultracluster.storage._grants import Permission, grant
 from ultracluster.storage._interfaces import IDataBucket, ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
-from ultracluster.storage.home._imported import warn_of_import
+from ultracluster.storage.home._home import check_mount_targets, create_mount_targets, warn_of_import
 from ultracluster.storage.home._metrics import S3FilesMetrics
-from ultracluster.storage.home._mount_targets import check_subnets, target_id
 from ultracluster.storage.home._s3_files_role import s3_files_role
 
-#: Id of the warning about the limits of S3 Files.
-S3_FILES_LIMITS = "ultracluster:s3-files-limits"
-#: Id of the warning about a bucket whose versioning is not known.
-S3_FILES_VERSIONING = "ultracluster:s3-files-versioning"
+_PREFIX = error("s3-files-prefix", "The home is a directory of the bucket, which ends in a slash.")
+_BUCKET = error("s3-files-bucket", "S3 Files detects changes by the versions of the bucket.")
+_LIMITS = warning("s3-files-limits", "S3 Files writes slowly, and lacks some features of a file system.")
+_VERSIONING = warning("s3-files-versioning", "Synthesis cannot read whether an existing bucket has versioning.")
 
 
 class S3FilesGrants:
@@ -35,8 +35,10 @@ class S3FilesGrants:
     Large files are read from the bucket directly. IAM alone checks these reads: POSIX permissions do not apply.
     """
 
-    def __init__(self, file_system_arn: str, bucket: s3.IBucket, bucket_key: kms.IKey | None) -> None:
-        self._arn = file_system_arn
+    def __init__(self, file_system: "_S3Files", bucket: s3.IBucket, bucket_key: kms.IKey | None) -> None:
+        self._arn = cdk.Stack.of(file_system).format_arn(
+            service="s3files", resource="file-system", resource_name=file_system.file_system_id
+        )
         self._bucket = bucket
         self._key = bucket_key
 
@@ -62,13 +64,10 @@ class S3FilesGrants:
 class _S3Files(SharedFileSystem):
     """A file system of S3 Files."""
 
-    file_system_id: str
     #: Permissions to mount it.
     grants: S3FilesGrants
     #: CloudWatch metrics.
     metrics: S3FilesMetrics
-    #: CloudWatch alarms.
-    alarms: Alarms
 
     def mount(self, path: str) -> Mount:
         """Return the mount of a Slurm node."""
@@ -77,13 +76,6 @@ class _S3Files(SharedFileSystem):
     def volume(self, name: str) -> Volume:
         """Return the volume of Kubernetes, with the CSI driver for EFS."""
         return s3_files_volume(name=name, file_system_id=self.file_system_id)
-
-    def _set(self, *, file_system_id: str, bucket: s3.IBucket, bucket_key: kms.IKey | None) -> None:
-        self.file_system_id = file_system_id
-        arn = cdk.Stack.of(self).format_arn(service="s3files", resource="file-system", resource_name=file_system_id)
-        self.grants = S3FilesGrants(arn, bucket, bucket_key)
-        self.metrics = S3FilesMetrics(file_system_id)
-        self.alarms = Alarms(self, self.metrics.alarm_definitions())
 
 
 class S3FilesHome(_S3Files):
@@ -108,7 +100,7 @@ class S3FilesHome(_S3Files):
             retained, unless the deployment that creates them fails.
 
     Raises:
-        ValueError: If S3 Files would refuse the file system. All reasons at once.
+        Refusal: If S3 Files would refuse the file system. All reasons at once.
 
     See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-prereq-policies.html (read 2026-11-21)
     """
@@ -130,21 +122,20 @@ class S3FilesHome(_S3Files):
         super().__init__(scope, id)
         places, bucket = listed(subnets), unwrapped(bucket)
         errors = [
-            *check_subnets(vpc, places),
-            *region_errors(self, bucket=bucket, bucket_key=bucket_key, key=key),
+            *check_mount_targets(vpc, places),
+            *check_same_region(self, {"bucket": bucket, "bucket_key": bucket_key, "key": key}),
         ]
         if not prefix.endswith("/") or prefix.startswith("/") or "//" in prefix:
-            errors.append(f"prefix must end in / and not begin with one, such as home/, got {prefix!r}")
+            errors.append(_PREFIX(f"prefix must end in / and not begin with one, such as home/, got {prefix!r}"))
         versioned = _versioned(bucket)
         if versioned is False:
-            errors.append("bucket must have versioning, by which S3 Files detects changes: set versioned=True")
+            errors.append(_BUCKET("bucket must have versioning, by which S3 Files detects changes: versioned=True"))
         if errors:
-            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+            raise Refusal(self, errors)
         self._warn(versioned)
         self.security_group: ec2.ISecurityGroup = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="S3 Files mount targets", allow_all_outbound=False
         )
-        self._connect(self.security_group, ec2.Port.NFS, vpc, *places, bucket, bucket_key, key)
         role = s3_files_role(self, bucket=bucket, bucket_key=bucket_key, removal_policy=removal_policy)
         self._resource = s3files.CfnFileSystem(
             self,
@@ -155,17 +146,14 @@ class S3FilesHome(_S3Files):
             kms_key_id=None if key is None else key.key_arn,
         )
         self._resource.apply_removal_policy(removal_policy)
-        for subnet in places:
-            s3files.CfnMountTarget(
-                self,
-                target_id(subnet),
-                file_system_id=self._resource.attr_file_system_id,
-                subnet_id=subnet.subnet_id,
-                security_groups=[self.security_group.security_group_id],
-            )
-        self._set(file_system_id=self._resource.attr_file_system_id, bucket=bucket, bucket_key=bucket_key)
+        file_system_id = self._resource.attr_file_system_id
+        create_mount_targets(self, s3files.CfnMountTarget, file_system_id, places, self.security_group)
+        referenced = (vpc, *places, bucket, bucket_key, key)
+        self._set(file_system_id, S3FilesMetrics(file_system_id), self.security_group, *referenced)
+        self.grants = S3FilesGrants(self, bucket, bucket_key)
 
     @staticmethod
+    @checked
     def from_s3_files_home_attributes(
         scope: Construct,
         id: str,
@@ -186,48 +174,26 @@ class S3FilesHome(_S3Files):
             security_group: Security group of its mount targets, to which rules for clients are added. Default: its
                 owner adds them.
         """
-        return _Imported(
-            scope,
-            id,
-            file_system_id=file_system_id,
-            bucket=bucket,
-            bucket_key=bucket_key,
-            security_group=security_group,
-        )
+        home = _S3Files(scope, id)
+        home._set(file_system_id, S3FilesMetrics(file_system_id), security_group)
+        home.grants = S3FilesGrants(home, unwrapped(bucket), bucket_key)
+        warn_of_import(home, file_system_id, security_group, "that it has a mount target in the zone of each node")
+        return home
 
     def _warn(self, versioned: bool | None) -> None:
         validations = cdk.Validations.of(self)
         validations.add_warning(
-            S3_FILES_LIMITS,
+            _LIMITS.warning_id,
             f"S3 Files takes {limits.WRITE_GIB_PER_S} GiB/s of writes from all clients together (5 in some regions), "
             f"exports {limits.EXPORT_FILES_PER_S} files per second after {limits.EXPORT_AFTER_SECONDS} seconds, and "
             f"has no {', '.join(limits.UNSUPPORTED)}: keep checkpoints and package caches elsewhere",
         )
         if versioned is None:
             validations.add_warning(
-                S3_FILES_VERSIONING,
+                _VERSIONING.warning_id,
                 "synthesis cannot read whether the bucket has versioning, which S3 Files requires: check it with aws "
                 "s3api get-bucket-versioning --bucket NAME",
             )
-
-
-class _Imported(_S3Files):
-    @checked
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        file_system_id: str,
-        bucket: s3.IBucket | IDataBucket,
-        bucket_key: kms.IKey | None,
-        security_group: ec2.ISecurityGroup | None,
-    ) -> None:
-        super().__init__(scope, id)
-        self._connect(security_group, ec2.Port.NFS)
-        self._set(file_system_id=file_system_id, bucket=unwrapped(bucket), bucket_key=bucket_key)
-        unseen = "that it has a mount target in the zone of each node"
-        warn_of_import(self, file_system_id, security_group, unseen)
 
 
 def _versioned(bucket: s3.IBucket) -> bool | None:

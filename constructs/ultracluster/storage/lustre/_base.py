@@ -3,26 +3,27 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.boot import Mount, Volume
+from ultracluster.boot import LUSTRE_EFA_UNIT, Mount, Volume, check_mount_path
 from ultracluster.network import allow_all_between
-from ultracluster.storage._alarms import Alarms
+from ultracluster.rules import Refusal, error
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.lustre._metrics import LustreMetrics
-from ultracluster.storage.lustre._mount import lustre_mount, lustre_volume
 
+# Waits for the network, never blocks the boot, and mounts on first use. See
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-20).
+_MOUNT_OPTIONS = (
+    *("defaults", "flock", "_netdev", "nofail", "x-systemd.automount"),
+    "x-systemd.requires=systemd-networkd-wait-online.service",
+)
+# https://github.com/kubernetes-sigs/aws-fsx-csi-driver, v1.9.0 (read 2026-11-20)
+_CSI_DRIVER = "fsx.csi.aws.com"
 
-def lustre_port() -> ec2.Port:
-    """Ports of Lustre: 988, and 1018 to 1023 for connections that the servers open.
-
-    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html (read 2026-11-21)
-    """
-    return ec2.Port.tcp_range(988, 1023)
+_MOUNT_PATH = error("mount-path", "A file system is mounted at a directory of its own.")
 
 
 class Lustre(SharedFileSystem):
     """A file system of FSx for Lustre."""
 
-    file_system_id: str
     mount_name: str
     dns_name: str
     #: Whether it was created with EFA.
@@ -31,8 +32,7 @@ class Lustre(SharedFileSystem):
     relatime: bool
     #: CloudWatch metrics.
     metrics: LustreMetrics
-    #: CloudWatch alarms.
-    alarms: Alarms
+    _capacity_gib: int | None
 
     @property
     def device(self) -> str:
@@ -40,40 +40,36 @@ class Lustre(SharedFileSystem):
         return f"{self.dns_name}@tcp:/{self.mount_name}"
 
     def mount(self, path: str) -> Mount:
-        """Return the mount of a Slurm node."""
-        return lustre_mount(self.device, path, efa=self.efa, relatime=self.relatime)
+        """Return the mount of a Slurm node. With EFA, a unit configures the client before the mount."""
+        if problems := check_mount_path(path, example="/fsx"):
+            raise Refusal(self, _MOUNT_PATH(f"path {problems[0]}"))
+        defaults, *rest = _MOUNT_OPTIONS
+        options = ",".join([defaults, access_times(self.relatime), *rest])
+        after = (LUSTRE_EFA_UNIT,) if self.efa else ()
+        return Mount(device=self.device, path=path, type="lustre", options=options, after=after)
 
     def volume(self, name: str) -> Volume:
-        """Return the volume of Kubernetes."""
-        return lustre_volume(
-            name,
-            file_system_id=self.file_system_id,
-            dns_name=self.dns_name,
-            mount_name=self.mount_name,
+        """Return the volume of Kubernetes: a static volume of the CSI driver."""
+        return Volume(
+            name=name,
+            driver=_CSI_DRIVER,
+            handle=self.file_system_id,
+            attributes={"dnsname": self.dns_name, "mountname": self.mount_name},
             # Kubernetes needs a number; Intelligent-Tiering has none.
             capacity_gib=self._capacity_gib or 1,
-            relatime=self.relatime,
+            mount_options=("flock", access_times(self.relatime)),
         )
 
-    def _set(
-        self,
-        *,
-        file_system_id: str,
-        mount_name: str,
-        dns_name: str,
-        efa: bool,
-        relatime: bool,
-        capacity_gib: int | None,
-    ) -> None:
-        self.file_system_id = file_system_id
-        self.mount_name = mount_name
-        self.dns_name = dns_name
-        self.efa = efa
-        self.relatime = relatime
-        self._capacity_gib = capacity_gib
-        self.metrics = LustreMetrics(file_system_id)
-        self.alarms = Alarms(self, self.metrics.alarm_definitions())
+    def _port(self) -> ec2.Port:
+        # 988, and 1018 to 1023 for connections that the servers open. See
+        # https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html (read 2026-11-21).
+        return ec2.Port.tcp_range(988, 1023)
 
     def _allow(self, scope: Construct, server: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
         # EFA passes only where each group allows all traffic from and to the other.
         allow_all_between(scope, "Lustre", server, client)
+
+
+def access_times(relatime: bool) -> str:
+    """Return the mount option that determines whether reading a file counts as access."""
+    return "relatime" if relatime else "noatime"

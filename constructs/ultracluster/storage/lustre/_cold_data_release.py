@@ -7,9 +7,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from ultracluster.planning.lustre import check_release, check_schedule, task_path
+from ultracluster.planning.lustre import RELEASE_TASK, check_release, check_schedule, task_path
+from ultracluster.rules import Refusal
 from ultracluster.security import wildcard_finding
-from ultracluster.storage._checked import checked, listed
+from ultracluster.storage._arguments import checked, listed
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
 
 
@@ -30,7 +31,7 @@ class ColdDataRelease(cdk.Resource):
         time_zone: IANA name of the schedule's time zone.
 
     Raises:
-        ValueError: If FSx or EventBridge Scheduler would refuse the task. All reasons at once.
+        Refusal: If FSx or EventBridge Scheduler would refuse the task. All reasons at once.
 
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/file-release.html and
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
@@ -59,12 +60,13 @@ class ColdDataRelease(cdk.Resource):
             mount_options=mount_options,
         )
         if not cdk.Token.is_unresolved(schedule):
-            errors += [f"schedule: {error}" for error in check_schedule(schedule)]
+            errors += [RELEASE_TASK(f"schedule: {error}") for error in check_schedule(schedule)]
         file_systems = sorted({link.file_system_id for link in links})
         if len(file_systems) > 1:
-            errors.append(f"the associations belong to {len(file_systems)} file systems: release from each by itself")
+            text = f"the associations belong to {len(file_systems)} file systems: release from each by itself"
+            errors.append(RELEASE_TASK(text))
         if errors:
-            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+            raise Refusal(self, errors)
         (file_system_id,) = file_systems
 
         stack = cdk.Stack.of(self)

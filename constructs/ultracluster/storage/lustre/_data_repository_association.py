@@ -1,12 +1,10 @@
 """A data repository association: a directory of a Lustre file system linked to S3."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, cast
+from collections.abc import Sequence
+from typing import Any, cast
 
 import aws_cdk as cdk
 import jsii
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct, IValidation
@@ -14,56 +12,18 @@ from constructs import Construct, IConstruct, IValidation
 from ultracluster.catalogue.storage import repositories
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
+from ultracluster.rules import Message, Refusal, warning
 from ultracluster.security import shown
-from ultracluster.storage._alarms import AlarmDefinition, Alarms
-from ultracluster.storage._checked import checked, listed, unwrapped
+from ultracluster.storage._alarms import Alarms
+from ultracluster.storage._arguments import checked, listed, unwrapped
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
-from ultracluster.storage._metrics import FileSystemMetrics
 from ultracluster.storage._properties import properties_of
 from ultracluster.storage.lustre import _repository_access as repository_access
+from ultracluster.storage.lustre._metrics import AssociationMetrics
 
-FOREIGN_FILE_SYSTEM = "ultracluster:association-foreign-file-system"
-
-
-class AssociationMetrics(FileSystemMetrics):
-    """Metrics of the queues between a file system and S3. FSx counts for the whole file system.
-
-    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
-    """
-
-    namespace = "AWS/FSx"
-
-    def metric_age_of_oldest_queued_message(
-        self, publisher: Literal["AutoExport", "AutoImport"] = "AutoExport"
-    ) -> cloudwatch.Metric:
-        """Seconds for which the oldest change has waited to be exported, or imported; zero if none waits.
-
-        FSx drops imports that wait 14 days, and exports that wait when the association or file system is deleted.
-
-        Args:
-            publisher: Which of the two queues.
-        """
-        return self.metric("AgeOfOldestQueuedMessage", "Maximum", Publisher=publisher)
-
-    def metric_repository_rename_operations(self) -> cloudwatch.Metric:
-        """Renames of objects due to renamed directories: the most frequent reason of a long export queue."""
-        return self.metric("RepositoryRenameOperations", "Sum", Publisher="AutoExport")
-
-    def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
-        """Alarms of an association: exports or imports that wait for over an hour."""
-        return {
-            f"{name}Lags": AlarmDefinition(
-                metric=partial(self.metric_age_of_oldest_queued_message, publisher),  # type: ignore[arg-type]
-                threshold=3600,
-                evaluation_periods=3,
-                period=self.period,
-                description=f"Changes have waited for over {{threshold}} seconds to be {done}: {remedy}",
-            )
-            for name, publisher, done, remedy in (
-                ("Export", "AutoExport", "exported to S3", "delete neither association nor file system"),
-                ("Import", "AutoImport", "imported from S3", "FSx drops what waits for 14 days"),
-            )
-        }
+FOREIGN_FILE_SYSTEM = warning(
+    "association-foreign-file-system", "An existing file system is linked; its links and backups are not known."
+)
 
 
 class DataRepositoryAssociation(cdk.Resource):
@@ -93,7 +53,7 @@ class DataRepositoryAssociation(cdk.Resource):
             unless the deployment that creates it fails.
 
     Raises:
-        ValueError: If FSx would refuse this association. All reasons at once.
+        Refusal: If FSx would refuse this association. All reasons at once.
 
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html (read 2026-11-21)
     """
@@ -136,7 +96,7 @@ class DataRepositoryAssociation(cdk.Resource):
         self.alarms = Alarms(self, self.metrics.alarm_definitions())
         problems = self._problems([self.association])
         if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+            raise Refusal(self, problems)
 
         resource = fsx.CfnDataRepositoryAssociation(
             self,
@@ -163,7 +123,7 @@ class DataRepositoryAssociation(cdk.Resource):
         self._warn(foreign=not self._facts)
         self.node.add_validation(_Links(self))
 
-    def _problems(self, associations: Sequence[Association]) -> list[str]:
+    def _problems(self, associations: Sequence[Association]) -> list[Message]:
         region, home = cdk.Stack.of(self).region, self.bucket.env.region
         known = not cdk.Token.is_unresolved(region) and not cdk.Token.is_unresolved(home)
         return check_associations(
@@ -176,11 +136,11 @@ class DataRepositoryAssociation(cdk.Resource):
     def _warn(self, *, foreign: bool) -> None:
         versioning = properties_of(self.bucket).get("VersioningConfiguration", {})
         kept = [self.bucket.bucket_name] if versioning.get("Status") == "Enabled" else []
-        for warning, message in association_warnings([self.association], versioned_buckets=kept):
-            cdk.Validations.of(self).add_warning(warning, shown(self, message))
+        for message in association_warnings([self.association], versioned_buckets=kept):
+            cdk.Validations.of(self).add_warning(message.rule.warning_id, shown(self, message))
         if foreign:
             cdk.Validations.of(self).add_warning(
-                FOREIGN_FILE_SYSTEM,
+                FOREIGN_FILE_SYSTEM.warning_id,
                 f"{shown(self, self.file_system_id)} is not created in this app, so check these requirements: Lustre "
                 "2.12 or 2.15, neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other association that "
                 "overlaps",
@@ -203,7 +163,7 @@ class _Links:
             if isinstance(construct, DataRepositoryAssociation) and construct.file_system_id == owner.file_system_id
         ]
         problems = owner._problems([construct.association for construct in family]) if family[0] is owner else []
-        return problems + _bucket_problems(owner)
+        return [*(f"{problem} [{problem.rule.id}]" for problem in problems), *_bucket_problems(owner)]
 
 
 def _bucket_problems(owner: DataRepositoryAssociation) -> list[str]:
@@ -214,7 +174,7 @@ def _bucket_problems(owner: DataRepositoryAssociation) -> list[str]:
     # `add_event_notification` and EventBridge create a custom resource of the CDK.
     if imports and bucket.node.try_find_child("Notifications") is not None and NOTIFICATIONS not in problems:
         problems.append(NOTIFICATIONS)
-    return [f"{bucket.node.path}: {problem}" for problem in problems]
+    return [f"{bucket.node.path}: {problem} [{problem.rule.id}]" for problem in problems]
 
 
 def _facts(file_system: ILustreFileSystem | fsx.IFileSystem) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from ipaddress import IPv4Network
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -11,13 +12,30 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.network import allow_all_between, check_efa_subnets
+from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
 from ultracluster.planning import check_fields
-from ultracluster.planning.lustre import MAINTENANCE, LustreOffer, LustreSpec, check_lustre
-from ultracluster.storage._checked import checked, region_errors, subnet_errors
+from ultracluster.planning.lustre import (
+    FILE_SYSTEM_ID,
+    LUSTRE_BACKUPS,
+    MAINTENANCE,
+    MOUNT_NAME,
+    LustreOffer,
+    LustreSpec,
+    check_lustre,
+)
+from ultracluster.rules import ARGUMENT, Message, Refusal, Rule, error, warning
+from ultracluster.security import check_same_region
+from ultracluster.storage._arguments import checked
 from ultracluster.storage._interfaces import ILustreFileSystem
-from ultracluster.storage.lustre._base import Lustre, lustre_port
-from ultracluster.storage.lustre._imported import ImportedLustre
+from ultracluster.storage.lustre._base import Lustre
+from ultracluster.storage.lustre._metrics import LustreMetrics
+
+_MAINTENANCE = error("lustre-maintenance", "The weekly maintenance begins at a minute of a weekday, in UTC.")
+_EXISTING_ID = error("lustre-existing", "An existing file system is found by its id and mount name.")
+_TIER = warning("lustre-tier", "FSx for Lustre sells some throughput tiers, and not all of them in each zone.")
+_VERSION = warning("lustre-version", "FSx runs some versions of Lustre only.")
+#: Warning about what an app cannot do to an existing file system.
+EXISTING_LUSTRE = warning("existing-lustre", "An existing file system is mounted; the library does not protect it.")
 
 
 class LustreFileSystem(Lustre):
@@ -42,7 +60,7 @@ class LustreFileSystem(Lustre):
             unless the deployment that creates it fails.
 
     Raises:
-        ValueError: If FSx would refuse the file system. All reasons at once.
+        Refusal: If FSx would refuse the file system. All reasons at once.
     """
 
     @checked
@@ -66,19 +84,18 @@ class LustreFileSystem(Lustre):
             self._reach = partial(check_efa_subnets, subnet)
         errors = [
             *_spec_errors(spec, maintenance, backup_days),
-            *region_errors(self, key=key),
-            *subnet_errors(vpc, subnet=subnet),
+            *check_same_region(self, {"key": key}),
+            *check_same_vpc({"vpc": vpc, "subnet": subnet}),
         ]
         if errors:
-            raise ValueError("\n".join(f"{self.node.path}: {error}" for error in errors))
-        for id, message in _newer(spec):
-            cdk.Validations.of(self).add_warning(f"ultracluster:{id}", message)
+            raise Refusal(self, errors)
+        for rule, message in _newer(spec):
+            cdk.Validations.of(self).add_warning(rule.warning_id, message)
         group = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="FSx for Lustre: its own group, never to be exchanged"
         )
         #: Security group of the file system alone.
         self.security_group: ec2.ISecurityGroup = group
-        self._connect(group, lustre_port(), vpc, subnet, key)
         # FSx checks the group's rules when it creates a file system with EFA.
         rules = Construct(self, "Rules")
         allow_all_between(rules, "Self", group, group)
@@ -123,16 +140,13 @@ class LustreFileSystem(Lustre):
         )
         self._resource.apply_removal_policy(removal_policy)
         self._resource.node.add_dependency(rules)
-        self._set(
-            file_system_id=self._resource.ref,
-            mount_name=self._resource.attr_lustre_mount_name,
-            dns_name=self._resource.attr_dns_name,
-            efa=spec.efa,
-            relatime=relatime,
-            capacity_gib=spec.capacity_gib,
-        )
+        self.mount_name = self._resource.attr_lustre_mount_name
+        self.dns_name = self._resource.attr_dns_name
+        self.efa, self.relatime, self._capacity_gib = spec.efa, relatime, spec.capacity_gib
+        self._set(self._resource.ref, LustreMetrics(self._resource.ref), group, vpc, subnet, key)
 
     @staticmethod
+    @checked
     def from_lustre_file_system_attributes(
         scope: Construct,
         id: str,
@@ -165,31 +179,45 @@ class LustreFileSystem(Lustre):
                 requires. Default: `noatime`, which is faster.
 
         Raises:
-            ValueError: If id, mount name or range are not valid. All reasons at once.
+            Refusal: If id, mount name or range are not valid. All reasons at once.
         """
-        return ImportedLustre(
-            scope,
-            id,
-            file_system_id=file_system_id,
-            mount_name=mount_name,
-            efa=efa,
-            zone=zone,
-            cidr=cidr,
-            capacity_gib=capacity_gib,
-            dns_name=dns_name,
-            security_group=security_group,
-            relatime=relatime,
-        )
+        lustre, errors, network = Lustre(scope, id), [], None
+        if not cdk.Token.is_unresolved(file_system_id) and not FILE_SYSTEM_ID.fullmatch(file_system_id):
+            errors.append(f"file_system_id must be fs- and 17 hexadecimal digits, got {file_system_id[:60]!r}")
+        if not cdk.Token.is_unresolved(mount_name) and not MOUNT_NAME.fullmatch(mount_name):
+            errors.append(f"mount_name has 1 to 8 letters, digits, hyphens and underscores, got {mount_name[:60]!r}")
+        try:
+            network = None if cidr is None or cdk.Token.is_unresolved(cidr) else IPv4Network(cidr)
+        except ValueError:
+            errors.append(f"cidr must be the range of its subnet, such as 10.0.128.0/18, got {cidr!r}")
+        if errors:
+            raise Refusal(lustre, map(_EXISTING_ID, errors))
+        if efa:
+            lustre._reach = partial(check_efa_client, cidr=network, zone=zone)
+        stack = cdk.Stack.of(lustre)
+        lustre.mount_name = mount_name
+        lustre.dns_name = dns_name or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
+        lustre.efa, lustre.relatime, lustre._capacity_gib = efa, relatime, capacity_gib
+        lustre._set(file_system_id, LustreMetrics(file_system_id), security_group)
+        message = [f"{file_system_id} exists outside of this app, which neither retains nor guards it"]
+        if security_group is None:
+            message.append(
+                "allow its clients: all traffic between its security group and theirs, both ways, by group id"
+            )
+        if efa and None in (zone, cidr):
+            message.append("EFA reaches it from its own zone and /16 only: check both, or pass zone and cidr")
+        cdk.Validations.of(lustre).add_warning(EXISTING_LUSTRE.warning_id, "; ".join(message))
+        return lustre
 
 
 _MOST_BACKUP_DAYS = 90
 
 
-def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[str]:
+def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[Message]:
     try:
         check_fields(spec)
-    except ValueError as error:
-        return [f"spec: {error}"]
+    except Refusal as refusal:
+        return [ARGUMENT(f"spec: {message}") for message in refusal.messages]
     # FSx gets tiers and versions before this library knows them: those are warnings.
     sold = LustreOffer()
     offer = replace(
@@ -197,20 +225,21 @@ def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | N
     )
     errors = check_lustre(spec, offer=offer, backups=bool(backup_days))
     if maintenance is not None and not cdk.Token.is_unresolved(maintenance) and not MAINTENANCE.fullmatch(maintenance):
-        errors.append(f"maintenance must be d:HH:MM in UTC, such as 7:03:00 for Sunday, got {maintenance!r}")
+        text = f"maintenance must be d:HH:MM in UTC, such as 7:03:00 for Sunday, got {maintenance!r}"
+        errors.append(_MAINTENANCE(text))
     if backup_days is not None and not 0 <= backup_days <= _MOST_BACKUP_DAYS:
-        errors.append(f"backup_days must be 0 to {_MOST_BACKUP_DAYS}, got {backup_days}")
+        errors.append(LUSTRE_BACKUPS(f"backup_days must be 0 to {_MOST_BACKUP_DAYS}, got {backup_days}"))
     return errors
 
 
-def _newer(spec: LustreSpec) -> Iterator[tuple[str, str]]:
-    """Yield what is newer than the facts: rule and message."""
+def _newer(spec: LustreSpec) -> Iterator[tuple[Rule, str]]:
+    """Yield what is newer than the facts."""
     sold = LustreOffer()
     if spec.mb_per_s_per_tib is not None and spec.mb_per_s_per_tib not in sold.tiers:
         tiers = ", ".join(map(str, sold.tiers))
-        yield "lustre-tier", f"FSx sells the tiers {tiers} MB/s/TiB, got {spec.mb_per_s_per_tib}"
+        yield _TIER, f"FSx sells the tiers {tiers} MB/s/TiB, got {spec.mb_per_s_per_tib}"
     if spec.lustre_version not in sold.versions:
-        yield "lustre-version", f"FSx runs Lustre {', '.join(sold.versions)}, got {spec.lustre_version}"
+        yield _VERSION, f"FSx runs Lustre {', '.join(sold.versions)}, got {spec.lustre_version}"
 
 
 def _metadata(spec: LustreSpec) -> fsx.CfnFileSystem.MetadataConfigurationProperty | None:

@@ -1,6 +1,8 @@
 """CloudWatch metrics and alarms of FSx for Lustre."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Literal
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
@@ -16,8 +18,46 @@ _QUEUE_SECONDS = 3600
 _BUSY_PERCENT = 80
 
 
-class LustreMetrics(FileSystemMetrics):
-    """Metrics of one file system.
+class AssociationMetrics(FileSystemMetrics):
+    """Metrics of the queues between a file system and S3. FSx counts for the whole file system.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
+    """
+
+    def metric_age_of_oldest_queued_message(
+        self, publisher: Literal["AutoExport", "AutoImport"] = "AutoExport"
+    ) -> cloudwatch.Metric:
+        """Seconds for which the oldest change has waited to be exported, or imported; zero if none waits.
+
+        FSx drops imports that wait 14 days, and exports that wait when the association or file system is deleted.
+
+        Args:
+            publisher: Which of the two queues.
+        """
+        return self.metric("AgeOfOldestQueuedMessage", "Maximum", Publisher=publisher)
+
+    def metric_repository_rename_operations(self) -> cloudwatch.Metric:
+        """Renames of objects due to renamed directories: the most frequent reason of a long export queue."""
+        return self.metric("RepositoryRenameOperations", "Sum", Publisher="AutoExport")
+
+    def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
+        """Alarms of an association: exports or imports that wait for over an hour."""
+        return {
+            f"{name}Lags": self._alarm(
+                partial(self.metric_age_of_oldest_queued_message, publisher),  # type: ignore[arg-type]
+                _QUEUE_SECONDS,
+                3,
+                f"Changes have waited for over {{threshold}} seconds to be {done}: {remedy}",
+            )
+            for name, publisher, done, remedy in (
+                ("Export", "AutoExport", "exported to S3", "delete neither association nor file system"),
+                ("Import", "AutoImport", "imported from S3", "FSx drops what waits for 14 days"),
+            )
+        }
+
+
+class LustreMetrics(AssociationMetrics):
+    """Metrics of one file system, and of the queues between it and S3.
 
     FSx publishes figures of each server and each storage target. These metrics take the worst of them: a job waits for
     the slowest server, and a write fails on the fullest target.
@@ -28,7 +68,6 @@ class LustreMetrics(FileSystemMetrics):
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
     """
 
-    namespace = "AWS/FSx"
     minutes = 1
 
     def metric_free_capacity(self) -> cloudwatch.IMetric:
@@ -67,68 +106,52 @@ class LustreMetrics(FileSystemMetrics):
         """Bytes that clients write per minute."""
         return self.metric("DataWriteBytes", "Sum")
 
-    def metric_export_queue_age(self) -> cloudwatch.Metric:
-        """Age in seconds of the oldest change that is not exported to S3; 0 if all changes are exported."""
-        return self.metric("AgeOfOldestQueuedMessage", "Maximum", Publisher="AutoExport")
-
     def _worst(self, function: str, name: str, dimension: str, label: str) -> cloudwatch.IMetric:
         """Return a query of CloudWatch Metrics Insights, which an alarm takes, unlike a search."""
-        return cloudwatch.MathExpression(
-            expression=f'SELECT {function}({name}) FROM SCHEMA("AWS/FSx", FileSystemId, {dimension}) '
-            f"WHERE FileSystemId = '{self._id}'",
-            using_metrics={},
-            label=label,
-            period=self.period,
-        )
+        schema = f'SCHEMA("{self.namespace}", FileSystemId, {dimension})'
+        return self._expression(f"SELECT {function}({name}) FROM {schema} WHERE FileSystemId = '{self._id}'", label)
 
     def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
         """Alarms of a file system: a full storage target, bottlenecks, a slow export to S3."""
 
-        def busy(metric: object, what: str, remedy: str) -> AlarmDefinition:
-            return AlarmDefinition(
-                metric=metric,  # type: ignore[arg-type]
-                threshold=_BUSY_PERCENT,
-                evaluation_periods=30,
-                period=self.period,
-                description=f"{what} has been over {{threshold}} % for {{minutes}} minutes: {remedy}",
-            )
+        def busy(metric: Callable[[], cloudwatch.IMetric], what: str, remedy: str) -> AlarmDefinition:
+            text = f"{what} of the Lustre file system has been over {{threshold}} % for {{minutes}} minutes: {remedy}"
+            return self._alarm(metric, _BUSY_PERCENT, 30, text)
 
         return {
-            "Full": AlarmDefinition(
-                metric=self.metric_capacity_utilization,
-                threshold=_FULL_PERCENT,
-                evaluation_periods=5,
-                period=self.period,
-                description="A storage target of the Lustre file system is over {threshold} % full. Once it is full, "
-                "writes fail although others have space: delete, release what is in S3, or raise the capacity",
+            "Full": self._alarm(
+                self.metric_capacity_utilization,
+                _FULL_PERCENT,
+                5,
+                "A storage target of the Lustre file system is over {threshold} % full. Once it is full, writes fail "
+                "although others have space: delete, release what is in S3, or raise the capacity",
             ),
             "DiskBusy": busy(
                 self.metric_disk_throughput_utilization,
-                "The disk throughput of the busiest server of the Lustre file system",
+                "The disk throughput of the busiest server",
                 "find the job that reads or writes most, or raise the capacity",
             ),
             "NetworkBusy": busy(
                 self.metric_network_throughput_utilization,
-                "The network throughput of the busiest server of the Lustre file system",
+                "The network throughput of the busiest server",
                 "find the job that reads or writes most, or raise the throughput",
             ),
             "IopsBusy": busy(
                 self.metric_iops_utilization,
-                "The IOPS of the busiest storage target of the Lustre file system",
+                "The IOPS of the busiest storage target",
                 "find the file that all nodes read and stripe it, or the job that reads in small pieces",
             ),
             "MetadataBusy": busy(
                 self.metric_metadata_utilization,
-                "The CPU of the busiest metadata server of the Lustre file system",
+                "The CPU of the busiest metadata server",
                 "find the job that opens or lists many small files, or provision metadata IOPS",
             ),
-            "ExportLags": AlarmDefinition(
-                metric=self.metric_export_queue_age,
-                threshold=_QUEUE_SECONDS,
-                evaluation_periods=15,
-                period=self.period,
-                description="Changes have waited for over {threshold} seconds to reach S3: delete neither association "
-                "nor file system until they are exported. Jobs write faster than FSx exports, or the bucket's policy "
-                "or key denies FSx",
+            "ExportLags": self._alarm(
+                self.metric_age_of_oldest_queued_message,
+                _QUEUE_SECONDS,
+                15,
+                "Changes have waited for over {threshold} seconds to reach S3: delete neither association nor file "
+                "system until they are exported. Jobs write faster than FSx exports, or the bucket's policy or key "
+                "denies FSx",
             ),
         }

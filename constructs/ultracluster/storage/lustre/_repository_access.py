@@ -8,10 +8,13 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.planning.s3 import ROLE_PREFIX
+from ultracluster.rules import warning
 from ultracluster.security import shown
 
-FOREIGN_BUCKET = "ultracluster:association-foreign-bucket"
-FOREIGN_KEY = "ultracluster:association-foreign-key"
+FOREIGN_BUCKET = warning(
+    "association-foreign-bucket", "A link names an existing bucket, whose policy, key and lifecycle are not known."
+)
+FOREIGN_KEY = warning("association-foreign-key", "The data bucket is linked, and its existing key must allow FSx.")
 
 # What FSx lists for the role, on the bucket and on its objects. See
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html (read 2026-11-21).
@@ -42,7 +45,7 @@ def allow_fsx(scope: Construct, bucket: s3.IBucket, file_system_id: str) -> None
         _warn_of_bucket(scope, bucket, role, on_key)
     if key is not None and not key.add_to_resource_policy(on_key, True).statement_added:
         cdk.Validations.of(scope).add_warning(
-            FOREIGN_KEY,
+            FOREIGN_KEY.warning_id,
             f"the key {shown(scope, key.key_arn)} is not created in this app: its owner must add to its policy the "
             f"statement {_statement(scope, on_key)}",
         )
@@ -109,7 +112,7 @@ def _warn_of_bucket(scope: Construct, bucket: s3.IBucket, role: str, on_key: iam
         "import_events it must lie in the region of the file system, and have no event notifications that overlap with "
         "those of FSx."
     )
-    cdk.Validations.of(scope).add_warning(FOREIGN_BUCKET, message)
+    cdk.Validations.of(scope).add_warning(FOREIGN_BUCKET.warning_id, message)
 
 
 def _statement(scope: Construct, statement: iam.PolicyStatement) -> str:

@@ -5,7 +5,11 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
+from constructs import Construct
 
+from ultracluster.planning.s3 import existing_bucket_problems
+from ultracluster.rules import Refusal
+from ultracluster.security import check_same_region
 from ultracluster.storage._grants import Permission, grant
 
 _LIST = ("s3:GetBucketLocation", "s3:ListBucket")
@@ -88,3 +92,27 @@ class BucketMetrics:
             statistic="Average",
             period=cdk.Duration.days(1),
         )
+
+
+class ImportedBucket(cdk.Resource):
+    """An existing general purpose bucket.
+
+    Args:
+        bucket_name: Its name.
+        key: KMS key of its objects.
+
+    Raises:
+        Refusal: If the name is not valid for a general purpose bucket, or the key is in another region.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None) -> None:
+        super().__init__(scope, id)
+        errors = [] if cdk.Token.is_unresolved(bucket_name) else existing_bucket_problems(bucket_name)
+        errors += check_same_region(self, {"key": key})
+        if errors:
+            raise Refusal(self, errors)
+        self.bucket: s3.IBucket = s3.Bucket.from_bucket_attributes(
+            self, "Bucket", bucket_name=bucket_name, encryption_key=key
+        )
+        self.grants = BucketGrants(self.bucket, key)
+        self.metrics = BucketMetrics(self.bucket)

@@ -12,17 +12,18 @@ from ultracluster.planning.s3 import (
     Purpose,
     Tier,
     TierClass,
-    existing_bucket_problems,
     existing_bucket_warning,
 )
-from ultracluster.security import shown
-from ultracluster.storage._checked import checked, region_errors, unwrapped
+from ultracluster.rules import Refusal, error, warning
+from ultracluster.security import check_same_region, shown
+from ultracluster.storage._arguments import checked, unwrapped
 from ultracluster.storage._interfaces import IDataBucket
-from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics
+from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
 from ultracluster.storage.s3._log_bucket import RETENTION, LogBucket, keep_policy, log_bucket
 
-#: Id of the warning about what an app cannot do to an existing bucket.
-EXISTING_BUCKET = "ultracluster:existing-bucket"
+#: Warning about what an app cannot do to an existing bucket.
+EXISTING_BUCKET = warning("existing-bucket", "The data bucket exists; the library does not configure or protect it.")
+_PURPOSE = error("bucket-purpose", "The purpose decides for how long a bucket keeps what is overwritten.")
 
 # AWS bills parts of unfinished uploads and lists them nowhere; no upload of a job takes a week.
 _ABORT_UPLOADS = cdk.Duration.days(7)
@@ -44,7 +45,7 @@ class DataBucket(cdk.Resource):
             unless the deployment that creates it fails.
 
     Raises:
-        ValueError: If the purpose is unknown, or key or log bucket are in another region.
+        Refusal: If the purpose is unknown, or key or log bucket are in another region.
     """
 
     @checked
@@ -60,16 +61,17 @@ class DataBucket(cdk.Resource):
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        if purpose not in OLD_VERSIONS_DAYS:
-            raise ValueError(
-                f"{self.node.path}: purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; "
-                "logs, which expire, take a LogBucket"
-            )
-        if isinstance(tier, str):
-            tier = Tier(storage_class=tier)
         given_logs = None if access_log_bucket is None else unwrapped(access_log_bucket)
-        if errors := region_errors(self, key=key, access_log_bucket=given_logs):
-            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
+        errors = check_same_region(self, {"key": key, "access_log_bucket": given_logs})
+        if purpose not in OLD_VERSIONS_DAYS:
+            text = f"purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; logs, which expire, take a LogBucket"
+            errors.append(_PURPOSE(text))
+        try:
+            tier = Tier(storage_class=tier) if isinstance(tier, str) else tier
+        except Refusal as refusal:
+            errors += refusal.messages
+        if errors:
+            raise Refusal(self, errors)
         logs_bucket = given_logs or log_bucket(self, "AccessLogs", RETENTION, removal_policy)
         bucket = s3.Bucket(
             self,
@@ -84,7 +86,7 @@ class DataBucket(cdk.Resource):
                     noncurrent_version_expiration=cdk.Duration.days(OLD_VERSIONS_DAYS[purpose]),
                     abort_incomplete_multipart_upload_after=_ABORT_UPLOADS,
                 ),
-                *([] if tier is None else [_tiering(tier)]),
+                *([_tiering(tier)] if isinstance(tier, Tier) else []),
             ],
             server_access_logs_bucket=logs_bucket,
             server_access_logs_prefix=f"{self.node.path}/",
@@ -104,6 +106,7 @@ class DataBucket(cdk.Resource):
         self.metrics = BucketMetrics(bucket)
 
     @staticmethod
+    @checked
     def from_data_bucket_attributes(
         scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None = None
     ) -> IDataBucket:
@@ -117,26 +120,12 @@ class DataBucket(cdk.Resource):
                 granted.
 
         Raises:
-            ValueError: If the name is not valid for a general purpose bucket, or the key is in another region.
+            Refusal: If the name is not valid for a general purpose bucket, or the key is in another region.
         """
-        return _Imported(scope, id, bucket_name=bucket_name, key=key)
-
-
-class _Imported(cdk.Resource):
-    @checked
-    def __init__(self, scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None) -> None:
-        super().__init__(scope, id)
-        errors = [] if cdk.Token.is_unresolved(bucket_name) else existing_bucket_problems(bucket_name)
-        errors += region_errors(self, key=key)
-        if errors:
-            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
-        self.bucket: s3.IBucket = s3.Bucket.from_bucket_attributes(
-            self, "Bucket", bucket_name=bucket_name, encryption_key=key
-        )
-        self.grants = BucketGrants(self.bucket, key)
-        self.metrics = BucketMetrics(self.bucket)
-        message = existing_bucket_warning(bucket_name, None if key is None else key.key_arn, cdk.Stack.of(self).region)
-        cdk.Validations.of(self).add_warning(EXISTING_BUCKET, shown(self, message))
+        data = ImportedBucket(scope, id, bucket_name=bucket_name, key=key)
+        message = existing_bucket_warning(bucket_name, None if key is None else key.key_arn, cdk.Stack.of(data).region)
+        cdk.Validations.of(data).add_warning(EXISTING_BUCKET.warning_id, shown(data, message))
+        return data
 
 
 def _tiering(tier: Tier) -> s3.LifecycleRule:

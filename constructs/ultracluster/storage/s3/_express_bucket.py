@@ -12,7 +12,9 @@ from constructs import Construct
 
 from ultracluster.catalogue.ec2 import region_of_zone
 from ultracluster.planning.s3 import check_directory_bucket, directory_bucket_name, directory_bucket_warnings
-from ultracluster.storage._checked import checked, listed, region_errors
+from ultracluster.rules import Refusal
+from ultracluster.security import OTHER_REGION, check_same_region
+from ultracluster.storage._arguments import checked, listed
 from ultracluster.storage._grants import Permission, grant
 
 # AWS bills parts of unfinished uploads and lists them nowhere; no upload of a job takes a week.
@@ -66,7 +68,7 @@ class ExpressBucket(cdk.Resource):
             unless the deployment that creates it fails.
 
     Raises:
-        ValueError: If S3 would refuse the bucket. All reasons at once.
+        Refusal: If S3 would refuse the bucket. All reasons at once.
 
     See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-express-differences.html (read 2026-11-21)
     """
@@ -86,14 +88,14 @@ class ExpressBucket(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         errors = check_directory_bucket(zone=zone, base=name, expire_after_days=expire_after_days)
-        errors += region_errors(self, key=key)
+        errors += check_same_region(self, {"key": key})
         region = cdk.Stack.of(self).region
         if not errors and not cdk.Token.is_unresolved(region) and region_of_zone(zone) != region:
-            errors.append(f"zone must be a zone of {region}, the region of the stack, got {zone}")
+            errors.append(OTHER_REGION(f"zone must be a zone of {region}, the region of the stack, got {zone}"))
         if errors:
-            raise ValueError(f"{self.node.path}: {'; '.join(errors)}")
-        for warning, message in directory_bucket_warnings(zone=zone, nodes_zone=nodes_zone):
-            cdk.Validations.of(self).add_warning(warning, message)
+            raise Refusal(self, errors)
+        for message in directory_bucket_warnings(zone=zone, nodes_zone=nodes_zone):
+            cdk.Validations.of(self).add_warning(message.rule.warning_id, message)
         bucket = s3express.CfnDirectoryBucket(
             self,
             "Resource",

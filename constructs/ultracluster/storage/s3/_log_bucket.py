@@ -4,11 +4,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.storage._checked import checked
+from ultracluster.rules import Refusal, error
+from ultracluster.storage._arguments import checked
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics
 
 # A year covers an annual audit; a choice, not a limit of the service.
 RETENTION = cdk.Duration.days(365)
+_RETENTION = error("log-retention", "S3 deletes logs after whole days.")
 
 
 class LogBucket(cdk.Resource):
@@ -24,7 +26,7 @@ class LogBucket(cdk.Resource):
             unless the deployment that creates it fails.
 
     Raises:
-        ValueError: If the retention is not in whole days.
+        Refusal: If the retention is not in whole days.
     """
 
     @checked
@@ -39,7 +41,7 @@ class LogBucket(cdk.Resource):
         super().__init__(scope, id)
         days = retention.to_days(integral=False)
         if days < 1 or days % 1:
-            raise ValueError(f"{self.node.path}: retention must be 1 day or more, in whole days, got {days:g} days")
+            raise Refusal(self, _RETENTION(f"retention must be 1 day or more, in whole days, got {days:g} days"))
         #: The bucket.
         self.bucket: s3.IBucket = log_bucket(self, "Bucket", retention, removal_policy)
         self.node.default_child = self.bucket.node.default_child

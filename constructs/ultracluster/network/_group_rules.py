@@ -1,0 +1,51 @@
+"""Rules between security groups, which name both groups by id."""
+
+from typing import Any
+
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+# NFS 4 needs no other port (RFC 8881, 2.9.3). Port mapper, mount and lock daemon, which the guide of FSx for OpenZFS
+# opens too, belong to NFS 3: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html and
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-prereq-policies.html (read 2026-11-21)
+_NFS: dict[str, Any] = {"ip_protocol": "tcp", "from_port": 2049, "to_port": 2049, "description": "NFS 4, by group id"}
+_ALL: dict[str, Any] = {"ip_protocol": "-1", "description": "All traffic, EFA included, by group id"}
+
+
+def allow_all_between(scope: Construct, id: str, listener: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
+    """Allow all traffic between two groups, or within one, by explicit rules that name the groups by id.
+
+    The rules are L1: `ec2.SecurityGroup` drops an egress rule to a group, with a warning only, as soon as it allows
+    all outbound traffic (seen with aws-cdk-lib 2.275.0 on 2026-11-20), and EFA requires that rule.
+    They belong to `scope`, so that the two groups may live in different stacks without a circular reference.
+    """
+    if listener is client:
+        _rules(scope, id, (listener, listener), (listener, listener), _ALL)
+        return
+    _rules(scope, f"{id}Listener", (listener, client), (listener, client), _ALL)
+    _rules(scope, f"{id}Client", (client, listener), (client, listener), _ALL)
+
+
+def allow_nfs(scope: Construct, id: str, server: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
+    """Allow NFS from one group to the server of another, by rules that name both by id.
+
+    The egress rule is for clients whose group does not allow all outbound traffic. Both rules belong to `scope`, so
+    that the groups may live in different stacks without a circular reference.
+    """
+    _rules(scope, id, (server, client), (client, server), _NFS)
+
+
+def _rules(
+    scope: Construct,
+    id: str,
+    ingress: tuple[ec2.ISecurityGroup, ec2.ISecurityGroup],
+    egress: tuple[ec2.ISecurityGroup, ec2.ISecurityGroup],
+    traffic: dict[str, Any],
+) -> None:
+    """Create an ingress and an egress rule, each between a group and its peer."""
+    for kind, create, peer, (group, other) in (
+        ("Ingress", ec2.CfnSecurityGroupIngress, "source_security_group_id", ingress),
+        ("Egress", ec2.CfnSecurityGroupEgress, "destination_security_group_id", egress),
+    ):
+        ids: dict[str, Any] = {"group_id": group.security_group_id, peer: other.security_group_id}
+        create(scope, f"{id}{kind}", **ids, **traffic)
