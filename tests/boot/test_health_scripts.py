@@ -1,5 +1,6 @@
 """Prolog, health check, epilog and IMEX run here in bash, as a node gets them; the hardware's commands stand in."""
 
+import fcntl
 import subprocess
 import time
 from pathlib import Path
@@ -108,6 +109,7 @@ def test_xids_that_somebody_has_dealt_with_are_forgotten(node: GpuNode) -> None:
     assert node.call("drain-on-failure").returncode == 0
     assert "+DRAIN" not in node.slurm()["State"]
     node.says("kernel-since", "NVRM: Xid (PCI:0000:b9:00): 79, pid=12")
+    node.wait()
     assert refusal(node) == "XID 79 on GPU 0000:b9:00"
 
 
@@ -212,6 +214,68 @@ def test_a_command_that_nothing_can_kill_hangs_nobody(node: GpuNode) -> None:
 def test_an_older_driver_is_queried_with_its_field_names(node: GpuNode) -> None:
     node.says("old-driver")
     assert node.call("health-check").returncode == 0
+
+
+def test_forty_jobs_that_start_together_on_a_healthy_node_all_start(node: GpuNode) -> None:
+    """A job array of one-CPU jobs: one check serves all, however slow the driver is."""
+    node.says("slow", "2")
+    program = str(node.root / f"{BIN}prolog".lstrip("/"))
+    environment = {
+        "PATH": str(node.bin),
+        "ULTRACLUSTER_ROOT": str(node.root),
+        "STAND_IN_STATE": str(node.state),
+        **{name: value for name, value in JOB.items() if name != "SLURM_JOB_GPUS"},
+        # The stand-ins of 40 prologs share two cores with the other tests.
+        "ULTRACLUSTER_CHECK_LIMIT": "60",
+    }
+    running = [
+        subprocess.Popen([program], env=environment | {"SLURM_JOB_ID": str(job)}, stderr=subprocess.PIPE, text=True)
+        for job in range(100, 140)
+    ]
+    errors = [process.communicate(timeout=180)[1] for process in running]
+    assert [process.returncode for process in running] == [0] * 40, "\n".join(errors)
+    assert "DRAIN" not in node.slurm()["State"]
+    checks = [call for call in node.calls("nvidia-smi") if "ecc.mode" in call]
+    assert len(checks) < 10, "each job checked anew"
+    assert sorted((node.root / "run/ultracluster/jobs").iterdir()) != []
+
+
+def test_a_recent_failure_is_a_failure(node: GpuNode) -> None:
+    node.gpus(7)
+    assert node.call("health-check").returncode == 1
+    node.gpus()
+    done = node.call("health-check", "--recent", "300")
+    assert (done.returncode, done.stderr) == (1, "health-check: failed: 7 of 8 GPUs are there\n")
+    assert node.call("health-check").returncode == 0, "whoever asks without --recent gets a new check"
+
+
+def test_an_old_result_is_checked_again(node: GpuNode) -> None:
+    assert node.call("health-check").returncode == 0
+    node.wait()
+    node.gpus(7)
+    assert node.call("health-check", "--recent", "300").returncode == 1
+
+
+@pytest.mark.parametrize("rate", ["26.562 GB/s", "26.562 GBps", "53.125 GB/sec", "212 Gbit/s"])
+def test_a_link_with_a_rate_is_up_in_every_unit(node: GpuNode, rate: str) -> None:
+    node.says("nvlink", (node.state / "nvlink").read_text().replace("26.562 GB/s", rate))
+    assert node.call("health-check").returncode == 0
+
+
+@pytest.mark.parametrize("state", ["<inactive>", "Inactive", "Disabled", "N/A"])
+def test_a_link_that_is_down_drains(node: GpuNode, state: str) -> None:
+    node.says("nvlink", (node.state / "nvlink").read_text().replace("26.562 GB/s", state, 1))
+    assert refusal(node) == "GPU 0 has 17 of 18 NVLinks up"
+
+
+def test_epilogs_that_hold_their_lock_refuse_no_job(node: GpuNode) -> None:
+    lock = node.root / "run/ultracluster/epilog.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        done = node.call("prolog", **JOB, ULTRACLUSTER_LOCK_WAIT="1")
+    assert done.returncode == 0
+    assert "epilogs of other jobs have run for 1 s" in done.stderr
 
 
 def test_reports_all_problems_at_once(node: GpuNode) -> None:

@@ -181,6 +181,7 @@ def test_a_node_that_fails_its_prolog_is_drained_with_the_reason_and_the_job_wai
 ) -> None:
     # The first: before the job's script starts. One further down keeps the others for a minute.
     slurm.made["train-1"].gpus(7)
+    slurm.made["train-1"].wait()
     gang = submit(slurm, LONG)
     slurm.until("the node is drained", lambda: slurm.states() == {"drained": 1, "idle": NODES - 1})
     waits(slurm, gang)

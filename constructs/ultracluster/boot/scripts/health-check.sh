@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Checks in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, clocks, EFA devices, mounts, the time.
 #
-#   health-check.sh [--patience SECONDS] [--forget-xids]
+#   health-check.sh [--patience SECONDS] [--recent SECONDS] [--forget-xids]
 #
 #   --patience      how long it tries again while something is wrong (default: 0); at boot drivers take their time
+#   --recent        a result that is at most this old is taken as it is (default: 0), for jobs that start together
 #   --forget-xids   XIDs so far are of no concern any more: the GPUs were reset, or somebody has looked
 #
 # What the node should have stands in /etc/ultracluster/health, a name and a value on each line. Exit code 0: all is
@@ -21,6 +22,7 @@ wanted=$root/etc/ultracluster/health
 # Seconds for each command: a GPU that has fallen off the bus can hang whoever asks for it.
 limit=${ULTRACLUSTER_CHECK_LIMIT:-10}
 patience=0
+recent=0
 forget=no
 code=1
 gpus=0 nvlinks=0 efa=0 xids=""
@@ -28,8 +30,9 @@ problems=""
 
 state() {
     mkdir -p "$health"
-    printf '%s\n' "$1" >"$health/.devices"
-    mv "$health/.devices" "$health/devices"
+    # Also written without the lock, by a check that could not have it.
+    printf '%s\n' "$1" >"$health/.devices.$$"
+    mv "$health/.devices.$$" "$health/devices"
 }
 
 fail() {
@@ -48,12 +51,12 @@ read_arguments() {
     while [ $# -gt 0 ]; do
         case $1 in
             --forget-xids) forget=yes ;;
-            --patience)
-                [[ ${2:-} =~ ^[0-9]{1,3}$ ]] || usage "--patience is 0 to 999 seconds, got '${2:-}'"
-                patience=$2
+            --patience | --recent)
+                [[ ${2:-} =~ ^[0-9]{1,3}$ ]] || usage "$1 is 0 to 999 seconds, got '${2:-}'"
+                printf -v "${1#--}" %s "$2"
                 shift
                 ;;
-            *) usage "unknown argument $1; known: --patience, --forget-xids" ;;
+            *) usage "unknown argument $1; known: --patience, --recent, --forget-xids" ;;
         esac
         shift
     done
@@ -162,14 +165,14 @@ check_rows() {
     done <"$run/rows.out"
 }
 
-# "Link 3: 26.562 GB/s" is up; "Link 3: <inactive>" is not.
+# "Link 3: 26.562 GB/s" is up, in whatever unit; "Link 3: <inactive>" is not.
 check_nvlink() {
     local gpu up
     answered nvlink "nvidia-smi nvlink" || return 0
     while read -r gpu up; do
         [ "$up" -eq "$nvlinks" ] || problem "GPU $gpu has $up of $nvlinks NVLinks up"
     done < <(awk '$1 == "GPU" { gpu = $2; sub(":", "", gpu); up[gpu] += 0 }
-        $1 == "Link" && /GB\/s/ { up[gpu]++ }
+        $1 == "Link" && tolower($0) !~ /inactive|disabled|down|n\/a/ { up[gpu]++ }
         END { for (gpu in up) print gpu, up[gpu] }' "$run/nvlink.out" | sort -n)
 }
 
@@ -237,6 +240,16 @@ check_all() {
     check_mounts
 }
 
+# Whether the last result is recent; it is the result of this check then.
+take_recent() {
+    local written result
+    [ "$recent" -gt 0 ] && [ "$forget" = no ] || return 1
+    written=$(stat -c %Y "$health/devices" 2>/dev/null) || return 1
+    [ $((EPOCHSECONDS - written)) -le "$recent" ] || return 1
+    read -r result <"$health/devices" || return 1
+    [ "$result" = ok ] || fail "${result#failed: }"
+}
+
 main() {
     read_arguments "$@"
     read_wanted
@@ -245,6 +258,7 @@ main() {
     # Several jobs may start on a node at once.
     exec 9>"$run/lock"
     flock --wait 60 9 || fail "another check has run for a minute"
+    ! take_recent || return 0
     if [ "$forget" = yes ]; then printf '%s\n' "$EPOCHSECONDS" >"$run/xids-since"; fi
     check_all
     while [ -n "$problems" ] && [ "$SECONDS" -lt "$patience" ]; do

@@ -15,6 +15,8 @@ root=${ULTRACLUSTER_ROOT:-}
 bin=$root/usr/local/sbin/ultracluster
 run=$root/run/ultracluster
 job=${SLURM_JOB_ID:?is set by Slurm}
+# Seconds for the epilogs of other jobs.
+wait=${ULTRACLUSTER_LOCK_WAIT:-60}
 
 # The controller may be slow when 64 nodes start at once; its own word for it would be "Prolog error".
 refuse() {
@@ -45,14 +47,18 @@ map_gpus() {
 
 main() {
     mkdir -p "$run/jobs" "$run/hpc-jobs"
-    # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one.
+    # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one. An
+    # epilog that begins from here on sees this job; those that have begun are done when the lock is free. Each has it for
+    # seconds, and many may wait for it: that is no reason to refuse a job.
+    printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/.job-$job"
+    mv "$run/.job-$job" "$run/jobs/$job"
     exec 9>"$run/epilog.lock"
-    flock --wait 60 9
-    printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/jobs/$job"
+    flock --wait "$wait" 9 || echo "prolog: job $job: epilogs of other jobs have run for $wait s" >&2
     # Names in metrics are not worth a job.
     map_gpus || echo "prolog: job $job: its GPUs could not be mapped for metrics" >&2
     exec 9>&-
-    "$bin-health-check" || refuse devices
+    # Of jobs that start together the first checks.
+    "$bin-health-check" --recent 30 || refuse devices
     if [ -x "$bin-imex" ]; then "$bin-imex" || refuse imex; fi
 }
 
