@@ -4,7 +4,7 @@ from pathlib import Path
 
 from docs_reference.markdown import GENERATED, page, table
 from ultracluster.monitoring.alerts import ALERTS
-from ultracluster.monitoring.dashboards.builder import CLOUDWATCH_DASHBOARDS, DASHBOARDS, Dashboard
+from ultracluster.monitoring.dashboards import CLOUDWATCH_DASHBOARDS, DASHBOARDS, Dashboard
 
 _IMAGES = Path(__file__).parents[2] / "docs" / "images" / "dashboards"
 _ALERTS = """Every alert, with its severity and its [runbook](../runbooks/README.md). `critical` and `warning` are sent,

@@ -244,7 +244,7 @@ def test_only_selectors_are_narrowed(before: str, after: str) -> None:
 
 
 def test_rejects_an_inventory_that_is_no_inventory() -> None:
-    with pytest.raises(ValueError, match=r"'a b' is not a valid name .*; llama/train: -1 nodes expected"):
+    with pytest.raises(ValueError, match=r"(?s)'a b' is not a valid name .*llama/train: -1 nodes expected"):
         rules(inventory={("a b", "train"): 1, ("llama", "train"): -1})
     with pytest.raises(ValueError, match="is not a valid name of a cluster"):
         rules(cluster='a"} or {b="')

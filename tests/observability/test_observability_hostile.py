@@ -34,8 +34,8 @@ def stack() -> cdk.Stack:
     return cdk.Stack(cdk.App(), "S", env=cdk.Environment(account=ACCOUNT, region="us-east-2"))
 
 
-def detector(alias: str = "a", workspace_arn: str = ARN, query: str = "x", interval: cdk.Duration = MINUTE) -> object:
-    return parts.AnomalyDetector(stack(), "P", alias=alias, workspace_arn=workspace_arn, query=query, interval=interval)
+def detector(alias: str = "a", workspace: str = ARN, query: str = "x", interval: cdk.Duration = MINUTE) -> object:
+    return parts.AnomalyDetector(stack(), "P", alias=alias, workspace=workspace, query=query, interval=interval)
 
 
 def topic(arn: str = TOPIC, email: str | None = None) -> object:
@@ -44,11 +44,12 @@ def topic(arn: str = TOPIC, email: str | None = None) -> object:
 
 
 def content(
-    name: str = "a", workspace_id: str = "g-0123456789", query_url: str = "https://x", region: str = "us-east-2"
+    name: str = "a", grafana: str = "g-0123456789", workspace: str = ARN, cloudwatch_region: str | None = None
 ) -> object:
     return parts.GrafanaContent(
-        stack(), "P", name=name, workspace_id=workspace_id, dashboards={}, query_url=query_url, region=region
-    )
+        stack(), "P", name=name, grafana=grafana, workspace=workspace, dashboards={},
+        cloudwatch_region=cloudwatch_region,
+    )  # fmt: skip
 
 
 def managed(
@@ -58,23 +59,23 @@ def managed(
     return parts.GrafanaWorkspace(stack(), "P", name=name, version=version, saml=saml)
 
 
-def own_server(version: str = "12.4.11", query_url: str = "https://x", region: str = "us-east-2") -> object:
+def own_server(version: str = "12.4.11", workspace: str = ARN, cloudwatch_region: str | None = None) -> object:
     here = stack()
     vpc = ec2.Vpc(here, "Vpc")
     return parts.SelfHostedGrafana(
-        here, "P", name="a", vpc=vpc, subnet=vpc.private_subnets[0], dashboards={}, query_url=query_url, region=region,
-        version=version,
+        here, "P", name="a", vpc=vpc, subnet=vpc.private_subnets[0], dashboards={}, workspace=workspace,
+        version=version, cloudwatch_region=cloudwatch_region,
     )  # fmt: skip
 
 
 def scraper(
-    alias: str = "a", workspace_arn: str = ARN, configuration: str = "scrape_configs: []", eks: str | None = None,
+    alias: str = "a", workspace: str = ARN, configuration: str = "scrape_configs: []", eks: str | None = None,
     same: bool = False,
 ) -> object:  # fmt: skip
     here = stack()
     vpc = ec2.Vpc(here, "Vpc")
     return parts.PrometheusScraper(
-        here, "P", alias=alias, workspace_arn=workspace_arn, configuration=configuration, eks_cluster_arn=eks,
+        here, "P", alias=alias, workspace=workspace, configuration=configuration, eks_cluster=eks,
         subnets=[vpc.private_subnets[0]] * 2 if same else vpc.private_subnets,
         security_groups=[ec2.SecurityGroup(here, "Group", vpc=vpc)],
     )  # fmt: skip
@@ -112,9 +113,9 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: detector(alias=""), "alias must be 1 to 64 letters"),
         (lambda: detector(alias="a b"), "alias must be 1 to 64 letters"),
         (lambda: detector(alias="a" * 65), "alias must be 1 to 64 letters"),
-        (lambda: detector(workspace_arn="x"), "workspace_arn must be an ARN such as arn:aws:aps"),
-        (lambda: detector(workspace_arn=CHINESE), "workspace_arn is in the partition aws-cn, and us-east-2 is in aws"),
-        (lambda: detector(workspace_arn=ARN.replace("us-east-2", "eu-west-1")), "is in eu-west-1, and must be in"),
+        (lambda: detector(workspace="x"), "workspace_id must be the id of a workspace, ws-..., got 'x'"),
+        (lambda: detector(workspace=CHINESE), "workspace_arn is in the partition aws-cn, and us-east-2 is in aws"),
+        (lambda: detector(workspace=ARN.replace("us-east-2", "eu-west-1")), "is in the region eu-west-1, and"),
         (lambda: detector(interval=cdk.Duration.seconds(0)), "interval must be 30 to 86,400 whole seconds, got 0"),
         (lambda: detector(interval=cdk.Duration.days(2)), "got 172800"),
         (lambda: detector(interval=cdk.Duration.millis(61_500)), "got 61.5"),
@@ -124,23 +125,25 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: topic(email="a@example.com, b@example.com"), "email must be a mail address"),
         (lambda: parts.AlertTopic(stack(), "P", email=""), "email must be a mail address"),
         (lambda: parts.AlertTopic(stack(), "P", email="oncall"), "email must be a mail address"),
-        (lambda: content(workspace_id="*"), "workspace_id must be the id of a workspace"),
+        (lambda: content(grafana="*"), "workspace_id must be the id of a workspace"),
         (lambda: content(name=""), "name must be 1 to 100 letters"),
         (lambda: content(name="a/../b"), "name must be 1 to 100 letters"),
-        (lambda: content(query_url="http://x"), "query_url must be an address that begins with https://"),
-        (lambda: content(region="mars"), "region must be a region such as us-east-2"),
+        (lambda: content(workspace="https://x"), "workspace_id must be the id of a workspace, ws-..."),
+        (lambda: content(grafana=None), "grafana must be a GrafanaWorkspace or its id, got None"),  # type: ignore[arg-type]
+        (lambda: content(cloudwatch_region="mars"), "cloudwatch_region must be a region such as us-east-2"),
         (lambda: managed(metadata="http://x"), "saml.metadata_url must be an address"),
         (lambda: managed(admins=()), "without one, nobody administers Grafana"),
         (lambda: managed(admins=("",)), "an attribute or a role has no name"),
         (lambda: managed(version="latest"), "version must be a version such as 12.4"),
         (lambda: managed(name="a b"), "name must be 1 to 255 letters"),
         (lambda: own_server(version="latest; reboot"), "version must be a version such as"),
-        (lambda: own_server(query_url="x y"), "query_url must be an address"),
-        (lambda: own_server(region="mars"), "region must be a region"),
+        (lambda: own_server(workspace="x y"), "workspace_id must be the id of a workspace"),
+        (lambda: own_server(workspace=7), "must be a PrometheusWorkspace, its ARN or its id, got 7"),  # type: ignore[arg-type]
+        (lambda: own_server(cloudwatch_region="mars"), "cloudwatch_region must be a region"),
         (lambda: scraper(alias=""), "alias must be 1 to 100 letters"),
-        (lambda: scraper(workspace_arn=CHINESE), "is in the partition aws-cn"),
+        (lambda: scraper(workspace=CHINESE), "is in the partition aws-cn"),
         (lambda: scraper(configuration=""), "configuration must be one of Prometheus"),
-        (lambda: scraper(eks="tiny"), "eks_cluster_arn must be an ARN such as arn:aws:eks"),
+        (lambda: scraper(eks="tiny"), "eks_cluster must be an ARN such as arn:aws:eks"),
         (lambda: scraper(same=True), "a subnet is named twice"),
         (lambda: by_id("x' OR '1"), "workspace_id must be the id of a workspace"),
         (lambda: workspace(alias=" "), "alias must be 1 to 100 characters"),
@@ -160,11 +163,11 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: rules(runbooks="javascript:alert(1)"), "runbooks must be an address"),
         (lambda: rules(runbooks="https://wiki/"), "runbooks must be an address"),
         (lambda: rules(runbooks=""), "runbooks must be an address"),
-        (lambda: SlurmSource(queues=-1, askers=-2), "queues must be 0 or more, got -1; askers must be"),
+        (lambda: SlurmSource(queues=-1, askers=-2), "queues must be 0 or more, got -1 [argument]\naskers must be"),
         (lambda: KubernetesSource(queues=1, pods=-1), "pods must be 0 or more, got -1"),
         (
             lambda: volume([(instance_type("p5.48xlarge"), -1, -5)]),
-            "EFA devices must be 0 or more, got -1; p5.48xlarge: nodes must be 0 or more, got -5",
+            "EFA devices must be 0 or more, got -1 [argument]\np5.48xlarge: nodes must be 0 or more, got -5",
         ),
     ],
 )  # fmt: skip
@@ -219,14 +222,15 @@ def test_a_namespace_has_one_file() -> None:
 
 
 def test_all_that_is_wrong_comes_at_once() -> None:
-    with pytest.raises(ValueError, match=r"alias must be .*; workspace_arn is in .*; query must be .*; interval must"):
-        detector("", CHINESE, "", cdk.Duration.seconds(1))
+    far = ARN.replace("us-east-2", "eu-west-1")
+    with pytest.raises(ValueError, match=r"(?s)alias must be .*workspace is in .*query must be .*interval must"):
+        detector("", far, "", cdk.Duration.seconds(1))
 
 
 def test_what_only_a_deployment_knows_is_taken() -> None:
     here = stack()
     workspace = parts.PrometheusWorkspace(here, "W", alias=cdk.Fn.ref("AWS::StackName"))
-    parts.AnomalyDetector(here, "D", alias="a", workspace_arn=workspace.workspace_arn, query="x")
+    parts.AnomalyDetector(here, "D", alias="a", workspace=workspace, query="x")
     to = parts.AlertTopic(here, "T", topic=sns.Topic(here, "Topic"), email=cdk.Fn.import_value("Mail"))
     workspace.alarms.add_all(to.topic)
     to.grants.publish(workspace)

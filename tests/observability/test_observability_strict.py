@@ -44,10 +44,9 @@ def content(title: str, *more: str) -> tuple[dict[str, Any], Path]:
         stack,
         "Content",
         name="llama",
-        workspace_id=workspace.attr_id,
+        grafana=workspace.attr_id,
+        workspace=f"arn:aws:aps:{REGION}:123456789012:workspace/ws-01234567-89ab-cdef-0123-456789abcdef",
         dashboards=dashboards,
-        query_url="https://aps",
-        region=REGION,
     )
     template = assertions.Template.from_stack(stack).to_json()
     for resource in template["Resources"].values():

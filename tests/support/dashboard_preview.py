@@ -23,8 +23,9 @@ from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 from support.dashboard_look import LINES, PALETTE, colour, shown
-from ultracluster.monitoring.dashboards.builder import DASHBOARDS
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Panel, Query
+from ultracluster.monitoring.dashboards import DASHBOARDS
+from ultracluster.monitoring.dashboards._build import places
+from ultracluster.monitoring.dashboards._spec import Dashboard, Panel, Query
 
 Series = dict[str, Any]
 _DARK, _PANEL, _TEXT, _FAINT = "#111217", "#181b1f", "#ccccdc", "#6e7077"
@@ -53,8 +54,8 @@ class Preview:
 
     def draw(self, dashboard: Dashboard, path: Path) -> None:
         """Write the picture of a dashboard."""
-        rows = [(title, _places(panels)) for title, panels in dashboard.rows.items()]
-        height = sum(1.2 + max(y + panel.height for panel, _, y in places) for _, places in rows) + 1.5
+        rows = [(title, places(panels)) for title, panels in dashboard.rows.items()]
+        height = sum(1.2 + max(y + panel.height for panel, _, y in laid) for _, laid in rows) + 1.5
         figure = pyplot.figure(figsize=(16, height * 0.42), facecolor=_DARK, dpi=_PIXELS)
         # Where several may be chosen, all are, as when a person opens it.
         self._now = {item.name: self._chosen[item.name] for item in dashboard.variables
@@ -63,9 +64,9 @@ class Preview:
         figure.text(0.008, 1 - 0.6 / height, dashboard.title, color=_TEXT, size=15, weight="bold", va="center")
         figure.text(0.992, 1 - 0.6 / height, chosen, color=_FAINT, size=9, va="center", ha="right")
         top = 1.5
-        for title, places in rows:
+        for title, laid in rows:
             figure.text(0.008, 1 - (top + 0.3) / height, title, color=_TEXT, size=11, va="center")
-            for panel, x, y in places:
+            for panel, x, y in laid:
                 box = (
                     x / 24 + 0.004,
                     1 - (top + 1 + y + panel.height - 0.15) / height,
@@ -73,7 +74,7 @@ class Preview:
                     (panel.height - 0.3) / height,
                 )
                 self._panel(figure, box, panel)
-            top += 1.2 + max(y + panel.height for panel, _, y in places)
+            top += 1.2 + max(y + panel.height for panel, _, y in laid)
         figure.savefig(path, facecolor=_DARK)
         pyplot.close(figure)
         with Image.open(path) as picture:
@@ -229,17 +230,6 @@ def smaller(picture: Image.Image) -> Image.Image:
     palette = Image.new("P", (1, 1))
     palette.putpalette([part for name in expected for part in bytes.fromhex(name[1:])] + others)
     return picture.quantize(palette=palette, dither=Image.Dither.NONE)
-
-
-def _places(panels: tuple[Panel, ...]) -> list[tuple[Panel, int, int]]:
-    """Each panel with its column and line, as Grafana lays them: side by side while there is room."""
-    places, x, y, tallest = [], 0, 0, 0
-    for panel in panels:
-        if x + panel.width > 24:
-            x, y, tallest = 0, y + tallest, 0
-        places.append((panel, x, y))
-        x, tallest = x + panel.width, max(tallest, panel.height)
-    return places
 
 
 def _legend(legend: str, series: Series) -> str:

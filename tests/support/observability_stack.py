@@ -54,7 +54,7 @@ class ObservabilityParts(cdk.Stack):
             self,
             "Unusual",
             alias="power",
-            workspace_arn=self.workspace.workspace_arn,
+            workspace=self.workspace,
             query="cluster:ultracluster_gpu_power_watts:sum",
         )
         private = vpc.private_subnets
@@ -63,7 +63,7 @@ class ObservabilityParts(cdk.Stack):
             self,
             "Scraper",
             alias="controller",
-            workspace_arn=self.workspace.workspace_arn,
+            workspace=self.workspace,
             configuration="scrape_configs: []\n",
             subnets=private,
             security_groups=[nodes],
@@ -76,10 +76,9 @@ class ObservabilityParts(cdk.Stack):
             self,
             "Content",
             name="llama",
-            workspace_id=self.grafana.workspace_id,
+            grafana=self.grafana,
+            workspace=self.workspace,
             dashboards=DASHBOARDS,
-            query_url=self.workspace.query_url,
-            region=self.workspace.region,
             cloudwatch_region="us-east-2",
         )
         observability.CloudWatchGrants.read(self.grafana)
@@ -89,9 +88,8 @@ class ObservabilityParts(cdk.Stack):
             name="llama",
             vpc=vpc,
             subnet=private[0],
+            workspace=self.workspace,
             dashboards=DASHBOARDS,
-            query_url=self.workspace.query_url,
-            region=self.workspace.region,
             cloudwatch_region="us-east-2",
         )
         observability.CloudWatchGrants.read(self.self_hosted)

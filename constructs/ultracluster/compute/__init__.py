@@ -14,6 +14,7 @@ from ultracluster.compute._capacity_reservation import CapacityReservation, ICap
 from ultracluster.compute._image_pipeline import IImagePipeline, ImagePipeline
 from ultracluster.compute._images import UNPINNED_IMAGE, image_id, newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
+from ultracluster.compute._launch_template_fields import tag_specifications
 from ultracluster.compute._node_group_template import DECLARED_TYPE, NodeGroupTemplate
 from ultracluster.compute._scale_in import ScaleInBeforeEnd
 from ultracluster.compute._script_asset import ScriptAsset
@@ -67,5 +68,6 @@ __all__ = [
     "auto_scaling_group",
     "image_id",
     "newest_image",
+    "tag_specifications",
     "user_data",
 ]

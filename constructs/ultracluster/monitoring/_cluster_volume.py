@@ -24,6 +24,7 @@ from ultracluster.monitoring.names import (
     Profile,
     metrics,
 )
+from ultracluster.rules import Refusal
 
 # What every scrape adds: up, its duration, samples before and after, new series.
 PER_SCRAPE = 5
@@ -54,7 +55,7 @@ class SlurmSource:
         askers: Login nodes that scrape it. Each sends all samples.
 
     Raises:
-        ValueError: If a number is below 0.
+        Refusal: If a number is below 0.
     """
 
     queues: int
@@ -97,7 +98,7 @@ class KubernetesSource:
         pods: Pods of a node.
 
     Raises:
-        ValueError: If a number is below 0.
+        Refusal: If a number is below 0.
     """
 
     queues: int
@@ -138,7 +139,7 @@ class KubernetesSource:
 
 def _check(**numbers: int) -> None:
     if problems := [f"{name} must be 0 or more, got {number}" for name, number in numbers.items() if number < 0]:
-        raise ValueError("; ".join(problems))
+        raise Refusal("", problems)
 
 
 def _recorded(profile: Profile, scheduler: tuple[Metric, ...], times: Mapping[str, int], groups: int) -> int:

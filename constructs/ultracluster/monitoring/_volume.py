@@ -12,6 +12,7 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.monitoring._cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource
 from ultracluster.monitoring.collectors import INTERVAL_S, fields
 from ultracluster.monitoring.names import DCGM_METRICS, EFA_COUNTERS, EFA_COUNTERS_FULL, Profile, metrics
+from ultracluster.rules import Refusal
 
 #: Active series at the start, and at most: the limit grows as fast as usage doubles in 30 minutes.
 FIRST_SERIES = 2_000_000
@@ -126,7 +127,7 @@ def volume(
         source: Targets scraped once for the cluster. By default, only nodes count.
 
     Raises:
-        ValueError: If a number is below 0.
+        Refusal: If a number is below 0.
     """
     groups = list(nodes)
     problems = [
@@ -136,7 +137,7 @@ def volume(
         if number < 0
     ]
     if problems:
-        raise ValueError("; ".join(problems))
+        raise Refusal("", problems)
     scraped = sum(scraped_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     recorded = sum(recorded_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     samples = scraped / INTERVAL_S[profile]

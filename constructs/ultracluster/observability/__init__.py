@@ -1,6 +1,5 @@
 """Amazon Managed Service for Prometheus, Grafana with its content, alerts and alarms."""
 
-from ultracluster.observability import _self_hosted_grafana as self_hosted_grafana
 from ultracluster.observability._alert_topic import AlertTopic, AlertTopicGrants
 from ultracluster.observability._anomaly_detector import AnomalyDetector
 from ultracluster.observability._cloudwatch_access import CloudWatchGrants
@@ -38,5 +37,4 @@ __all__ = [
     "Saml",
     "SelfHostedGrafana",
     "query_url",
-    "self_hosted_grafana",
 ]

@@ -11,8 +11,11 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from ultracluster.monitoring.alerts import TOPIC_REGION
 from ultracluster.observability._checks import arn_problem, known
+from ultracluster.rules import Refusal, error
 
+_FIFO = error("alerts-topic-fifo", "CloudWatch and Prometheus do not publish to a topic of the type FIFO.")
 _EMAIL = re.compile(r"[^\s@<>\"\\,;]+@[^\s@<>\"\\,;]+\.[A-Za-z0-9-]+")
 # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-AMPpermission.html (read 2026-11-21)
 _PUBLISH = ("sns:GetTopicAttributes", "sns:Publish")
@@ -60,7 +63,7 @@ class AlertTopic(Construct):
         email: An address that is subscribed; its owner must confirm. Default: no subscription.
 
     Raises:
-        ValueError: If the topic cannot be published to, or the address is not valid; all at once.
+        Refusal: If the topic cannot be published to, or the address is not valid; all at once.
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver.html and
     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (read 2026-11-21)
@@ -69,9 +72,8 @@ class AlertTopic(Construct):
     def __init__(self, scope: Construct, id: str, *, topic: sns.ITopic | None = None, email: str | None = None) -> None:
         super().__init__(scope, id)
         stack = cdk.Stack.of(self)
-        problems = list(_problems(topic, email, stack.region))
-        if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+        if problems := list(_problems(topic, email, stack.region)):
+            raise Refusal(self, problems)
         self._key = None if topic else _key(self)
         #: The topic.
         self.topic: sns.ITopic = topic or sns.Topic(
@@ -101,9 +103,11 @@ class AlertTopic(Construct):
 def _problems(topic: sns.ITopic | None, email: str | None, region: str) -> Iterator[str]:
     if topic is not None:
         arn = topic.topic_arn
-        yield from arn_problem("topic", arn, "arn:aws:sns:REGION:ACCOUNT:NAME", region=region)
+        yield from arn_problem("topic", arn, "arn:aws:sns:REGION:ACCOUNT:NAME")
+        if known(topic.env.region) and known(region) and topic.env.region != region:
+            yield TOPIC_REGION(f"topic is in {topic.env.region}, and must be in {region}")
         if known(arn) and arn.endswith(".fifo"):
-            yield "topic is of the type FIFO, to which neither service publishes; use a topic of the type Standard"
+            yield _FIFO("topic is of the type FIFO, to which neither service publishes; use one of the type Standard")
     if email is not None and known(email) and not _EMAIL.fullmatch(email):
         yield f"email must be a mail address, as in oncall@example.com, got {email[:120]!r}"
 

@@ -2,43 +2,45 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from ultracluster.rules import Message, error
 
 #: The plugin that dashboards are written for.
 CORE_PLUGIN = "prometheus"
+_DASHBOARD = error("grafana-dashboard", "Grafana must be able to load a dashboard under its uid.")
 # https://grafana.com/docs/grafana/latest/developers/http_api/dashboard/ (read 2026-11-21)
 _UID = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 
 
+def dashboard_problems(dashboards: Mapping[str, str]) -> Iterator[Message]:
+    """Yield the problems of dashboards, by uid."""
+    for uid, text in sorted(dashboards.items()):
+        try:
+            dashboard = json.loads(text)
+        except ValueError as problem:
+            yield _DASHBOARD(f"{uid} is no JSON: {problem}")
+            continue
+        if not isinstance(dashboard, dict) or not dashboard.get("title"):
+            yield _DASHBOARD(f"{uid} is no dashboard: it has no title")
+        elif dashboard.get("uid") != uid:
+            yield _DASHBOARD(f"{uid} has the uid {dashboard.get('uid')!r}; a dashboard goes by its uid")
+        elif not _UID.fullmatch(uid):
+            yield _DASHBOARD(f"{uid!r} is no uid: 1 to 40 letters, digits, hyphens and underscores")
+
+
 def fitted(dashboards: Mapping[str, str], plugin: str) -> dict[str, str]:
-    """Dashboards, by uid, with every data source and every variable of data sources of a plugin's type.
+    """Return dashboards, by uid, with every data source and every variable of data sources of a plugin's type.
 
     Args:
         dashboards: The JSON of each, by uid.
         plugin: Id of the plugin.
-
-    Raises:
-        ValueError: If one is not a dashboard, or its uid is not its key; all at once.
     """
-    problems = []
-    result = {}
-    for uid, text in sorted(dashboards.items()):
-        try:
-            dashboard = json.loads(text)
-        except ValueError as error:
-            problems.append(f"{uid} is no JSON: {error}")
-            continue
-        if not isinstance(dashboard, dict) or not dashboard.get("title"):
-            problems.append(f"{uid} is no dashboard: it has no title")
-        elif dashboard.get("uid") != uid:
-            problems.append(f"{uid} has the uid {dashboard.get('uid')!r}; a dashboard goes by its uid")
-        elif not _UID.fullmatch(uid):
-            problems.append(f"{uid!r} is no uid: 1 to 40 letters, digits, hyphens and underscores")
-        result[uid] = json.dumps(_fitted(dashboard, plugin), indent=1, sort_keys=True)
-    if problems:
-        raise ValueError("; ".join(problems))
-    return result
+    return {
+        uid: json.dumps(_fitted(json.loads(text), plugin), indent=1, sort_keys=True)
+        for uid, text in sorted(dashboards.items())
+    }
 
 
 def _fitted(node: Any, plugin: str) -> Any:

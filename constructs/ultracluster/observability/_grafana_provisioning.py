@@ -15,9 +15,12 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
-from ultracluster.observability._checks import GRAFANA_ID, HTTPS_URL, REGION, text_problem
+from ultracluster.observability._checks import region_problem, text_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
-from ultracluster.observability._dashboards import fitted
+from ultracluster.observability._dashboards import dashboard_problems, fitted
+from ultracluster.observability._grafana_workspace import IGrafanaWorkspace, grafana_of
+from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace, workspace_of
+from ultracluster.rules import Refusal
 
 _HANDLER = Path(__file__).parent / "grafana_content"
 # Below the life of the token.
@@ -37,23 +40,23 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
 class GrafanaContent(Construct):
-    """A folder of dashboards and their data sources in a workspace, made by a custom resource.
+    """A folder of dashboards and their data sources in a workspace, created by a custom resource.
 
-    CloudFormation knows neither (2026-11-21). The handler makes a service account, uses a token of it and deletes both,
-    all within one invocation: no token is stored, returned or logged. An update changes what changed and removes what
-    is gone; a deletion removes the folder and the data sources, and leaves what is yours.
+    CloudFormation supports neither (2026-11-21). The handler creates a service account, uses a token of it and deletes
+    both, all within one invocation: no token is stored, returned or logged. An update changes what changed and removes
+    what is gone; a deletion removes the folder and the data sources, and nothing else.
 
     Args:
-        name: Name of the cluster, which the folder and the data sources are called after.
-        workspace_id: Id of the workspace, `g-...`; version 12 of Grafana or a later one.
+        name: Name of the cluster, which the folder and the data sources are named after.
+        grafana: Grafana workspace or its id, `g-...`; version 12 of Grafana or later. Its role must be allowed to
+            query: `workspace.grants.query(grafana)`.
+        workspace: Prometheus workspace, its ARN or its id, as the data source.
         dashboards: JSON of each dashboard, by its uid. The uids must be free in the workspace.
-        query_url: Where the data source queries: `PrometheusWorkspace.query_url`.
-        region: Region of that.
         cloudwatch_region: Region whose metrics of CloudWatch are a data source too, for `lustre_dashboards`; then
             `CloudWatchGrants.read(grafana)`. Default: no such data source.
 
     Raises:
-        ValueError: When something is no dashboard, or no name, id, address or region; all at once.
+        Refusal: If a dashboard, the name, an id or a region is not valid; all at once.
     """
 
     def __init__(
@@ -62,32 +65,27 @@ class GrafanaContent(Construct):
         id: str,
         *,
         name: str,
-        workspace_id: str,
+        grafana: IGrafanaWorkspace | str,
+        workspace: IPrometheusWorkspace | str,
         dashboards: Mapping[str, str],
-        query_url: str,
-        region: str,
         cloudwatch_region: str | None = None,
     ) -> None:
         super().__init__(scope, id)
         problems = [
             *text_problem("name", name, _NAME, "1 to 100 letters, digits, dots, hyphens and underscores"),
-            *text_problem("workspace_id", workspace_id, GRAFANA_ID, "the id of a workspace, such as g-0123456789"),
-            *text_problem("query_url", query_url, HTTPS_URL, "an address that begins with https://"),
-            *text_problem("region", region, REGION, "a region such as us-east-2"),
+            *region_problem("cloudwatch_region", cloudwatch_region),
+            *dashboard_problems(dashboards),
         ]
-        if cloudwatch_region is not None:
-            problems += text_problem("cloudwatch_region", cloudwatch_region, REGION, "a region such as us-east-2")
-        try:
-            files = fitted(dashboards, AMAZON_PROMETHEUS_PLUGIN)
-        except ValueError as error:
-            problems.append(str(error))
         if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+            raise Refusal(self, problems)
+        workspace_id = grafana_of(self, grafana).workspace_id
+        source = workspace_of(self, workspace)
+        files = fitted(dashboards, AMAZON_PROMETHEUS_PLUGIN)
         stack = cdk.Stack.of(self)
         short = name if len(name) <= 27 else _checksum(name)[:27]
         #: Uid of the folder and of the data source: 40 characters at most.
         self.uid = f"ultracluster-{short}"
-        sources = [_data_source(self.uid, name, query_url, region)]
+        sources = [_data_source(self.uid, name, source)]
         if cloudwatch_region is not None:
             uid = f"cloudwatch-{short}"
             sources.append(cloudwatch_source(uid, f"CloudWatch of {name}", cloudwatch_region, "ec2_iam_role"))
@@ -128,7 +126,7 @@ class GrafanaContent(Construct):
             memory_size=256,
             timeout=_TIMEOUT_S,
         )
-        # What it may do goes after it: it has to clean up.
+        # The policy is deleted after it, because a deletion needs the permissions.
         function.node.add_dependency(policy)
         self.resource = cdk.CustomResource(
             self,
@@ -147,19 +145,19 @@ class GrafanaContent(Construct):
         )
 
 
-def _data_source(uid: str, name: str, query_url: str, region: str) -> Mapping[str, object]:
+def _data_source(uid: str, name: str, workspace: IPrometheusWorkspace) -> Mapping[str, object]:
     # https://grafana.com/docs/plugins/grafana-amazonprometheus-datasource/latest/ (read 2026-11-21)
     return {
         "uid": uid,
         "name": f"Prometheus of {name}",
         "type": AMAZON_PROMETHEUS_PLUGIN,
         "access": "proxy",
-        "url": query_url,
+        "url": workspace.query_url,
         "jsonData": {
             "httpMethod": "POST",
             "sigV4Auth": True,
             "sigV4AuthType": "workspace-iam-role",
-            "sigV4Region": region,
+            "sigV4Region": workspace.region,
             "timeInterval": "30s",
         },
     }

@@ -19,7 +19,11 @@ from ultracluster.catalogue.monitoring import (
     MOST_SUBNETS,
 )
 from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, text_problem
+from ultracluster.rules import Refusal, error
 
+_REGION = error("grafana-managed-region", "Amazon Managed Grafana is not sold in every Region.")
+_NETWORK = error("grafana-network", "A workspace in a VPC needs subnets in different zones, and security groups.")
+_SAML = error("grafana-saml-roles", "SAML needs a role for administrators, and a name for every attribute and role.")
 _VERSION = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}", re.ASCII)
 
 
@@ -48,35 +52,27 @@ class IGrafanaWorkspace(cdk.IResource, iam.IGrantable, Protocol):
     @property
     def workspace_id(self) -> str:
         """Id, `g-...`."""
-        ...
 
     @property
     def url(self) -> str:
         """URL of the workspace."""
-        ...
 
 
 @jsii.implements(iam.IGrantable)
-class _ImportedGrafanaWorkspace(cdk.Resource):
-    """An existing workspace."""
-
-    def __init__(
-        self, scope: Construct, id: str, *, workspace_id: str, region: str | None, role: iam.IRole | None
-    ) -> None:
-        super().__init__(scope, id, region=region)
-        self.workspace_id = workspace_id
-        self.url = f"https://{workspace_id}.grafana-workspace.{self.env.region}.amazonaws.com"
-        unknown = cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
-        self._principal = role.grant_principal if role else unknown
+class _GrafanaWorkspaceBase(cdk.Resource):
+    workspace_id: str
+    url: str
+    #: Role of the workspace. None: not known.
+    role: iam.IRole | None = None
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """The role of the workspace."""
-        return self._principal
+        unknown = cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
+        return unknown if self.role is None else self.role.grant_principal
 
 
-@jsii.implements(iam.IGrantable)
-class GrafanaWorkspace(cdk.Resource):
+class GrafanaWorkspace(_GrafanaWorkspaceBase):
     """A workspace of Amazon Managed Grafana, whose role has the permissions that are granted to it, and no others.
 
     As a principal of grants it is its role: `workspace.grants.query(grafana)`.
@@ -91,7 +87,7 @@ class GrafanaWorkspace(cdk.Resource):
         security_groups: Security groups of its network interfaces. Required with `subnets`.
 
     Raises:
-        ValueError: If the region has no Amazon Managed Grafana, subnets and groups do not fit, or another value is not
+        Refusal: If the region has no Amazon Managed Grafana, subnets and groups do not fit, or another value is not
             valid; all at once.
 
     See: https://docs.aws.amazon.com/grafana/latest/userguide/AMG-configure-vpc.html and
@@ -112,12 +108,15 @@ class GrafanaWorkspace(cdk.Resource):
             role: Role of the workspace. Default: not known; grants to the workspace fail.
 
         Raises:
-            ValueError: If the id is not the id of a workspace.
+            Refusal: If the id is not the id of a workspace.
         """
-        problems = list(text_problem("workspace_id", workspace_id, GRAFANA_ID, "the id of a workspace, g-..."))
-        if problems:
-            raise ValueError(f"{scope.node.path}/{id}: {'; '.join(problems)}")
-        return _ImportedGrafanaWorkspace(scope, id, workspace_id=workspace_id, region=region, role=role)
+        form = "the id of a workspace, such as g-0123456789"
+        if problems := list(text_problem("workspace_id", workspace_id, GRAFANA_ID, form)):
+            raise Refusal(f"{scope.node.path}/{id}", problems)
+        imported = _GrafanaWorkspaceBase(scope, id, region=region)
+        imported.workspace_id, imported.role = workspace_id, role
+        imported.url = f"https://{workspace_id}.grafana-workspace.{imported.env.region}.amazonaws.com"
+        return imported
 
     def __init__(
         self,
@@ -139,7 +138,7 @@ class GrafanaWorkspace(cdk.Resource):
             *(() if saml is None else _saml_problems(saml)),
         ]
         if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+            raise Refusal(self, problems)
         workspaces = stack.format_arn(service="grafana", resource="/workspaces", resource_name="*")
         #: Role of the workspace.
         self.role: iam.IRole = iam.Role(
@@ -175,32 +174,34 @@ class GrafanaWorkspace(cdk.Resource):
         self.workspace_id = resource.attr_id
         self.url = f"https://{resource.attr_endpoint}"
 
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """The role of the workspace."""
-        return self.role.grant_principal
+
+def grafana_of(scope: Construct, grafana: IGrafanaWorkspace | str) -> IGrafanaWorkspace:
+    """Return a workspace, imported if an id is given."""
+    if isinstance(grafana, str):
+        return GrafanaWorkspace.from_workspace_attributes(scope, "Grafana", workspace_id=grafana)
+    if not hasattr(grafana, "workspace_id"):
+        raise Refusal(scope, f"grafana must be a GrafanaWorkspace or its id, got {grafana!r}")
+    return grafana
 
 
-def _problems(region: str, subnets: int, groups: int) -> list[str]:
-    problems = []
+def _problems(region: str, subnets: int, groups: int) -> Iterator[str]:
     if not cdk.Token.is_unresolved(region) and region not in MANAGED_GRAFANA_REGIONS:
-        problems.append(
-            f"{region} has no Amazon Managed Grafana; use SelfHostedGrafana, or a workspace in one of "
-            f"{', '.join(sorted(MANAGED_GRAFANA_REGIONS))}"
+        regions = ", ".join(sorted(MANAGED_GRAFANA_REGIONS))
+        yield _REGION(
+            f"{region} has no Amazon Managed Grafana; use SelfHostedGrafana, or a workspace in one of {regions}"
         )
     if subnets and not LEAST_SUBNETS <= subnets <= MOST_SUBNETS:
-        problems.append(f"subnets must be {LEAST_SUBNETS} to {MOST_SUBNETS}, in zones of their own, got {subnets}")
+        yield _NETWORK(f"subnets must be {LEAST_SUBNETS} to {MOST_SUBNETS}, in zones of their own, got {subnets}")
     if bool(subnets) != bool(groups):
-        problems.append("subnets and security_groups go together")
-    return problems
+        yield _NETWORK("subnets and security_groups go together")
 
 
 def _saml_problems(saml: Saml) -> Iterator[str]:
     yield from text_problem("saml.metadata_url", saml.metadata_url, HTTPS_URL, "an address that begins with https://")
     if not saml.admin_roles:
-        yield "saml.admin_roles must have a role: without one, nobody administers Grafana"
+        yield _SAML("saml.admin_roles must have a role: without one, nobody administers Grafana")
     if not all((saml.role_attribute, *saml.admin_roles, *saml.editor_roles)):
-        yield "saml: an attribute or a role has no name"
+        yield _SAML("saml: an attribute or a role has no name")
 
 
 def _saml(saml: Saml) -> l1.CfnWorkspace.SamlConfigurationProperty:

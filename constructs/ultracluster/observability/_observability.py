@@ -122,9 +122,8 @@ def _grafana(
             name=cluster.name,
             vpc=network.vpc,
             subnet=network.services_subnet,
+            workspace=workspace,
             dashboards=boards,
-            query_url=workspace.query_url,
-            region=workspace.region,
             cloudwatch_region=cloudwatch,
         )
         # A server needs its routes before it boots.
@@ -134,25 +133,22 @@ def _grafana(
             CloudWatchGrants.read(server)
         clients.append(server)
         return server.command
-    url = None
-    workspace_id = section.workspace
-    if workspace_id is None:
+    managed = None
+    if section.workspace is None:
         managed = GrafanaWorkspace(scope, "Grafana", name=cluster.name, saml=_saml(section))
         workspace.grants.query(managed)
         if cloudwatch is not None:
             CloudWatchGrants.read(managed)
-        workspace_id, url = managed.workspace_id, managed.url
     GrafanaContent(
         scope,
         "GrafanaContent",
         name=cluster.name,
-        workspace_id=workspace_id,
+        grafana=managed or str(section.workspace),
+        workspace=workspace,
         dashboards=boards,
-        query_url=workspace.query_url,
-        region=workspace.region,
         cloudwatch_region=cloudwatch,
     )
-    return url
+    return None if managed is None else managed.url
 
 
 def _saml(section: Grafana) -> Saml | None:

@@ -1,6 +1,6 @@
 """CloudWatch metrics and alarms of a workspace of Amazon Managed Service for Prometheus."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -71,57 +71,42 @@ class PrometheusMetrics:
 
 def alarm_definitions(metrics: PrometheusMetrics) -> Mapping[str, AlarmDefinition]:
     """Return the alarms of a workspace, by name. They do not pass through its alert manager, which may have failed."""
-    quota = "The workspace has more than {{threshold}} {resource}; have the quota raised before it is reached"
     return {
-        "DiscardedSamples": AlarmDefinition(
-            metric=metrics.metric_discarded_samples,
-            threshold=0,
-            evaluation_periods=1,
-            period=_PERIOD,
-            description="Samples are discarded: what is not stored raises no alert. The reason is a dimension of the "
+        "DiscardedSamples": _alarm(
+            metrics.metric_discarded_samples,
+            "Samples are discarded: what is not stored raises no alert. The reason is a dimension of the "
             "metric; per_labelset_series_limit means that the cluster is at its series limit",
         ),
-        "RuleEvaluationFailures": AlarmDefinition(
-            metric=metrics.metric_rule_evaluation_failures,
-            threshold=0,
-            evaluation_periods=1,
-            period=_PERIOD,
-            description="Rules fail, so their alerts do not fire; the log of the workspace names the rules",
+        "RuleEvaluationFailures": _alarm(
+            metrics.metric_rule_evaluation_failures,
+            "Rules fail, so their alerts do not fire; the log of the workspace names the rules",
         ),
-        "RuleGroupIterationsMissed": AlarmDefinition(
-            metric=metrics.metric_rule_group_iterations_missed,
-            threshold=0,
-            evaluation_periods=3,
-            period=_PERIOD,
-            description="Rule groups take longer than their interval, so alerts are late",
+        "RuleGroupIterationsMissed": _alarm(
+            metrics.metric_rule_group_iterations_missed,
+            "Rule groups take longer than their interval, so alerts are late",
+            periods=3,
         ),
-        "NotificationsFailed": AlarmDefinition(
-            metric=metrics.metric_notifications_failed,
-            threshold=0,
-            evaluation_periods=1,
-            period=_PERIOD,
-            description="Notifications are not delivered: check the policies of the topic, of its key and of the "
-            "PagerDuty secret",
+        "NotificationsFailed": _alarm(
+            metrics.metric_notifications_failed,
+            "Notifications are not delivered: check the policies of the topic, of its key and of the PagerDuty secret",
         ),
-        "NotificationsThrottled": AlarmDefinition(
-            metric=metrics.metric_notifications_throttled,
-            threshold=0,
-            evaluation_periods=1,
-            period=_PERIOD,
-            description="The workspace has more notifications than its alert manager may send",
+        "NotificationsThrottled": _alarm(
+            metrics.metric_notifications_throttled,
+            "The workspace has more notifications than its alert manager may send",
         ),
-        "ActiveSeries": AlarmDefinition(
-            metric=metrics.metric_active_series,
-            threshold=int(ACTIVE_SERIES * _NEARLY),
-            evaluation_periods=1,
-            period=_PERIOD,
-            description=quota.format(resource="active series"),
-        ),
-        "ActiveAlerts": AlarmDefinition(
-            metric=metrics.metric_active_alerts,
-            threshold=int(ACTIVE_ALERTS * _NEARLY),
-            evaluation_periods=1,
-            period=_PERIOD,
-            description=quota.format(resource="active alerts"),
-        ),
+        "ActiveSeries": _near_quota(metrics.metric_active_series, ACTIVE_SERIES, "active series"),
+        "ActiveAlerts": _near_quota(metrics.metric_active_alerts, ACTIVE_ALERTS, "active alerts"),
     }
+
+
+def _alarm(
+    metric: Callable[[], cloudwatch.IMetric], description: str, *, threshold: int = 0, periods: int = 1
+) -> AlarmDefinition:
+    return AlarmDefinition(
+        metric=metric, threshold=threshold, evaluation_periods=periods, period=_PERIOD, description=description
+    )
+
+
+def _near_quota(metric: Callable[[], cloudwatch.IMetric], quota: int, resource: str) -> AlarmDefinition:
+    description = f"The workspace has more than {{threshold}} {resource}; have the quota raised before it is reached"
+    return _alarm(metric, description, threshold=int(quota * _NEARLY))

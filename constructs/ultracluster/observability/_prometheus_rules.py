@@ -1,6 +1,6 @@
 """Rules of a workspace of Amazon Managed Service for Prometheus."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
@@ -8,10 +8,13 @@ from aws_cdk import aws_aps as l1
 from constructs import Construct
 
 from ultracluster.observability._checks import known
-from ultracluster.observability._rule_check import rule_problems
+from ultracluster.observability._rule_check import RULE_FILE, rule_problems
+from ultracluster.rules import Message, Refusal, error
 
 if TYPE_CHECKING:
     from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace
+
+_ENVIRONMENT = error("prometheus-environment", "CloudFormation creates resources of a workspace in its own Region.")
 
 
 class PrometheusRules(Construct):
@@ -24,7 +27,7 @@ class PrometheusRules(Construct):
             stack may use.
 
     Raises:
-        ValueError: If the workspace is in another account or region, or a name, a file, the number of rules or a label
+        Refusal: If the workspace is in another account or region, or a name, a file, the number of rules or a label
             is not valid; all at once.
 
     See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-aps-rulegroupsnamespace.html
@@ -35,20 +38,27 @@ class PrometheusRules(Construct):
         self, scope: Construct, id: str, *, workspace: "IPrometheusWorkspace", rules: Mapping[str, str]
     ) -> None:
         super().__init__(scope, id)
-        stack = cdk.Stack.of(self)
         named = {file.removesuffix(".yaml"): text for file, text in rules.items()}
-        problems = list(rule_problems(named))
-        problems += [f"{name} and {name}.yaml are the same namespace" for name in rules if f"{name}.yaml" in rules]
-        problems += [
-            f"the workspace is in the {what} {there}, and CloudFormation creates rules in that of the stack, {here}; "
-            "create them in a stack there"
-            for what, here, there in (
-                ("region", stack.region, workspace.env.region),
-                ("account", stack.account, workspace.env.account),
-            )
-            if rules and here != there and known(here) and known(there)
+        problems = [
+            *rule_problems(named),
+            *(RULE_FILE(f"{name} and {name}.yaml are the same namespace") for name in rules if f"{name}.yaml" in rules),
+            *(environment_problems(self, workspace) if rules else ()),
         ]
         if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+            raise Refusal(self, problems)
         for name, text in sorted(named.items()):
             l1.CfnRuleGroupsNamespace(self, name, name=name, workspace=workspace.workspace_arn, data=text)
+
+
+def environment_problems(scope: Construct, workspace: "IPrometheusWorkspace") -> Iterator[Message]:
+    """Yield the problems of a workspace in another account or region than the stack that adds a resource to it."""
+    stack = cdk.Stack.of(scope)
+    for what, here, there in (
+        ("region", stack.region, workspace.env.region),
+        ("account", stack.account, workspace.env.account),
+    ):
+        if here != there and known(here) and known(there):
+            yield _ENVIRONMENT(
+                f"the workspace is in the {what} {there}, and CloudFormation creates its resources in that of the "
+                f"stack, {here}; create them in a stack there"
+            )

@@ -1,7 +1,7 @@
 """A workspace of Amazon Managed Service for Prometheus, created or imported."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 import aws_cdk as cdk
@@ -12,15 +12,20 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.catalogue.ec2 import domain_of, partition_problem
+from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.catalogue.monitoring import DEFINITION_BYTES, MOST_RETENTION_DAYS, RETENTION_DAYS
-from ultracluster.observability._checks import WORKSPACE_ID, known, text_problem
+from ultracluster.observability._checks import WORKSPACE_ID, arn_problem, known, text_problem
 from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
 from ultracluster.observability._prometheus_rules import PrometheusRules
+from ultracluster.rules import Refusal, error
 from ultracluster.storage import Alarms
 
+_RETENTION = error("metrics-retention", "Prometheus keeps metrics for 1 to 1095 whole days.")
+_SERIES = error("prometheus-series-limit", "The limit of a cluster allows at least one series.")
+_DEFINITION = error("prometheus-alert-manager", "AMP takes Alertmanager's configuration in a wrapper, up to a size.")
 _ARN = re.compile(rf"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{{12}}:workspace/{WORKSPACE_ID.pattern}", re.ASCII)
+_ARN_FORM = "arn:aws:aps:REGION:ACCOUNT:workspace/ws-..."
 _ALERT_MANAGER = "aps.amazonaws.com"
 _ALIAS_CHARACTERS = 100
 
@@ -31,42 +36,34 @@ class IPrometheusWorkspace(cdk.IResource, iam.IGrantable, Protocol):
     @property
     def workspace_arn(self) -> str:
         """ARN."""
-        ...
 
     @property
     def workspace_id(self) -> str:
         """Id, `ws-...`."""
-        ...
 
     @property
     def region(self) -> str:
         """Region of the workspace, which may be another one than that of the stack."""
-        ...
 
     @property
     def query_url(self) -> str:
         """URL of queries."""
-        ...
 
     @property
     def remote_write_url(self) -> str:
         """URL that samples are written to."""
-        ...
 
     @property
     def grants(self) -> PrometheusGrants:
         """Permissions on the workspace."""
-        ...
 
     @property
     def metrics(self) -> PrometheusMetrics:
         """CloudWatch metrics of the workspace."""
-        ...
 
     @property
     def alarms(self) -> Alarms:
         """CloudWatch alarms of the workspace; `add` or `add_all` creates them."""
-        ...
 
 
 @jsii.implements(iam.IGrantable)
@@ -106,37 +103,24 @@ class _PrometheusWorkspaceBase(cdk.Resource):
         return Alarms(self, alarm_definitions(self.metrics))
 
 
-class _ImportedPrometheusWorkspace(_PrometheusWorkspaceBase):
-    """An existing workspace."""
-
-    def __init__(self, scope: Construct, id: str, *, arn: str) -> None:
-        super().__init__(scope, id, environment_from_arn=arn)
-        parts = cdk.Stack.of(self).split_arn(arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
-        self.workspace_arn = arn
-        self.workspace_id = str(parts.resource_name)
-        self.region = str(parts.region)
-        self.query_url = query_url(arn) if known(arn) else _url(self.region, self.workspace_id)
-        self.remote_write_url = f"{self.query_url}/api/v1/remote_write"
-
-
 class PrometheusWorkspace(_PrometheusWorkspaceBase):
     """A workspace with its rules, its alert manager, its log and a limit of series for each cluster.
 
     By default, the workspace is deleted with its stack, and the samples with it.
 
     Args:
-        alias: Name that people see.
+        alias: Display name.
         rules: Rule files, by name. Default: none.
-        alert_manager: The definition of its alert manager, as `alert_manager_definition` writes it. Default: none.
-        retention_days: For how long samples are kept. Default: 150 days.
-        series_limits: Active series that each cluster may have at most, by the value of the label `cluster`: a fuse, so
-            that one cluster's mistake is no other's outage. Samples beyond it are discarded, and an alarm says so.
+        alert_manager: Definition of its alert manager, as `amp_definition` returns it. Default: none.
+        retention_days: Days that samples are kept. Default: 150.
+        series_limits: Most active series of each cluster, by the value of the label `cluster`, so that a mistake in one
+            cluster does not affect the others. Samples above it are discarded, and an alarm reports it.
         key: KMS key of the samples; a workspace never changes it. Default: a key that AWS owns.
-        log_retention: How long the log of the ruler and the alert manager is kept. Default: three months.
-        removal_policy: What becomes of it when it leaves the stack. Default: it is deleted.
+        log_retention: Retention of the log of the ruler and the alert manager. Default: three months.
+        removal_policy: Policy when it leaves the stack. Default: it is deleted.
 
     Raises:
-        ValueError: When a number or a text is not what the service takes; all at once.
+        Refusal: If a number or a text is not valid; all at once.
 
     See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-aps-workspace.html
     (read 2026-11-21)
@@ -152,18 +136,21 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
             workspace_arn: ARN of the workspace, or a token.
 
         Raises:
-            ValueError: If it is not the ARN of a workspace.
+            Refusal: If it is not the ARN of a workspace.
         """
-        path = f"{scope.node.path}/{id}"
-        if known(workspace_arn):
-            if not _ARN.fullmatch(workspace_arn):
-                raise ValueError(
-                    f"{path}: workspace_arn must be the ARN of a workspace, "
-                    f"arn:aws:aps:REGION:ACCOUNT:workspace/ws-..., got {workspace_arn[:120]!r}"
-                )
-            if wrong := partition_problem(workspace_arn):
-                raise ValueError(f"{path}: workspace_arn {wrong}")
-        return _ImportedPrometheusWorkspace(scope, id, arn=workspace_arn)
+        problems = [
+            *text_problem("workspace_arn", workspace_arn, _ARN, f"the ARN of a workspace, {_ARN_FORM}"),
+            *arn_problem("workspace_arn", workspace_arn, _ARN_FORM),
+        ]
+        if problems:
+            raise Refusal(f"{scope.node.path}/{id}", problems[0])
+        imported = _PrometheusWorkspaceBase(scope, id, environment_from_arn=workspace_arn)
+        parts = cdk.Stack.of(scope).split_arn(workspace_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
+        imported.workspace_arn, imported.workspace_id = workspace_arn, str(parts.resource_name)
+        imported.region = str(parts.region)
+        imported.query_url = _url(imported.region, imported.workspace_id)
+        imported.remote_write_url = f"{imported.query_url}/api/v1/remote_write"
+        return imported
 
     @staticmethod
     def from_workspace_attributes(
@@ -179,15 +166,15 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
             account: Account of the workspace. Default: that of the stack.
 
         Raises:
-            ValueError: If the id is not the id of a workspace.
+            Refusal: If the id is not the id of a workspace.
         """
         problems = list(text_problem("workspace_id", workspace_id, WORKSPACE_ID, "the id of a workspace, ws-..."))
         if problems:
-            raise ValueError(f"{scope.node.path}/{id}: {'; '.join(problems)}")
+            raise Refusal(f"{scope.node.path}/{id}", problems)
         arn = cdk.Stack.of(scope).format_arn(
             service="aps", region=region, account=account, resource="workspace", resource_name=workspace_id
         )
-        return _ImportedPrometheusWorkspace(scope, id, arn=arn)
+        return PrometheusWorkspace.from_workspace_arn(scope, id, arn)
 
     def __init__(
         self,
@@ -207,13 +194,8 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         limits = series_limits or {}
         problems = list(_problems(alias, alert_manager, retention_days, limits))
         if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
-        # A log group below /aws/vendedlogs/ keeps the account's resource policy of CloudWatch Logs from growing over
-        # its 5,120 characters. https://docs.aws.amazon.com/prometheus/latest/userguide/CW-logs.html (read 2026-11-21)
-        name = f"/aws/vendedlogs/prometheus/{cdk.Names.unique_resource_name(self, max_length=100)}"
-        log = logs.LogGroup(
-            self, "Log", log_group_name=name, retention=log_retention, removal_policy=cdk.RemovalPolicy.DESTROY
-        )
+            raise Refusal(self, problems)
+        log = vended_log(self, log_retention)
         resource = l1.CfnWorkspace(
             self,
             "Resource",
@@ -233,6 +215,29 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         self.query_url = _without_slash(resource.attr_prometheus_endpoint)
         self.remote_write_url = f"{resource.attr_prometheus_endpoint}api/v1/remote_write"
         PrometheusRules(self, "Rules", workspace=self, rules=rules or {})
+
+
+def workspace_of(scope: Construct, workspace: IPrometheusWorkspace | str) -> IPrometheusWorkspace:
+    """Return a workspace, imported if an ARN, a token of an ARN, or an id is given."""
+    if not isinstance(workspace, str):
+        if not hasattr(workspace, "workspace_arn"):
+            raise Refusal(scope, f"workspace must be a PrometheusWorkspace, its ARN or its id, got {workspace!r}")
+        return workspace
+    if known(workspace) and not workspace.startswith("arn:"):
+        return PrometheusWorkspace.from_workspace_attributes(scope, "Workspace", workspace_id=workspace)
+    return PrometheusWorkspace.from_workspace_arn(scope, "Workspace", workspace)
+
+
+def vended_log(scope: Construct, retention: logs.RetentionDays) -> logs.LogGroup:
+    """Create the log group of a workspace or a collector.
+
+    A log group below /aws/vendedlogs/ keeps the account's resource policy of CloudWatch Logs from growing over its
+    5,120 characters. https://docs.aws.amazon.com/prometheus/latest/userguide/CW-logs.html (read 2026-11-21)
+    """
+    name = f"/aws/vendedlogs/prometheus/{cdk.Names.unique_resource_name(scope, max_length=100)}"
+    return logs.LogGroup(
+        scope, "Log", log_group_name=name, retention=retention, removal_policy=cdk.RemovalPolicy.DESTROY
+    )
 
 
 def query_url(arn: str) -> str:
@@ -264,21 +269,18 @@ def _without_slash(endpoint: str) -> str:
     return cdk.Fn.select(0, cdk.Fn.split("/api/v1/", f"{endpoint}api/v1/"))
 
 
-def _problems(alias: str, alert_manager: str | None, retention_days: int, limits: Mapping[str, int]) -> list[str]:
-    problems = []
+def _problems(alias: str, alert_manager: str | None, retention_days: int, limits: Mapping[str, int]) -> Iterator[str]:
     if known(alias) and not 1 <= len(alias.strip()) <= _ALIAS_CHARACTERS:
-        problems.append(f"alias must be 1 to {_ALIAS_CHARACTERS} characters, got {alias[:120]!r}")
-    if alert_manager is not None and known(alert_manager) and "alertmanager_config:" not in alert_manager:
-        problems.append("alert_manager must be AMP's wrapper around the configuration; amp_definition makes it")
+        yield f"alias must be 1 to {_ALIAS_CHARACTERS} characters, got {alias[:120]!r}"
+    definition = alert_manager or ""
+    if alert_manager is not None and known(definition) and "alertmanager_config:" not in definition:
+        yield _DEFINITION("alert_manager must be AMP's wrapper around the configuration; amp_definition makes it")
     if not 1 <= retention_days <= MOST_RETENTION_DAYS:
-        problems.append(f"retention_days must be 1 to {MOST_RETENTION_DAYS:,}, got {retention_days}")
-    if len((alert_manager or "").encode()) > DEFINITION_BYTES:
-        problems.append(f"alert_manager must be at most {DEFINITION_BYTES:,} bytes, got {len(alert_manager or ''):,}")
+        yield _RETENTION(f"retention_days must be 1 to {MOST_RETENTION_DAYS:,}, got {retention_days}")
+    if (size := len(definition.encode())) > DEFINITION_BYTES:
+        yield _DEFINITION(f"alert_manager must be at most {DEFINITION_BYTES:,} bytes, got {size:,}")
     if any(not cluster for cluster in limits):
-        problems.append("series_limits: a cluster has no name")
-    problems += [
-        f"series_limits: {cluster} must be allowed at least 1 series, got {most}"
-        for cluster, most in limits.items()
-        if most < 1
-    ]
-    return problems
+        yield _SERIES("series_limits: a cluster has no name")
+    for cluster, most in limits.items():
+        if most < 1:
+            yield _SERIES(f"series_limits: {cluster} must be allowed at least 1 series, got {most}")

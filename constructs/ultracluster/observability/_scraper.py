@@ -1,8 +1,9 @@
-"""A collector that AWS runs: it scrapes what an EKS cluster or a VPC holds."""
+"""Managed collector of Amazon Managed Service for Prometheus, for an EKS cluster or a VPC."""
 
 import base64
 import re
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import aws_cdk as cdk
 from aws_cdk import aws_aps as l1
@@ -12,28 +13,39 @@ from constructs import Construct
 
 from ultracluster.catalogue.monitoring import SCRAPER_SUBNETS
 from ultracluster.observability._checks import arn_problem, known, text_problem
+from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace, vended_log, workspace_of
+from ultracluster.rules import Refusal, error
+
+_SUBNETS = error("prometheus-scraper-network", "A managed collector needs subnets in two zones and a security group.")
+_CONFIGURATION = error("prometheus-scrape-configuration", "A managed collector takes a configuration of Prometheus.")
 
 # https://docs.aws.amazon.com/prometheus/latest/APIReference/API_CreateScraper.html (read 2026-11-21)
 _ALIAS = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,99}", re.ASCII)
 
 
+class _EksCluster(Protocol):
+    """An EKS cluster of the CDK (`aws_eks`, `aws_eks_v2`) or of `ultracluster.eks`."""
+
+    @property
+    def cluster_arn(self) -> str: ...
+
+
 class PrometheusScraper(Construct):
     """A managed collector of Amazon Managed Service for Prometheus, with its log.
 
-    In a VPC it finds targets by `static_configs` and `dns_sd_configs` alone, so that it serves few things that stand
-    still, such as a Slurm controller; nodes that come and go write by themselves. It costs by the hour.
+    In a VPC it discovers targets by `static_configs` and `dns_sd_configs` only. Use it for a few fixed targets, such as
+    a Slurm controller; nodes that come and go write by themselves. It costs by the hour.
 
     Args:
-        alias: Name that people see.
-        workspace_arn: Where samples go.
-        configuration: What it scrapes, a configuration as Prometheus reads it; every 30 seconds at most.
-        subnets: Subnets where it stands, 2 or more, in zones of their own.
-        security_groups: Groups of its interfaces. Targets must let them in.
-        eks_cluster_arn: The EKS cluster that it scrapes, which must let it in by an access entry. Default: the VPC.
+        alias: Display name.
+        workspace: Workspace that it writes to, its ARN or its id.
+        configuration: Configuration in Prometheus' format; the shortest interval is 30 seconds.
+        subnets: Subnets of its network interfaces, 2 or more, in different zones.
+        security_groups: Security groups of its interfaces. Targets must allow them.
+        eks_cluster: EKS cluster that it scrapes, or its ARN; an access entry must allow it. Default: the VPC.
 
     Raises:
-        ValueError: When there are fewer than two subnets, no group, or something is not what the service takes; all at
-            once.
+        Refusal: If there are fewer than two subnets, no group, or a value is not valid; all at once.
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector.html (read 2026-11-21)
     """
@@ -44,42 +56,37 @@ class PrometheusScraper(Construct):
         id: str,
         *,
         alias: str,
-        workspace_arn: str,
+        workspace: IPrometheusWorkspace | str,
         configuration: str,
         subnets: Sequence[ec2.ISubnet],
         security_groups: Sequence[ec2.ISecurityGroup],
-        eks_cluster_arn: str | None = None,
+        eks_cluster: _EksCluster | str | None = None,
     ) -> None:
         super().__init__(scope, id)
+        target = workspace_of(self, workspace)
+        cluster_arn = eks_cluster if isinstance(eks_cluster, str | None) else eks_cluster.cluster_arn
         problems = [
             *text_problem("alias", alias, _ALIAS, "1 to 100 letters, digits, dots, hyphens and underscores"),
-            *arn_problem("workspace_arn", workspace_arn, "arn:aws:aps:REGION:ACCOUNT:workspace/ws-..."),
-            *_problems(configuration, eks_cluster_arn, [subnet.subnet_id for subnet in subnets], len(security_groups)),
+            *_problems(configuration, cluster_arn, [subnet.subnet_id for subnet in subnets], len(security_groups)),
         ]
         if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+            raise Refusal(self, problems)
         place = {
             "subnet_ids": [subnet.subnet_id for subnet in subnets],
             "security_group_ids": [group.security_group_id for group in security_groups],
         }
-        log = logs.LogGroup(
-            self,
-            "Log",
-            log_group_name=f"/aws/vendedlogs/prometheus/{cdk.Names.unique_resource_name(self, max_length=100)}",
-            retention=logs.RetentionDays.THREE_MONTHS,
-            removal_policy=cdk.RemovalPolicy.DESTROY,
-        )
+        log = vended_log(self, logs.RetentionDays.THREE_MONTHS)
         self.resource = l1.CfnScraper(
             self,
             "Resource",
             alias=alias,
             source=l1.CfnScraper.SourceProperty(vpc_configuration=l1.CfnScraper.VpcConfigurationProperty(**place))
-            if eks_cluster_arn is None
+            if cluster_arn is None
             else l1.CfnScraper.SourceProperty(
-                eks_configuration=l1.CfnScraper.EksConfigurationProperty(cluster_arn=eks_cluster_arn, **place)
+                eks_configuration=l1.CfnScraper.EksConfigurationProperty(cluster_arn=cluster_arn, **place)
             ),
             destination=l1.CfnScraper.DestinationProperty(
-                amp_configuration=l1.CfnScraper.AmpConfigurationProperty(workspace_arn=workspace_arn)
+                amp_configuration=l1.CfnScraper.AmpConfigurationProperty(workspace_arn=target.workspace_arn)
             ),
             scrape_configuration=l1.CfnScraper.ScrapeConfigurationProperty(configuration_blob=_encoded(configuration)),
             scraper_logging_configuration=l1.CfnScraper.ScraperLoggingConfigurationProperty(
@@ -91,22 +98,22 @@ class PrometheusScraper(Construct):
                 ],
             ),
         )
-        #: The role that it takes; an access entry of EKS names it.
+        #: Role of the collector, for an access entry of EKS.
         self.role_arn: str = self.resource.attr_role_arn
 
 
-def _problems(configuration: str, eks_cluster_arn: str | None, subnets: Sequence[str], groups: int) -> Iterator[str]:
+def _problems(configuration: str, cluster_arn: str | None, subnets: Sequence[str], groups: int) -> Iterator[str]:
     if len(subnets) < SCRAPER_SUBNETS or not groups:
-        yield (
+        yield _SUBNETS(
             f"a scraper takes {SCRAPER_SUBNETS} subnets or more, in zones of their own, and a security group, got "
             f"{len(subnets)} and {groups}"
         )
     elif len(set(subnets)) < len(subnets):
-        yield "a subnet is named twice; each must be in a zone of its own"
+        yield _SUBNETS("a subnet is named twice; each must be in a zone of its own")
     if known(configuration) and "scrape_configs:" not in configuration:
-        yield "configuration must be one of Prometheus, with scrape_configs, in YAML"
-    if eks_cluster_arn is not None:
-        yield from arn_problem("eks_cluster_arn", eks_cluster_arn, "arn:aws:eks:REGION:ACCOUNT:cluster/NAME")
+        yield _CONFIGURATION("configuration must be one of Prometheus, with scrape_configs, in YAML")
+    if cluster_arn is not None:
+        yield from arn_problem("eks_cluster", cluster_arn, "arn:aws:eks:REGION:ACCOUNT:cluster/NAME")
 
 
 def _encoded(configuration: str) -> str:

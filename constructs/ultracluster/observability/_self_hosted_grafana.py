@@ -20,11 +20,13 @@ from constructs import Construct
 
 from ultracluster.boot import scripts, without_comments
 from ultracluster.catalogue.monitoring import SELF_HOSTED_VERSION
-from ultracluster.compute import image_id
-from ultracluster.observability._checks import HTTPS_URL, REGION, text_problem
+from ultracluster.compute import image_id, tag_specifications
+from ultracluster.observability._checks import known, region_problem, text_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
-from ultracluster.observability._dashboards import CORE_PLUGIN, fitted
+from ultracluster.observability._dashboards import CORE_PLUGIN, dashboard_problems, fitted
+from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace, workspace_of
 from ultracluster.planning.capacity import Image
+from ultracluster.rules import Refusal, error
 from ultracluster.security import NodeRole
 
 # Amazon Linux 2023 has the agent of Session Manager and the AWS CLI.
@@ -65,10 +67,11 @@ providers:
     options:
       path: /etc/ultracluster/grafana/dashboards
 """
+_TOKEN = error("grafana-cloudwatch-region", "Files of the server contain the Region of CloudWatch.")
 _VERSION = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,3}", re.ASCII)
 
 
-@jsii.implements(ec2.IConnectable, iam.IGrantable)
+@jsii.implements(ec2.IConnectable, iam.IGrantable, cdk.ITaggableV2)
 class SelfHostedGrafana(Construct):
     """One small instance in a private subnet, reached through Session Manager.
 
@@ -83,15 +86,14 @@ class SelfHostedGrafana(Construct):
         name: Name of the cluster.
         vpc: The VPC.
         subnet: A private subnet that reaches AWS, and rpm.grafana.com for the signed package.
+        workspace: Prometheus workspace, its ARN or its id, as the data source.
         dashboards: JSON of each dashboard, by its uid.
-        query_url: URL of the data source: `PrometheusWorkspace.query_url`.
-        region: Region of that workspace.
         cloudwatch_region: Region whose CloudWatch metrics are a data source too, for `lustre_dashboards`; then call
             `CloudWatchGrants.read(grafana)`. Default: no such data source.
         version: Version of Grafana OSS.
 
     Raises:
-        ValueError: If a dashboard, the version, the URL or a region is not valid; all at once.
+        Refusal: If a dashboard, the version, an id or a region is not valid; all at once.
     """
 
     def __init__(
@@ -102,32 +104,26 @@ class SelfHostedGrafana(Construct):
         name: str,
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
+        workspace: IPrometheusWorkspace | str,
         dashboards: Mapping[str, str],
-        query_url: str,
-        region: str,
         cloudwatch_region: str | None = None,
         version: str = SELF_HOSTED_VERSION,
     ) -> None:
         super().__init__(scope, id)
         problems = [
             *text_problem("version", version, _VERSION, f"a version such as {SELF_HOSTED_VERSION}"),
-            *text_problem("query_url", query_url, HTTPS_URL, "an address that begins with https://"),
-            *text_problem("region", region, REGION, "a region such as us-east-2"),
+            *region_problem("cloudwatch_region", cloudwatch_region),
+            *dashboard_problems(dashboards),
         ]
-        if cloudwatch_region is not None:
-            problems += text_problem("cloudwatch_region", cloudwatch_region, REGION, "a region such as us-east-2")
-            if cdk.Token.is_unresolved(cloudwatch_region):
-                problems.append("cloudwatch_region stands in a file: give its name, such as us-east-2")
-        try:
-            files = fitted(dashboards, CORE_PLUGIN)
-        except ValueError as error:
-            problems.append(str(error))
+        if cloudwatch_region is not None and not known(cloudwatch_region):
+            problems.append(_TOKEN("cloudwatch_region stands in a file: give its name, such as us-east-2"))
         if problems:
-            raise ValueError(f"{self.node.path}: {'; '.join(problems)}")
+            raise Refusal(self, problems)
+        source = workspace_of(self, workspace)
         role = NodeRole(self, "NodeRole")
         #: Its role.
         self.role: iam.IRole = role
-        bundle = _bundle(files, cloudwatch_region)
+        bundle = _bundle(fitted(dashboards, CORE_PLUGIN), cloudwatch_region)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "grafana.tar"
             path.write_bytes(bundle)
@@ -138,10 +134,11 @@ class SelfHostedGrafana(Construct):
         group = ec2.SecurityGroup(self, "Group", vpc=vpc, description="Grafana", allow_all_outbound=False)
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS, and the package of Grafana")
         self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(_GRAFANA))
-        command = [version, asset.s3_object_url, hashlib.sha256(bundle).hexdigest(), query_url, region]
-        words = " ".join(word if cdk.Token.is_unresolved(word) else shlex.quote(word) for word in command)
+        command = [version, asset.s3_object_url, hashlib.sha256(bundle).hexdigest(), source.query_url, source.region]
+        words = " ".join(shlex.quote(word) if known(word) else word for word in command)
         script = without_comments(scripts.text("self-hosted-grafana.sh"))
-        tags = [cdk.CfnTag(key="Name", value=f"{name}-grafana")]
+        self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate")
+        self._tags.set_tag("Name", f"{name}-grafana")
         properties = ec2.CfnLaunchTemplate
         template = properties(
             self,
@@ -171,10 +168,7 @@ class SelfHostedGrafana(Construct):
                     )
                 ],
                 user_data=cdk.Fn.base64(script.replace(_STRICT, f"set -- {words}\n{_STRICT}", 1)),
-                tag_specifications=[
-                    properties.TagSpecificationProperty(resource_type=kind, tags=tags)
-                    for kind in ("instance", "volume")
-                ],
+                tag_specifications=tag_specifications(self._tags, "instance", "volume"),
             ),
         )
         self.resource = autoscaling.CfnAutoScalingGroup(
@@ -212,6 +206,11 @@ class SelfHostedGrafana(Construct):
     def connections(self) -> ec2.Connections:
         """Network connections of the instance; the default port is 3000."""
         return self._connections
+
+    @property
+    def cdk_tag_manager(self) -> cdk.TagManager:
+        """Tags of the instance and its volume."""
+        return self._tags
 
     @property
     def grant_principal(self) -> iam.IPrincipal:

@@ -17,8 +17,11 @@ from ultracluster.kubernetes import (
     runtime_name,
 )
 from ultracluster.planning.capacity import segment
+from ultracluster.rules import Refusal, error
 from ultracluster.workloads._images import PYTORCH, ContainerImage
 
+#: Rule of jobs that are too large.
+JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
 #: What stands in for the image on nodes that no pinned image is made for: it must be replaced.
 NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
 _PORT = 29_500
@@ -47,7 +50,7 @@ def train_job(
         command: Command of every pod. By default, torchrun with `train.py` of the first file system.
 
     Raises:
-        ValueError: If the group has too few nodes, or the name is not valid for a job.
+        Refusal: If the group has too few nodes, or the name is not valid for a job.
 
     See: https://www.kubeflow.org/docs/components/trainer (2.3, read 2026-11-21)
     """
@@ -136,7 +139,8 @@ def image_for(group: PlatformNodes, image: ContainerImage) -> str:
 def _nodes(group: PlatformNodes, nodes: int | None) -> int:
     wanted = group.working if nodes is None else nodes
     if not 1 <= wanted <= group.working:
-        raise ValueError(f"nodes is 1 to {group.working}, which {group.name} has without its spare ones, got {wanted}")
+        text = f"nodes is 1 to {group.working}, which {group.name} has without its spare ones, got {wanted}"
+        raise Refusal("", JOB_NODES(text))
     return wanted
 
 

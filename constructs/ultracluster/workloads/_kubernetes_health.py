@@ -19,7 +19,9 @@ from ultracluster.kubernetes import (
     near,
     node_pod,
 )
+from ultracluster.rules import Refusal
 from ultracluster.workloads._images import NCCL_TESTS
+from ultracluster.workloads._kubernetes_gang import JOB_NODES
 
 #: The one of the GPU operator: https://github.com/NVIDIA/gpu-operator, deployments/gpu-operator/values.yaml (commit
 #: a22dbf6 of 2026-08-21, read 2026-11-21). EKS's nodes have driver 580, which is CUDA 13, and DCGM before 4.4 has no
@@ -71,12 +73,12 @@ def nccl_check(platform: Platform, group: PlatformNodes) -> list[Object]:
     The test does not show which node is at fault: run it again with each node beside a good one.
 
     Raises:
-        ValueError: If the group has too few nodes.
+        Refusal: If the group has too few nodes.
     """
     figure = nccl_figure_for(group)
     nodes = figure.nodes if figure else _NODES
     if group.working < nodes:
-        raise ValueError(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}")
+        raise Refusal("", JOB_NODES(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}"))
     name = f"nccl-{group.name}"
     gpus = group.instance_type.gpus
     worker = node_pod(

@@ -12,8 +12,9 @@ from ultracluster.kubernetes import (
     near,
     node_pod,
 )
+from ultracluster.rules import Refusal
 from ultracluster.workloads._images import VLLM
-from ultracluster.workloads._kubernetes_gang import image_for
+from ultracluster.workloads._kubernetes_gang import JOB_NODES, image_for
 
 _PORT = 8_000
 
@@ -40,16 +41,15 @@ def leader_worker_set(
         model: Directory of the model. By default, `model` of the first file system.
 
     Raises:
-        ValueError: If the group has too few nodes, or the name is not valid for a job.
+        Refusal: If the group has too few nodes, or the name is not valid for a job.
 
     See: https://lws.sigs.k8s.io/docs (0.10) and https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, whose
     section "Running vLLM with MultiProcessing" has these flags (read 2026-11-21)
     """
     check_job(name)
     if size < 1 or replicas < 1 or size * replicas > group.working:
-        raise ValueError(
-            f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"
-        )
+        text = f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"
+        raise Refusal("", JOB_NODES(text))
     serve = [
         "vllm",
         "serve",

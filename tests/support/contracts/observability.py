@@ -37,49 +37,49 @@ def _imported(scope: Construct, id: str) -> observability.IPrometheusWorkspace:
     return observability.PrometheusWorkspace.from_workspace_arn(scope, id, _WORKSPACE_ARN)
 
 
-def _content(scope: Construct, id: str, workspace_id: str = _GRAFANA_ID) -> observability.GrafanaContent:
+def _content(scope: Construct, id: str, grafana: str = _GRAFANA_ID) -> observability.GrafanaContent:
     return observability.GrafanaContent(
         scope,
         id,
         name="llama",
-        workspace_id=workspace_id,
+        grafana=grafana,
+        workspace=_WORKSPACE_ARN,
         dashboards={},
-        query_url="https://aps-workspaces.us-east-2.amazonaws.com/workspaces/x",
-        region="us-east-2",
     )
 
 
-def _server(scope: Construct, id: str, world: World, query_url: str = "https://aps") -> Any:
+def _server(scope: Construct, id: str, world: World, workspace: str = _WORKSPACE_ARN) -> Any:
     return observability.SelfHostedGrafana(
         scope,
         id,
         name="llama",
         vpc=world.vpc,
         subnet=world.subnet,
+        workspace=workspace,
         dashboards={},
-        query_url=query_url,
-        region="us-east-2",
     )
 
 
-def _scraper(scope: Construct, id: str, world: World, workspace_arn: str = _WORKSPACE_ARN) -> Any:
+def _scraper(scope: Construct, id: str, world: World, workspace: str = _WORKSPACE_ARN) -> Any:
     return observability.PrometheusScraper(
         scope,
         id,
         alias="controller",
-        workspace_arn=workspace_arn,
+        workspace=workspace,
         configuration="scrape_configs: []",
         subnets=_subnets(scope, id),
         security_groups=[world.security_group],
     )
 
 
-def _detector(scope: Construct, id: str, workspace_arn: str) -> observability.AnomalyDetector:
-    return observability.AnomalyDetector(scope, id, alias="power", workspace_arn=workspace_arn, query="x")
+def _detector(
+    scope: Construct, id: str, workspace: observability.IPrometheusWorkspace | str
+) -> observability.AnomalyDetector:
+    return observability.AnomalyDetector(scope, id, alias="power", workspace=workspace, query="x")
 
 
 def _detector_of(scope: Construct, id: str, world: World) -> observability.AnomalyDetector:
-    return _detector(scope, id, _workspace(scope, f"{id}Workspace").workspace_arn)
+    return _detector(scope, id, _workspace(scope, f"{id}Workspace"))
 
 
 def _rules(scope: Construct, id: str, workspace: observability.IPrometheusWorkspace) -> observability.PrometheusRules:
@@ -196,9 +196,14 @@ ROWS: dict[str, Row] = {
         connects=Connects(default_port="3000"),
         grants=No("IAM permits users to forward a port through Session Manager"),
         principal=True,
-        tags=["AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::SecurityGroup", "AWS::IAM::Role"],
+        tags=[
+            "AWS::AutoScaling::AutoScalingGroup",
+            "AWS::EC2::LaunchTemplate",
+            "AWS::EC2::SecurityGroup",
+            "AWS::IAM::Role",
+        ],
         default_child="AWS::AutoScaling::AutoScalingGroup",
-        tokens=lambda scope, id, world: _server(scope, id, world, world.token("Url")),
+        tokens=lambda scope, id, world: _server(scope, id, world, world.token("Workspace")),
         twin=_NOT_PASSED,
     ),
 }

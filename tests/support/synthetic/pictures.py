@@ -8,7 +8,7 @@ from pathlib import Path
 from support.dashboard_preview import Preview
 from support.synthetic.cluster import SyntheticCluster
 from support.synthetic.scenarios import SCENARIOS, inject, settle
-from ultracluster.monitoring.dashboards.builder import DASHBOARDS
+from ultracluster.monitoring.dashboards import DASHBOARDS
 
 _BEFORE_S = 45
 _AFTER_S = 120

@@ -5,7 +5,11 @@ from typing import Any
 
 from ultracluster.catalogue.ec2 import partition_problem
 from ultracluster.monitoring.collectors import block_yaml
+from ultracluster.rules import Refusal, error
 
+#: Rule of topics in another region; `AlertTopic` has it, too.
+TOPIC_REGION = error("alerts-topic-region", "Alarms and alert managers notify a topic of their own Region.")
+_RECEIVER = error("alerts-receiver", "Warnings and critical alerts must reach somebody.")
 #: A receiver's settings, as Alertmanager names them: `{"sns_configs": [...]}`.
 Receiver = Mapping[str, Any]
 
@@ -44,13 +48,13 @@ def sns(topic_arn: str, region: str) -> Receiver:
         region: Region of the topic.
 
     Raises:
-        ValueError: If `topic_arn` is not the ARN of a topic in `region`.
+        Refusal: If `topic_arn` is not the ARN of a topic in `region`.
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html (read 2026-11-21)
     """
     _check(topic_arn, "sns", "a topic")
     if topic_arn.startswith("arn:") and _TOKEN not in topic_arn + region and topic_arn.split(":")[3] != region:
-        raise ValueError(f"the topic {topic_arn} is not in {region}")
+        raise Refusal("", TOPIC_REGION(f"the topic {topic_arn} is not in {region}"))
     return {
         "sns_configs": [
             {
@@ -72,14 +76,14 @@ def pagerduty(secret_arn: str, secret_key: str = "routing_key") -> Receiver:
         secret_key: Key in the secret.
 
     Raises:
-        ValueError: If `secret_arn` is not the ARN of a secret, or the key is empty.
+        Refusal: If `secret_arn` is not the ARN of a secret, or the key is empty.
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-pagerduty-configure-alertmanager.html
     (read 2026-11-21)
     """
     _check(secret_arn, "secretsmanager", "a secret")
     if not secret_key.strip():
-        raise ValueError("secret_key must name the key under which the secret has the routing key")
+        raise Refusal("", "secret_key must name the key under which the secret has the routing key")
     key = {"aws_secrets_manager": {"secret_arn": secret_arn, "secret_key": secret_key}}
     return {"pagerduty_configs": [{"routing_key": key, "description": _SUBJECT, "send_resolved": True}]}
 
@@ -89,9 +93,9 @@ def _check(arn: str, service: str, what: str) -> None:
         return
     parts = arn.split(":")
     if len(parts) < 6 or parts[0] != "arn" or parts[2] != service or not all(parts[3:6]):
-        raise ValueError(f"must be the ARN of {what}, arn:aws:{service}:REGION:ACCOUNT:..., got {arn[:120]!r}")
+        raise Refusal("", f"must be the ARN of {what}, arn:aws:{service}:REGION:ACCOUNT:..., got {arn[:120]!r}")
     if problem := partition_problem(arn):
-        raise ValueError(f"{arn} {problem}")
+        raise Refusal("", f"{arn} {problem}")
 
 
 def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdog: Receiver | None = None) -> str:
@@ -104,12 +108,13 @@ def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdo
             default nobody, and then a broken alert pipeline goes unnoticed.
 
     Raises:
-        ValueError: If a receiver has no target.
+        Refusal: If a receiver has no target.
     """
     receivers = {"warning": warning, "critical": critical or warning, "watchdog": watchdog or {}}
     for name in ("warning", "critical"):
         if not any(receivers[name].values()):
-            raise ValueError(f"the route for {name} alerts has no target; give it an SNS topic or PagerDuty")
+            text = f"the route for {name} alerts has no target; give it an SNS topic or PagerDuty"
+            raise Refusal("", _RECEIVER(text))
     return block_yaml(
         {
             "route": {

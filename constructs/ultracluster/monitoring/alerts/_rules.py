@@ -9,12 +9,15 @@ from ultracluster.monitoring.alerts._all import ALERTS, WATCHDOG
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.collectors import block_yaml, name_problems
 from ultracluster.monitoring.names import EXPECTED_NODES, FAMILIES, PROBLEM, Profile
+from ultracluster.rules import Refusal, error
 
 #: AMP evaluates no more often.
 #: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
 INTERVAL = "30s"
 #: Path of the runbooks in the repository.
 RUNBOOKS = "docs/runbooks"
+_INVENTORY = error("metrics-inventory", "The expected number of nodes is the only sign of a node that never started.")
+_RUNBOOKS_RULE = error("alerts-runbooks", "Alerts link to their runbooks.")
 _RUNBOOKS = re.compile(r"(https://)?[A-Za-z0-9._~@%+-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
 
 
@@ -36,21 +39,22 @@ def rules(
             nothing is evaluated twice. By default, the rules serve every cluster of the workspace.
 
     Raises:
-        ValueError: If a name is not a valid label, an expected number is below 0, or `runbooks` is not a
+        Refusal: If a name is not a valid label, an expected number is below 0, or `runbooks` is not a
             valid address; all problems at once.
     """
     expected = inventory or {}
     names = [name for key in expected for name in key]
     problems = name_problems(*names, *([] if cluster is None else [cluster]))
     problems += [
-        f"{cluster}/{group}: {count} nodes expected; it must be a whole number, 0 or more"
+        _INVENTORY(f"{cluster}/{group}: {count} nodes expected; it must be a whole number, 0 or more")
         for (cluster, group), count in expected.items()
         if count < 0 or count != int(count)
     ]
     if not _RUNBOOKS.fullmatch(runbooks):
-        problems.append(f"runbooks must be an address that begins with https://, or a path, got {runbooks[:120]!r}")
+        text = f"runbooks must be an address that begins with https://, or a path, got {runbooks[:120]!r}"
+        problems.append(_RUNBOOKS_RULE(text))
     if problems:
-        raise ValueError("; ".join(problems))
+        raise Refusal("", problems)
     recording: dict[str, list[dict[str, Any]]] = {
         name: [{"record": metric.name, "expr": metric.promql} for metric in family if metric.profile <= profile]
         for name, family in FAMILIES.items()

@@ -9,6 +9,7 @@ from typing import Any
 
 from ultracluster.monitoring.collectors._text import block_yaml, name_problems
 from ultracluster.monitoring.names import Profile, read_from_exporters
+from ultracluster.rules import Refusal
 
 #: Scrape interval in seconds by profile. DCGM collects at the same interval.
 INTERVAL_S: Mapping[Profile, int] = {Profile.BASIC: 60, Profile.STANDARD: 30, Profile.FULL: 15}
@@ -91,10 +92,10 @@ def agent_configuration(
         slurm: The node also scrapes Slurm's controller. Several nodes may: the rules keep one series.
 
     Raises:
-        ValueError: If a name is not a valid label.
+        Refusal: If a name is not a valid label.
     """
     if problems := name_problems(cluster, group):
-        raise ValueError("; ".join(problems))
+        raise Refusal("", problems)
     labels = {"cluster": cluster, "group": group, **PLACEHOLDERS}
     jobs = ("node", "dcgm", "agent") if gpus else ("node", "agent")
     return block_yaml(

@@ -16,6 +16,7 @@ from ultracluster.monitoring.collectors._node import RemoteWrite
 from ultracluster.monitoring.collectors._scraping import KUBE_STATE_RESOURCES, kubernetes_jobs
 from ultracluster.monitoring.collectors._text import block_yaml
 from ultracluster.monitoring.names import Profile
+from ultracluster.rules import Refusal
 
 _NAME = "cluster-metrics"
 _ROLE = "ultracluster-metrics"
@@ -36,10 +37,10 @@ def cluster_objects(*, cluster: str, to: RemoteWrite, profile: Profile = Profile
         profile: How much is collected.
 
     Raises:
-        ValueError: When the destination is a parameter.
+        Refusal: If the destination is a parameter.
     """
     if to.url is None:
-        raise ValueError("the agent of a cluster takes the address itself, not a parameter that holds it")
+        raise Refusal("", "the agent of a cluster takes the address itself, not a parameter that holds it")
     document = {
         "global": {"scrape_interval": "30s", "scrape_timeout": "10s"},
         "scrape_configs": kubernetes_jobs(cluster, profile),

@@ -8,6 +8,7 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.monitoring.collectors._agent import INTERVAL_S, PORTS, agent_configuration
 from ultracluster.monitoring.collectors._counters import Dcgm, counters
 from ultracluster.monitoring.names import EFA_COUNTERS, EFA_COUNTERS_FULL, Profile
+from ultracluster.rules import Refusal, error
 
 TEXTFILES = "/var/lib/node_exporter/textfile_collector"
 _ETC = "/etc/ultracluster/metrics"
@@ -15,6 +16,7 @@ _BIN = "/usr/local/sbin/ultracluster-"
 # Where an image may have put the programs; a bundle is unpacked into the first.
 _PATH = "/opt/ultracluster/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+_TARGET = error("metrics-remote-write", "The target of remote write is part of a command line on the node.")
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d", re.ASCII)
 _WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 
@@ -39,8 +41,7 @@ class RemoteWrite:
             is made. The node reads it with its own role and the AWS CLI.
 
     Raises:
-        ValueError: When not exactly one of url and parameter is given, or one of all would be several words on a
-            command line, or no region, address or name.
+        Refusal: If not exactly one of url and parameter is given, or a value is not one word, or not valid.
     """
 
     region: str
@@ -64,7 +65,7 @@ class RemoteWrite:
         if not problems and self.parameter is not None and self.parameter.startswith("-"):
             problems.append(f"parameter must be the name of one, got {self.parameter!r}")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise Refusal("", map(_TARGET, problems))
 
     @property
     def arguments(self) -> str:
@@ -100,10 +101,10 @@ def node_collectors(
         slurm: The node also scrapes Slurm's controller, as login nodes do.
 
     Raises:
-        ValueError: If a name is not a valid label, or `efa_devices` is below 0.
+        Refusal: If a name is not a valid label, or `efa_devices` is below 0.
     """
     if efa_devices < 0:
-        raise ValueError(f"efa_devices must be 0 or more, got {efa_devices}")
+        raise Refusal("", f"efa_devices must be 0 or more, got {efa_devices}")
     files = [
         _script("node-metrics"),
         _script("metrics-agent"),

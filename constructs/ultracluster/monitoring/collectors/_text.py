@@ -5,13 +5,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ultracluster.rules import Message, error
+
+_LABEL = error("metrics-name", "Names of clusters and node groups are labels of their metrics.")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
-def name_problems(*names: str) -> list[str]:
+def name_problems(*names: str) -> list[Message]:
     """Return the errors of cluster and node group names, which become labels."""
     return [
-        f"{name!r} is not a valid name of a cluster or node group: letters, digits, dots, hyphens, at most 100"
+        _LABEL(f"{name!r} is not a valid name of a cluster or node group: letters, digits, dots, hyphens, at most 100")
         for name in sorted(set(names))
         if not _NAME.fullmatch(name)
     ]

@@ -1,8 +1,23 @@
-"""Grafana and CloudWatch dashboards."""
+"""Grafana and CloudWatch dashboards as data, and the builder that renders them as JSON."""
 
-from ultracluster.monitoring.dashboards._files import dashboards, lustre_dashboards
+from ultracluster.monitoring.dashboards._all import CLOUDWATCH_DASHBOARDS, DASHBOARDS, dashboards, lustre_dashboards
+from ultracluster.monitoring.dashboards._build import build
+from ultracluster.monitoring.dashboards._common import CLUSTER, MOST, of, together
+from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table, timeline
 
 __all__ = [
+    "CLOUDWATCH_DASHBOARDS",
+    "CLUSTER",
+    "DASHBOARDS",
+    "MOST",
+    "Dashboard",
+    "build",
     "dashboards",
     "lustre_dashboards",
+    "of",
+    "series",
+    "stat",
+    "table",
+    "timeline",
+    "together",
 ]

@@ -6,6 +6,8 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Literal
 
+from ultracluster.rules import Refusal
+
 #: Unit of a metric. `bool` is 0 or 1; `info` is always 1 and has its information in labels.
 Unit = Literal[
     "bool", "bytes", "bytes_per_second", "celsius", "code", "count", "gb_per_s", "hertz", "info", "joules", "number",
@@ -97,7 +99,7 @@ class Metric:
     def __post_init__(self) -> None:
         """Validate that there are sources or an expression."""
         if bool(self.sources) == bool(self.expr):
-            raise ValueError(f"{self.name}: give either sources or an expression")
+            raise Refusal(self.name, "give either sources or an expression")
 
     @property
     def counter(self) -> bool:

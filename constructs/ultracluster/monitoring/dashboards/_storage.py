@@ -1,7 +1,7 @@
 """File systems as the nodes see them."""
 
-from ultracluster.monitoring.dashboards.builder._common import ANY_IS_BAD, CLUSTER, LEAST, MOST, TO_NODE, of, together
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, series, stat, table
+from ultracluster.monitoring.dashboards._common import ANY_IS_BAD, CLUSTER, LEAST, MOST, TO_NODE, of, together
+from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table
 
 STORAGE = Dashboard(
     uid="ultracluster-storage",

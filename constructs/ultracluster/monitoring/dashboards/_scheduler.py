@@ -1,7 +1,7 @@
 """Slurm and Kueue."""
 
-from ultracluster.monitoring.dashboards.builder._common import CLUSTER, OF_JOBS, OF_NODES, OF_PODS, TO_JOB, of
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, series, table
+from ultracluster.monitoring.dashboards._common import CLUSTER, OF_JOBS, OF_NODES, OF_PODS, TO_JOB, of
+from ultracluster.monitoring.dashboards._spec import Dashboard, series, table
 
 SCHEDULER = Dashboard(
     uid="ultracluster-scheduler",

@@ -1,6 +1,6 @@
 """Variables, colours and links that several dashboards share."""
 
-from ultracluster.monitoring.dashboards.builder._spec import Query, Variable
+from ultracluster.monitoring.dashboards._spec import Query, Variable
 
 CLUSTER = Variable(name="cluster", title="Cluster", metric="ultracluster_node_up", label="cluster")
 JOB = Variable(name="job", title="Job", metric="job:ultracluster_gpus:count", label="job_id")

@@ -3,7 +3,7 @@
 Metrics and dimensions: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
 """
 
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, FsxQuery, Panel, series
+from ultracluster.monitoring.dashboards._spec import Dashboard, FsxQuery, Panel, series
 
 # From here on FSx itself calls a server a bottleneck; the alarms of a file system begin there too.
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-insights.html (read 2026-11-21)

@@ -1,7 +1,7 @@
 """Dashboard of the metrics pipeline."""
 
-from ultracluster.monitoring.dashboards.builder._common import ANY_IS_BAD, CLUSTER, MOST, NODES_MISSING, TO_NODE, of
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, series, stat, table, timeline
+from ultracluster.monitoring.dashboards._common import ANY_IS_BAD, CLUSTER, MOST, NODES_MISSING, TO_NODE, of
+from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table, timeline
 
 _ANSWERS = {1: ("answers", "green"), 0: ("silent", "red")}
 

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards.builder._common import CLUSTER, of
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Variable, series
+from ultracluster.monitoring.dashboards._common import CLUSTER, of
+from ultracluster.monitoring.dashboards._spec import Dashboard, Variable, series
 
 _MODEL = Variable(
     name="model", title="Model", metric="model:vllm_num_requests_running:sum", label="model_name", several=True

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards.builder._common import CLUSTER, JOB, LEAST, MOST, TO_NODE, of, together
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Query, series, stat, table
+from ultracluster.monitoring.dashboards._common import CLUSTER, JOB, LEAST, MOST, TO_NODE, of, together
+from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, stat, table
 
 _JOB = 'job_id="$job"'
 _here = partial(of, within=_JOB)

@@ -1,6 +1,6 @@
 """Is the fleet well, and if not, where."""
 
-from ultracluster.monitoring.dashboards.builder._common import (
+from ultracluster.monitoring.dashboards._common import (
     ANY_IS_BAD,
     ANY_IS_ODD,
     CLUSTER,
@@ -11,7 +11,7 @@ from ultracluster.monitoring.dashboards.builder._common import (
     TO_NODE,
     of,
 )  # fmt: skip
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, series, stat, table, timeline
+from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table, timeline
 
 FLEET = Dashboard(
     uid="ultracluster-fleet",

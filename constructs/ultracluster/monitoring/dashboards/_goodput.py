@@ -1,7 +1,7 @@
 """Dashboard of goodput and cost."""
 
-from ultracluster.monitoring.dashboards.builder._common import CLUSTER, TO_JOB, of, together
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, series, stat
+from ultracluster.monitoring.dashboards._common import CLUSTER, TO_JOB, of, together
+from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat
 
 GOODPUT = Dashboard(
     uid="ultracluster-goodput",

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards.builder._common import ANY_IS_BAD, CLUSTER, HEAT, NODE, TO_JOB, of, together
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, series, stat, table, timeline
+from ultracluster.monitoring.dashboards._common import ANY_IS_BAD, CLUSTER, HEAT, NODE, TO_JOB, of, together
+from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table, timeline
 
 _WELL = {1: ("well", "green"), 0: ("not well", "red")}
 _NODE = 'instance="$node"'

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards.builder._common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, of
-from ultracluster.monitoring.dashboards.builder._spec import Dashboard, Query, series, table
+from ultracluster.monitoring.dashboards._common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, of
+from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, table
 
 _NODES = 'instance=~"$node"'
 _here = partial(of, within=_NODES)

@@ -1,0 +1,55 @@
+"""Every dashboard."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
+from ultracluster.monitoring.dashboards._build import build
+from ultracluster.monitoring.dashboards._fleet import FLEET
+from ultracluster.monitoring.dashboards._goodput import GOODPUT
+from ultracluster.monitoring.dashboards._inference import INFERENCE
+from ultracluster.monitoring.dashboards._job import JOB_DASHBOARD
+from ultracluster.monitoring.dashboards._lustre_servers import LUSTRE_SERVERS
+from ultracluster.monitoring.dashboards._network import NETWORK
+from ultracluster.monitoring.dashboards._node import NODE_DASHBOARD
+from ultracluster.monitoring.dashboards._pipeline import PIPELINE
+from ultracluster.monitoring.dashboards._scheduler import SCHEDULER
+from ultracluster.monitoring.dashboards._spec import Dashboard
+from ultracluster.monitoring.dashboards._storage import STORAGE
+from ultracluster.rules import Refusal
+
+#: From the fleet down to the node, then the others.
+DASHBOARDS: tuple[Dashboard, ...] = (
+    *(FLEET, JOB_DASHBOARD, NODE_DASHBOARD, NETWORK, STORAGE, SCHEDULER, GOODPUT, INFERENCE, PIPELINE),
+)
+#: For clusters with FSx for Lustre, and CloudWatch as a data source.
+CLOUDWATCH_DASHBOARDS: tuple[Dashboard, ...] = (LUSTRE_SERVERS,)
+# Data sources whose queries are PromQL. Grafana 13 turns a core one that signs with SigV4 into Amazon's:
+# https://docs.aws.amazon.com/grafana/latest/userguide/using-grafana-v13.html (read 2026-11-20).
+_CORE = "prometheus"
+_SOURCES = (_CORE, AMAZON_PROMETHEUS_PLUGIN)
+
+
+def dashboards(*, data_source: str = _CORE) -> Mapping[str, str]:
+    """Return the JSON of each dashboard, by uid.
+
+    Each dashboard has a variable for the data source, among those of one type.
+
+    Args:
+        data_source: Type of the data source: `prometheus` or `grafana-amazonprometheus-datasource`.
+
+    Raises:
+        Refusal: If `data_source` is another type.
+    """
+    if data_source not in _SOURCES:
+        raise Refusal("", f"data_source must be {' or '.join(_SOURCES)}, got {data_source!r}")
+    texts = {board.uid: build(board).replace(f'"{_CORE}"', f'"{data_source}"') for board in DASHBOARDS}
+    return MappingProxyType(dict(sorted(texts.items())))
+
+
+def lustre_dashboards() -> Mapping[str, str]:
+    """Return the JSON of each dashboard on FSx for Lustre, by uid, with CloudWatch as data source.
+
+    The data source and the file system are variables.
+    """
+    return MappingProxyType({board.uid: build(board) for board in CLOUDWATCH_DASHBOARDS})
