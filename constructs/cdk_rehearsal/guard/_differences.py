@@ -3,16 +3,11 @@
 import json
 from typing import Any, NamedTuple
 
-from cdk_rehearsal.registry import Token, leaves
+from cdk_rehearsal.registry import Token, leaves, walk
 
 
 class Difference(NamedTuple):
-    """Difference between two values of a property.
-
-    Args:
-        reason: In words.
-        sure: Whether the two are different in every deployment; False when nobody can tell.
-    """
+    """Difference between two values of a property in words; not sure if they may be equal in a deployment."""
 
     reason: str
     sure: bool
@@ -76,13 +71,5 @@ def _length(values: list[Any]) -> int | None:
 
 def _resources(node: Any) -> set[tuple[str, str]] | None:
     """Resources that a value consists of, or None when it has tokens of another kind."""
-    if isinstance(node, Token):
-        return {node.resource} if node.resource else None
-    places: set[tuple[str, str]] = set()
-    if isinstance(node, dict | list):
-        for child in node.values() if isinstance(node, dict) else node:
-            below = _resources(child)
-            if below is None:
-                return None
-            places |= below
-    return places
+    places = {item.resource for item in walk(node) if isinstance(item, Token)}
+    return None if None in places else {place for place in places if place}

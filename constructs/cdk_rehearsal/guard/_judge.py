@@ -19,13 +19,7 @@ _LOST = "the old one is deleted: no UpdateReplacePolicy keeps it"
 
 
 class Judge:
-    """Decides the fate of a resource from the fates of all others that are known so far.
-
-    Args:
-        old: All stacks before.
-        new: All stacks after.
-        update_rules: Updates that services reject, beyond the facts of the registry.
-    """
+    """Decides the fate of a resource from the fates of all others that are known so far."""
 
     def __init__(self, old: World, new: World, update_rules: UpdateRules = NO_RULES) -> None:
         self._old = old

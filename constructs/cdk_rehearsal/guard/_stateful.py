@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cdk_rehearsal.guard._template import Template
+from cdk_rehearsal.registry import walk
 
 _FILES = "it holds the files"
 _ROWS = "it holds the tables"
@@ -98,11 +99,9 @@ def _audit_logs(template: Template) -> dict[str, str]:
 
 def _names(node: Any) -> Iterator[str]:
     """Go through every text of an expression that may be a logical id, wherever an intrinsic holds it."""
-    if isinstance(node, dict | list):
-        for child in node.values() if isinstance(node, dict) else node:
-            yield from _names(child)
-    elif isinstance(node, str):
-        yield node
-        yield node.partition(".")[0]
-        for piece in node.split("${")[1:]:
-            yield piece.partition("}")[0].partition(".")[0]
+    for text in walk(node):
+        if isinstance(text, str):
+            yield text
+            yield text.partition(".")[0]
+            for piece in text.split("${")[1:]:
+                yield piece.partition("}")[0].partition(".")[0]

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cdk_rehearsal.registry import UnreadableError, check_plain
+from cdk_rehearsal.registry import SECTIONS, UnreadableError, check_plain
 
 _READ = ("Resources", "Parameters", "Mappings", "Conditions", "Outputs")
-_SECTIONS = frozenset((*_READ, "AWSTemplateFormatVersion", "Description", "Hooks", "Metadata", "Rules", "Transform"))
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-languageextensions.html
 # (read 2026-11-21): its functions are known here; only Fn::ForEach makes resources.
 _KNOWN_TRANSFORM = "AWS::LanguageExtensions"
@@ -23,15 +22,7 @@ class GuardError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Template:
-    """One template, its sections as mappings.
-
-    Args:
-        resources: By logical id, each with a `Type` that is a text.
-        parameters: By name.
-        mappings: By name.
-        conditions: By name.
-        outputs: By name.
-    """
+    """One template, its sections as mappings; each resource has a `Type` that is a text."""
 
     resources: Mapping[str, dict[str, Any]]
     parameters: Mapping[str, dict[str, Any]]
@@ -59,7 +50,7 @@ def _problems(body: Any) -> Iterator[str]:
     if not isinstance(body, Mapping):
         yield "it is no template: it must be a mapping of sections, such as Resources"
         return
-    if unknown := sorted(set(body) - _SECTIONS):
+    if unknown := sorted(set(body) - SECTIONS):
         yield f"it is no template, which has no section {_listed(unknown)}"
         return
     transforms = body.get("Transform") or []

@@ -27,7 +27,6 @@ class Values(Intrinsics):
         return composite(name, self.resolve(argument))
 
     def reference(self, name: str) -> Any:
-        """Token for a parameter, a resource or a pseudo parameter."""
         if name in self._template.parameters:
             return self._around.parameter(self._stack, name)
         if name in self._template.resources:
@@ -37,20 +36,17 @@ class Values(Intrinsics):
         return Token(key=f"{self._stack} no {name}", says=f"{name}, which the template does not have")
 
     def attribute(self, name: str, attribute: Any) -> Any:
-        """Token for the attribute of a resource."""
         if name not in self._template.resources or not isinstance(attribute, str):
             raise LookupError(name)
         return self._around.resource(self._stack, name, attribute)
 
     def import_value(self, name: Any) -> Any:
-        """Value of the output that a known stack exports, or a token."""
         if not isinstance(name, str):
             raise TypeError(name)
         exported = self._around.export(name)
         return Token(key=f"import {name}", says=f"the import {name}") if exported is None else exported
 
     def stack_output(self, arguments: Any) -> Any:
-        """Value of the output of a known stack, or a token."""
         output = self._around.output(arguments["StackName"], arguments["OutputName"])
         if output is not None:
             return output

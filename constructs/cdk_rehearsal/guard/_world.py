@@ -72,7 +72,6 @@ class World:
         self._outputs.clear()
 
     def properties(self, place: Place) -> Any:
-        """Properties of a resource, worked out."""
         stack, logical_id = place
         return self._values[stack].resolve(self.templates[stack].resources[logical_id].get("Properties") or {})
 
@@ -88,7 +87,6 @@ class World:
         return True if name is None else self._values[stack].condition(name)
 
     def resource(self, stack: str, logical_id: str, attribute: str | None) -> Token:
-        """Id or attribute of a resource."""
         place, kind = (stack, logical_id), str(self.templates[stack].resources[logical_id]["Type"])
         self.touched.add(place)
         known = anywhere(kind)
@@ -134,7 +132,6 @@ class World:
         return self._output(place) if place else None
 
     def output(self, stack_name: str, output: str) -> Any:
-        """Output of a stack of this side, or None."""
         stack = self._names.get(stack_name, stack_name)
         known = self.templates.get(stack)
         return self._output((stack, output)) if known and output in known.outputs else None

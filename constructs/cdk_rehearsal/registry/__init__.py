@@ -1,8 +1,8 @@
 """CloudFormation registry schemas, template parsing, intrinsic functions, and updates that services reject."""
 
 from cdk_rehearsal.registry._intrinsics import NO_VALUE, SUBSTITUTION, Intrinsics, Token, composite, leaves
-from cdk_rehearsal.registry._normal import values
-from cdk_rehearsal.registry._reading import UnreadableError, check_plain, read
+from cdk_rehearsal.registry._normal import values, walk
+from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
 from cdk_rehearsal.registry._replacement import NEEDS_A_NEW_NAME
 from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, registry
@@ -11,6 +11,7 @@ __all__ = [
     "NEEDS_A_NEW_NAME",
     "NO_RULES",
     "NO_VALUE",
+    "SECTIONS",
     "SUBSTITUTION",
     "Intrinsics",
     "Registry",
@@ -26,4 +27,5 @@ __all__ = [
     "read",
     "registry",
     "values",
+    "walk",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cdk_rehearsal.registry._normal import text
+from cdk_rehearsal.registry._normal import text, walk
 
 #: `${Name}` in the text of `Fn::Sub`; the first group is "!" where it is literal.
 SUBSTITUTION = re.compile(r"\$\{(!?)([^}]*)\}")
@@ -51,11 +51,9 @@ class Token:
 
 def leaves(node: Any) -> Iterator[Token]:
     """Go through the tokens in a value that consist of no others."""
-    if isinstance(node, Token):
-        yield from node.leaves or (node,)
-    elif isinstance(node, dict | list):
-        for child in node.values() if isinstance(node, dict) else node:
-            yield from leaves(child)
+    for item in walk(node):
+        if isinstance(item, Token):
+            yield from item.leaves or (item,)
 
 
 def composite(name: str, *arguments: Any) -> Token:

@@ -11,12 +11,7 @@ Follow = Callable[[dict[str, Any]], dict[str, Any]]
 def normal(node: Any, schema: dict[str, Any], follow: Follow) -> Any:
     """Return `node` with numbers and booleans as text, and lists sorted where the schema ignores their order.
 
-    What is neither text, number, mapping nor list stays as it is.
-
-    Args:
-        node: A value of a template.
-        schema: Its schema, empty where there is none.
-        follow: Follows a `$ref` of the schema.
+    What is neither text, number, mapping nor list stays as it is. A value without a schema has an empty one.
     """
     schema = follow(schema)
     if isinstance(node, dict):
@@ -59,6 +54,14 @@ def values(node: Any, path: list[str]) -> Iterator[Any]:
             yield from values(item, path[1:])
     else:
         yield node
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """Go through a value and everything in it."""
+    yield node
+    if isinstance(node, dict | list):
+        for child in node.values() if isinstance(node, dict) else node:
+            yield from walk(child)
 
 
 def _below(schema: Mapping[str, Any], key: str, follow: Follow) -> dict[str, Any]:

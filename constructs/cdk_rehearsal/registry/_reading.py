@@ -7,6 +7,9 @@ from typing import Any, NoReturn
 
 import yaml  # type: ignore[import-untyped]  # no stubs
 
+_OF_ENTRIES = ("Resources", "Parameters", "Mappings", "Conditions", "Outputs", "Rules", "Hooks")
+#: Sections of a template.
+SECTIONS = frozenset((*_OF_ENTRIES, "AWSTemplateFormatVersion", "Description", "Metadata", "Transform"))
 # Deeper than any template; it keeps what walks a template from running out of stack.
 MAX_DEPTH = 100
 _TOO_DEEP = f"it is nested more than {MAX_DEPTH} levels deep"

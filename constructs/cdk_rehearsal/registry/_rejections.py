@@ -22,14 +22,7 @@ _UNKNOWN = "the template does not show whether it grows"
 def rejections(
     type_name: str, old: Mapping[str, Any], new: Mapping[str, Any], update_rules: UpdateRules
 ) -> dict[str, str]:
-    """Return the properties whose change the service rejects, with the reason.
-
-    Args:
-        type_name: The resource type.
-        old: Its properties before, in normal form (`normal`).
-        new: Its properties after.
-        update_rules: Rules in addition to the facts of this package.
-    """
+    """Return the properties whose change the service rejects, with the reason. Properties are in normal form."""
     result: dict[str, str] = {}
     for fact in UNCHANGEABLE.get(type_name, ()):
         if _applies(fact, old) and at(old, fact.path) != at(new, fact.path):

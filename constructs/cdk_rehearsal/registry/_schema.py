@@ -7,7 +7,7 @@ import difflib
 import json
 import re
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,7 @@ class UnknownRegionError(ValueError):
 
 
 class ResourceType:
-    """One resource type as its registry schema describes it.
-
-    Args:
-        schema: The schema as cfn-lint gives it.
-    """
+    """One resource type as its registry schema describes it."""
 
     def __init__(self, schema: Schema) -> None:
         self.name: str = schema.type_name
@@ -42,7 +38,6 @@ class ResourceType:
 
     @cached_property
     def _validator(self) -> Any:
-        # CloudFormation turns "true" and "5" into the type of the schema, and so does this check of types.
         return StandardValidator(self.body).extend(validators={"type": _type})(self.body)
 
     def problems(self, properties: dict[str, Any], made_up: Collection[str] = ()) -> list[str]:
@@ -160,14 +155,7 @@ class ResourceType:
 
 
 class Registry:
-    """The resource types that CloudFormation has in one region.
-
-    Args:
-        region: Name of the region.
-
-    Raises:
-        UnknownRegionError: when cfn-lint has no schemas for the region.
-    """
+    """The resource types that CloudFormation has in one region, if cfn-lint has its schemas."""
 
     def __init__(self, region: str) -> None:
         index = SCHEMAS / "providers" / f"{region}.json"
@@ -213,38 +201,28 @@ def _load(file: str) -> ResourceType:
     return ResourceType(Schema(json.loads((SCHEMAS / "resources" / f"{file}.json").read_text(encoding="utf-8"))))
 
 
-def _is(instance: Any, wanted: str) -> bool:
-    match wanted:
-        case "boolean":
-            return isinstance(instance, bool) or instance in ("true", "false", "True", "False")
-        case "integer":
-            return _number(instance) and float(instance).is_integer()
-        case "number":
-            return _number(instance)
-        case "string":
-            return isinstance(instance, str | int | float | bool)
-        case "array":
-            return isinstance(instance, list)
-        case "object":
-            return isinstance(instance, dict)
-        case "null":
-            return instance is None
-    return False
-
-
-def _number(instance: Any) -> bool:
-    if isinstance(instance, bool) or not isinstance(instance, int | float | str):
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return False
     try:
-        float(instance)
+        float(value)
     except ValueError:
         return False
     return True
 
 
+# CloudFormation turns "true" and "5" into the type of the schema.
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "boolean": lambda value: isinstance(value, bool) or value in ("true", "false", "True", "False"),
+    "integer": lambda value: _is_number(value) and float(value).is_integer(),
+    "number": _is_number,
+    "string": lambda value: isinstance(value, str | int | float),
+}
+
+
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
     wanted = [types] if isinstance(types, str) else types
-    if not any(_is(instance, kind) for kind in wanted):
+    if not any(_TYPES[kind](instance) if kind in _TYPES else validator.is_type(instance, kind) for kind in wanted):
         yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")
 
 

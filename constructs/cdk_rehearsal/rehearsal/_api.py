@@ -15,11 +15,7 @@ Answer = dict[str, Any]
 
 
 class CloudFormationApi:
-    """Answers the operations that the CDK CLI, the AWS CLI and boto3 use on stacks.
-
-    Args:
-        engine: What does the work.
-    """
+    """Answers the operations that the CDK CLI, the AWS CLI and boto3 use on stacks."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -47,16 +43,9 @@ class CloudFormationApi:
     def _describe_change_set(self, request: dict[str, Any], environment: Environment) -> Answer:
         stack, change_set = self._change_set(request, environment)
         return {
-            "ChangeSetName": change_set.name,
-            "ChangeSetId": change_set.id,
-            "StackId": stack.id,
-            "StackName": stack.name,
+            **_summary(stack, change_set),
             "Description": change_set.request.get("Description"),
             "Parameters": shapes.parameters(change_set.given, change_set.parameters, change_set.template),
-            "CreationTime": change_set.created,
-            "ExecutionStatus": change_set.execution,
-            "Status": change_set.status,
-            "StatusReason": change_set.reason,
             "Capabilities": change_set.request.get("Capabilities", []),
             "Tags": shapes.tags(change_set.tags),
             "Changes": change_set.changes,
@@ -78,21 +67,7 @@ class CloudFormationApi:
 
     def _list_change_sets(self, request: dict[str, Any], environment: Environment) -> Answer:
         stack = self._stack(request, environment)
-        return {
-            "Summaries": [
-                {
-                    "StackId": stack.id,
-                    "StackName": stack.name,
-                    "ChangeSetId": change_set.id,
-                    "ChangeSetName": change_set.name,
-                    "ExecutionStatus": change_set.execution,
-                    "Status": change_set.status,
-                    "StatusReason": change_set.reason,
-                    "CreationTime": change_set.created,
-                }
-                for change_set in stack.change_sets.values()
-            ]
-        }
+        return {"Summaries": [_summary(stack, change_set) for change_set in stack.change_sets.values()]}
 
     # Stacks
 
@@ -261,6 +236,19 @@ class CloudFormationApi:
             }
             for logical_id, resource in stack.resources.items()
         ]
+
+
+def _summary(stack: Stack, change_set: ChangeSet) -> Answer:
+    return {
+        "StackId": stack.id,
+        "StackName": stack.name,
+        "ChangeSetId": change_set.id,
+        "ChangeSetName": change_set.name,
+        "ExecutionStatus": change_set.execution,
+        "Status": change_set.status,
+        "StatusReason": change_set.reason,
+        "CreationTime": change_set.created,
+    }
 
 
 def _rolls_back(*requests: dict[str, Any]) -> bool:

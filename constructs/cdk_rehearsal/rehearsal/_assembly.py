@@ -25,12 +25,7 @@ class AssembledStack:
 
 
 def stacks(folder: Path, unknown: Place) -> list[AssembledStack]:
-    """Return the stacks of an assembly, those of its stages included.
-
-    Args:
-        folder: The assembly.
-        unknown: Where stacks without a place of their own go.
-    """
+    """Return the stacks of an assembly, those of its stages included; `unknown` is the place of those without one."""
     artifacts = json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("artifacts", {})
     result = []
     for name, artifact in artifacts.items():

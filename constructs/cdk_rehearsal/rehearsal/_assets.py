@@ -9,11 +9,6 @@ from cdk_rehearsal.rehearsal._state import Environment
 
 
 def read(bucket: str, key: str, environment: Environment) -> bytes:
-    """Read an object.
-
-    Raises:
-        TemplateError: when it is not there.
-    """
     try:
         stored = s3_backends[environment.account][environment.partition].get_object(bucket, key)
     except Exception as error:

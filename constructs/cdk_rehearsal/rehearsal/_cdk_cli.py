@@ -31,16 +31,7 @@ class CliResult:
 
 
 class CdkCli:
-    """The CDK CLI in one app directory.
-
-    Args:
-        app: Directory of the app; it holds a cdk.json. The CLI may write into it.
-        environment: Environment variables of the process: those of the local cloud.
-        scratch: A directory of the run's own, for cdk.out and the CLI's caches.
-
-    Raises:
-        RehearsalError: when there is no CDK CLI.
-    """
+    """The CDK CLI in the directory of one app, into which it may write."""
 
     def __init__(self, *, app: Path, environment: dict[str, str], scratch: Path) -> None:
         self._app = app
@@ -71,13 +62,7 @@ class CdkCli:
     def run(
         self, *arguments: str, each_line: Callable[[str], None] = lambda line: None, folder: Path | None = None
     ) -> CliResult:
-        """Run the CLI to its end.
-
-        Args:
-            *arguments: Sub-command and options.
-            each_line: Called with every line that it prints, as it prints it.
-            folder: Where it runs; by default in the app's directory.
-        """
+        """Run the CLI to its end, by default in the directory of the app."""
         command = [*self._command, *arguments, "--no-color", "--no-notices", "--ci"]
         lines = []
         with subprocess.Popen(

@@ -45,14 +45,9 @@ getattr(importlib.import_module(module.replace("/", ".")), name)(json.load(sys.s
 
 
 class CustomResourceDriver:
-    """Makes, changes and deletes custom resources.
+    """Creates, updates and deletes custom resources.
 
-    Args:
-        find_function: Gives the Lambda function with an ARN, None where the local cloud has none.
-        answers: Where handlers answer.
-        journal: Where stand-ins are written down.
-        environment: Takes region and account, gives the environment variables of a handler's process: it must
-            reach the local cloud and nothing else.
+    `environment` returns the variables of a handler's process: it must reach the local cloud and nothing else.
     """
 
     def __init__(
@@ -70,11 +65,9 @@ class CustomResourceDriver:
 
     @staticmethod
     def is_custom(type_name: str) -> bool:
-        """Check that a type is a custom resource."""
         return type_name.startswith(_PREFIX) or type_name == "AWS::CloudFormation::CustomResource"
 
     def create(self, blueprint: Blueprint, generation: int) -> Resource:
-        """Make a custom resource."""
         if self._handler(blueprint) is None:
             resource = Resource(
                 blueprint=blueprint,
@@ -94,7 +87,6 @@ class CustomResourceDriver:
         )
 
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
-        """Change a custom resource; its handler may give it another physical id."""
         if old.maker is Maker.STAND_IN:
             return replace(old, blueprint=blueprint)
         before = {
@@ -105,7 +97,6 @@ class CustomResourceDriver:
         return replace(old, blueprint=blueprint, physical_id=_physical_id(answer), data=answer.get("Data") or {})
 
     def delete(self, resource: Resource) -> None:
-        """Delete a custom resource."""
         if resource.maker is Maker.HANDLER:
             self._invoke("Delete", resource.blueprint, {"PhysicalResourceId": resource.physical_id})
 

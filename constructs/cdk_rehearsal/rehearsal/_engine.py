@@ -43,16 +43,7 @@ class Engine:
         tags: dict[str, str],
         environment: Environment,
     ) -> tuple[Stack, ChangeSet]:
-        """Make a change set.
-
-        Args:
-            name: Its name.
-            stack_name: Name or id of the stack.
-            kind: CREATE or UPDATE.
-            text: The template.
-            given: Parameters; None keeps the value that the stack has.
-            tags: Tags of the stack.
-            environment: Account and region.
+        """Create a change set. A parameter of None keeps the value that the stack has.
 
         Raises:
             TemplateError: for what CloudFormation refuses at once.

@@ -29,14 +29,7 @@ Application = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
 
 
 class Front:
-    """A WSGI application.
-
-    Args:
-        api: Answers CloudFormation's requests.
-        answers: Takes the answers of custom resources.
-        grafana: Stands in for workspaces of Amazon Managed Grafana.
-        moto: Answers everything else.
-    """
+    """A WSGI application. `moto` answers what the others do not."""
 
     def __init__(
         self,
@@ -52,7 +45,6 @@ class Front:
         self._moto = moto
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
         path = environ.get("PATH_INFO", "")
         if path.startswith(PATH):
             taken = self._answers.put(path.removeprefix(PATH), _body(environ))

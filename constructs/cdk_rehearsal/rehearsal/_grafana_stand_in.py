@@ -159,13 +159,7 @@ def _search(kept: StandInWorkspace, query: dict[str, str]) -> list[dict[str, str
 
 
 def answer(stand_in: GrafanaStandIn, environ: dict[str, Any], content: bytes) -> tuple[str, bytes] | None:
-    """Answer a WSGI request with a status line and a body, or None if it is not for the stand-in.
-
-    Args:
-        stand_in: The stand-in.
-        environ: The request.
-        content: Its body.
-    """
+    """Answer a WSGI request with a status line and a body, or None if it is not for the stand-in."""
     method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
     body = json.loads(content or b"{}")
     response: Answer | None

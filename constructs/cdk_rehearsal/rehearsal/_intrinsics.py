@@ -59,7 +59,6 @@ class Resolver(Intrinsics):
         return result
 
     def unresolved(self, name: str, argument: Any, error: Exception) -> NoReturn:
-        """Raise the reason."""
         if isinstance(error, TemplateError):
             raise error
         if name == "a condition":
@@ -106,7 +105,7 @@ class Resolver(Intrinsics):
 
     def _cidr(self, value: Any) -> list[str]:
         block, count, *bits = (self.resolve(part) for part in value)
-        network = ipaddress.ip_network(block)
+        network = ipaddress.ip_network(self.text(block))
         prefix = network.max_prefixlen - int(bits[0] if bits else 8)
         blocks = [str(subnet) for subnet in islice(network.subnets(new_prefix=prefix), int(count))]
         if len(blocks) < int(count):

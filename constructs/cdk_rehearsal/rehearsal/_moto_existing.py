@@ -1,11 +1,11 @@
 """Existing resources that a template names by id: moto must have them before others can use them."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from moto.ec2.models import ec2_backends
 
+from cdk_rehearsal.registry import walk
 from cdk_rehearsal.rehearsal._journal import StandIn
 from cdk_rehearsal.rehearsal._state import Blueprint
 
@@ -18,25 +18,14 @@ def stand_in(blueprint: Blueprint) -> list[StandIn]:
     Each id that the rehearsal makes is known to moto: an unknown id belongs to an existing resource of the user.
     """
     ec2: Any = ec2_backends[blueprint.environment.account][blueprint.environment.region]
-    ids = sorted(set(_ids(blueprint.properties)), key=lambda id: not id.startswith("vpc"))
-    vpc = next((id for id in ids if id.startswith("vpc")), None)
+    ids = {item for item in walk(blueprint.properties) if isinstance(item, str) and _ID.fullmatch(item)}
+    vpc = next((id for id in sorted(ids) if id.startswith("vpc")), None)
     result = []
-    for id in ids:
+    for id in sorted(ids, key=lambda id: (not id.startswith("vpc"), id)):
         if not _known(ec2, id):
             _make(ec2, id, vpc)
             result.append(StandIn(kind="existing resource", name=id, value="taken to exist"))
     return result
-
-
-def _ids(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        for value in node.values():
-            yield from _ids(value)
-    elif isinstance(node, list):
-        for item in node:
-            yield from _ids(item)
-    elif isinstance(node, str) and _ID.fullmatch(node):
-        yield node
 
 
 def _known(ec2: Any, id: str) -> bool:

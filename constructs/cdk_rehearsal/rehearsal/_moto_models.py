@@ -73,11 +73,7 @@ _NAME_LIMITS = {"IAM": 64, "S3": 63}
 
 
 class MotoDriver:
-    """Makes, changes and deletes resources through moto's models.
-
-    Args:
-        journal: Where stand-ins for resources of the user's own are written down.
-    """
+    """Creates, updates and deletes resources through moto's models."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -88,11 +84,6 @@ class MotoDriver:
         return blueprint.type_name in TYPES and (needed is None or needed in blueprint.properties)
 
     def create(self, blueprint: Blueprint, generation: int) -> Resource:
-        """Make a resource.
-
-        Raises:
-            ResourceError: when moto refuses it, or makes nothing.
-        """
         model_class = get_model_map()[blueprint.type_name]
         body = _body(blueprint)
         name = _give_name(body["Properties"], model_class, blueprint, _name(blueprint, generation))
@@ -122,11 +113,6 @@ class MotoDriver:
         )
 
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
-        """Change a resource in place.
-
-        Raises:
-            ResourceError: when moto refuses the change, or answers with another resource.
-        """
         if blueprint.type_name not in _UPDATED_BY_MOTO:
             return replace(old, blueprint=blueprint)
         model_class = get_model_map()[blueprint.type_name]
@@ -145,7 +131,6 @@ class MotoDriver:
         return replace(old, blueprint=blueprint, model=model)
 
     def delete(self, resource: Resource) -> None:
-        """Delete a resource."""
         if moto_deletes.delete(resource):
             return
         e = resource.blueprint.environment

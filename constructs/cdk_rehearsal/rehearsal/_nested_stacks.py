@@ -16,17 +16,12 @@ TYPE = "AWS::CloudFormation::Stack"
 
 
 class NestedStackDriver:
-    """Makes, changes and deletes nested stacks with the engine that runs their parents.
-
-    Args:
-        engine: That engine.
-    """
+    """Creates, updates and deletes nested stacks with the engine that runs their parents."""
 
     def __init__(self, engine: "Engine") -> None:
         self._engine = engine
 
     def create(self, blueprint: Blueprint, generation: int) -> Resource:
-        """Make a nested stack."""
         stack = self._deploy(blueprint, Values(blueprint, generation).name_of(128), "CREATE")
         return Resource(
             blueprint=blueprint,
@@ -37,12 +32,10 @@ class NestedStackDriver:
         )
 
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
-        """Change a nested stack."""
         stack = self._deploy(blueprint, old.physical_id, "UPDATE")
         return replace(old, blueprint=blueprint, data=_outputs(stack))
 
     def delete(self, resource: Resource) -> None:
-        """Delete a nested stack."""
         stack = self._engine.stacks.get(resource.physical_id, resource.blueprint.environment)
         self._engine.delete(stack)
         if stack.status != "DELETE_COMPLETE":

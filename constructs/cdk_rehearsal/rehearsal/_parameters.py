@@ -24,12 +24,6 @@ def resolve(
 ) -> dict[str, Any]:
     """Return the value of every parameter of a template.
 
-    Args:
-        template: The template.
-        given: Values from the request.
-        look_up: Gives the value of an SSM parameter; LookupError where there is none.
-        journal: Where stand-ins are written down.
-
     Raises:
         TemplateError: for a missing, unknown or forbidden value, all of them at once.
     """
@@ -52,11 +46,7 @@ def resolve(
 
 
 def look_up(name: str, environment: Environment) -> str:
-    """Return the value of an SSM parameter.
-
-    Raises:
-        LookupError: when there is none.
-    """
+    """Return the value of an SSM parameter, or raise LookupError."""
     parameter = ssm_backends[environment.account][environment.region].get_parameter(name)
     if parameter is None:
         raise LookupError(name)

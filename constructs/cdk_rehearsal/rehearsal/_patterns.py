@@ -59,14 +59,9 @@ def fits(value: str, schema: dict[str, Any]) -> bool:
 
 
 def generate(pattern: str, pick: Callable[[str], str]) -> str | None:
-    """Make a string that a pattern describes.
+    """Return a string that a pattern describes, or None when the pattern uses what this does not understand.
 
-    Args:
-        pattern: A regular expression.
-        pick: Takes the characters that may stand next and gives one of them.
-
-    Returns:
-        The string, or None when the pattern uses what this does not understand.
+    `pick` chooses from the characters that may stand next.
     """
     simple = re.sub(r"\\p\{(\w+)\}", lambda match: _UNICODE.get(match[1], "a-z"), pattern)
     # Inside brackets the class is right as it stands; outside, it needs brackets of its own.

@@ -17,11 +17,9 @@ class _PreviewResolver(StackResolver):
     """A resolver for which resources that are still to be created have unknown ids and attributes."""
 
     def reference(self, name: str) -> Any:
-        """Value of `Ref`, UNKNOWN for a resource that is still to be made."""
         return UNKNOWN if self._unmade(name) else super().reference(name)
 
     def attribute(self, name: str, attribute: str) -> Any:
-        """Attribute of a resource, UNKNOWN for a resource that is still to be made."""
         return UNKNOWN if self._unmade(name) else super().attribute(name, attribute)
 
     def _unmade(self, name: str) -> bool:

@@ -142,14 +142,7 @@ _MAKERS: dict[str, str] = {
 
 
 def report(*, steps: list[Step], journal: Journal, stacks: Stacks, leave_out: frozenset[str]) -> Report:
-    """Sum up a rehearsal.
-
-    Args:
-        steps: The steps that were made.
-        journal: What happened.
-        stacks: All stacks.
-        leave_out: Names of stacks that are not the app's own (the CDK's bootstrap stack).
-    """
+    """Sum up a rehearsal, without the stacks that are not the app's own (the CDK's bootstrap stack)."""
     created = [entry for entry in journal.entries(Action.CREATE, Action.REPLACE) if entry.stack not in leave_out]
     types: dict[str, Counter[str]] = {}
     for entry in sorted(created, key=lambda entry: entry.type):

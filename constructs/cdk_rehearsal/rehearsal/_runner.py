@@ -44,17 +44,14 @@ class Listener(Protocol):
         """Handle the end of a step."""
 
 
-class NullListener:
+class _Silent:
     """Listener that does nothing."""
 
-    def begin(self, name: str) -> None:
-        """Do nothing."""
+    def begin(self, name: str) -> None: ...
 
-    def line(self, text: str) -> None:
-        """Do nothing."""
+    def line(self, text: str) -> None: ...
 
-    def end(self, step: Step) -> None:
-        """Do nothing."""
+    def end(self, step: Step) -> None: ...
 
 
 def rehearse(
@@ -106,7 +103,7 @@ def rehearse(
             default_place=Place(account=account, region=region),
             context=context,
             update=update,
-            listener=listener or NullListener(),
+            listener=listener or _Silent(),
             compare=partial(guard.compare, allow=tuple(allow), update_rules=update_rules),
         )
         run.run(keep)

@@ -19,7 +19,6 @@ class SchemaDriver:
         self._taken: dict[tuple[str, ...], str] = {}
 
     def create(self, blueprint: Blueprint, generation: int) -> Resource:
-        """Create a resource, and refuse a name that another one has."""
         if key := _key(blueprint):
             if key in self._taken:
                 raise ResourceError(f"{blueprint.type_name} already exists: {key[-1]} is taken by {self._taken[key]}")
@@ -28,11 +27,9 @@ class SchemaDriver:
         return Resource(blueprint=blueprint, physical_id=physical_id, maker=Maker.SCHEMA, generation=generation)
 
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
-        """Update the properties."""
         return replace(old, blueprint=blueprint)
 
     def delete(self, resource: Resource) -> None:
-        """Free the name."""
         if key := _key(resource.blueprint):
             self._taken.pop(key, None)
 

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 class StackResolver(Resolver):
-    """Resolves a template while its stack is created or updated.
-
-    Args:
-        engine: Engine with all stacks and resources.
-        stack: The stack.
-        template: The template that is being deployed.
-        values: Its parameters, resolved.
-        created: The resources that exist so far; the caller adds to it.
-    """
+    """Resolves a template with the values of its parameters, while the caller adds to the created resources."""
 
     def __init__(
         self, engine: "Engine", stack: Stack, template: Template, values: dict[str, Any], created: dict[str, Resource]
@@ -38,7 +30,6 @@ class StackResolver(Resolver):
         self.imports: set[str] = set()
 
     def reference(self, name: str) -> Any:
-        """Value of `Ref`."""
         if name in self._values:
             return self._values[name]
         if name in self._template.resources:
@@ -59,7 +50,6 @@ class StackResolver(Resolver):
         return self._created[name]
 
     def attribute(self, name: str, attribute: str) -> Any:
-        """Value of `Fn::GetAtt`."""
         return self._engine.resources.attribute(self.resource(name), attribute)
 
     def import_value(self, name: str) -> Any:
@@ -71,7 +61,6 @@ class StackResolver(Resolver):
         return exporter.exports[name]
 
     def stack_output(self, arguments: dict[str, Any]) -> Any:
-        """Output of another stack (`Fn::GetStackOutput`)."""
         name, output = arguments.get("StackName"), arguments.get("OutputName")
         here = self._stack.environment
         region = arguments.get("Region") or here.region
@@ -84,13 +73,11 @@ class StackResolver(Resolver):
         return other.outputs[str(output)]["OutputValue"]
 
     def zones(self, region: str) -> list[str]:
-        """Names of the availability zones of a region."""
         e = self._stack.environment
         zones = ec2_backends[e.account][region or e.region].describe_availability_zones()
         return sorted(zone.name for zone in zones if zone.name)
 
     def dynamic(self, service: str, reference: str) -> str:
-        """Value that `{{resolve:service:reference}}` stands for."""
         match service:
             case "ssm" | "ssm-secure":
                 name = re.sub(r":\d+$", "", reference)

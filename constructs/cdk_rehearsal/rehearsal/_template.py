@@ -10,22 +10,9 @@ from typing import Any
 
 from cfnlint.helpers import FUNCTION_CONDITIONS, FUNCTIONS, PSEUDOPARAMS
 
-from cdk_rehearsal.registry import SUBSTITUTION, Registry, UnreadableError, read
+from cdk_rehearsal.registry import SECTIONS, SUBSTITUTION, Registry, UnreadableError, read, walk
 from cdk_rehearsal.rehearsal._errors import TemplateError
 
-SECTIONS = (
-    "AWSTemplateFormatVersion",
-    "Description",
-    "Metadata",
-    "Parameters",
-    "Rules",
-    "Mappings",
-    "Conditions",
-    "Transform",
-    "Resources",
-    "Outputs",
-    "Hooks",
-)
 _RESOURCE_KEYS = (
     "Type",
     "Properties",
@@ -51,19 +38,12 @@ class Reference:
 
 
 class Template:
-    """One template.
-
-    Args:
-        body: The parsed template.
-
-    Raises:
-        TemplateError: when it is no template at all.
-    """
+    """One template, refused when it is no template at all."""
 
     def __init__(self, body: Any) -> None:
         if not isinstance(body, dict):
             raise TemplateError("Template format error: the template is not an object")
-        if unknown := sorted(set(body) - set(SECTIONS)):
+        if unknown := sorted(set(body) - SECTIONS):
             raise TemplateError(f"Invalid template property or properties {unknown}")
         if not isinstance(body.get("Resources"), dict) or not body["Resources"]:
             raise TemplateError("Template format error: At least one Resources member must be defined.")
@@ -157,7 +137,7 @@ class Template:
                 if reference.attribute or reference.name not in {*self.parameters, *PSEUDOPARAMS}:
                     yield f"Template error: the condition {name} refers to {reference.name}, which is no parameter"
         whole = [self.conditions, self.outputs, *(part.get("Properties") for part in self.resources.values())]
-        for key, value in _functions(whole):
+        for key, value in functions(whole):
             if key not in _FUNCTIONS:
                 yield f"Template error: {key} is no function of CloudFormation"
             elif key == "Fn::If" and isinstance(value, list) and value and value[0] not in self.conditions:
@@ -197,30 +177,23 @@ class Template:
 
 def references(node: Any) -> Iterator[Reference]:
     """Go through everything that a part of a template refers to by `Ref`, `Fn::GetAtt` or `Fn::Sub`."""
-    if isinstance(node, list):
-        for item in node:
-            yield from references(item)
-        return
-    if not isinstance(node, dict):
-        return
-    if len(node) == 1:
-        (key, value), *_ = node.items()
+    for key, value in functions(node):
         if key == "Ref" and isinstance(value, str):
             yield Reference(value)
-            return
-        if key == "Fn::GetAtt":
+        elif key == "Fn::GetAtt":
             name, attribute = _split_attribute(value)
-            if isinstance(attribute, str):
-                yield Reference(name, attribute)
-            else:
-                yield Reference(name)
-                yield from references(attribute)
-            return
-        if key == "Fn::Sub":
+            yield Reference(name, attribute if isinstance(attribute, str) else None)
+        elif key == "Fn::Sub":
             yield from _sub_references(value)
-            return
-    for item in node.values():
-        yield from references(item)
+
+
+def functions(node: Any) -> Iterator[tuple[str, Any]]:
+    """Go through every function of a part of a template, with its argument."""
+    for item in walk(node):
+        if isinstance(item, dict) and len(item) == 1:
+            (key, value), *_ = item.items()
+            if key == "Ref" or key.startswith("Fn::"):
+                yield key, value
 
 
 def _split_attribute(value: Any) -> tuple[str, Any]:
@@ -237,20 +210,7 @@ def _sub_references(value: Any) -> Iterator[Reference]:
         if not literal and name not in given:
             head, _, attribute = name.strip().partition(".")
             yield Reference(head, attribute or None)
-    yield from references(given)
 
 
 def _listed(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else list(value)
-
-
-def _functions(node: Any) -> Iterator[tuple[str, Any]]:
-    """Go through every function of a part of a template, with its argument."""
-    if isinstance(node, list):
-        for item in node:
-            yield from _functions(item)
-    elif isinstance(node, dict):
-        for key, value in node.items():
-            if len(node) == 1 and str(key).startswith("Fn::"):
-                yield str(key), value
-            yield from _functions(value)
