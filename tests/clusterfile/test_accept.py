@@ -7,62 +7,113 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from support.clusterfile_data import GOOD, bent, problem, problems
+from support.boot_scripts import boots
+from support.clusterfile_data import GOOD, RESERVATION, bent, problem, problems
 from support.templates import of_type, synth, warning_ids
 from ultracluster.cli import app
-from ultracluster.clusterfile import loads, rules, warnings
+from ultracluster.clusterfile import ClusterFileError, loads, rules, warnings
+
+
+def moved(text: str, region: str, zone: str) -> str:
+    return text.replace("us-east-2", region).replace("use2-az1", zone)
+
 
 KUBERNETES = bent("slurm", "kubernetes")
+BLOCK = bent(RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, ends: 2026-12-24}}")
+
+# By rule: a file that violates it alone, the type of the resource that takes the accepted value, and the value there.
+BOOT = "what a node writes at boot"
+ACCEPTED = {
+    "grafana-workspace-region": (
+        moved(GOOD, "eu-north-1", "eun1-az1") + "observability: {grafana: {kind: managed, workspace: g-0123456789}}\n",
+        "Custom::GrafanaContent",
+        '"WorkspaceId": "g-0123456789"',
+    ),
+    "home-region": (
+        bent("storage: {", "storage: {home: {deployment: SINGLE_AZ_HA_1}, "),
+        "AWS::FSx::FileSystem",
+        '"DeploymentType": "SINGLE_AZ_HA_1"',
+    ),
+    "kubernetes-add-on-name": (
+        f"{KUBERNETES}kubernetes: {{add-ons: {{cordns: default}}}}\n",
+        "AWS::EKS::Addon",
+        '"AddonName": "cordns"',
+    ),
+    "kubernetes-scaling-tier": (
+        f"{KUBERNETES}kubernetes: {{scaling-tier: tier-16xl}}\n",
+        "AWS::EKS::Cluster",
+        '"Tier": "tier-16xl"',
+    ),
+    "kubernetes-version": (
+        f'{KUBERNETES}kubernetes: {{version: "1.38"}}\n',
+        "AWS::EKS::Cluster",
+        '"Version": "1.38"',
+    ),
+    "kubernetes-zone": (
+        moved(KUBERNETES, "us-east-1", "use1-az3"),
+        "AWS::EC2::Subnet",
+        '"AvailabilityZoneId": "use1-az3", "CidrBlock": "10.0.128.0/18"',
+    ),
+    "lustre-efa-zone": (
+        moved(bent("40 GB/s", "40 GB/s, efa: true"), "us-east-1", "use1-dfw2-az1")
+        + "network: {control-plane-zone: use1-az4}\n",
+        "AWS::FSx::FileSystem",
+        '"EfaEnabled": true',
+    ),
+    "lustre-gpudirect": (
+        bent("p5en.48xlarge", "p5.4xlarge", bent("40 GB/s", "40 GB/s, client: {gpudirect-storage: true}")),
+        BOOT,
+        "lustre-efa --gds yes",
+    ),
+    "lustre-tier": (
+        bent("throughput: 40 GB/s", "tier: 2000 MB/s/TiB, capacity: 48000 GiB"),
+        "AWS::FSx::FileSystem",
+        '"PerUnitStorageThroughput": 2000',
+    ),
+    "lustre-version": (
+        bent("throughput: 40 GB/s", 'throughput: 40 GB/s, lustre-version: "2.17"'),
+        "AWS::FSx::FileSystem",
+        '"FileSystemTypeVersion": "2.17"',
+    ),
+    "metrics-quota": (
+        f"{GOOD}observability: {{series-limit: 50000001}}\n",
+        "AWS::APS::Workspace",
+        "50000001",
+    ),
+    # 200 days and half an hour before the end.
+    "notice-time": (f"{BLOCK}notifications: {{drain: 200 d}}\n", "AWS::Scheduler::Schedule", "at(2026-06-07T11:00:00)"),
+    "pcs-region": (moved(GOOD, "us-west-1", "usw1-az1"), "AWS::PCS::Cluster", '"Version"'),
+    "slurm-size": (f"{GOOD}slurm: {{size: XLARGE}}\n", "AWS::PCS::Cluster", '"Size": "XLARGE"'),
+    "slurm-version": (f"{GOOD}slurm: {{version: 26.11}}\n", "AWS::PCS::Cluster", '"Version": "26.11"'),
+    "unknown-zone": (
+        bent("use2-az1", "xyz1-az1"),
+        "AWS::EC2::Subnet",
+        '"AvailabilityZoneId": "xyz1-az1", "CidrBlock": "10.0.128.0/18"',
+    ),
+}
 
 
 def accepting(rule: str, text: str) -> str:
     return f"{text}accept: {{{rule}: it is sold since 2026-12}}\n"
 
 
-@pytest.mark.parametrize(
-    ("rule", "text", "type", "value"),
-    [
-        ("slurm-version", f"{GOOD}slurm: {{version: 26.11}}\n", "AWS::PCS::Cluster", '"Version": "26.11"'),
-        ("slurm-size", f"{GOOD}slurm: {{size: XLARGE}}\n", "AWS::PCS::Cluster", '"Size": "XLARGE"'),
-        (
-            "pcs-region",
-            GOOD.replace("us-east-2", "us-west-1").replace("use2-az1", "usw1-az1"),
-            "AWS::PCS::Cluster",
-            '"Version"',
-        ),
-        (
-            "lustre-tier",
-            bent("throughput: 40 GB/s", "tier: 2000 MB/s/TiB, capacity: 48000 GiB"),
-            "AWS::FSx::FileSystem",
-            '"PerUnitStorageThroughput": 2000',
-        ),
-        (
-            "lustre-version",
-            bent("throughput: 40 GB/s", 'throughput: 40 GB/s, lustre-version: "2.17"'),
-            "AWS::FSx::FileSystem",
-            '"FileSystemTypeVersion": "2.17"',
-        ),
-        (
-            "kubernetes-version",
-            f'{KUBERNETES}kubernetes: {{version: "1.38"}}\n',
-            "AWS::EKS::Cluster",
-            '"Version": "1.38"',
-        ),
-        (
-            "kubernetes-scaling-tier",
-            f"{KUBERNETES}kubernetes: {{scaling-tier: tier-16xl}}\n",
-            "AWS::EKS::Cluster",
-            '"Tier": "tier-16xl"',
-        ),
-    ],
-)
-def test_an_accepted_value_is_deployed(rule: str, text: str, type: str, value: str) -> None:
-    assert len(problems(text)) == 1
+def test_each_acceptable_error_has_a_case() -> None:
+    assert {rule.id for rule in rules() if rule.acceptable and rule.kind == "error"} == ACCEPTED.keys()
+
+
+@pytest.mark.parametrize("rule", ACCEPTED)
+def test_an_accepted_value_is_deployed(rule: str) -> None:
+    text, type, value = ACCEPTED[rule]
+    with pytest.raises(ClusterFileError) as caught:
+        loads(text, "c.yaml")
+    assert [problem.rule for problem in caught.value.problems] == [rule]
     cluster = loads(accepting(rule, text), "c.yaml")
     assert [problem.rule for problem in cluster.accepted] == [rule]
     assert {warning.rule: warning.accepted for warning in warnings(cluster)}[rule] == "it is sold since 2026-12"
-    stacks = synth(cluster).stacks
-    assert value in json.dumps([of_type(stack.template, type) for stack in stacks if "Resources" in stack.template])
+    templates = [stack.template for stack in synth(cluster).stacks if "Resources" in stack.template]
+    assert value in (
+        str(boots(cluster)) if type == BOOT else json.dumps([of_type(template, type) for template in templates])
+    )
     assert f"ultracluster:{rule}" not in warning_ids(cluster)
 
 

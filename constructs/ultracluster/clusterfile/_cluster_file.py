@@ -1,6 +1,7 @@
 """The cluster file, with what follows from its keys."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from ipaddress import IPv4Network
 from typing import Annotated, Any
@@ -110,12 +111,17 @@ class ClusterFile(Section):
     @cached_property
     def node_groups(self) -> tuple[NodeGroup, ...]:
         """Node groups in the order of the file; a section that lists several Capacity Blocks has one for each."""
-        return tuple(
+        groups = tuple(
             group
             for name, section in self.nodes.items()
             for group in node_groups(
                 name, section, zone=self.zone, catalogue=self.catalogue, orchestrator=self.orchestrator
             )
+        )
+        if "lustre-gpudirect" not in self.accept:
+            return groups
+        return tuple(
+            replace(group, instance_type=replace(group.instance_type, gpudirect_storage=True)) for group in groups
         )
 
     @property
@@ -258,8 +264,9 @@ class ClusterFile(Section):
 
         A server installs Grafana from its project's repository, so without internet access it is `none`.
         """
-        kind = self.observability.grafana.kind
-        if kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS:
+        grafana = self.observability.grafana
+        kind, accepted = grafana.kind, grafana.workspace and "grafana-workspace-region" in self.accept
+        if kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS and not accepted:
             kind = "self-hosted"
         return "none" if kind == "self-hosted" and not self.network.internet else kind
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from itertools import chain, islice
+from itertools import chain
 
 from ultracluster.catalogue.ec2 import REGIONS, partition_problem, region_of_zone
 from ultracluster.catalogue.schedulers import pcs
@@ -54,8 +54,10 @@ def check(draft: Draft) -> Iterator[Problem]:
     for rule in _RULES:
         yield from until_invalid(rule(draft))
     # Of the limits on the number of nodes, the first that is exceeded is reported: the others follow from it.
-    limits = chain.from_iterable(until_invalid(limit(draft)) for limit in _LIMITS)
-    yield from islice((problem for problem in limits if problem.rule not in draft.accept), 1)
+    for problem in chain.from_iterable(until_invalid(limit(draft)) for limit in _LIMITS):
+        yield problem
+        if problem.rule not in draft.accept:
+            return
 
 
 def _check_accept(draft: Draft) -> Iterator[Problem]:
