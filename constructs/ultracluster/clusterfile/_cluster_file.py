@@ -15,7 +15,7 @@ from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _slurm_plan
 from ultracluster.clusterfile._catalogue import Catalogue
 from ultracluster.clusterfile._lustre import lustre_client, lustre_plan
-from ultracluster.clusterfile._needs import TrainingAddresses, home_size, second_zone, training_addresses
+from ultracluster.clusterfile._needs import home_size, second_zone, training_addresses
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup, node_groups
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
@@ -34,9 +34,6 @@ from ultracluster.planning.home import OpenZfsSize
 from ultracluster.planning.lustre import LustrePlan, LustreSpec
 from ultracluster.planning.network import SubnetPlan, plan_subnets, plan_zone_subnets
 from ultracluster.planning.workload import series_limit
-
-# Capacity that starts later, or that EC2 may reclaim.
-_NOT_ALWAYS = (CapacityBlock, UltraServerBlock, InterruptibleReservation)
 
 
 class ClusterFile(Section):
@@ -175,9 +172,11 @@ class ClusterFile(Section):
     def expected_nodes(self) -> dict[str, int]:
         """Number of nodes that always run, by node group, and of `login` or `system` nodes."""
         kubernetes = self.orchestrator == KUBERNETES
+        # Capacity that starts later, or that EC2 may reclaim.
+        may_be_absent = CapacityBlock | UltraServerBlock | InterruptibleReservation
         always = {
             # On EKS all nodes of a group run, except those of Karpenter and of blocks that have not started.
-            group.name: (0 if group.elastic or isinstance(group.capacity, _NOT_ALWAYS) else group.count)
+            group.name: (0 if group.elastic or isinstance(group.capacity, may_be_absent) else group.count)
             if kubernetes
             else group.minimum
             for group in self.node_groups
@@ -277,20 +276,15 @@ class ClusterFile(Section):
         return observability.series_limit or series_limit(observability.profile, self.instances)
 
     @cached_property
-    def training_addresses(self) -> TrainingAddresses:
-        """IPv4 addresses that the cluster takes from the training subnet."""
+    def addresses(self) -> int:
+        """IPv4 addresses that the training subnet must hold."""
         return training_addresses(
             [group for group in self.node_groups if group.zone == self.zone],
             service=self.service_count,
             service_type=self.service_type,
             lustre=self.lustre_spec,
             kubernetes=self.orchestrator == KUBERNETES,
-        )
-
-    @property
-    def addresses(self) -> int:
-        """IPv4 addresses that the training subnet must hold."""
-        return self.training_addresses.total
+        ).total
 
     @cached_property
     def subnets(self) -> SubnetPlan:

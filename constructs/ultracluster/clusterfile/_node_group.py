@@ -22,11 +22,11 @@ from ultracluster.planning.capacity import (
     static_nodes,
 )
 
-# Of a reservation's id, so that a group that has one of several Capacity Blocks keeps its name when others go.
+# Of a reservation's id, so that the node group of a Capacity Block keeps its name if others are removed.
 _SUFFIX_LENGTH = 6
-#: The orchestrator whose nodes run pods.
+#: The orchestrator on EKS.
 KUBERNETES = "kubernetes"
-# Two prefixes of 16 addresses hold what daemons and a job with one pod a GPU take.
+# Two prefixes of 16 addresses hold the pods of daemons, and of a job with one pod for each GPU.
 DEFAULT_PODS = 30
 
 
@@ -36,24 +36,24 @@ class NodeGroup:
 
     Args:
         name: Its name: its key in the file, with a suffix where the key names several Capacity Blocks.
-        section: Its key in the file, which is also the queue that hands out its nodes.
-        instance_type: The record of its type.
-        ultraserver: The UltraServer that it is. None: it is none.
-        count: How many instances, spare ones included.
-        minimum: How many of them are up always.
-        spare: How many of them stand by for one that fails.
-        capacity: How they are bought.
-        zone: Id of their zone.
-        layout: Which network interfaces a node gets.
-        image: Their image. None: the service's.
+        section: Its key in the file, which is also its default queue.
+        instance_type: Its instance type.
+        ultraserver: UltraServer that its instances form, or None.
+        count: Number of instances, spare ones included.
+        minimum: Number of instances that always run.
+        spare: Number of instances that replace failed ones.
+        capacity: Purchase option, or reservation.
+        zone: Id of the zone.
+        layout: Network interfaces of a node.
+        image: Image of the nodes. Default: the image of the service.
         root_volume: Size of the root volume.
-        placement_group: The placement group that is wished for.
+        placement_group: Requested placement group.
         labels: Labels of the nodes.
-        slurm: What Slurm is told of them.
-        taints: Taints of the nodes and their effects, under Kubernetes, beside that of GPUs.
-        os: Their operating system, under Kubernetes.
-        pods: Pods of a node that take addresses of its subnet, under Kubernetes. 0: none do.
-        elastic: Whether Karpenter launches and ends them, under Kubernetes.
+        slurm: Settings of the nodes in Slurm.
+        taints: Taints of Kubernetes nodes and their effects, beside that of GPUs.
+        os: Operating system of Kubernetes nodes.
+        pods: Pods of a Kubernetes node that take addresses of its subnet.
+        elastic: True if Karpenter launches and terminates the nodes.
     """
 
     name: str
@@ -78,29 +78,29 @@ class NodeGroup:
 
     @property
     def interfaces(self) -> tuple[Interface, ...]:
-        """The network interfaces of one node.
+        """Network interfaces of one node.
 
         Raises:
-            ValueError: When the type can't have the layout.
+            ValueError: If the type cannot have the layout.
         """
         return interfaces(self.instance_type, self.layout)
 
     @property
     def addresses_per_node(self) -> int:
-        """IPv4 addresses that one node takes from its subnet."""
+        """IPv4 addresses of one node in its subnet."""
         return addresses(self.interfaces) + (eks.pod_addresses(self.pods) if self.pods else 0)
 
     @property
     def addresses(self) -> int:
-        """IPv4 addresses that the group takes from its subnet."""
+        """IPv4 addresses of all its nodes."""
         return self.count * self.addresses_per_node
 
     @property
     def placed(self) -> Strategy | NamedGroup | None:
-        """The placement group to make, or the one that is there, or None.
+        """New placement group, existing one, or None.
 
         Raises:
-            ValueError: When EC2 would refuse it.
+            ValueError: If EC2 does not allow it.
         """
         return placement(self.placement_group, record=self.instance_type, capacity=self.capacity, count=self.count)
 
@@ -111,18 +111,18 @@ class NodeGroup:
 
     @property
     def nvlink_domain(self) -> int | None:
-        """GPUs that share one NVLink domain. None: not known, or no GPU."""
+        """GPUs that share one NVLink domain, or None if it is not known, or there are no GPUs."""
         return self.ultraserver.gpus if self.ultraserver else self.instance_type.nvlink_domain
 
     @property
     def kubernetes_taints(self) -> tuple[Taint, ...]:
-        """What keeps pods off its nodes, under Kubernetes: that of GPUs, and those of the file."""
-        own = tuple(Taint(key=key, effect=cast(Effect, effect)) for key, effect in sorted(self.taints.items()))
-        return (*((GPU_TAINT,) if self.gpus else ()), *own)
+        """Taints of its nodes in Kubernetes: that of GPUs, and those of the file."""
+        taints = [Taint(key=key, effect=cast(Effect, effect)) for key, effect in sorted(self.taints.items())]
+        return (*((GPU_TAINT,) if self.gpus else ()), *taints)
 
     @property
     def features(self) -> list[str]:
-        """What Slurm knows the nodes by, beside the name of the group: labels, and the UltraServer that they are."""
+        """Features of the nodes in Slurm, beside the name of the group: labels, and the UltraServer."""
         labels = [f"{name}-{value}" for name, value in sorted(self.labels.items())]
         return labels + ([self.ultraserver.name] if self.ultraserver else [])
 
@@ -130,23 +130,23 @@ class NodeGroup:
 def node_groups(
     name: str, section: NodeGroupSection, *, zone: str, catalogue: Catalogue, orchestrator: str
 ) -> tuple[NodeGroup, ...]:
-    """The groups that a section of the file describes: one, or one for each of several Capacity Blocks.
+    """Return the node group of a section, or one for each of several Capacity Blocks.
 
     Args:
-        name: Its key.
-        section: What stands there.
-        zone: The cluster's zone.
-        catalogue: The types that the file can name.
-        orchestrator: What hands out the nodes.
+        name: Name of the section.
+        section: The section.
+        zone: Zone of the cluster.
+        catalogue: Instance types of this release and of the file.
+        orchestrator: Orchestrator of the cluster.
 
     Raises:
-        ValueError: When there is no such type.
+        ValueError: If the type is not known.
     """
     record, server = catalogue.look_up(section.type)
     total = instances(section, server) + section.spare
     capacity = section.capacity
-    bought = capacity.blocks if isinstance(capacity, Blocks) else (capacity,)
-    each = -(-total // len(bought))
+    parts = capacity.blocks if isinstance(capacity, Blocks) else (capacity,)
+    each = -(-total // len(parts))
     kubernetes = orchestrator == KUBERNETES
     return tuple(
         NodeGroup(
@@ -155,8 +155,8 @@ def node_groups(
             instance_type=record,
             ultraserver=server or _ultraserver(record, part, each),
             count=each,
-            minimum=static_nodes(part, each) if section.min is None else _share(section.min, len(bought), index),
-            spare=_share(section.spare, len(bought), index),
+            minimum=static_nodes(part, each) if section.min is None else _share(section.min, len(parts), index),
+            spare=_share(section.spare, len(parts), index),
             capacity=part,
             zone=section.zone or zone,
             layout=section.layout or ("one-ip" if kubernetes else pcs.default_layout(record)),
@@ -170,22 +170,22 @@ def node_groups(
             elastic=section.elastic,
             pods=(section.pods or DEFAULT_PODS) if kubernetes else 0,
         )
-        for index, part in enumerate(bought)
+        for index, part in enumerate(parts)
     )
 
 
 def _share(number: int, parts: int, index: int) -> int:
-    """What one of several groups gets of a number: the first ones get what is over."""
+    """Return the share of one of several groups; the first ones get the remainder."""
     return number // parts + (index < number % parts)
 
 
 def instances(section: NodeGroupSection, server: UltraServer | None) -> int:
-    """Instances that a section asks for, spare ones not included: an UltraServer counts as all of its own."""
+    """Return the number of instances of a section without spare ones; an UltraServer has several."""
     return section.count * (server.instances if server else 1)
 
 
 def block_group_name(name: str, block: Capacity) -> str:
-    """The name of the group that has one of several Capacity Blocks."""
+    """Return the name of the node group of one of several Capacity Blocks."""
     return f"{name}-{getattr(block, 'reservation_id', '')[-_SUFFIX_LENGTH:]}"
 
 

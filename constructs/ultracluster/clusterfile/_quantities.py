@@ -18,7 +18,7 @@ _BITS = re.compile(r"[kKMGT]i?b(it)?(ps|/s)")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Quantity:
-    """A number in the smallest unit of its kind, read from a text with a unit.
+    """A number in the smallest unit of its kind, parsed from a text with a unit.
 
     Args:
         amount: In the base unit of the kind.
@@ -33,10 +33,10 @@ class Quantity:
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Read a text such as `40 GB/s`.
+        """Parse a text such as `40 GB/s`.
 
         Raises:
-            ValueError: When it is a bare number, has an unknown unit, is not above zero or is not a quantity at all.
+            ValueError: If it has no unit, has an unknown unit, is not above zero or is not a quantity.
         """
         if isinstance(text, int | float) and not isinstance(text, bool):
             raise ValueError(f"a {cls.kind} needs a unit, got the bare number {text}; {cls._help()}")
@@ -53,7 +53,7 @@ class Quantity:
         return cls(amount)
 
     def __str__(self) -> str:
-        """As one would write it: whole if that can be, and in the unit that takes the fewest digits."""
+        """Return the text with the fewest digits; a whole number if possible."""
         written = [(_decimal(self.amount / size), unit) for unit, size in reversed(self.units.items())]
         number, unit = min(
             ((number, unit) for number, unit in written if number), key=lambda pair: ("." in pair[0], len(pair[0]))
@@ -70,7 +70,7 @@ class Quantity:
 
     @classmethod
     def pattern(cls) -> str:
-        """A regular expression of what `parse` takes, for the JSON schema."""
+        """Return a regular expression of what `parse` accepts, for the JSON schema."""
         units = "|".join(re.escape(unit).replace("/", "\\/") for unit in cls.units)
         return rf"^\s*(?=[0-9.]*[1-9])[0-9]{{1,{_WHOLE_DIGITS}}}(\.[0-9]{{1,{_DIGITS}}})?\s*({units})\s*$"
 
@@ -80,7 +80,7 @@ class Quantity:
 
 
 def _decimal(number: Fraction) -> str | None:
-    """The number as a text. None: it takes more digits than a quantity may have."""
+    """Return the number as a text, or None if it has more digits than a quantity may have."""
     digits = next((digits for digits in range(_DIGITS + 1) if (number * 10**digits).denominator == 1), None)
     if digits is None:
         return None
@@ -129,7 +129,7 @@ class Size(Quantity):
 
     @property
     def gib(self) -> int:
-        """In GiB, rounded up: what is bought holds at least what was asked."""
+        """In GiB, rounded up."""
         return ceil(self.amount / 2**30)
 
 

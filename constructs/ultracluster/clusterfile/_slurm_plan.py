@@ -1,4 +1,4 @@
-"""What Slurm is told, from the Slurm section: settings, queues, accounts."""
+"""Settings, queues and accounts of Slurm, from the Slurm section."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
 
 # Slurm preempts by the tiers of queues only with these two. https://slurm.schedmd.com/preempt.html (read 2026-11-21)
 _PREEMPTION = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
-#: What a queue's own keys write, by the key.
+#: Settings that keys of a queue write, with the key.
 QUEUE_KEYS: Mapping[str, str] = {
     "Default": "default",
     "PriorityTier": "priority",
@@ -27,12 +27,12 @@ QUEUE_KEYS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueuePlan:
-    """A queue to make.
+    """A queue.
 
     Args:
-        name: Its name.
-        sections: The sections of nodes that it hands out.
-        settings: Settings of PCS for it.
+        name: Name.
+        sections: Sections of nodes in the queue.
+        settings: Settings of PCS for the queue.
     """
 
     name: str
@@ -41,44 +41,42 @@ class QueuePlan:
 
 
 def may_show_metrics(slurm: Slurm) -> bool:
-    """Whether the version has metrics of its own, and no setting of the file's is in their way."""
+    """Return True if the version serves metrics, and no setting of the file conflicts with them."""
     return slurm.version >= METRICS_SINCE and not slurm.settings.keys() & {*METRICS_SETTINGS, "PrivateData"}
 
 
 def queues(slurm: Slurm, sections: Sequence[str]) -> tuple[QueuePlan, ...]:
-    """The queues: those of sections that no queue names, under their names, and those that the file names.
+    """Return a queue for each section that no queue of the file names, then those of the file.
 
     Args:
         slurm: The section.
         sections: Sections of nodes, in the order of the file.
     """
-    requests = slurm.queues
-    named = {name: requested.nodes or (name,) for name, requested in requests.items()}
-    taken = {section for held in named.values() for section in held}
+    nodes = {name: queue.nodes or (name,) for name, queue in slurm.queues.items()}
+    named = {section for of_queue in nodes.values() for section in of_queue}
     preempts = preempting(slurm)
-    own = [QueuePlan(name=name, sections=(name,), settings={}) for name in sections if name not in taken]
-    # What the file does not speak of can't be preempted either.
-    calm = {"PreemptMode": "OFF"} if preempts else {}
+    # The file does not configure these queues, so their jobs are not preempted.
+    default = {"PreemptMode": "OFF"} if preempts else {}
     return (
-        *(QueuePlan(name=one.name, sections=one.sections, settings=calm) for one in own),
+        *(QueuePlan(name=name, sections=(name,), settings=default) for name in sections if name not in named),
         *(
-            QueuePlan(name=name, sections=named[name], settings=queue_settings(requested, preempts=preempts))
-            for name, requested in requests.items()
+            QueuePlan(name=name, sections=nodes[name], settings=queue_settings(queue, preempts=preempts))
+            for name, queue in slurm.queues.items()
         ),
     )
 
 
 def preempting(slurm: Slurm) -> bool:
-    """Whether jobs of any queue give way."""
+    """Return True if jobs of any queue can be preempted."""
     return any(queue.preempt != "off" for queue in slurm.queues.values())
 
 
 def queue_settings(queue: Queue, *, preempts: bool) -> dict[str, str]:
-    """What PCS is told of a queue.
+    """Return the settings of PCS for a queue.
 
     Args:
         queue: The section.
-        preempts: Whether jobs of any queue of the cluster give way.
+        preempts: True if jobs of any queue of the cluster can be preempted.
     """
     written = {
         "Default": "YES" if queue.default else "",
@@ -94,19 +92,19 @@ def queue_settings(queue: Queue, *, preempts: bool) -> dict[str, str]:
 
 
 def cluster_settings(slurm: Slurm) -> dict[str, str]:
-    """Settings of slurm.conf: those of the file, and what its queues need."""
+    """Return the settings of slurm.conf: those of the file, and those that its queues need."""
     return {**(_PREEMPTION if preempting(slurm) else {}), **slurm.settings}
 
 
 def slurm_time(span: Duration) -> str:
-    """A time as Slurm writes it, days-hours:minutes:seconds. Slurm counts in minutes, so that it is rounded up."""
+    """Return a time as Slurm writes it, days-hours:minutes:seconds, rounded up to minutes, which Slurm counts in."""
     minutes = math.ceil(span.seconds / 60)
     days, rest = divmod(minutes, 24 * 60)
     return f"{days}-{rest // 60:02}:{rest % 60:02}:00"
 
 
 def accounts(slurm: Slurm) -> list[SlurmAccount]:
-    """The accounts."""
+    """Return the accounts of Slurm."""
     return [
         SlurmAccount(
             name=name,
@@ -120,7 +118,7 @@ def accounts(slurm: Slurm) -> list[SlurmAccount]:
 
 
 def accounting_script(slurm: Slurm) -> str | None:
-    """What a login node runs to make accounts, QoS and users. None: there are none."""
+    """Return the script that creates accounts, QoS and users on a login node, or None if the file has none."""
     if not (slurm.accounts or slurm.qos):
         return None
     return render(

@@ -1,4 +1,4 @@
-"""YAML as a tree of values that remember where they stand.
+"""YAML as a tree of values with their lines and columns.
 
 Stricter than YAML: one document, mappings with text keys, no anchors, no tags. Plain values are read by the core
 schema of YAML 1.2, so `no` is a text and a date is a text. Bounds on size and depth keep hostile files cheap.
@@ -27,25 +27,25 @@ _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(["true", "True", "TRUE"], True),
     **dict.fromkeys(["false", "False", "FALSE"], False),
 }
-# The most digits of a number that mean anything here; beyond it is a text.
+# Longer numbers are read as texts.
 _MAX_DIGITS = 30
 
 
 class WrittenInt(int):
-    """A whole number that remembers how it was written: `012` is not `12` to every reader of YAML."""
+    """A whole number with its text: `012` is not `12` to every reader of YAML."""
 
     text: str
 
 
 class WrittenFloat(float):
-    """A number that remembers how it was written: `25.10` is not `25.1` when it is a version."""
+    """A number with its text: `25.10` is not `25.1` if it is a version."""
 
     text: str
 
 
 @dataclass(kw_only=True, slots=True)
 class Node:
-    """A value and where it stands; lines and columns count from 1."""
+    """A value with its place; lines and columns count from 1."""
 
     line: int
     column: int
@@ -57,7 +57,7 @@ class Node:
     file: str = ""
 
     def plain(self) -> Any:
-        """The value without places, as dictionaries, lists and scalars."""
+        """Return the value without places, as dictionaries, lists and scalars."""
         if isinstance(self.value, dict):
             return {key: child.plain() for key, child in self.value.items()}
         if isinstance(self.value, list):
@@ -65,14 +65,13 @@ class Node:
         return self.value
 
     def step(self, key: str | int) -> "Node | None":
-        """The child under a key. None: there is none."""
+        """Return the child under a key, or None."""
+        child: Node | None = None
         if isinstance(self.value, dict):
-            found: Node | None = self.value.get(key)
-            return found
-        if isinstance(self.value, list) and isinstance(key, int) and 0 <= key < len(self.value):
-            child: Node = self.value[key]
-            return child
-        return None
+            child = self.value.get(key)
+        elif isinstance(self.value, list) and isinstance(key, int) and 0 <= key < len(self.value):
+            child = self.value[key]
+        return child
 
     def place(self, path: Path, *, at_key: bool = False) -> tuple[int, int, str]:
         """Return line, column and file of a value, or of its key; of the nearest value above if there is none."""
@@ -93,7 +92,7 @@ class Node:
 
 
 class NotATree(Exception):
-    """The text can't be read as the YAML that a cluster file is."""
+    """A text that is not the YAML of a cluster file."""
 
     def __init__(self, problems: list[Located]) -> None:
         super().__init__()
@@ -101,13 +100,13 @@ class NotATree(Exception):
 
 
 def parse(text: str) -> tuple[Node, list[Located]]:
-    """Read a text.
+    """Parse a text.
 
     Returns:
-        The tree, and the keys that are there twice: the first of each is in the tree.
+        The tree, and errors of repeated keys: the first of each is in the tree.
 
     Raises:
-        NotATree: When there is no tree, with what is wrong, and where.
+        NotATree: If there is no tree.
     """
     _check_characters(text)
     builder = _Builder()
@@ -217,7 +216,7 @@ class _Builder:
             raise _unwanted(event, f"{event.tag} is a tag", "remove it")
 
     def _put(self, node: Node, event: Any) -> Path:
-        """Hang a node into what is open, and say where it hangs."""
+        """Add a node to the open mapping or list, and return its path."""
         if not self._open:
             self.root = node
             return ()
@@ -260,8 +259,8 @@ class _Open:
     key: str | None = None
 
 
-def _unwanted(event: Any, what: str, way_out: str) -> NotATree:
-    return _refusal(*_place(event), f"{what[:80]}, which a cluster file can't have; {way_out}")
+def _unwanted(event: Any, what: str, remedy: str) -> NotATree:
+    return _refusal(*_place(event), f"{what[:80]}, which a cluster file can't have; {remedy}")
 
 
 def _place(event: Any) -> tuple[int, int]:

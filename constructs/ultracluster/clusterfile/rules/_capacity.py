@@ -165,11 +165,11 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             "more makes a new cluster, for its size can't change; say before the first deployment: slurm: "
             f"{{size: {larger}}}",
         )
-    made = len(cluster.node_groups) + 1
-    if slurm and made > PCS_NODE_GROUPS_PER_CLUSTER:
+    count = len(cluster.node_groups) + 1
+    if slurm and count > PCS_NODE_GROUPS_PER_CLUSTER:
         yield (
             NODE_GROUP_QUOTA,
-            f"the cluster has {made} node groups, the login nodes' included, and PCS gives a cluster "
+            f"the cluster has {count} node groups, the login nodes' included, and PCS gives a cluster "
             f"{PCS_NODE_GROUPS_PER_CLUSTER} by default; have it raised by a support case before you deploy",
         )
     # A reservation has met its quota already, and EC2 raises that of standard families as an account uses them.

@@ -142,7 +142,7 @@ def _check_notifications(draft: Draft) -> Iterator[Problem]:
             yield _NOTICE(("notifications", key), message)
     blocks = [group for group in draft.node_groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)]
     if draft.node_groups and not blocks and requested.model_fields_set:
-        message = "no node group has a Capacity Block, so nothing would be heard of; remove it"
+        message = "no node group has a Capacity Block, so no notice would be sent; remove it"
         yield _NO_BLOCK(("notifications",), message, at_key=True)
     if requested.topic is not None and requested.email is not None:
         message = "subscribe the address to your topic yourself; with an existing topic none is created"

@@ -1,4 +1,4 @@
-"""What a cluster file is warned of, and the list of all rules."""
+"""Warnings about a cluster file, and the list of all rules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ _UNKNOWN_REGION = warning("unknown-region", "A Region that this release does not
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Warning:
-    """Something to know before a deployment.
+    """A warning before a deployment.
 
     Args:
         id: `ultracluster:` and the id of the rule; never changes.
         message: What it is, and what to do.
-        accepted: The reason that the file gives in `accept`. None: not accepted.
+        accepted: The reason that the file gives in `accept`, or None.
     """
 
     id: str

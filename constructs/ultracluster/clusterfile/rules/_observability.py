@@ -152,6 +152,6 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if requested.workspace is not None:
         yield (
             _ALERT_MANAGER,
-            f"{requested.workspace.rpartition('/')[2]} gets the rules, and its own alert manager says who hears of "
-            "alerts; it must let alerts of the label severity reach somebody",
+            f"{requested.workspace.rpartition('/')[2]} gets the rules, and its own alert manager selects the "
+            "receivers of alerts; it must have a receiver for each value of the label severity",
         )

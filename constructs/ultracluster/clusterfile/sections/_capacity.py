@@ -269,13 +269,13 @@ def _schema() -> dict[str, Any]:
         "then": {"properties": {"instances": {"maximum": INSTANCES_PER_CAPACITY_BLOCK}}},
     }
     ids = {"type": "array", "items": _ID, "minItems": 1, "uniqueItems": True}
-    one = {"reservation": _ID, **_NAMED, "placement-group": _GROUP}
+    named = {"reservation": _ID, **_NAMED, "placement-group": _GROUP}
     several = {"reservations": ids, **_NAMED, "kind": {"enum": list(_BLOCK_KINDS)}}
     return {
         "anyOf": [
             {"enum": list(_WORDS), "description": "Bought as they start."},
             {**_ID, "description": "An on-demand capacity reservation (ODCR)."},
-            _mapping("A reservation, its kind, and how many instances it holds.", one, allOf=[block]),
+            _mapping("A reservation, its kind, and how many instances it holds.", named, allOf=[block]),
             _mapping(
                 "Several Capacity Blocks of one kind and size, each of which becomes a node group.",
                 several,

@@ -48,7 +48,7 @@ UltraServerName = Annotated[
     ),
 ]
 InterfaceKind = Annotated[Kind, w.choice(get_args(Kind), "a kind of network interface")]
-PurchaseOption = Annotated[Purchase, w.choice(get_args(Purchase), "a way to buy instances")]
+PurchaseOption = Annotated[Purchase, w.choice(get_args(Purchase), "a purchase option")]
 GpuName = Annotated[
     str,
     w.pattern(re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", re.ASCII), "the model of a GPU, such as GB200", "GB200"),

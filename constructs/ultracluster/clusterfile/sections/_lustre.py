@@ -149,7 +149,7 @@ class EfaBundle(Section):
 
 
 class LustreClient(Section):
-    """How nodes reach a file system with EFA."""
+    """Settings of nodes that mount a file system with EFA."""
 
     efa_interfaces: t.Count | None = Field(
         default=None,
@@ -262,7 +262,9 @@ class Lustre(Section):
         default=None, description="For how long daily backups are kept, whole days. Default: no backups."
     )
     mount: t.MountPath = Field(default="/fsx", description="Where nodes mount it.")
-    client: LustreClient = Field(default=LustreClient(), description="How nodes reach a file system with EFA.")
+    client: LustreClient = Field(
+        default=LustreClient(), description="Settings of nodes that mount a file system with EFA."
+    )
     existing: ExistingLustre | None = Field(default=None, description="An existing file system, instead of a new one.")
     data_repository_associations: dict[LinkPath, Link] = Field(
         default={},

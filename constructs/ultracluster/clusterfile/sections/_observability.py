@@ -148,14 +148,14 @@ class Observability(Section):
         "its nodes should have.",
     )
     vpc_endpoint: t.Flag = Field(
-        default=False, description="An endpoint to Prometheus in the VPC, for nodes without another way out."
+        default=False, description="An endpoint to Prometheus in the VPC, for nodes without internet access."
     )
     grafana: Grafana = Field(default=Grafana(), description="The Grafana that shows the dashboards.")
     alerts: Alerts = Field(default=Alerts(), description="Receivers of alerts.")
 
     @property
     def on(self) -> bool:
-        """Whether metrics are collected."""
+        """True if metrics are collected."""
         return self.profile != "none"
 
 

@@ -110,5 +110,5 @@ class Storage(Section):
 
     @property
     def existing_bucket(self) -> ExistingBucket | None:
-        """The data bucket that is there already. None: one is made, or there is none."""
+        """The existing data bucket, or None."""
         return self.data_bucket if isinstance(self.data_bucket, ExistingBucket) else None
