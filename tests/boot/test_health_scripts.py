@@ -236,7 +236,7 @@ def test_forty_jobs_that_start_together_on_a_healthy_node_all_start(node: GpuNod
     assert [process.returncode for process in running] == [0] * 40, "\n".join(errors)
     assert "DRAIN" not in node.slurm()["State"]
     checks = [call for call in node.calls("nvidia-smi") if "ecc.mode" in call]
-    assert len(checks) < 10, "each job checked anew"
+    assert len(checks) < 10, "each job checked again"
     assert sorted((node.root / "run/ultracluster/jobs").iterdir()) != []
 
 

@@ -180,7 +180,7 @@ def test_interruptible_nodes_have_no_minimum(stack: cdk.Stack, template: Callabl
 def test_rejects_a_template_for_another_service_all_reasons_at_once(stack: cdk.Stack) -> None:
     world = World(stack)
     template = compute.NodeGroupTemplate(stack, "Template", instance_type="p5.48xlarge", security_groups=[world.group])
-    with pytest.raises(ValueError, match=r"(?s)is for self-managed.*has no subnet.*has no image"):
+    with pytest.raises(ValueError, match=r"(?s)must be for pcs, got self-managed.*has no subnet.*has no image"):
         PcsComputeNodeGroup(stack, "Train", cluster=world.cluster, name="train", template=template, count=1)
 
 

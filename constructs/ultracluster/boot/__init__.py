@@ -13,7 +13,6 @@ from ultracluster.boot._eks_boot import (
     bottlerocket_settings,
     eks_boot,
 )
-from ultracluster.boot._fstab import automount_unit, fstab_options
 from ultracluster.boot._health import health_boot, health_settings
 from ultracluster.boot._home_mounts import (
     efs_mount,
@@ -24,7 +23,8 @@ from ultracluster.boot._home_mounts import (
     s3_files_volume,
 )
 from ultracluster.boot._mountpoint import Mountpoint
-from ultracluster.boot._mounts import Mount, Mountable, Volume
+from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_points
+from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comments
 from ultracluster.boot._node_repair import WAIT_MINUTES, RepairOverride, repair_overrides
 from ultracluster.boot._paths import check_mount_path
@@ -56,6 +56,8 @@ __all__ = [
     "ACCOUNT",
     "BUNDLE_URL",
     "GPU_TAINT",
+    "KUBERNETES_NAME",
+    "LONGEST_LABEL",
     "LONGEST_SCRIPT_BYTES",
     "LUSTRE_EFA_UNIT",
     "MOST_EFA_INTERFACES",
@@ -88,17 +90,17 @@ __all__ = [
     "User",
     "Volume",
     "accounting_script",
-    "automount_unit",
     "boot_script",
     "bottlerocket_settings",
     "check_accounts",
+    "check_label",
     "check_mount_path",
+    "check_mount_points",
     "check_user_name",
     "deep_check",
     "efs_mount",
     "efs_volume",
     "eks_boot",
-    "fstab_options",
     "health_boot",
     "health_settings",
     "mount_boot",

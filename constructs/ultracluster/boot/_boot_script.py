@@ -3,13 +3,14 @@
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ultracluster.boot import scripts
-from ultracluster.boot._fstab import automount_unit, fstab_options
-from ultracluster.boot._mounts import Mount
+from ultracluster.boot._mounts import Mount, check_mount_points
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar
+from ultracluster.boot._paths import MOUNT_PATH
+from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 # "each script must be no larger than 2 MiB":
 # https://docs.aws.amazon.com/pcs/latest/userguide/cng-node-lifecycle-actions-configure.html (read 2026-11-21)
@@ -17,7 +18,11 @@ LIMIT_BYTES = 2 * 1024 * 1024
 # At most 20 arguments of 256 characters each: API_NodeLifecycleScript of AWS PCS, botocore 1.44.5 (read 2026-11-20)
 _ARGUMENTS = 20
 _ARGUMENT_LENGTH = 256
-_FILE = re.compile(r"(/[^/]+)+")
+_PATH = re.compile(r"(/[^/]+)+")
+_SIZE = error("boot-script-size", "AWS PCS takes boot scripts of at most 2 MiB.")
+_ONCE = error("boot-script-once", "A node writes each file and starts each unit once.")
+_FILE = error("boot-script-file", "A file of a node has an absolute path without steps upward.")
+_ARGUMENT = error("boot-script-argument", "AWS PCS takes at most 20 arguments, of 256 characters each.")
 _WORDS = re.compile(r"[^\s#]+", re.ASCII)
 
 
@@ -57,8 +62,8 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = ()) -> BootScript:
     units = [unit for part in parts for unit in part.units]
     problems = [*_file_problems(files), *_mount_problems(mounts), *_unit_problems(units)]
     if problems:
-        raise ValueError("; ".join(problems))
-    rows = (f"{mount.path} {mount.type} {fstab_options(mount)} {automount_unit(mount.path)}\n" for mount in mounts)
+        raise Refusal("", problems)
+    rows = (f"{mount.path} {mount.type} {mount.fstab_options} {mount.automount_unit}\n" for mount in mounts)
     tables = (
         NodeFile(path="/etc/ultracluster/boot-mounts", text="".join(rows)),
         NodeFile(path="/etc/ultracluster/boot-units", text="".join(f"{unit}\n" for unit in units)),
@@ -67,42 +72,34 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = ()) -> BootScript:
     archive = base64.encodebytes(tar([*files, *tables])).decode()
     text = scripts.text("node-boot.sh") + "#FILES\n" + archive
     if len(text.encode()) > LIMIT_BYTES:
-        raise ValueError(
-            f"the boot of a node may be {LIMIT_BYTES:,} bytes, got {len(text.encode()):,}; bake what is large into the "
-            "image, or fetch it from S3 at boot"
-        )
+        message = f"the boot of a node may be {LIMIT_BYTES:,} bytes, got {len(text.encode()):,}"
+        raise Refusal("", _SIZE(f"{message}; bake what is large into the image, or fetch it from S3 at boot"))
     return BootScript(text=text, arguments=tuple(mount.device for mount in mounts))
 
 
-def _file_problems(files: Sequence[NodeFile]) -> list[str]:
+def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:
     paths = [file.path for file in files]
-    problems = [f"two files are called {path}" for path in sorted(set(paths)) if paths.count(path) > 1]
-    problems += [f"a file needs an absolute path, got {path!r}" for path in paths if not _FILE.fullmatch(path)]
-    problems += [f"{path} climbs out of its directory" for path in paths if ".." in path.split("/")]
+    yield from (_ONCE(f"two files are called {path}") for path in sorted(set(paths)) if paths.count(path) > 1)
+    yield from (_FILE(f"a file needs an absolute path, got {path!r}") for path in paths if not _PATH.fullmatch(path))
+    yield from (_FILE(f"{path} climbs out of its directory") for path in paths if ".." in path.split("/"))
     # The checksum of the script is part of the template: what only a deployment knows is an argument.
-    return problems + [f"{file.path} holds a token of the CDK" for file in files if "${Token[" in file.text]
+    yield from (TOKEN(f"{file.path} holds a token of the CDK") for file in files if "${Token[" in file.text)
 
 
-def _mount_problems(mounts: Sequence[Mount]) -> list[str]:
-    paths = [mount.path for mount in mounts]
-    problems = [f"two mounts are at {path}" for path in sorted(set(paths)) if paths.count(path) > 1]
-    problems += [
-        f"a mount needs a directory of its own below /, got {path!r}"
-        for path in paths
-        if not path.startswith("/") or not path.strip("/") or not _WORDS.fullmatch(path)
-    ]
+def _mount_problems(mounts: Sequence[Mount]) -> Iterator[Message]:
+    yield from check_mount_points(mounts)
+    for mount in mounts:
+        if not _WORDS.fullmatch(mount.path):
+            yield MOUNT_PATH(f"the path of a mount cannot have spaces, got {mount.path!r}")
+        longest = _ARGUMENT_LENGTH if "${Token[" not in mount.device else len(mount.device)
+        if len(mount.device) > longest or not _WORDS.fullmatch(mount.device):
+            message = f"the device of {mount.path} may have {_ARGUMENT_LENGTH} characters, and no space"
+            yield _ARGUMENT(f"{message}: {mount.device!r}")
     if len(mounts) > _ARGUMENTS:
-        problems.append(f"a node can mount {_ARGUMENTS} file systems, got {len(mounts)}")
-    return problems + [
-        f"the device of {mount.path} may have {_ARGUMENT_LENGTH} characters, and no space: {mount.device!r}"
-        for mount in mounts
-        if "${Token[" not in mount.device
-        and (len(mount.device) > _ARGUMENT_LENGTH or not _WORDS.fullmatch(mount.device))
-    ]
+        yield _ARGUMENT(f"a node can mount {_ARGUMENTS} file systems, got {len(mounts)}")
 
 
-def _unit_problems(units: Sequence[str]) -> list[str]:
-    problems = [f"{unit} is there twice" for unit in sorted(set(units)) if units.count(unit) > 1]
-    return problems + [
-        f"{unit!r} is not a valid unit" for unit in units if not re.fullmatch(r"[\w:.\\@-]+", unit, re.ASCII)
-    ]
+def _unit_problems(units: Sequence[str]) -> Iterator[Message]:
+    yield from (_ONCE(f"{unit} is there twice") for unit in sorted(set(units)) if units.count(unit) > 1)
+    valid = re.compile(r"[\w:.\\@-]+", re.ASCII)
+    yield from (ARGUMENT(f"{unit!r} is not a valid unit") for unit in units if not valid.fullmatch(unit))

@@ -6,7 +6,9 @@ a node comes up without its home, and mounts it as soon as it is there.
 
 from ultracluster.boot._mounts import Mount, Volume
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
+from ultracluster.boot._paths import MOUNT_PATH
 from ultracluster.planning.home import CONNECTIONS_PER_CLIENT
+from ultracluster.rules import Refusal
 
 # _netdev: after the network. nofail: the boot does not wait. x-systemd.automount: mounted by the first that looks, and
 # tried again by the next one. See https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/mounting-volumes.html,
@@ -117,5 +119,6 @@ def _openzfs_options(transfer_bytes: int) -> tuple[str, ...]:
 
 def _checked(path: str) -> str:
     if not path.startswith("/") or path.rstrip("/") == "" or any(letter.isspace() for letter in path):
-        raise ValueError(f"the path must be a directory below /, without spaces, such as /home; got {path!r}")
+        message = f"the path must be a directory below /, without spaces, such as /home; got {path!r}"
+        raise Refusal("", MOUNT_PATH(message))
     return path

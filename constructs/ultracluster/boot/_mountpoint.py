@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ultracluster.boot._mounts import Mount, Volume
-from ultracluster.boot._paths import check_mount_path
+from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.planning import check_fields
+from ultracluster.rules import ARGUMENT, Refusal, error
 
 DRIVER = "s3.csi.aws.com"
 _DIRECTORY_BUCKET = "--x-s3"
+_WRITES = error("mountpoint-writes", "Mountpoint for Amazon S3 supports some writes only.")
 
 # What jobs may do -> the option that allows it. Creating files takes none.
 _EVERYWHERE = MappingProxyType({"create": None, "overwrite": "allow-overwrite", "delete": "allow-delete"})
@@ -55,16 +57,16 @@ class Mountpoint:
     def __post_init__(self) -> None:
         """Validate the writes."""
         check_fields(self)
-        problems = [problem for write in self.writes for problem in self._refusals(write)]
+        problems = [_WRITES(problem) for write in self.writes for problem in self._refusals(write)]
         if self.prefix != self.prefix.strip("/"):
-            problems.append(f"prefix has no slash at its ends, got {self.prefix!r}")
+            problems.append(ARGUMENT(f"prefix has no slash at its ends, got {self.prefix!r}"))
         if problems:
-            raise ValueError(f"Mountpoint for {self.bucket}: {'; '.join(problems)}")
+            raise Refusal(f"Mountpoint for {self.bucket}", problems)
 
     def mount(self, path: str) -> Mount:
         """Return the line of /etc/fstab. All users see the files; the node role decides on access."""
         if problems := check_mount_path(path, example="/data"):
-            raise ValueError(f"path {problems[0]}")
+            raise Refusal("", MOUNT_PATH(f"path {problems[0]}"))
         prefix = f"{self.prefix}/" if self.prefix else ""
         access = ["rw", *self._flags] if self.writes else ["ro"]
         return Mount(

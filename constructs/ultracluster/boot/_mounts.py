@@ -1,13 +1,14 @@
 """Mounts of file systems: a line of /etc/fstab on Slurm nodes, a static volume on Kubernetes."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ultracluster.planning import shown
-
-_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+from ultracluster.boot._names import check_label
+from ultracluster.boot._node_files import mount_unit
+from ultracluster.boot._paths import MOUNT_PATH
+from ultracluster.planning import check_fields
+from ultracluster.rules import Message, Refusal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +28,24 @@ class Mount:
     type: str
     options: str
     after: tuple[str, ...] = ()
+
+    @property
+    def fstab_options(self) -> str:
+        """Options of a mount on first use, with its order.
+
+        `noauto` keeps `mount -a`, which ignores the order of units, from mounting it; the automount unit does.
+
+        See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-21)
+        """
+        wanted = [*self.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
+        # x-systemd.requires is After= too.
+        wanted += [f"x-systemd.requires={unit}" for unit in self.after]
+        return ",".join(dict.fromkeys(wanted))
+
+    @property
+    def automount_unit(self) -> str:
+        """Unit that mounts on first use, such as `fsx.automount` for `/fsx`."""
+        return mount_unit(self.path).removesuffix(".mount") + ".automount"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,8 +74,9 @@ class Volume:
         Raises:
             ValueError: If Kubernetes would reject it.
         """
-        if not isinstance(self.name, str) or not re.fullmatch(_NAME, self.name, re.ASCII):
-            raise ValueError(f"name has 1 to 63 lower-case letters, digits and inner hyphens, got {shown(self.name)}")
+        check_fields(self)
+        if problems := check_label("name", self.name):
+            raise Refusal("", problems)
 
     def manifests(self, namespace: str = "default") -> list[dict[str, Any]]:
         """Return both objects. The volume is retained if its claim is deleted: Kubernetes never deletes data."""
@@ -98,3 +118,13 @@ class Mountable(Protocol):
 
     def volume(self, name: str) -> Volume:
         """Return the volume for Kubernetes."""
+
+
+def check_mount_points(mounts: Sequence[Mount]) -> list[Message]:
+    """Return the errors of the mount points of a node; empty if each is a directory of its own."""
+    paths = [mount.path for mount in mounts]
+    wrong = [path for path in paths if not path.startswith("/") or not path.strip("/")]
+    return [
+        *(MOUNT_PATH(f"two mounts are at {path}") for path in sorted(set(paths)) if paths.count(path) > 1),
+        *(MOUNT_PATH(f"a mount needs a directory of its own below /, got {path!r}") for path in wrong),
+    ]

@@ -2,6 +2,9 @@
 
 import re
 
+from ultracluster.rules import Message, error
+
+MOUNT_PATH = error("mount-path", "A mount has a short plain path of its own, and hides no directory of the system.")
 #: Shape of a mount path: one to four directories of 32 plain characters at most, none of them hidden. The bounds
 #: are ours: a path stands several times in user data, which holds 16 KiB.
 MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]{0,31}){1,4}", re.ASCII)
@@ -13,7 +16,7 @@ _SYSTEM_DIRECTORIES = frozenset(
 _OURS = ("/opt/aws", "/opt/dlami", "/opt/slurm", "/opt/ultracluster", "/tmp/")
 
 
-def check_mount_path(path: str, *, example: str, home: bool = False) -> list[str]:
+def check_mount_path(path: str, *, example: str, home: bool = False) -> list[Message]:
     """Return the errors of a mount point; empty if it is valid.
 
     Args:
@@ -23,13 +26,11 @@ def check_mount_path(path: str, *, example: str, home: bool = False) -> list[str
     """
     shown = repr(path) if len(repr(path)) <= 60 else f"{repr(path)[:57]}..."
     if not isinstance(path, str) or not MOUNT.fullmatch(path):
-        return [
-            f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores, at most "
-            f"four deep and 32 characters each, got {shown}"
-        ]
+        kind = f"must be a directory, such as {example}, of letters, digits, dots, hyphens and underscores"
+        return [MOUNT_PATH(f"{kind}, at most four deep and 32 characters each, got {shown}")]
     top = path.split("/")[1]
     if home and path == "/home":
         return []
     if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith(_OURS):
-        return [f"{shown} is a directory of the system, which a mount would hide; take one like {example}"]
+        return [MOUNT_PATH(f"{shown} is a directory of the system, which a mount would hide; take one like {example}")]
     return []

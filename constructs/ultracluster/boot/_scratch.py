@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster.boot._node_files import PROGRAM, NodeFile, oneshot, program, unit_file
-from ultracluster.boot._paths import check_mount_path
+from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning import check_fields
+from ultracluster.rules import Refusal
 
 #: Where a node says how its scratch volume is: `ok`, or `failed: REASON`. No file: the script has not ended yet.
 SCRATCH_STATE = "/run/ultracluster/health/local-scratch"
@@ -76,7 +77,7 @@ class LocalScratch:
         """Validate the path."""
         check_fields(self)
         if problems := check_mount_path(self.path, example="/scratch"):
-            raise ValueError("; ".join(f"path {problem}" for problem in problems))
+            raise Refusal("", [MOUNT_PATH(f"path {problem}") for problem in problems])
 
     def for_slurm(self, instance_type: InstanceType) -> NodeSetup:
         """Return the setup of a Slurm node or a plain instance, with the image's stripe if it has one."""

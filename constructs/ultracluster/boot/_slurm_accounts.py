@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ultracluster.boot import scripts
 from ultracluster.boot._node_files import without_comments
+from ultracluster.rules import ARGUMENT, Refusal, error
 
 #: A name of an account or a QoS: Slurm keeps them in lower case.
 ACCOUNT = re.compile(r"[a-z][a-z0-9_-]{0,39}", re.ASCII)
@@ -15,6 +16,7 @@ OPTION = re.compile(r"[\w.,:/=+-]{1,200}", re.ASCII)
 #: A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter is for
 #: quotes and commas.
 LONGEST_SCRIPT_BYTES = 48 * 1024
+_ACCOUNT = error("slurm-account", "The tree of accounts must have one root and no loop.")
 _ROOT = "root"
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -105,7 +107,7 @@ def accounting_script(
     Raises:
         ValueError: If the accounts are not a tree, or a name or an option would need quotes.
     """
-    problems = [f"{name} {problem}" for name, problem in check_accounts(accounts).items()]
+    problems = [_ACCOUNT(f"{name} {problem}") for name, problem in check_accounts(accounts).items()]
     lines = [f"qos {service.name} Priority={service.priority} {_options(service.options)}" for service in qos]
     for account in _from_the_root(accounts) if not problems else []:
         lines.append(
@@ -117,11 +119,10 @@ def accounting_script(
         level = "Administrator" if user.admin else "None"
         lines.append(f"user {user.name} DefaultAccount={user.accounts[0]} AdminLevel={level}")
     lines = [line.rstrip() for line in lines]
-    problems += [
-        f"{line!r} holds what a shell would read" for line in lines if not re.fullmatch(r"[\w .,:/=+-]+", line)
-    ]
+    plain = re.compile(r"[\w .,:/=+-]+")
+    problems += [ARGUMENT(f"{line!r} holds what a shell would read") for line in lines if not plain.fullmatch(line)]
     if problems:
-        raise ValueError("; ".join(problems))
+        raise Refusal("", problems)
     text = without_comments(scripts.text("slurm-accounts.sh"))
     table = "".join(f"{line}\n" for line in lines)
     return f"bash -c {_quoted(text)} slurm-accounts {version} <<'TABLE'\n{table}TABLE\n"

@@ -17,10 +17,11 @@ from ultracluster.boot._node_files import (
     slurmd_drop_in,
     unit_file,
 )
-from ultracluster.boot._paths import MOUNT
+from ultracluster.boot._paths import MOUNT, MOUNT_PATH
 from ultracluster.boot._scratch import SCRATCH_UNIT
 from ultracluster.catalogue.ec2 import InstanceType, interfaces
 from ultracluster.planning import check_fields
+from ultracluster.rules import ARGUMENT, Refusal, error
 
 #: The unit that sets EFA up for Lustre: what `Mount.after` names for an EFA-enabled file system.
 LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
@@ -41,6 +42,8 @@ SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _MANY_VCPUS = 64
 #: More than any type has; two digits, as the script takes them.
 MOST_EFA_INTERFACES = 99
+_BUNDLE = error("lustre-efa-bundle", "AWS's tool for Lustre over EFA comes from an address with a checksum.")
+_INTERFACES = error("lustre-efa-interfaces", "AWS's tool configures a limited number of EFA interfaces.")
 _MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"
 
 
@@ -70,7 +73,7 @@ class EfaBundle:
         if not SHA256.fullmatch(self.sha256):
             problems.append(f"sha256 must be 64 hexadecimal digits in lower case, got {self.sha256!r}")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise Refusal("", map(_BUNDLE, problems))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,9 +101,8 @@ class LustreClient:
         check_fields(self)
         most = MOST_EFA_INTERFACES
         if self.efa_interfaces is not None and not 1 <= self.efa_interfaces <= most:
-            raise ValueError(
-                f"efa_interfaces must be 1 to {most}, got {self.efa_interfaces}; AWS's number: leave it out"
-            )
+            message = f"efa_interfaces must be 1 to {most}, got {self.efa_interfaces}; AWS's number: leave it out"
+            raise Refusal("", _INTERFACES(message))
 
     def connections(self, instance_type: InstanceType) -> int:
         """Return the share of a file system's 1,024 EFA connections that a node takes, or 0 over TCP.
@@ -160,17 +162,17 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
         ValueError: If a mount's path or type has special characters: the check reads them from a list.
     """
     problems = [
-        f"mount path {mount.path!r} must be directories of letters, digits, dots, hyphens and underscores"
+        MOUNT_PATH(f"mount path {mount.path!r} must be directories of letters, digits, dots, hyphens and underscores")
         for mount in mounts
         if not MOUNT.fullmatch(mount.path)
     ]
     problems += [
-        f"mount type {mount.type!r} must be of letters, digits, dots, hyphens and underscores"
+        ARGUMENT(f"mount type {mount.type!r} must be of letters, digits, dots, hyphens and underscores")
         for mount in mounts
         if not re.fullmatch(r"[\w.-]+", mount.type, re.ASCII)
     ]
     if problems:
-        raise ValueError("; ".join(problems))
+        raise Refusal("", problems)
     client = lustre or LustreClient()
     clients = mount_boot(instance_type, mounts, lustre=client)
     files, units = [*clients.files], [*clients.units]

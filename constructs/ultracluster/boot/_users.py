@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, unit_file
+from ultracluster.rules import Refusal, error
 
 #: The unit that makes the users.
 USERS_UNIT = "ultracluster-users.service"
 # From 60,001 on numbers are systemd's, and images hand theirs out from 1,000 on: https://systemd.io/UIDS-GIDS/ (read
 # 2026-11-21). The group of a user has the same number.
 UIDS = range(2_000, 60_000)
+_USER = error("slurm-user", "Linux and Slurm take some names, numbers and keys only.")
 #: As `useradd` of Debian takes it, without capitals.
 USER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 # Those that images, Slurm and Systems Manager have, and what sudo would take for a group's.
@@ -59,7 +61,7 @@ class User:
         if not problems and len(self.record) > _LONGEST_RECORD:
             problems.append(f"the keys of {self.name} have more than 4,096 characters together; give fewer")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise Refusal("", map(_USER, problems))
 
     @property
     def record(self) -> str:

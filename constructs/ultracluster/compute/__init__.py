@@ -3,7 +3,6 @@
 from ultracluster.boot import Mount
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._auto_scaling_node_group import (
-    ROOT_VOLUME_KEY,
     AutoScalingNodeGroup,
     IAutoScalingNodeGroup,
     MountableFileSystem,
@@ -12,10 +11,10 @@ from ultracluster.compute._boot import user_data
 from ultracluster.compute._capacity_notices import CapacityNotices
 from ultracluster.compute._capacity_reservation import CapacityReservation, ICapacityReservation
 from ultracluster.compute._image_pipeline import IImagePipeline, ImagePipeline
-from ultracluster.compute._images import UNPINNED_IMAGE, image_id, newest_image
+from ultracluster.compute._images import image_id, newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import tag_specifications
-from ultracluster.compute._node_group_template import DECLARED_TYPE, NodeGroupTemplate
+from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.compute._scale_in import ScaleInBeforeEnd
 from ultracluster.compute._script_asset import ScriptAsset
 from ultracluster.planning.capacity import (
@@ -35,9 +34,6 @@ from ultracluster.planning.capacity import (
 )
 
 __all__ = [
-    "DECLARED_TYPE",
-    "ROOT_VOLUME_KEY",
-    "UNPINNED_IMAGE",
     "Access",
     "AutoScalingNodeGroup",
     "Capacity",

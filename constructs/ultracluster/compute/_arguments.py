@@ -11,8 +11,14 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.ec2 import instance_type as look_up
 from ultracluster.planning import shown
 from ultracluster.planning.capacity import Capacity, Image, OnDemand, Spot, TargetedReservation
+from ultracluster.rules import ARGUMENT, TOKEN, Refusal, Rule, error
 
 _T = TypeVar("_T")
+IMAGE = error("image", "An image must be ready for the service and have the architecture of the type.")
+PURCHASE = error("purchase-option", "EC2 sells each type with some purchase options: declare a new one under `types`.")
+UNKNOWN_TYPE = error(
+    "unknown-instance-type", "Network interfaces follow from the type: declare a new one under `types`."
+)
 
 
 class Errors:
@@ -21,18 +27,20 @@ class Errors:
     def __init__(self, messages: Sequence[str] = ()) -> None:
         self.messages = list(messages)
 
-    def take(self, create: Callable[[], _T], otherwise: _T) -> _T:
-        """Return what `create` returns; if it raises a ValueError, collect the message and return `otherwise`."""
+    def take(self, create: Callable[[], _T], otherwise: _T, rule: Rule = ARGUMENT) -> _T:
+        """Return what `create` returns; if it raises a ValueError, collect its messages and return `otherwise`."""
         try:
             return create()
-        except ValueError as error:
-            self.messages.append(str(error))
-            return otherwise
+        except Refusal as refusal:
+            self.messages += refusal.messages
+        except ValueError as problem:
+            self.messages.append(rule(str(problem)))
+        return otherwise
 
-    def check(self, path: str) -> None:
-        """Raise a ValueError with every message, each behind the path of the construct."""
+    def check(self, place: object) -> None:
+        """Raise a Refusal with every message, each behind the path of the construct."""
         if self.messages:
-            raise ValueError("\n".join(f"{path}: {message}" for message in dict.fromkeys(self.messages)))
+            raise Refusal(place, self.messages)
 
 
 def read_instance_type(value: InstanceType | ec2.InstanceType | str) -> InstanceType:
@@ -44,12 +52,13 @@ def read_instance_type(value: InstanceType | ec2.InstanceType | str) -> Instance
         return value
     name = value.to_string() if isinstance(value, ec2.InstanceType) else value
     if not isinstance(name, str):
-        raise ValueError(
+        raise Refusal(
+            "",
             "instance_type must be a name such as p5.48xlarge, an ec2.InstanceType or a record of the catalogue, got "
-            f"{shown(value)}"
+            f"{shown(value)}",
         )
     if cdk.Token.is_unresolved(name):
-        raise ValueError("instance_type must be known at synthesis, such as p5.48xlarge, got a token")
+        raise Refusal("", TOKEN("instance_type must be known at synthesis, such as p5.48xlarge, got a token"))
     return look_up(name)
 
 
@@ -66,9 +75,10 @@ def read_capacity(value: object) -> Capacity:
             return Spot()
         case str() if value.startswith("cr-") or cdk.Token.is_unresolved(value):
             return TargetedReservation(reservation_id=value)
-    raise ValueError(
+    raise Refusal(
+        "",
         "capacity must be on-demand, spot, cr-..., a CapacityReservation, or an option such as "
-        f"compute.CapacityBlock(reservation_id='cr-...'), got {shown(value)}"
+        f"compute.CapacityBlock(reservation_id='cr-...'), got {shown(value)}",
     )
 
 
@@ -79,10 +89,10 @@ def read_image(scope: Construct, value: object) -> Image | None:
     if isinstance(value, str):
         return Image(id=value)
     if not hasattr(value, "get_image"):
-        raise ValueError(f"image must be ami-..., a compute.Image or an ec2.IMachineImage, got {shown(value)}")
+        raise Refusal("", f"image must be ami-..., a compute.Image or an ec2.IMachineImage, got {shown(value)}")
     config: ec2.MachineImageConfig = value.get_image(scope)
     if config.os_type == ec2.OperatingSystemType.WINDOWS:
-        raise ValueError("image must be of Linux, got one of Windows")
+        raise Refusal("", IMAGE("image must be of Linux, got one of Windows"))
     return Image(id=config.image_id)
 
 

@@ -12,7 +12,7 @@ from constructs import Construct
 
 from ultracluster.boot import LUSTRE_EFA_UNIT, LustreClient, Mountable, mount_boot
 from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.compute._arguments import Errors, as_list, read_capacity, read_instance_type
+from ultracluster.compute._arguments import UNKNOWN_TYPE, Errors, as_list, read_capacity, read_instance_type
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._boot import user_data
 from ultracluster.compute._capacity_reservation import ICapacityReservation
@@ -22,10 +22,10 @@ from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.network import EfaSecurityGroup
 from ultracluster.planning import type_errors
 from ultracluster.planning.capacity import Capacity, Image, PlacementOption, check_count
+from ultracluster.rules import TOKEN, warning
 from ultracluster.security import NodeRole
 
-#: Id of the warning about an imported key, whose policy the app cannot change.
-ROOT_VOLUME_KEY = "ultracluster:root-volume-key"
+_ROOT_VOLUME_KEY = warning("root-volume-key", "The root volume has an imported key, whose policy cannot be changed.")
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html (read 2026-11-22)
 _KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
 
@@ -116,7 +116,7 @@ class AutoScalingNodeGroup(_Base):
         plain = {"count": count, "subnet": subnet, "vpc": vpc, "security_groups": security_groups, "role": role}
         plain |= {"lustre": lustre, "root_volume": root_volume}
         errors = Errors(type_errors(AutoScalingNodeGroup.__init__, plain))
-        record = errors.take(lambda: read_instance_type(instance_type), None)
+        record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
         option = errors.take(lambda: read_capacity(capacity), read_capacity(None))
         file_systems = dict(sorted((mounts or {}).items()))
         errors.messages += [
@@ -127,10 +127,10 @@ class AutoScalingNodeGroup(_Base):
         if security_groups is None and vpc is None:
             errors.messages.append("vpc must be given to create a security group in it, or security_groups instead")
         if cdk.Token.is_unresolved(count):
-            errors.messages.append("count must be known at synthesis, got a token")
+            errors.messages.append(TOKEN("count must be known at synthesis, got a token"))
         elif isinstance(count, int):
             errors.messages += check_count(option, count)
-        errors.check(self.node.path)
+        errors.check(self)
         assert record is not None
 
         lines = [file_system.mount(path) for path, file_system in file_systems.items()]
@@ -219,7 +219,7 @@ class AutoScalingNodeGroup(_Base):
         results = [key.add_to_resource_policy(statement) for statement in (use, grant)]
         if not all(result.statement_added for result in results):
             cdk.Validations.of(self).add_warning(
-                ROOT_VOLUME_KEY,
+                _ROOT_VOLUME_KEY.warning_id,
                 "the policy of an imported key cannot be changed here; its owner must allow "
                 "AWSServiceRoleForAutoScaling to use it, or no node starts",
             )

@@ -8,11 +8,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ultracluster.boot import Mount, NodeFile, automount_unit, fstab_options, tar
+from ultracluster.boot import Mount, NodeFile, check_mount_points, tar
+from ultracluster.rules import TOKEN, Refusal, error
 
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html (read 2026-11-20): 16 KB before
 # base64 encoding.
 USER_DATA_LIMIT_BYTES = 16 * 1024
+_SIZE = error("user-data-size", "EC2 limits user data to 16 KiB.")
 
 #: Size that a token of the CDK counts for: CloudFormation resolves it to another text. The longest in a mount are DNS
 #: names of FSx, of 56 bytes: fs- and 17 digits, `.fsx.`, a region of 14, `.amazonaws.com.cn`.
@@ -48,9 +50,8 @@ def user_data(
         ValueError: If two mounts have the same path, a path is not below `/`, the text exceeds EC2's limit of 16 KiB
             with `TOKEN_BYTES` for each token, or a file holds a token, which is resolved only after packing.
     """
-    paths = [mount.path for mount in mounts]
-    if wrong := [path for path in paths if not path.startswith("/") or not path.strip("/") or paths.count(path) > 1]:
-        raise ValueError(f"mounts need directories of their own below /, got {', '.join(map(repr, wrong))}")
+    if problems := check_mount_points(mounts):
+        raise Refusal("", problems)
     config: dict[str, list[str | list[str] | dict[str, str]]] = {}
     if files:
         config["write_files"] = [{"path": _ARCHIVE, "encoding": "b64", "content": _archive(files)}]
@@ -70,9 +71,11 @@ def user_data(
         # Not /home: cloud-init makes the image's own user in it later on.
         if mount.path != "/home":
             config["bootcmd"].append(f"mkdir -p {path} && {{ mountpoint -q {path} || chattr +i {path}; }}")
-        config["mounts"].append([mount.device, mount.path, mount.type, _options(mount), "0", "0"])
+        # cloud-init mounts all of /etc/fstab at once, so mounts after units must wait.
+        options = mount.fstab_options if mount.after else mount.options
+        config["mounts"].append([mount.device, mount.path, mount.type, options, "0", "0"])
         if mount.after:
-            config["runcmd"].append(f"systemctl start {_automount(mount)}")
+            config["runcmd"].append(f"systemctl start {shlex.quote(mount.automount_unit)}")
             # What mounts it on first use is a mount point too, and is no file system to open.
             late += _open(mount, f"findmnt -n -t {shlex.quote(mount.type)} {path} >/dev/null")
             continue
@@ -110,25 +113,14 @@ def user_data(
     )
     size = len(_TOKEN.sub("x" * TOKEN_BYTES, text).encode())
     if size > USER_DATA_LIMIT_BYTES:
-        raise ValueError(
-            f"user data must be at most {USER_DATA_LIMIT_BYTES} bytes, got {size}, with {TOKEN_BYTES} for each token; "
-            "bake what is large into the image, or fetch it from S3 at boot"
-        )
+        message = f"user data must be at most {USER_DATA_LIMIT_BYTES} bytes, got {size}, with {TOKEN_BYTES} for a token"
+        raise Refusal("", _SIZE(f"{message}; bake what is large into the image, or fetch it from S3 at boot"))
     return text
 
 
 def _node_config(document: Mapping[str, Any]) -> list[str]:
     """Return a nodeadm document's part; see https://awslabs.github.io/amazon-eks-ami/nodeadm/ (read 2026-11-21)."""
     return [f"--{_BOUNDARY}", "Content-Type: application/node.eks.aws", "", "---", json.dumps(document, indent=1), ""]
-
-
-def _options(mount: Mount) -> str:
-    """Return the mount options. cloud-init mounts all of /etc/fstab at once, so mounts after units must wait."""
-    return fstab_options(mount) if mount.after else mount.options
-
-
-def _automount(mount: Mount) -> str:
-    return shlex.quote(automount_unit(mount.path))
 
 
 def _open(mount: Mount, mounted: str) -> list[str]:
@@ -142,6 +134,6 @@ def _open(mount: Mount, mounted: str) -> list[str]:
 
 def _archive(files: Sequence[NodeFile]) -> str:
     if held := [file.path for file in files if "${Token[" in file.text]:
-        raise ValueError(f"files must not hold tokens of the CDK, got some in {', '.join(held)}")
+        raise Refusal("", TOKEN(f"files must not hold tokens of the CDK, got some in {', '.join(held)}"))
     # bzip2 has one implementation. Those of gzip differ between releases and systems, and other bytes replace nodes.
     return base64.b64encode(bz2.compress(tar(files))).decode()

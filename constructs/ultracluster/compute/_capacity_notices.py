@@ -13,6 +13,7 @@ from constructs import Construct
 
 from ultracluster.compute._arguments import Errors
 from ultracluster.planning import type_errors
+from ultracluster.rules import Refusal
 
 # The pages of EC2 and of PCS spell the names of the events differently:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html and
@@ -82,11 +83,10 @@ class CapacityNotices(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         plain = {"reservation_ids": reservation_ids, "topic": topic, "email": email}
-        errors = Errors(type_errors(CapacityNotices.__init__, plain))
-        errors.check(self.node.path)
+        Errors(type_errors(CapacityNotices.__init__, plain)).check(self)
         ids = sorted({reservation_ids} if isinstance(reservation_ids, str) else set(reservation_ids))
         if not ids:
-            raise ValueError(f"{self.node.path}: reservation_ids must hold at least one id, got none")
+            raise Refusal(self, "reservation_ids must hold at least one id, got none")
         key = None if topic else _key(self)
         #: The topic.
         self.topic: sns.ITopic = topic or sns.Topic(

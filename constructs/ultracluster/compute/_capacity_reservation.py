@@ -9,12 +9,14 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import ZONE_ID, InstanceType
-from ultracluster.compute._arguments import Errors, read_instance_type
+from ultracluster.compute._arguments import PURCHASE, UNKNOWN_TYPE, Errors, read_instance_type
 from ultracluster.planning import type_errors
-from ultracluster.planning.capacity import OnDemand, OpenReservation, TargetedReservation, check_sold
+from ultracluster.planning.capacity import PLACEMENT, OnDemand, OpenReservation, TargetedReservation, check_sold
+from ultracluster.rules import error
 
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html (read 2026-11-20)
 _MOST_INSTANCES = 1000
+_INSTANCES = error("capacity-reservation-instances", "EC2 reserves 1 to 1,000 instances at once.")
 
 
 class ICapacityReservation(IConstruct, Protocol):
@@ -81,23 +83,24 @@ class CapacityReservation(_Base):
         super().__init__(scope, id)
         plain = {"zone": zone, "instances": instances, "placement_group": placement_group, "ends": ends}
         errors = Errors(type_errors(CapacityReservation.__init__, plain))
-        record = errors.take(lambda: read_instance_type(instance_type), None)
-        errors.check(self.node.path)
+        record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
+        errors.check(self)
         assert record is not None
-        errors.messages += check_sold(record, OnDemand())
+        errors.messages += map(PURCHASE, check_sold(record, OnDemand()))
         if not cdk.Token.is_unresolved(instances) and not 1 <= instances <= _MOST_INSTANCES:
-            errors.messages.append(f"instances must be 1 to {_MOST_INSTANCES:,}, got {instances:,}")
+            errors.messages.append(_INSTANCES(f"instances must be 1 to {_MOST_INSTANCES:,}, got {instances:,}"))
         if match not in ("targeted", "open"):
             errors.messages.append(f"match must be targeted or open, got {match!r}")
         if ends is not None and ends.tzinfo is None:
             errors.messages.append(f"ends must have a time zone, got {ends.isoformat()}")
         if placement_group is not None and "cluster" not in record.placement_strategies:
-            errors.messages.append(f"{record.name} cannot be in a cluster placement group; leave placement_group out")
+            message = f"{record.name} cannot be in a cluster placement group; leave placement_group out"
+            errors.messages.append(PLACEMENT(message))
         if isinstance(placement_group, str) and placement_group != "cluster":
             errors.messages.append(
                 f"placement_group must be cluster or an ec2.IPlacementGroup, got {placement_group!r}"
             )
-        errors.check(self.node.path)
+        errors.check(self)
         self.instance_type = record
         self.placement_group = (
             ec2.PlacementGroup(self, "PlacementGroup", strategy=ec2.PlacementGroupStrategy.CLUSTER)
@@ -157,7 +160,7 @@ class CapacityReservation(_Base):
         errors = Errors()
         # An open reservation is matched, not named, so its id is checked here.
         errors.take(lambda: _capacity(reservation_id, placement_group, "targeted", instances), None)
-        errors.check(imported.node.path)
+        errors.check(imported)
         imported.reservation_id, imported.placement_group = reservation_id, placement_group
         imported.capacity = _capacity(reservation_id, placement_group, match, instances)
         return imported

@@ -14,10 +14,11 @@ from constructs import Construct, IConstruct
 from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import Architecture, image_parameter
 from ultracluster.catalogue.ec2 import image_software as software
-from ultracluster.compute._arguments import Errors, as_list, read_image
-from ultracluster.network import check_same_vpc
+from ultracluster.compute._arguments import IMAGE, Errors, as_list, read_image
+from ultracluster.compute._template_checks import check_groups
 from ultracluster.planning import type_errors
 from ultracluster.planning.capacity import Image
+from ultracluster.rules import error
 from ultracluster.security import add_managed_policy
 
 # Builder instances: the newest general type of each architecture with 16 vCPUs, because Slurm is compiled.
@@ -25,6 +26,7 @@ _BUILDERS: dict[Architecture, str] = {"x86_64": "c7i.4xlarge", "arm64": "c7g.4xl
 # Components and recipes are immutable: new content has a new name, so that an update creates a new one. See
 # https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
 _VERSION = "1.0.0"
+_SLURM = error("image-pipeline-slurm", "AWS has installers for some Slurm releases only.")
 _POLICIES = ("EC2InstanceProfileForImageBuilder", "AmazonSSMManagedInstanceCore")
 
 
@@ -115,16 +117,15 @@ class ImagePipeline(_Base):
             errors.messages.append(f"architecture must be {' or '.join(_BUILDERS)}, got {architecture!r}")
         if slurm_version not in software.SLURM:
             known = ", ".join(software.SLURM)
-            errors.messages.append(f"AWS has installers for Slurm {known}, got {slurm_version!r}")
-        errors.check(self.node.path)
+            errors.messages.append(_SLURM(f"AWS has installers for Slurm {known}, got {slurm_version!r}"))
+        errors.check(self)
         groups = as_list(security_groups)
-        indexed = {f"security_groups[{index}]": group for index, group in enumerate(groups)}
-        errors.messages += check_same_vpc({"subnet": subnet, **indexed})
+        errors.messages += check_groups(groups, subnet)
         default = Image(parameter=image_parameter("dlami", architecture))
         base = errors.take(lambda: read_image(self, parent), None) or default
         if base.known_architecture not in (None, architecture):
-            errors.messages.append(f"the parent is for {base.known_architecture}, not for {architecture}")
-        errors.check(self.node.path)
+            errors.messages.append(IMAGE(f"the parent is for {base.known_architecture}, not for {architecture}"))
+        errors.check(self)
         self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"
         region = cdk.Stack.of(self).region
         components = [

@@ -6,9 +6,11 @@ from constructs import Construct
 
 from ultracluster.catalogue.ec2 import Architecture, ImageFamily, image_parameter
 from ultracluster.planning.capacity import Image
+from ultracluster.rules import warning
 
-#: Id of the warning about an image that is not pinned.
-UNPINNED_IMAGE = "ultracluster:unpinned-image"
+_UNPINNED = warning(
+    "unpinned-image", "An image is AWS's newest at each deployment; nodes are replaced when it changes."
+)
 
 
 def newest_image(family: ImageFamily, architecture: Architecture, *, kubernetes: str | None = None) -> Image:
@@ -39,7 +41,7 @@ def image_id(scope: Construct, image: Image) -> str:
         return image.id
     if image.moves:
         cdk.Validations.of(cdk.Stack.of(scope)).add_warning(
-            UNPINNED_IMAGE,
+            _UNPINNED.warning_id,
             "each deployment takes the newest image, and replaces nodes when it has moved; pin one for production: "
             "image: ami-...",
         )

@@ -7,6 +7,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 
 from ultracluster.planning import check_fields
+from ultracluster.rules import Refusal, error
+
+_ROOT_VOLUME = error("root-volume", "Container images need space, and a gp3 volume has a largest size.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +37,7 @@ class RootVolume:
         """Check the size."""
         check_fields(self)
         if self.gib < 1:
-            raise ValueError(f"gib must be at least 1, got {self.gib}")
+            raise Refusal("", _ROOT_VOLUME(f"gib must be at least 1, got {self.gib}"))
 
 
 @dataclass(frozen=True, kw_only=True)

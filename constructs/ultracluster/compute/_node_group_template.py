@@ -18,7 +18,16 @@ from ultracluster.catalogue.ec2 import (
     check_interfaces,
     interfaces,
 )
-from ultracluster.compute._arguments import Errors, as_list, read_capacity, read_image, read_instance_type
+from ultracluster.compute._arguments import (
+    IMAGE,
+    PURCHASE,
+    UNKNOWN_TYPE,
+    Errors,
+    as_list,
+    read_capacity,
+    read_image,
+    read_instance_type,
+)
 from ultracluster.compute._capacity_reservation import ICapacityReservation
 from ultracluster.compute._images import image_id
 from ultracluster.compute._instance_settings import Access, RootVolume
@@ -30,9 +39,10 @@ from ultracluster.compute._launch_template_fields import (
     reservation,
     tag_specifications,
 )
-from ultracluster.network import check_same_vpc
+from ultracluster.compute._template_checks import SERVICE, check_groups, check_service
 from ultracluster.planning import type_errors
 from ultracluster.planning.capacity import (
+    PLACEMENT,
     Capacity,
     Image,
     NamedGroup,
@@ -44,12 +54,14 @@ from ultracluster.planning.capacity import (
     placement,
     purchase,
 )
+from ultracluster.rules import Message, error, warning
 from ultracluster.security import check_same_region
 
 _L1 = ec2.CfnLaunchTemplate
 _LAUNCHED = ("instance", "volume", "network-interface")
-#: Id of the warning about a type that this release does not know.
-DECLARED_TYPE = "ultracluster:declared-type"
+_DECLARED = warning("declared-type", "A type is declared in the file, so its facts cannot be checked.")
+_LAYOUT = error("layout", "The instance type must have the network interfaces of the layout.")
+_CAPACITY = error("capacity-service", "PCS and EKS must be able to launch nodes with the capacity.")
 
 
 @jsii.implements(ec2.ILaunchTemplate, ec2.IConnectable, iam.IGrantable, cdk.ITaggableV2)
@@ -114,7 +126,7 @@ class NodeGroupTemplate(cdk.Resource):
             "root_volume": root_volume,
             "access": access,
         }
-        Errors(type_errors(NodeGroupTemplate.__init__, plain)).check(self.node.path)
+        Errors(type_errors(NodeGroupTemplate.__init__, plain)).check(self)
         groups = as_list(security_groups)
         root = root_volume or RootVolume()
         errors = Errors()
@@ -125,27 +137,29 @@ class NodeGroupTemplate(cdk.Resource):
         self._access = access or Access()
         self.image = errors.take(lambda: read_image(self, image), None)
         self.capacity: Capacity = errors.take(lambda: read_capacity(capacity), read_capacity(None))
-        record = errors.take(lambda: read_instance_type(instance_type), None)
-        errors.messages += self._problems(groups, root)
+        record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
+        errors.messages += check_groups(groups, subnet)
+        errors.messages += check_service(service, subnet, self._access.instance_profile)
+        errors.messages += check_same_region(self, {"root_volume.key": root.key, "subnet": subnet})
         if record is None:
-            errors.check(self.node.path)
+            errors.check(self)
         assert record is not None
         self.instance_type = record
         if service != "hyperpod":
-            errors.messages += check_sold(record, self.capacity)
+            errors.messages += map(PURCHASE, check_sold(record, self.capacity))
         if self.image is not None:
-            errors.messages += check_image(self.image, record)
+            errors.messages += map(IMAGE, check_image(self.image, record))
         #: The network interfaces of one node.
-        self.interfaces: tuple[Interface, ...] = errors.take(lambda: _interfaces(record, layout), ())
+        self.interfaces: tuple[Interface, ...] = errors.take(lambda: _interfaces(record, layout), (), _LAYOUT)
         #: Settings of the service that launches, and of the template, for the capacity.
-        self.purchase = errors.take(lambda: purchase(self.capacity, service), Purchase())
+        self.purchase = errors.take(lambda: purchase(self.capacity, service), Purchase(), _CAPACITY)
         requested = _requested(placement_group)
         #: Strategy of the placement group that is created, or name of the existing one, or None.
-        self.placed = errors.take(lambda: placement(requested, record=record, capacity=self.capacity), None)
-        errors.check(self.node.path)
+        self.placed = errors.take(lambda: placement(requested, record=record, capacity=self.capacity), None, PLACEMENT)
+        errors.check(self)
         if record.declared:
             cdk.Validations.of(self).add_warning(
-                DECLARED_TYPE, f"{record.name} was declared, so nothing of it was checked against EC2"
+                _DECLARED.warning_id, f"{record.name} was declared, so nothing of it was checked against EC2"
             )
 
         #: The placement group of the nodes, created or existing, or None.
@@ -214,22 +228,13 @@ class NodeGroupTemplate(cdk.Resource):
         """Tags of the template, and of the instances, volumes and network interfaces that it launches."""
         return self._tags
 
-    def _problems(self, groups: Sequence[ec2.ISecurityGroup], root: RootVolume) -> list[str]:
+    def problems(self, service: Service, *required: str) -> list[Message]:
+        """Return what is wrong with the template for a service, which requires some of its fields."""
         problems = []
-        if not groups:
-            problems.append("security_groups must hold at least one group, got none")
-        if self.service == "eks-managed" and self.subnet is not None:
-            problems.append(
-                "subnet must be left out: an EKS managed node group has subnets of its own, and refuses a template "
-                "with one"
-            )
-        if self._access.instance_profile is not None and self.service != "self-managed":
-            problems.append("instance_profile must be left out: the service that launches sets it itself")
-        if self.service == "hyperpod":
-            problems.append("HyperPod takes no launch template; see planning.capacity for its settings")
-        indexed = {f"security_groups[{index}]": group for index, group in enumerate(groups)}
-        problems += check_same_vpc({**({} if self.subnet is None else {"subnet": self.subnet}), **indexed})
-        return problems + check_same_region(self, {"root_volume.key": root.key, "subnet": self.subnet})
+        if self.service != service:
+            problems.append(SERVICE(f"the template must be for {service}, got {self.service}"))
+        lacking = [field for field in required if getattr(self, field) is None]
+        return problems + [SERVICE(f"the template has no {field}, and {service} requires one") for field in lacking]
 
     def _place(
         self, placed: PlacementOption, given: ec2.IPlacementGroup | PlacementOption

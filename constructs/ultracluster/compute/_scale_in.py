@@ -7,7 +7,7 @@ from constructs import Construct
 
 from ultracluster.compute._arguments import Errors
 from ultracluster.planning import type_errors
-from ultracluster.planning.capacity import Block
+from ultracluster.planning.capacity import Block, check_end
 
 #: Lead time before EC2 terminates the instances, in which pods and jobs can leave.
 LEAD = timedelta(hours=1)
@@ -41,12 +41,13 @@ class ScaleInBeforeEnd(Construct):
     ) -> None:
         super().__init__(scope, id)
         plain = {"auto_scaling_group_name": auto_scaling_group_name, "capacity": capacity, "lead": lead}
-        Errors(type_errors(ScaleInBeforeEnd.__init__, plain)).check(self.node.path)
+        Errors(type_errors(ScaleInBeforeEnd.__init__, plain)).check(self)
+        errors = Errors(check_end(capacity))
         if lead < timedelta(0):
-            raise ValueError(f"{self.node.path}: lead cannot be negative, got {lead}")
+            errors.messages.append(f"lead cannot be negative, got {lead}")
+        errors.check(self)
         end = capacity.terminates_at
-        if end is None:
-            raise ValueError(f"{self.node.path}: capacity must have an end: {type(capacity).__name__}(ends=...)")
+        assert end is not None
         self.resource = autoscaling.CfnScheduledAction(
             self,
             "Resource",

@@ -7,6 +7,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.rules import TOKEN, Refusal
+
 
 class ScriptAssetGrants:
     """Grants of a script.
@@ -39,9 +41,7 @@ class ScriptAsset(Construct):
     def __init__(self, scope: Construct, id: str, *, text: str) -> None:
         super().__init__(scope, id)
         if cdk.Token.is_unresolved(text):
-            raise ValueError(
-                f"{self.node.path}: text must be known at synthesis, got a token; pass such values as arguments"
-            )
+            raise Refusal(self, TOKEN("text must be known at synthesis, got a token; pass such values as arguments"))
         #: Checksum of the script, 64 hexadecimal digits.
         self.sha256 = hashlib.sha256(text.encode()).hexdigest()
         stage = cdk.Stage.of(self)

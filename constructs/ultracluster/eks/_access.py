@@ -9,12 +9,15 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import eks as facts
+from ultracluster.rules import ARGUMENT, Message, error
 from ultracluster.security import shown
 
+_ANYWHERE = error("eks-public-access", "An API server is public for wide ranges only where that is intended.")
+_RANGES = error("eks-public-access-limit", "EKS takes a limited number of ranges of public access.")
 _PRINCIPAL = re.compile(r"arn:[a-z-]+:iam::\d{12}:(role|user)/\S+")
 
 
-def public_access_problems(cidrs: Sequence[str], *, anywhere: bool) -> list[str]:
+def public_access_problems(cidrs: Sequence[str], *, anywhere: bool) -> list[Message]:
     """Return what is wrong with ranges of public access, as far as it is known at synthesis."""
     if cdk.Token.is_unresolved(list(cidrs)):
         return []
@@ -25,14 +28,14 @@ def public_access_problems(cidrs: Sequence[str], *, anywhere: bool) -> list[str]
         try:
             problem = facts.check_public_range(IPv4Network(cidr))
         except ValueError:
-            problems.append(f"public_access_cidrs must hold IPv4 ranges such as 203.0.113.0/24, got {cidr!r}")
+            problems.append(ARGUMENT(f"public_access_cidrs must hold IPv4 ranges such as 203.0.113.0/24, got {cidr!r}"))
             continue
         if problem is not None and not anywhere:
-            problems.append(
-                f"public_access_cidrs: {problem}; narrow the range, or pass allow_public_access_from_anywhere=True"
-            )
+            remedy = "narrow the range, or pass allow_public_access_from_anywhere=True"
+            problems.append(_ANYWHERE(f"public_access_cidrs: {problem}; {remedy}"))
     if len(cidrs) > facts.PUBLIC_RANGES:
-        problems.append(f"public_access_cidrs must hold at most {facts.PUBLIC_RANGES} ranges, got {len(cidrs)}")
+        message = f"public_access_cidrs must hold at most {facts.PUBLIC_RANGES} ranges, got {len(cidrs)}"
+        problems.append(_RANGES(message))
     return problems
 
 

@@ -8,6 +8,8 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.rules import Refusal
+
 POD_IDENTITY = iam.ServicePrincipal("pods.eks.amazonaws.com")
 
 
@@ -45,7 +47,7 @@ class EksAddOn(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         if (service_account is None) != (role is None):
-            raise ValueError(f"{self.node.path}: service_account and role must be given together, got only one")
+            raise Refusal(self, "service_account and role must be given together, got only one")
         associations = None
         if service_account is not None and role is not None:
             associations = [

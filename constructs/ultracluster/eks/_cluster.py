@@ -15,6 +15,7 @@ from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.eks._access import admin_problems, public_access_problems
 from ultracluster.eks._cluster_base import EksClusterBase
 from ultracluster.eks._interfaces import IEksCluster
+from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import add_managed_policy
 
 _L1 = eks.CfnCluster
@@ -26,6 +27,9 @@ _KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encryp
 _WEIGHTS = {"nvidia.com/gpu": 10, "cpu": 1, "memory": 1}
 
 _VERSION = re.compile(r"\d\.\d{1,3}", re.ASCII)
+SECOND_ZONE = error("kubernetes-second-zone", "EKS needs subnets in two zones of the region.")
+_NEW_VERSION = warning("kubernetes-version", "EKS runs some versions of Kubernetes only, until a date.")
+_NEW_TIER = warning("kubernetes-scaling-tier", "EKS has some tiers of the control plane only.")
 
 
 class EksCluster(EksClusterBase):
@@ -106,19 +110,19 @@ class EksCluster(EksClusterBase):
         service_cidr: str = facts.SERVICE_CIDR,
     ) -> None:
         super().__init__(scope, id)
-        problems = facts.check_version(version) if not _VERSION.fullmatch(version) else []
+        problems: list[str] = facts.check_version(version) if not _VERSION.fullmatch(version) else []
         if len(subnets) < 2:
-            problems.append(f"subnets must hold at least two, in different zones, got {len(subnets)}")
+            problems.append(SECOND_ZONE(f"subnets must hold at least two, in different zones, got {len(subnets)}"))
         problems += public_access_problems(public_access_cidrs, anywhere=allow_public_access_from_anywhere)
         problems += admin_problems(admins)
         if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
         # EKS gets versions and tiers before this library knows them.
         for message in facts.check_version(version):
-            cdk.Validations.of(self).add_warning("ultracluster:kubernetes-version", message)
+            cdk.Validations.of(self).add_warning(_NEW_VERSION.warning_id, message)
         if scaling_tier not in facts.SCALING_TIERS:
             message = f"scaling_tier must be one of {', '.join(facts.SCALING_TIERS)}, got {scaling_tier!r}"
-            cdk.Validations.of(self).add_warning("ultracluster:kubernetes-scaling-tier", message)
+            cdk.Validations.of(self).add_warning(_NEW_TIER.warning_id, message)
         #: Version of Kubernetes.
         self.version = version
         #: Range of its Services.

@@ -13,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from ultracluster.eks._add_on import pod_role
+from ultracluster.rules import TOKEN, Refusal
 from ultracluster.security import acknowledge_wildcards
 
 #: Namespace and service account of its chart.
@@ -64,9 +65,8 @@ class EksKarpenter(cdk.Resource):
     def __init__(self, scope: Construct, id: str, *, cluster: eks.ICluster, name: str, node_role: iam.IRole) -> None:
         super().__init__(scope, id)
         if cdk.Token.is_unresolved(name):
-            raise ValueError(
-                f"{self.node.path}: name must be known at synthesis, got a token: it is part of the key of a tag"
-            )
+            message = "name must be known at synthesis, got a token: it is part of the key of a tag"
+            raise Refusal(self, TOKEN(message))
         #: Role of the nodes that it launches.
         self.node_role = node_role
         #: Queue of interruptions.

@@ -13,7 +13,7 @@ from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
 from ultracluster.eks._add_on import pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
 from ultracluster.eks._boot import kubernetes_boot, newest_node_image, node_labels, node_taints
-from ultracluster.eks._cluster import EksCluster
+from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._node_role import EksNodeRole
@@ -24,6 +24,7 @@ from ultracluster.network import Network
 from ultracluster.observability import Observability
 from ultracluster.orchestration import Output, acknowledge_accepted, add_warnings, capacity_notices, child_scope
 from ultracluster.planning.capacity import InterruptibleReservation, waits
+from ultracluster.rules import Refusal, registered
 from ultracluster.storage import Storage
 
 # CoreDNS has the tenth address of the range of Services:
@@ -50,8 +51,9 @@ class KubernetesCluster(Construct):
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id)
         if problems := file_problems(cluster):
-            raise ValueError(
-                "\n".join(f"{self.node.path}: {field_name(error.path)}: {error.message}" for error in problems)
+            rules = {rule.id: rule for rule in registered()}
+            raise Refusal(
+                self, [rules[problem.rule](f"{field_name(problem.path)}: {problem.message}") for problem in problems]
             )
         self._cluster, self._network, self._storage = cluster, network, storage
         self._existing = cluster.kubernetes.existing is not None
@@ -185,10 +187,8 @@ class KubernetesCluster(Construct):
             cluster.second_zone if cluster.second_zone in subnets else min(subnets, default=cluster.second_zone)
         )
         if zone not in subnets:
-            raise ValueError(
-                f"{self.node.path}: EKS requires subnets in two zones, and the network has one in {cluster.zone} only: "
-                f"Network(zone_subnets={{'{zone}': subnet}})"
-            )
+            message = f"EKS requires subnets in two zones, and the network has one in {cluster.zone} only"
+            raise Refusal(self, SECOND_ZONE(f"{message}: Network(zone_subnets={{'{zone}': subnet}})"))
         return subnets[zone]
 
     def _access(self) -> ClusterAccess:

@@ -14,6 +14,7 @@ from ultracluster.eks._grants import EksNodeGroupGrants
 from ultracluster.eks._interfaces import IEksNodeGroup
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning.capacity import Block, OnDemand, Spot, check_count, waits
+from ultracluster.rules import Refusal
 
 _L1 = eks.CfnNodegroup
 _EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
@@ -103,9 +104,8 @@ class EksNodeGroup(_EksNodeGroupBase):
         taints: Sequence[Taint] = (),
     ) -> None:
         super().__init__(scope, id)
-        problems = check_nodes(template, count, "eks-managed")
-        if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+        if problems := [*template.problems("eks-managed"), *check_count(template.capacity, count)]:
+            raise Refusal(self, problems)
         #: Launch template.
         self.template = template
         self.name = name
@@ -144,14 +144,6 @@ class EksNodeGroup(_EksNodeGroupBase):
             taints=[_L1.TaintProperty(key=taint.key, effect=_EFFECTS[taint.effect]) for taint in taints] or None,
         )
         self.node_group_arn = self.resource.attr_arn
-
-
-def check_nodes(template: NodeGroupTemplate, count: int, service: str) -> list[str]:
-    """Return what is wrong with a group of nodes."""
-    problems = []
-    if template.service != service:
-        problems.append(f"the template must be for {service}, got {template.service}")
-    return problems + check_count(template.capacity, count)
 
 
 def _repair(*, gpus: bool) -> eks.CfnNodegroup.NodeRepairConfigProperty:

@@ -5,8 +5,10 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.compute import NodeGroupTemplate, auto_scaling_group
-from ultracluster.eks._node_group import KUBELET_PORT, check_nodes
+from ultracluster.eks._node_group import KUBELET_PORT
 from ultracluster.orchestration import NodeResource
+from ultracluster.planning.capacity import check_count
+from ultracluster.rules import TOKEN, Refusal
 
 
 class EksSelfManagedNodeGroup(NodeResource):
@@ -42,13 +44,13 @@ class EksSelfManagedNodeGroup(NodeResource):
         count: int,
     ) -> None:
         super().__init__(scope, id)
-        problems = check_nodes(template, count, "self-managed")
-        if template.image is None:
-            problems.append("the template must have an image: EKS chooses none for self-managed nodes")
+        # EKS chooses no image for self-managed nodes.
+        problems: list[str] = [*template.problems("self-managed", "image"), *check_count(template.capacity, count)]
         if cdk.Token.is_unresolved(cluster_name):
-            problems.append("cluster_name must be known at synthesis, got a token: it is part of the key of a tag")
+            message = "cluster_name must be known at synthesis, got a token: it is part of the key of a tag"
+            problems.append(TOKEN(message))
         if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
         #: Launch template.
         self.template = template
         #: Name of the group.

@@ -7,7 +7,9 @@ from ultracluster.kubernetes._bad_versions import bad_version
 from ultracluster.kubernetes._charts import CHARTS
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import HEALTH, Platform
+from ultracluster.kubernetes._release import CHART
 from ultracluster.kubernetes._teams import shares
+from ultracluster.rules import Refusal, error
 
 # https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html and device-management-efa.html (read
 # 2026-11-20). resource.k8s.io/v1 is served from 1.34 on: https://kubernetes.io/docs/reference/using-api/deprecation-guide
@@ -16,7 +18,9 @@ _DRA_FROM = 34
 # A pod has its own root, so /home is free; these are not.
 _TAKEN_PATHS = ("/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/lib", "/tmp", "/var")
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+", re.ASCII)
-
+_PLATFORM = error(
+    "kubernetes-platform", "Devices, schedulers, teams and volumes of one cluster must be possible together."
+)
 
 #: What is wrong: the attributes and names of a `Platform` down to it, and a sentence.
 Found = tuple[tuple[str, ...], str]
@@ -36,8 +40,9 @@ def check_platform(platform: Platform) -> None:
     Raises:
         ValueError: If the platform is not valid, with all errors.
     """
-    if problems := [problem for _, problem in platform_problems(platform)]:
-        raise ValueError(f"platform of {platform.cluster[:70]}: {'; '.join(problems)}")
+    if problems := platform_problems(platform):
+        messages = [(CHART if where[0] == "versions" else _PLATFORM)(problem) for where, problem in problems]
+        raise Refusal(f"platform of {platform.cluster[:70]}", messages)
 
 
 def _versions(platform: Platform) -> Iterator[tuple[str, str]]:
@@ -82,8 +87,8 @@ def _shares(platform: Platform) -> Iterator[Found]:
     for group in platform.nodes:
         try:
             shares(platform.teams, group)
-        except ValueError as problem:
-            yield ("teams",), str(problem)
+        except Refusal as refusal:
+            yield from ((("teams",), problem) for problem in refusal.messages)
 
 
 def _efa(platform: Platform) -> Iterator[Found]:

@@ -1,12 +1,12 @@
 """Platform of a cluster file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from ultracluster.boot import Mountpoint, Volume, openzfs_volume
+from ultracluster.boot import Mountpoint, Volume, check_label, openzfs_volume
 from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
 from ultracluster.kubernetes._checks import platform_problems
-from ultracluster.kubernetes._names import check_label, check_namespace
+from ultracluster.kubernetes._names import check_namespace
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import KarpenterNodes, Platform
 from ultracluster.kubernetes._teams import Team
@@ -65,9 +65,12 @@ def platform_of(
 
 
 def file_problems(cluster: ClusterFile) -> list[Problem]:
-    """Return the errors of a cluster file's platform, for `clusterfile.load(..., further=)`."""
-    if cluster.orchestrator != "kubernetes":
-        return []
+    """Return the errors of a cluster file's platform, if it has one, for `clusterfile.load(..., further=)`."""
+    check = _CHECKS.get(cluster.orchestrator)
+    return [] if check is None else check(cluster)
+
+
+def _platform_problems(cluster: ClusterFile) -> list[Problem]:
     groups = {group.name: group.section for group in cluster.node_groups}
     names = [
         KUBERNETES_NAME(path, problem, at_key=True)
@@ -84,6 +87,10 @@ def file_problems(cluster: ClusterFile) -> list[Problem]:
         )
         for where, problem in platform_problems(platform_of(cluster))
     ]
+
+
+#: Checks by orchestrator; Slurm has no platform.
+_CHECKS: Mapping[str, Callable[[ClusterFile], list[Problem]]] = {"kubernetes": _platform_problems}
 
 
 def _path(where: tuple[str, ...], sections: Mapping[str, str]) -> Path:

@@ -10,7 +10,6 @@ _RBAC = "rbac.authorization.k8s.io"
 
 def health_access() -> list[Object]:
     """Return the service account, with exactly the verbs of a cordon."""
-    subject = [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HEALTH}]
     # Not narrower: RBAC knows nodes by name only, and the nodes come and go.
     cordon = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
     pods = {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}
@@ -18,20 +17,12 @@ def health_access() -> list[Object]:
     return [
         make("v1", "ServiceAccount", ACCOUNT, namespace=HEALTH, automountServiceAccountToken=False),
         make(api, "ClusterRole", "node-health-cordon", rules=[cordon]),
-        make(
-            api,
-            "ClusterRoleBinding",
-            "node-health-cordon",
-            roleRef={"apiGroup": _RBAC, "kind": "ClusterRole", "name": "node-health-cordon"},
-            subjects=subject,
-        ),
+        make(api, "ClusterRoleBinding", "node-health-cordon", **_bound("ClusterRole", "node-health-cordon")),
         make(api, "Role", ACCOUNT, namespace=HEALTH, rules=[pods]),
-        make(
-            api,
-            "RoleBinding",
-            ACCOUNT,
-            namespace=HEALTH,
-            roleRef={"apiGroup": _RBAC, "kind": "Role", "name": ACCOUNT},
-            subjects=subject,
-        ),
+        make(api, "RoleBinding", ACCOUNT, namespace=HEALTH, **_bound("Role", ACCOUNT)),
     ]
+
+
+def _bound(kind: str, role: str) -> Object:
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HEALTH}
+    return {"roleRef": {"apiGroup": _RBAC, "kind": kind, "name": role}, "subjects": [subject]}

@@ -39,9 +39,8 @@ def kueue_release(platform: Platform) -> HelmRelease:
 
 def kueue_objects(platform: Platform) -> list[Object]:
     """Return the topologies, a flavor for each group, the cohort, and each team's queues."""
-    topologies = {name: _topology(name, levels) for name, levels in map(topology_levels, platform.nodes) if levels}
     return [
-        *topologies.values(),
+        *topologies(platform, _API),
         *(_flavor(group) for group in platform.nodes),
         make(_API, "Cohort", platform.cluster, spec=_shared(platform)),
         *(_cluster_queue(platform, team) for team in platform.tenants),
@@ -78,8 +77,13 @@ def topology_levels(group: PlatformNodes) -> tuple[str, list[str]]:
     return f"network-{layers}", [f"{_LAYER}{index + 1}" for index in range(layers)] + [_HOSTNAME]
 
 
-def _topology(name: str, levels: list[str]) -> Object:
-    return make(_API, "Topology", name, spec={"levels": [{"nodeLabel": level} for level in levels]})
+def topologies(platform: Platform, api: str) -> list[Object]:
+    """Return the topologies of a platform, of Kueue or of KAI Scheduler."""
+    named = {name: levels for name, levels in map(topology_levels, platform.nodes) if levels}
+    return [
+        make(api, "Topology", name, spec={"levels": [{"nodeLabel": level} for level in levels]})
+        for name, levels in named.items()
+    ]
 
 
 def _flavor(group: PlatformNodes) -> Object:

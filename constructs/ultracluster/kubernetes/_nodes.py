@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from ultracluster.boot import GPU_TAINT, Taint
+from ultracluster.boot import GPU_TAINT, Taint, check_label
 from ultracluster.catalogue.ec2 import InstanceType, Layout, UltraServer
 from ultracluster.catalogue.schedulers import NodeOs
-from ultracluster.kubernetes._names import check_label
 from ultracluster.planning.capacity import Capacity, OnDemand
+from ultracluster.rules import Refusal
 
 #: Device of the large volume: Bottlerocket itself is on another one.
 # https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html and https://bottlerocket.dev (read 2026-11-21)
@@ -57,13 +57,13 @@ class PlatformNodes:
 
     def __post_init__(self) -> None:
         """Validate the group."""
-        problems = check_label("name", self.name)
+        problems: list[str] = [*check_label("name", self.name)]
         if self.count < 1:
             problems.append(f"count is at least 1, got {self.count}")
         if not 0 <= self.spare < max(1, self.count):
             problems.append(f"spare is at least 0 and less than count, got {self.spare} of {self.count}")
         if problems:
-            raise ValueError(f"node group {self.name[:70]}: {'; '.join(problems)}")
+            raise Refusal(f"node group {self.name[:70]}", problems)
 
     @property
     def labels(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Volcano and KAI Scheduler, which replace Kueue and schedule the pods of a gang themselves."""
 
 from ultracluster.kubernetes._charts import release
-from ultracluster.kubernetes._kueue import topology_levels
+from ultracluster.kubernetes._kueue import topologies
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import Platform
 from ultracluster.kubernetes._release import HelmRelease
@@ -53,16 +53,9 @@ def kai_release(platform: Platform) -> HelmRelease:
 def kai_objects(platform: Platform) -> list[Object]:
     """Return the topologies, and a queue for each team below a common one. Only GPUs have quotas."""
     api = "scheduling.run.ai/v2"
-    topologies = {
-        name: make(
-            "kai.scheduler/v1alpha1", "Topology", name, spec={"levels": [{"nodeLabel": level} for level in levels]}
-        )
-        for name, levels in map(topology_levels, platform.nodes)
-        if levels
-    }
     total = sum(group.working * group.instance_type.gpus for group in platform.nodes)
     return [
-        *topologies.values(),
+        *topologies(platform, "kai.scheduler/v1alpha1"),
         make(api, "Queue", _KAI_ROOT, spec={"resources": _kai_resources(total, total)}),
         *(make(api, "Queue", team.name, spec=_kai_queue(platform, team)) for team in platform.tenants),
     ]

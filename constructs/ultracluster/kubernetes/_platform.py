@@ -7,6 +7,7 @@ from typing import Literal
 from ultracluster.boot import Volume
 from ultracluster.kubernetes._nodes import EfaWay, PlatformNodes
 from ultracluster.kubernetes._teams import Team
+from ultracluster.rules import Refusal
 
 #: The namespace of the checks of the nodes: who may submit there may cordon nodes.
 HEALTH = "node-health"
@@ -74,7 +75,8 @@ class Platform:
         """
         result = next((group for group in self.nodes if group.name == name), None)
         if result is None:
-            raise ValueError(f"there is no node group {name!r}; there are {', '.join(g.name for g in self.nodes)}")
+            known = ", ".join(group.name for group in self.nodes)
+            raise Refusal("", f"there is no node group {name!r}; there are {known}")
         return result
 
 

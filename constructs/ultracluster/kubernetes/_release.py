@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ultracluster.kubernetes._names import check_label
+from ultracluster.boot import check_label
+from ultracluster.rules import Refusal, error
 
 # SemVer, with the "v" that some charts write. https://semver.org (read 2026-11-21)
 _VERSION = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
+CHART = error("kubernetes-chart", "A Helm release that does not exist, or a version that does not serve these nodes.")
 _LONGEST_RELEASE_NAME = 53  # https://helm.sh/docs/topics/charts (read 2026-11-21)
 
 
@@ -38,18 +40,16 @@ class HelmRelease:
 
     def __post_init__(self) -> None:
         """Validate the release."""
-        problems = check_label("name", self.name, _LONGEST_RELEASE_NAME) + check_label("namespace", self.namespace)
+        problems = [*check_label("name", self.name, _LONGEST_RELEASE_NAME), *check_label("namespace", self.namespace)]
         if not _VERSION.fullmatch(self.version):
-            problems.append(
-                f"version is the exact version of the chart, such as 1.2.3, got {self.version!r}: without one, the "
-                "same file gives another cluster tomorrow"
-            )
+            message = f"version is the exact version of the chart, such as 1.2.3, got {self.version!r}"
+            problems.append(CHART(f"{message}: without one, the same file gives another cluster tomorrow"))
         if self.chart.startswith("oci://") == (self.repository is not None):
-            problems.append("chart is an oci:// address, or has an https:// repository, and not both")
+            problems.append(CHART("chart is an oci:// address, or has an https:// repository, and not both"))
         if self.repository is not None and not self.repository.startswith("https://"):
-            problems.append(f"repository starts with https://, got {self.repository!r}")
+            problems.append(CHART(f"repository starts with https://, got {self.repository!r}"))
         if problems:
-            raise ValueError(f"chart {self.name[:70]}: {'; '.join(problems)}")
+            raise Refusal(f"chart {self.name[:70]}", problems)
 
     def command(self, values_file: str) -> str:
         """Return the shell command that installs or upgrades it, with its values in a file."""
@@ -79,9 +79,8 @@ class Manifest:
     def __post_init__(self) -> None:
         """Validate that the version is fixed."""
         if not _VERSION.fullmatch(self.version) or f"/{self.version}/" not in self.url:
-            raise ValueError(
-                f"manifest {self.name}: the address must hold the version {self.version!r}, got {self.url}"
-            )
+            message = f"the address must hold the version {self.version!r}, got {self.url}"
+            raise Refusal(f"manifest {self.name}", CHART(message))
 
     @property
     def command(self) -> str:

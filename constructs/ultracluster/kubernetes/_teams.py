@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from ultracluster.kubernetes._names import check_namespace
 from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.rules import Refusal, error
+
+_SHARES = error("kubernetes-team-share", "Teams share the nodes that exist.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,10 +30,10 @@ class Team:
 
     def __post_init__(self) -> None:
         """Validate the team."""
-        problems = check_namespace("name", self.name)
+        problems: list[str] = [*check_namespace("name", self.name)]
         problems += [f"nodes of {group} is at least 0, got {n}" for group, n in (self.nodes or {}).items() if n < 0]
         if problems:
-            raise ValueError(f"team {self.name[:70]}: {'; '.join(problems)}")
+            raise Refusal(f"team {self.name[:70]}", problems)
 
 
 def shares(teams: Sequence[Team], group: PlatformNodes) -> dict[str, int]:
@@ -42,10 +45,9 @@ def shares(teams: Sequence[Team], group: PlatformNodes) -> dict[str, int]:
     stated = {team.name: team.nodes.get(group.name, 0) for team in teams if team.nodes is not None}
     left = group.working - sum(stated.values())
     if left < 0:
-        raise ValueError(
-            f"teams were promised {sum(stated.values())} nodes of {group.name}, which has {group.working} without its "
-            f"spare ones: {', '.join(f'{name} {n}' for name, n in stated.items() if n)}"
-        )
+        message = f"teams were promised {sum(stated.values())} nodes of {group.name}, which has {group.working} without"
+        promised = ", ".join(f"{name} {n}" for name, n in stated.items() if n)
+        raise Refusal("", _SHARES(f"{message} its spare ones: {promised}"))
     others = [team.name for team in teams if team.nodes is None]
     each, rest = divmod(left, len(others)) if others else (0, 0)
     equal = {name: each + (index < rest) for index, name in enumerate(others)}

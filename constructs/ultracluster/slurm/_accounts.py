@@ -8,6 +8,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES
+from ultracluster.rules import Refusal, error
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
@@ -17,6 +18,7 @@ from ultracluster.slurm._run_command import command_document
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
 _READ = ("ssm:DescribeDocument", "ssm:GetDocument")
 _RUN = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
+_SIZE = error("slurm-accounts-size", "One document of Systems Manager holds a limited number of accounts and users.")
 _WAIT_SECONDS = 1800
 
 
@@ -51,10 +53,8 @@ class SlurmAccounts(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         if len(script.encode()) > LONGEST_SCRIPT_BYTES:
-            raise ValueError(
-                f"{self.node.path}: script must have at most {LONGEST_SCRIPT_BYTES:,} bytes, Systems Manager's limit, "
-                f"got {len(script.encode()):,}; name fewer accounts and users"
-            )
+            message = f"script must have at most {LONGEST_SCRIPT_BYTES:,} bytes, Systems Manager's limit"
+            raise Refusal(self, _SIZE(f"{message}, got {len(script.encode()):,}; name fewer accounts and users"))
         document = command_document(
             self,
             "accounts",

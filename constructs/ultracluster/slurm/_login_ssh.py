@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster.rules import Refusal
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoginSsh:
@@ -29,7 +31,7 @@ class LoginSsh:
     def __post_init__(self) -> None:
         """Check the sources."""
         if not self.sources:
-            raise ValueError("sources must hold at least one CIDR range, got none")
+            raise Refusal("", "sources must hold at least one CIDR range, got none")
 
     def security_group(self, scope: Construct, id: str) -> ec2.SecurityGroup:
         """Create the security group that allows SSH."""

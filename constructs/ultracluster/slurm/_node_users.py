@@ -8,6 +8,9 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import User, users_path
+from ultracluster.rules import Refusal, error
+
+_TWICE = error("node-users", "Files belong to numbers: two users with one name or number share their files.")
 
 
 class NodeUsers(Construct):
@@ -27,7 +30,7 @@ class NodeUsers(Construct):
         super().__init__(scope, id)
         for field, values in (("name", [user.name for user in users]), ("uid", [user.uid for user in users])):
             if len(set(values)) < len(values):
-                raise ValueError(f"{self.node.path}: every user must have a {field} of their own, got {values}")
+                raise Refusal(self, _TWICE(f"every user must have a {field} of their own, got {values}"))
         self._path = users_path(cluster)
         for user in users:
             ssm.CfnParameter(

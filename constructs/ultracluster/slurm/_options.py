@@ -6,8 +6,13 @@ from types import MappingProxyType
 
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
+from ultracluster.rules import Message, error
 from ultracluster.slurm._settings import setting_problems
 
+_METRICS = error("slurm-metrics", "PCS serves metrics of newer versions only, and sets what they need.")
+_REST_API = error("slurm-rest-api", "PCS has the REST API of newer versions only.")
+_ACCOUNTING = error("slurm-accounting", "Accounts, QoS and billing need the accounting database.")
+_PURGE = error("slurm-purge-time", "PCS keeps accounting records for whole days.")
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -41,7 +46,7 @@ class SlurmOptions:
         """Settings of slurm.conf, those that expose metrics included."""
         return {**self.settings, **(METRICS_SETTINGS if self.metrics else {})}
 
-    def problems(self, version: str) -> list[str]:
+    def problems(self, version: str) -> list[Message]:
         """Return what PCS does not accept with a version of Slurm."""
         problems = [
             *setting_problems("cluster", self.all_settings, version),
@@ -49,15 +54,14 @@ class SlurmOptions:
             *setting_problems("cgroup", self.cgroup_settings, version),
         ]
         if self.metrics and version < METRICS_SINCE:
-            problems.append(f"metrics need Slurm {METRICS_SINCE}, got {version}")
+            problems.append(_METRICS(f"metrics need Slurm {METRICS_SINCE}, got {version}"))
         if self.rest_api and version < pcs.REST_API_SINCE:
-            problems.append(f"the REST API needs Slurm {pcs.REST_API_SINCE}, got {version}")
+            problems.append(_REST_API(f"the REST API needs Slurm {pcs.REST_API_SINCE}, got {version}"))
         if self.accounting_purge_days is not None and not self.accounting:
-            problems.append("accounting_purge_days needs accounting")
+            problems.append(_ACCOUNTING("accounting_purge_days needs accounting"))
         if self.accounting_purge_days is not None and not 1 <= self.accounting_purge_days <= pcs.LONGEST_PURGE_DAYS:
-            problems.append(
-                f"accounting_purge_days must be 1 to {pcs.LONGEST_PURGE_DAYS:,}, got {self.accounting_purge_days}"
-            )
+            message = f"must be 1 to {pcs.LONGEST_PURGE_DAYS:,}, got {self.accounting_purge_days}"
+            problems.append(_PURGE(f"accounting_purge_days {message}"))
         if self.slurmdbd_settings and not self.accounting:
-            problems.append("slurmdbd_settings need accounting")
+            problems.append(_ACCOUNTING("slurmdbd_settings need accounting"))
         return problems

@@ -11,11 +11,12 @@ from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.orchestration import NodeResource
+from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import NodeRole
 from ultracluster.slurm._grants import PcsClusterGrants
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._options import SlurmOptions
-from ultracluster.slurm._settings import custom_settings
+from ultracluster.slurm._settings import NAME, custom_settings
 
 # PCS accepts instances by the path of their role, or by a role name that begins with AWSPCS. See
 # https://docs.aws.amazon.com/pcs/latest/userguide/security-instance-profiles.html (read 2026-11-20).
@@ -25,6 +26,11 @@ _JOIN = {
     "to PCS instance profiles: an instance registers before it knows its node group"
 }
 
+_LIMIT = error(
+    "slurm-controller-limit", "A Slurm controller manages a limited number of instances, and its size cannot change."
+)
+_NEW_VERSION = warning("slurm-version", "PCS runs some versions of Slurm only, until a date.")
+_NEW_SIZE = warning("slurm-size", "PCS has some sizes of controllers only.")
 #: Port of slurmctld. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMCTLD_PORT = 6817
 
@@ -130,22 +136,22 @@ class PcsCluster(_PcsClusterBase):
         super().__init__(scope, id)
         options = options or SlurmOptions()
         problems = [
-            *pcs.check_cluster_name(name),
+            *map(NAME, pcs.check_cluster_name(name)),
             *(pcs.check_slurm_version(slurm_version) if not _VERSION.fullmatch(slurm_version) else ()),
-            *pcs.check_nodes(max_instances, size),
+            *map(_LIMIT, pcs.check_nodes(max_instances, size)),
             *options.problems(slurm_version),
         ]
+        if instance_profile is not None and node_role is None:
+            problems.append("instance_profile needs node_role, the role that is in it")
         if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
         # PCS gets versions and sizes before this library knows them.
         for message in pcs.check_slurm_version(slurm_version):
-            cdk.Validations.of(self).add_warning("ultracluster:slurm-version", message)
+            cdk.Validations.of(self).add_warning(_NEW_VERSION.warning_id, message)
         if size is not None and size not in pcs.SIZES:
             message = f"the size must be one of {', '.join(pcs.SIZES)}, got {size!r}"
-            cdk.Validations.of(self).add_warning("ultracluster:slurm-size", message)
+            cdk.Validations.of(self).add_warning(_NEW_SIZE.warning_id, message)
         idle = scale_down_idle_time or cdk.Duration.minutes(10)
-        if instance_profile is not None and node_role is None:
-            raise ValueError(f"{self.node.path}: instance_profile needs node_role, the role that is in it")
         if node_role is None:
             created = NodeRole(self, "NodeRole", path=_ROLE_PATH, account_wide_actions=_JOIN)
             node_role, instance_profile = created, created.instance_profile

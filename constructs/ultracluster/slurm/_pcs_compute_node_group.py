@@ -11,13 +11,17 @@ from ultracluster.boot import BootScript
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.orchestration import NodeResource
-from ultracluster.planning.capacity import check_count, check_static_nodes, placement, static_nodes
+from ultracluster.planning.capacity import PLACEMENT, check_count, check_static_nodes, placement, static_nodes
 from ultracluster.planning.slurm import check_gres
+from ultracluster.rules import Refusal, error
 from ultracluster.slurm._grants import PcsNodeGroupGrants
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._node_scripts import NodeScripts
-from ultracluster.slurm._settings import custom_settings, setting_problems
+from ultracluster.slurm._settings import NAME, custom_settings, setting_problems
 
+_STATIC = error("min-nodes", "PCS powers nodes off for some capacities only.")
+_WHOLE = error("ultraserver-whole", "An UltraServer is bought whole: counts must be multiples of its instances.")
+_GRES = error("slurm-gres", "PCS and Slurm take some records of gres.conf only.")
 #: Port of slurmd. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMD_PORT = 6818
 
@@ -106,18 +110,14 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         if minimum is None:
             minimum = static_nodes(template.capacity, count)
         settings = dict(slurm_settings or {})
-        problems = [*pcs.check_node_group_name(name), *_check_counts(template, count, minimum)]
+        problems: list[str] = [*map(NAME, pcs.check_node_group_name(name)), *_check_counts(template, count, minimum)]
         problems += setting_problems("node-group", settings, cluster.slurm_version)
-        problems += check_gres(settings, gres, version=cluster.slurm_version)
+        problems += map(_GRES, check_gres(settings, gres, version=cluster.slurm_version))
         if features and "Features" in settings:
             problems.append("features are given twice: features and slurm_settings")
-        if template.service != "pcs":
-            problems.append(f"the template is for {template.service}; create it with service='pcs'")
-        for argument, value in (("subnet", template.subnet), ("image", template.image)):
-            if value is None:
-                problems.append(f"the template has no {argument}, and PCS requires one")
+        problems += template.problems("pcs", "subnet", "image")
         if problems or template.subnet is None or template.image is None:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
         setting = template.purchase.setting
         scripts = None if boot is None else NodeScripts.of(self, cluster)
         self.name = name
@@ -157,18 +157,19 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
 
 def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list[str]:
     if cdk.Token.is_unresolved(count) or not 0 <= minimum <= count or count < 1:
-        return [f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}"]
+        return [_STATIC(f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}")]
     if problems := check_static_nodes(template.capacity, minimum=minimum, count=count):
-        return [f"minimum {problem}" for problem in problems]
+        return [_STATIC(f"minimum {problem}") for problem in problems]
     sizes = sorted({server.instances for server in template.instance_type.ultraservers})
     capacity, held = template.capacity, template.capacity.max_instances
     try:
         placement(template.placed, record=template.instance_type, capacity=capacity, count=count)
-    except ValueError as error:
-        return [str(error)]
+    except ValueError as problem:
+        return [PLACEMENT(str(problem))]
     if sizes and count not in ([held] if held else sizes):
         whole = " or ".join(map(str, [held] if held else sizes))
-        return [f"count must be a whole UltraServer, {whole} instances of {template.instance_type.name}, got {count}"]
+        message = f"count must be a whole UltraServer, {whole} instances of {template.instance_type.name}, got {count}"
+        return [_WHOLE(message)]
     return check_count(capacity, count)
 
 

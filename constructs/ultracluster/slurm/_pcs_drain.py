@@ -12,7 +12,8 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.compute import CapacityNotices
-from ultracluster.planning.capacity import Block, CapacityBlock
+from ultracluster.planning.capacity import Block, CapacityBlock, check_end
+from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
@@ -62,12 +63,14 @@ class PcsDrain(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         capacity = node_group.template.capacity
-        if not isinstance(capacity, Block):
-            raise ValueError(f"{self.node.path}: {node_group.name} is in no Capacity Block, so it does not end")
-        if capacity.ends is None or capacity.terminates_at is None:
-            raise ValueError(f"{self.node.path}: capacity must have an end: {type(capacity).__name__}(ends=...)")
+        problems = check_end(capacity)
         if min(drain, notice) < timedelta(0):
-            raise ValueError(f"{self.node.path}: drain and notice must not be negative, got {drain} and {notice}")
+            problems.append(f"drain and notice must not be negative, got {drain} and {notice}")
+        if problems:
+            raise Refusal(self, problems)
+        assert isinstance(capacity, Block)
+        assert capacity.ends is not None
+        assert capacity.terminates_at is not None
         end = capacity.ends.astimezone(UTC)
         #: Time of the drain, in UTC.
         self.drains_at: datetime = capacity.terminates_at - drain

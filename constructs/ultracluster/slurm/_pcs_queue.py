@@ -8,9 +8,12 @@ from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.planning.slurm import QueueMember, check_shared_queue
+from ultracluster.rules import Refusal, error
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
-from ultracluster.slurm._settings import custom_settings, setting_problems
+from ultracluster.slurm._settings import NAME, custom_settings, setting_problems
+
+_NODES = error("slurm-queue-nodes", "A queue has nodes of sections that exist, and PCS one kind of node for each.")
 
 
 class PcsQueue(cdk.Resource):
@@ -42,13 +45,13 @@ class PcsQueue(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         settings = dict(sorted((slurm_settings or {}).items()))
-        problems = pcs.check_node_group_name(name)
+        problems: list[str] = [*map(NAME, pcs.check_node_group_name(name))]
         problems += setting_problems("queue", settings, cluster.slurm_version)
         if not node_groups:
             problems.append("node_groups must hold at least one group, got none")
-        problems += _check_ultraservers(node_groups)
+        problems += map(_NODES, _check_ultraservers(node_groups))
         if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
         self.resource = l1.CfnQueue(
             self,
             "Resource",

@@ -5,13 +5,17 @@ from typing import TypeVar
 
 from ultracluster.catalogue.schedulers import Place
 from ultracluster.planning.slurm import check_settings
+from ultracluster.rules import Message, error
 
 _T = TypeVar("_T")
+_SETTING = error("slurm-setting", "PCS refuses settings that it manages, and Slurm those that contradict.")
+NAME = error("pcs-name", "PCS takes some names of clusters, node groups and queues only.")
 
 
-def setting_problems(place: Place, settings: Mapping[str, str], version: str) -> list[str]:
+def setting_problems(place: Place, settings: Mapping[str, str], version: str) -> list[Message]:
     """Return what PCS does not accept of the settings of a place, each with its name."""
-    return [f"{name}: {error}" for name, error in check_settings(place, settings, version=version).items()]
+    problems = check_settings(place, settings, version=version)
+    return [_SETTING(f"{name}: {problem}") for name, problem in problems.items()]
 
 
 def custom_settings(kind: Callable[..., _T], values: Iterable[tuple[str, str]]) -> list[_T] | None:

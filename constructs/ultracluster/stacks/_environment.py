@@ -3,13 +3,16 @@
 import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.rules import Refusal, error
+
+_ENVIRONMENT = error("environment", "Account and region of the cluster file are those of its stacks.")
 
 
-def check_environment(path: str, cluster: ClusterFile, *, account: str | None, region: str | None) -> None:
+def check_environment(place: object, cluster: ClusterFile, *, account: str | None, region: str | None) -> None:
     """Check that account and region are those of a cluster file.
 
     Args:
-        path: Path of the construct, for the message.
+        place: The construct, or its path.
         cluster: Cluster file.
         account: Account of the stack or stage. Tokens and None are not checked.
         region: Region of the stack or stage. Tokens and None are not checked.
@@ -18,9 +21,9 @@ def check_environment(path: str, cluster: ClusterFile, *, account: str | None, r
         ValueError: If they differ.
     """
     problems = [
-        f"{path}: the cluster file has {name}: {expected}, and the stack or stage is in {actual}; make them agree"
+        _ENVIRONMENT(f"the cluster file has {name}: {expected}, and the stack or stage is in {actual}; make them agree")
         for name, expected, actual in (("region", cluster.region, region), ("account", cluster.account, account))
         if expected is not None and actual is not None and not cdk.Token.is_unresolved(actual) and actual != expected
     ]
     if problems:
-        raise ValueError("\n".join(problems))
+        raise Refusal(place, problems)

@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import Network
 from ultracluster.observability import Observability
+from ultracluster.rules import Refusal
 from ultracluster.stacks._environment import check_environment
 from ultracluster.stacks._orchestrators import create_orchestrator
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
@@ -42,10 +43,10 @@ class UltraCluster(Construct):
     ) -> None:
         super().__init__(scope, id)
         stack = cdk.Stack.of(self)
-        check_environment(self.node.path, cluster, account=stack.account, region=stack.region)
+        check_environment(self, cluster, account=stack.account, region=stack.region)
         problems = [*(network.problems(cluster) if network else []), *(storage.problems(cluster) if storage else [])]
         if problems:
-            raise ValueError("\n".join(f"{self.node.path}: {problem}" for problem in problems))
+            raise Refusal(self, problems)
         #: Network of the nodes.
         self.network = network or Network.from_cluster_file(Construct(self, "Network"), cluster)
         #: File systems and data bucket.

@@ -2,7 +2,6 @@
 
 from ultracluster.planning.s3 import Tier
 from ultracluster.storage._alarms import AlarmDefinition, Alarms
-from ultracluster.storage._data_repositories import LINK_WARNINGS
 from ultracluster.storage._interfaces import IBucketGrants, IDataBucket, ILustreFileSystem, ISharedFileSystem
 from ultracluster.storage._storage import Storage
 from ultracluster.storage.home._efs_home import EfsHome
@@ -11,7 +10,7 @@ from ultracluster.storage.home._s3_files_home import S3FilesHome
 from ultracluster.storage.lustre._base import access_times
 from ultracluster.storage.lustre._cold_data_release import ColdDataRelease
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
-from ultracluster.storage.lustre._file_system import EXISTING_LUSTRE, LustreFileSystem
+from ultracluster.storage.lustre._file_system import LustreFileSystem
 from ultracluster.storage.lustre._metrics import LustreMetrics
 from ultracluster.storage.s3._data_bucket import EXISTING_BUCKET, DataBucket
 from ultracluster.storage.s3._express_bucket import ExpressBucket, express_endpoint
@@ -19,8 +18,6 @@ from ultracluster.storage.s3._log_bucket import LogBucket
 
 __all__ = [
     "EXISTING_BUCKET",
-    "EXISTING_LUSTRE",
-    "LINK_WARNINGS",
     "AlarmDefinition",
     "Alarms",
     "ColdDataRelease",

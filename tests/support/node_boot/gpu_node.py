@@ -41,7 +41,7 @@ class GpuNode(Node):
         self.says("gpus", "\n".join(f"{name[3:]}, {line}" for name, line in lines.items()))
 
     def wait(self) -> None:
-        """Let the time pass for which the prolog takes the last result of the check."""
+        """Age the last result of the check, which the prolog takes for a while."""
         os.utime(self.root / "run/ultracluster/health/devices", (0, 0))
 
     def install(self, script: str) -> None:

@@ -2,6 +2,8 @@
 
 from importlib import resources
 
+from ultracluster.rules import Refusal
+
 
 def text(name: str) -> str:
     """Return the text of a script.
@@ -14,5 +16,5 @@ def text(name: str) -> str:
     """
     known = sorted(entry.name for entry in resources.files(__name__).iterdir() if entry.name.endswith(".sh"))
     if name not in known:
-        raise ValueError(f"there is no script {name!r}; the known ones: {', '.join(known)}")
+        raise Refusal("", f"there is no script {name!r}; the known ones: {', '.join(known)}")
     return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")

@@ -2,7 +2,14 @@
 
 from ultracluster.planning.capacity._domains import domains_for, segment
 from ultracluster.planning.capacity._image import VERSION, Image, check_image
-from ultracluster.planning.capacity._placement import STRATEGIES, NamedGroup, PlacementOption, Strategy, placement
+from ultracluster.planning.capacity._placement import (
+    PLACEMENT,
+    STRATEGIES,
+    NamedGroup,
+    PlacementOption,
+    Strategy,
+    placement,
+)
 from ultracluster.planning.capacity._purchase import Purchase, Service, check_sold, purchase
 from ultracluster.planning.capacity._purchase_options import (
     Block,
@@ -23,10 +30,11 @@ from ultracluster.planning.capacity._reservation_ids import (
     check_training_plan_arn,
     is_token,
 )
-from ultracluster.planning.capacity._scaling import check_count, check_static_nodes, static_nodes, waits
+from ultracluster.planning.capacity._scaling import check_count, check_end, check_static_nodes, static_nodes, waits
 from ultracluster.planning.capacity._vcpus import vcpu_needs
 
 __all__ = [
+    "PLACEMENT",
     "STRATEGIES",
     "VERSION",
     "Block",
@@ -47,6 +55,7 @@ __all__ = [
     "TrainingPlan",
     "UltraServerBlock",
     "check_count",
+    "check_end",
     "check_group_arn",
     "check_image",
     "check_reservation_id",

@@ -1,6 +1,10 @@
 """Number of nodes of a group."""
 
 from ultracluster.planning.capacity._purchase_options import Block, Capacity, InterruptibleReservation, OnDemand, Spot
+from ultracluster.rules import error
+
+_COUNT = error("capacity-count", "A reservation cannot hold more nodes than it has instances.")
+_END = error("capacity-end", "A schedule before the end of a Capacity Block needs that end.")
 
 
 def static_nodes(capacity: Capacity, count: int) -> int:
@@ -33,8 +37,17 @@ def check_count(capacity: Capacity, count: int) -> list[str]:
     if count < 1:
         return [f"count must be at least 1, got {count}"]
     if held is not None and count > held:
-        return [f"count must be at most the {held} instances that {capacity.word} holds, got {count}"]
+        return [_COUNT(f"count must be at most the {held} instances that {capacity.word} holds, got {count}")]
     return []
+
+
+def check_end(capacity: Capacity) -> list[str]:
+    """Return the error of a schedule before the end of a capacity without one."""
+    if isinstance(capacity, Block) and capacity.ends is not None:
+        return []
+    if isinstance(capacity, Block):
+        return [_END(f"capacity must have an end: {type(capacity).__name__}(ends=...)")]
+    return [_END(f"capacity must be a Capacity Block, got {capacity.word}, which does not end")]
 
 
 def waits(capacity: Capacity) -> bool:

@@ -1,0 +1,25 @@
+"""Names of Kubernetes objects.
+
+See: https://kubernetes.io/docs/concepts/overview/working-with-objects/names (read 2026-11-21)
+"""
+
+import re
+
+from ultracluster.rules import Message, error
+
+LONGEST_LABEL = 63
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+# A name as long as a file must not drown its message.
+_LONGEST_QUOTE = 70
+KUBERNETES_NAME = error("kubernetes-name", "Kubernetes takes lowercase labels of at most 63 characters as names.")
+
+
+def check_label(what: str, name: str, longest: int = LONGEST_LABEL) -> list[Message]:
+    """Return the errors of a name that must be an RFC 1123 label; empty if it is valid."""
+    shown = repr(name[:_LONGEST_QUOTE])
+    problems = []
+    if not _LABEL.fullmatch(name):
+        problems.append(KUBERNETES_NAME(f"{what} has lower-case letters, digits and inner hyphens, got {shown}"))
+    if len(name) > longest:
+        problems.append(KUBERNETES_NAME(f"{what} has at most {longest} characters, got {len(name)}: {shown}"))
+    return problems

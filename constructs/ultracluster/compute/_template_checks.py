@@ -1,0 +1,35 @@
+"""Fields of a launch template that services refuse or require."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+
+from ultracluster.network import check_same_vpc
+from ultracluster.planning.capacity import Service
+from ultracluster.rules import Message, error
+
+SERVICE = error("launch-template-service", "A service that launches sets some fields itself, and requires others.")
+
+
+def check_service(
+    service: Service, subnet: ec2.ISubnet | None, instance_profile: iam.IInstanceProfile | None
+) -> list[Message]:
+    """Return the errors of fields that a service sets itself."""
+    problems = []
+    if service == "eks-managed" and subnet is not None:
+        message = "subnet must be left out: an EKS managed node group has subnets of its own"
+        problems.append(SERVICE(f"{message}, and refuses a template with one"))
+    if instance_profile is not None and service != "self-managed":
+        problems.append(SERVICE("instance_profile must be left out: the service that launches sets it itself"))
+    if service == "hyperpod":
+        problems.append(SERVICE("HyperPod takes no launch template; see planning.capacity for its settings"))
+    return problems
+
+
+def check_groups(groups: Sequence[ec2.ISecurityGroup], subnet: ec2.ISubnet | None) -> list[str]:
+    """Return the errors of security groups: none, or those of another VPC."""
+    if not groups:
+        return ["security_groups must hold at least one group, got none"]
+    indexed = {f"security_groups[{index}]": group for index, group in enumerate(groups)}
+    return list(check_same_vpc({**({} if subnet is None else {"subnet": subnet}), **indexed}))
