@@ -27,7 +27,7 @@ from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_poin
 from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comments
 from ultracluster.boot._node_repair import WAIT_MINUTES, RepairOverride, repair_overrides
-from ultracluster.boot._paths import check_mount_path
+from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch, NodeSetup
 from ultracluster.boot._slurm_accounts import (
     ACCOUNT,
@@ -61,6 +61,7 @@ __all__ = [
     "LONGEST_SCRIPT_BYTES",
     "LUSTRE_EFA_UNIT",
     "MOST_EFA_INTERFACES",
+    "MOUNT_PATH",
     "OPTION",
     "SCRATCH_UNIT",
     "SHA256",

@@ -3,9 +3,9 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.boot import LUSTRE_EFA_UNIT, Mount, Volume, check_mount_path
+from ultracluster.boot import LUSTRE_EFA_UNIT, MOUNT_PATH, Mount, Volume, check_mount_path
 from ultracluster.network import allow_all_between
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.lustre._metrics import LustreMetrics
 
@@ -17,8 +17,6 @@ _MOUNT_OPTIONS = (
 )
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver, v1.9.0 (read 2026-11-20)
 _CSI_DRIVER = "fsx.csi.aws.com"
-
-_MOUNT_PATH = error("mount-path", "A file system is mounted at a directory of its own.")
 
 
 class Lustre(SharedFileSystem):
@@ -42,7 +40,7 @@ class Lustre(SharedFileSystem):
     def mount(self, path: str) -> Mount:
         """Return the mount of a Slurm node. With EFA, a unit configures the client before the mount."""
         if problems := check_mount_path(path, example="/fsx"):
-            raise Refusal(self, _MOUNT_PATH(f"path {problems[0]}"))
+            raise Refusal(self, MOUNT_PATH(f"path {problems[0]}"))
         defaults, *rest = _MOUNT_OPTIONS
         options = ",".join([defaults, access_times(self.relatime), *rest])
         after = (LUSTRE_EFA_UNIT,) if self.efa else ()
