@@ -165,7 +165,7 @@ def test_rejects_what_mountpoint_never_does(write: str, directory_bucket: bool) 
 
 
 def test_all_that_is_wrong_with_a_mountpoint_comes_at_once() -> None:
-    with pytest.raises(ValueError, match=r"^Mountpoint for my-data: rename .*; lock .*; writes are any .*; prefix has"):
+    with pytest.raises(ValueError, match=r"(?s)^Mountpoint for my-data: rename .*lock .*writes are any .*prefix has"):
         Mountpoint(bucket="my-data", prefix="/a", writes=["rename", "lock", "fly"])
 
 
