@@ -5,14 +5,18 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from support.node_boot import Node
+from support.waiting import wait_until
 
 METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_mounts.prom"
 RUN = "run/ultracluster/mounts"
+# For what hangs. Sixty looks, and never less than three seconds: whatever answers does so in less.
+SHORT = ("--first", "0", "--limit", "3")
 
 
 @pytest.fixture
@@ -31,7 +35,7 @@ def works(node: Node) -> None:
 
 
 def fails(node: Node, *arguments: str) -> str:
-    done = node.run("mount-check", *(arguments or ("--first", "0", "--limit", "1")))
+    done = node.run("mount-check", *(arguments or ("--first", "0")))
     assert done.returncode == 1, done.stdout
     assert done.stderr == f"mount-check: {node.health('mounts')}"
     return node.health("mounts").removeprefix("failed: ").rstrip("\n")
@@ -65,7 +69,7 @@ def metrics(node: Node) -> dict[tuple[str, str], float]:
 @pytest.fixture
 def left_over(node: Node) -> Iterator[int]:
     """A process that waits for /fsx and cannot be killed, as far as the script sees."""
-    process = subprocess.Popen(["sleep", "60"])
+    process = subprocess.Popen(["sleep", "3600"])
     started = Path(f"/proc/{process.pid}/stat").read_text().rsplit(") ", 1)[1].split()[19]
     node.file(f"/{RUN}/_fsx.pid", f"{process.pid} {started}\n")
     yield process.pid
@@ -75,7 +79,9 @@ def left_over(node: Node) -> Iterator[int]:
 
 def test_the_first_check_mounts_what_is_mounted_on_first_use_and_finds_it_well(node: Node) -> None:
     before = time.time()
-    works(node)
+    # On the machine's own clock.
+    assert node.run("mount-check", "--limit", "99", BASH_ENV="").returncode == 0
+    assert node.health("mounts") == "ok\n"
     result = metrics(node)
     assert {key: value for key, value in result.items() if "seconds" not in key[0]} == {
         ("mounted", "/fsx"): 1,
@@ -83,7 +89,7 @@ def test_the_first_check_mounts_what_is_mounted_on_first_use_and_finds_it_well(n
         ("over_efa", "/fsx"): 1,
     }
     assert result["last_success_timestamp_seconds", "/fsx"] >= int(before)
-    assert 0 < result["check_seconds", "/home"] < 60
+    assert 0 < result["check_seconds", "/home"] < 200
 
 
 def test_every_check_is_as_good_as_the_first(node: Node) -> None:
@@ -147,24 +153,22 @@ def test_the_mount_on_top_counts(node: Node) -> None:
 def test_a_mount_that_hangs_is_noticed_in_time(node: Node) -> None:
     works(node)
     node.says("hang", "/fsx")
-    began = time.monotonic()
-    assert fails(node) == "/fsx does not answer within 1 s"
-    assert time.monotonic() - began < 60
+    assert fails(node, *SHORT) == "/fsx does not answer within 3 s"
     result = metrics(node)
     assert (result["mounted", "/fsx"], result["over_efa", "/fsx"], result["mounted", "/home"]) == (1, 0, 1)
-    assert result["check_seconds", "/fsx"] >= 1
+    assert 3 <= result["check_seconds", "/fsx"] < 4
 
 
 def test_a_read_that_hangs_is_noticed_in_time(node: Node) -> None:
     works(node)
     node.says("hang", "read /fsx")
-    assert fails(node) == "/fsx does not answer a read within 1 s"
+    assert fails(node, *SHORT) == "/fsx does not answer a read within 3 s"
 
 
 def test_an_lnet_that_hangs_is_noticed_in_time(node: Node) -> None:
     works(node)
     node.says("hang", "lnetctl")
-    assert "/fsx runs over TCP" in fails(node)
+    assert "/fsx runs over TCP" in fails(node, *SHORT)
 
 
 def test_no_second_process_waits_for_a_mount_that_hangs(node: Node, left_over: int) -> None:
@@ -182,10 +186,9 @@ def test_a_process_with_the_number_of_one_left_over_is_not_it(node: Node) -> Non
 def test_what_hangs_is_killed_where_it_can_be(node: Node) -> None:
     works(node)
     node.says("hang", "/fsx")
-    fails(node)
+    fails(node, *SHORT)
     number = node.read(f"/{RUN}/_fsx.pid").split()[0]
-    time.sleep(0.1)
-    assert not Path(f"/proc/{number}").exists()
+    wait_until("its end", lambda: not Path(f"/proc/{number}").exists())
 
 
 def test_reports_an_error(node: Node) -> None:
@@ -203,7 +206,7 @@ def test_reports_all_problems_at_once(node: Node) -> None:
 
 def test_it_recovers(node: Node) -> None:
     node.says("hang", "/fsx")
-    fails(node)
+    fails(node, *SHORT)
     node.says("hang")
     works(node)
     assert metrics(node)["over_efa", "/fsx"] == 1
@@ -255,18 +258,22 @@ def test_one_node_writes_the_file_that_is_read_and_no_other_does(node: Node) -> 
 def test_the_first_check_since_the_boot_gives_a_slow_mount_time(node: Node) -> None:
     mountable = (node.state / "mountable").read_text()
     node.says("mountable")
-    script = f"sleep 2; printf '%s' '{mountable}' >{node.state}/mountable"
-    later = subprocess.Popen(["bash", "-c", script])
-    works(node)
-    later.wait()
+    with ThreadPoolExecutor() as pool:
+        done = pool.submit(node.run, "mount-check", "--first", "999")
+        # The second look at /home comes after that at /fsx, which was the first to be missing.
+        wait_until("a second look", lambda: len([call for call in node.calls("stat") if "/home" in call]) > 1)
+        assert not (node.root / "run/ultracluster/health/mounts").exists()
+        node.says("mountable", mountable)
+        assert done.result().returncode == 0
+    assert node.health("mounts") == "ok\n"
 
 
 def test_a_later_check_does_not_wait(node: Node) -> None:
     works(node)
     node.unmount("/home")
-    began = time.monotonic()
+    before = len(node.calls("stat"))
     fails(node, "--first", "120")
-    assert time.monotonic() - began < 60
+    assert len([call for call in node.calls("stat")[before:] if "/home" in call]) == 1
 
 
 @pytest.mark.parametrize(

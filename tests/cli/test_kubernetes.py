@@ -201,7 +201,7 @@ def test_check_and_render_and_deploy_refuse_the_same_in_the_same_words_and_at_it
         env={**os.environ, "CDK_CONTEXT_JSON": json.dumps({"cluster": str(file)})},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert (deploy.returncode, deploy.stderr.strip()) == (1, messages)
 

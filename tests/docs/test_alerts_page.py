@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from support import ROOT
-from support.synthetic.cluster import free_ports
+from support.ports import free_ports
+from support.waiting import wait_until
 from ultracluster.monitoring.alerts import Severity, alertmanager, sns
 from ultracluster.monitoring.names import METRICS
 from ultracluster.observability._rule_check import rule_problems
@@ -52,7 +52,7 @@ def test_alertmanager_accepts_and_ends_the_silence(tmp_path: Path) -> None:
     ]
     with (tmp_path / "log").open("wb") as log, subprocess.Popen(command, stderr=log) as process:
         try:
-            answered(url + "/status")
+            wait_until("Alertmanager answers", lambda: answers(url + "/status"))
             # Alertmanager takes none whose end is past, and the page is read for years.
             silence = json.loads(block("json")) | {"endsAt": "2126-12-01T18:00:00Z"}
             id = json.loads(asked("POST", url + "/silences", json.dumps(silence)))["silenceID"]
@@ -73,11 +73,9 @@ def asked(method: str, url: str, body: str | None = None) -> bytes:
         return body_read
 
 
-def answered(url: str) -> None:
-    for _ in range(100):
-        try:
-            asked("GET", url)
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise TimeoutError(url)
+def answers(url: str) -> bool:
+    try:
+        asked("GET", url)
+    except OSError:
+        return False
+    return True

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 import boto3
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from cdk_rehearsal.rehearsal import Entry, LocalCloud
@@ -32,6 +33,8 @@ class Stacks:
             region_name=REGION,
             aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+            # A second request for what the first still makes would fail.
+            config=Config(read_timeout=600, retries={"total_max_attempts": 1}),
         )
 
     def name(self) -> str:

@@ -29,7 +29,7 @@ MARKER = "cdk-rehearsal-handler.json"
 # An answer has at most 4,096 bytes.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/crpg-ref-responses.html (read 2026-11-21)
 _LONGEST_ANSWER = 4096
-_LEAST_SECONDS = 30
+_LEAST_SECONDS = 120
 _PREFIX = "Custom::"
 _RUNNER = """
 import importlib, json, sys

@@ -85,7 +85,8 @@ def test_a_unit_that_hangs_does_not_hang_the_node(node: Node) -> None:
     node.says("hang", "efa.service")
     done = boot(node, boot_script(PART), ULTRACLUSTER_BOOT_LIMIT="2")
     assert done.returncode == 0
-    assert node.health("boot").startswith("failed: efa.service had not started 2 s after the boot")
+    # It may have been too late for others too.
+    assert "efa.service had not started 2 s after the boot" in node.health("boot")
 
 
 def test_files_that_cannot_be_read_are_a_boot_that_failed(node: Node) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from support.real_slurm.accounting import RealAccounting
+from support.waiting import PATIENCE_SECONDS
 from ultracluster.boot import SlurmAccount, SlurmQos, SlurmUser, accounting_script, check_accounts
 
 LONG = SlurmQos(name="long", priority=10, options={"MaxJobsPerUser": "4"})
@@ -24,11 +25,15 @@ class Database:
         self.environment = environment
 
     def run(self, script: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["sh", "-c", script], env=self.environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            ["sh", "-c", script], env=self.environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        )
 
     def show(self, *words: str) -> list[str]:
         command = ["sacctmgr", "-nP", "show", *words]
-        return sorted(subprocess.check_output(command, env=self.environment, text=True, timeout=180).split())
+        return sorted(
+            subprocess.check_output(command, env=self.environment, text=True, timeout=PATIENCE_SECONDS).split()
+        )
 
 
 pytestmark = pytest.mark.daemons

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 from support.node_boot.gpu_node import GpuNode
-from support.real_slurm.accounting import RealAccounting, environments, free_ports, kill
+from support.ports import free_ports
+from support.real_slurm.accounting import RealAccounting, environments, kill
 from support.real_slurm.configuration import Machine, as_pcs_has_it, on_one_machine
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 
@@ -16,7 +17,15 @@ _SCRIPT = """\
 node={directory}/nodes/$SLURMD_NODENAME
 echo "{name} $SLURM_JOB_ID" >>"$node/log"
 export PATH="$node/bin" ULTRACLUSTER_ROOT="$node/root" STAND_IN_STATE="$node/state" SLURM_CONF={directory}/slurm.conf
+export ULTRACLUSTER_CHECK_LIMIT=300
 exec "$node/root/usr/local/sbin/ultracluster-{name}"
+"""
+# `timeout --kill-after=5 20 COMMAND` without the time.
+_NO_TIMEOUT = """\
+#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+shift
+exec "$@"
 """
 
 
@@ -100,6 +109,10 @@ class RealSlurm(RealAccounting):
         (scontrol,) = created.root.glob("opt/**/bin/scontrol")
         scontrol.unlink()
         scontrol.symlink_to(str(shutil.which("scontrol")))
+        # The controller has one machine for all nodes and all checks, and takes longer than a script would wait for it.
+        (created.bin / "timeout").unlink()
+        (created.bin / "timeout").write_text(_NO_TIMEOUT)
+        (created.bin / "timeout").chmod(0o755)
         (self.directory / "nodes" / name / "log").touch()
         return created
 

@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
-# What a machine with two cores and other work on them needs at most for anything that is waited for.
-PATIENCE_SECONDS = 150
-# Below those that the kernel hands out.
-_PORTS = range(20_000, 32_000)
+from support.ports import free_ports, listens_at
+from support.waiting import PATIENCE_SECONDS, wait_until
 
 
 class RealAccounting:
@@ -62,20 +60,15 @@ class RealAccounting:
             AssertionError: When it fails, with what it said.
         """
         environment = {**self.environment, **variables}
-        done = subprocess.run(command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=180)
+        done = subprocess.run(
+            command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        )
         assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
         return done.stdout.strip()
 
     def until(self, what: str, result: Callable[[], bool]) -> None:
-        """Wait until something is true.
-
-        Raises:
-            AssertionError: When it is not within the patience, with what Slurm shows.
-        """
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not result():
-            assert time.monotonic() < end, f"not within {PATIENCE_SECONDS} s: {what}\n{self.shown()}"
-            time.sleep(0.1)
+        """Wait until something is true; a failure says what Slurm shows."""
+        wait_until(what, result, detail=self.shown)
 
     def shown(self) -> str:
         """All that may explain a failure."""
@@ -157,20 +150,6 @@ class RealAccounting:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-
-
-def free_ports(count: int) -> list[int]:
-    """Neighbouring ports that nothing listens on."""
-    while True:
-        first = random.choice(_PORTS[:-count])
-        ports = list(range(first, first + count))
-        if not any(listens_at(port) for port in ports):
-            return ports
-
-
-def listens_at(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def environments() -> Iterator[tuple[int, str]]:

@@ -60,7 +60,9 @@ class Machine:
 
 
 def on_one_machine(pcs: str, machine: Machine) -> str:
-    """The same, with what the emulation alone needs: processes instead of hosts, no cgroups, quick timeouts.
+    """The same, with what the emulation alone needs: processes instead of hosts, no cgroups, other timeouts.
+
+    A machine that stands still for half a minute, or has other work for all its cores, must not look like lost nodes.
 
     SlurmdParameters=config_overrides lets a node have the GPUs and CPUs that slurm.conf says, whatever the machine has.
     """
@@ -88,7 +90,10 @@ def on_one_machine(pcs: str, machine: Machine) -> str:
         "JobAcctGatherType": "jobacct_gather/none",
         "MpiDefault": "none",
         "PlugStackConfig": here / "plugstack.conf",
-        "SlurmdTimeout": 10,
+        "SlurmdTimeout": 300,
+        "MessageTimeout": 100,
+        "TCPTimeout": 60,
+        "BatchStartTimeout": 300,
         "KillWait": 2,
         "ReturnToService": 2,
     }

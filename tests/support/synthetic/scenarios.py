@@ -61,8 +61,8 @@ SCENARIOS = (
 def settle(cluster: SyntheticCluster) -> None:
     """Wait until everything is there and nothing is wrong: at the start a fast clock is faster than the samples."""
     gpus = 8 * len(cluster.fleet)
-    cluster.until(lambda: _value(cluster, "sum(cluster:ultracluster_gpus:count)") == gpus, "all GPUs", 60)
-    cluster.until(lambda: not cluster.firing(), "a healthy cluster", 60)
+    cluster.until("all GPUs", lambda: value(cluster, "sum(cluster:ultracluster_gpus:count)") == gpus)
+    cluster.until("a healthy cluster", lambda: not cluster.firing())
 
 
 def inject(cluster: SyntheticCluster) -> dict[str, float]:
@@ -70,7 +70,8 @@ def inject(cluster: SyntheticCluster) -> dict[str, float]:
     return {scenario.name: cluster.inject(scenario.state, *scenario.nodes) for scenario in SCENARIOS}
 
 
-def _value(cluster: SyntheticCluster, expression: str) -> float:
+def value(cluster: SyntheticCluster, expression: str) -> float:
+    """The only value of an expression; 0 when there is none."""
     result = cluster.query(expression)
     return float(result[0]["value"][1]) if result else 0
 

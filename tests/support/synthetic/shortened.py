@@ -1,7 +1,7 @@
 """The same rules and routes on a faster clock: every time is divided, and nothing else is changed.
 
-The evaluation every 30 s becomes one every 3 s. A window `[10m]` or `for: 10m` becomes 10 s and four scrapes more: a
-machine that stands still for ten seconds must not look like nodes that are silent, and what was longer than another is
+The evaluation every 30 s becomes one every 5 s. A window `[10m]` or `for: 10m` becomes 10 s and four scrapes more: a
+machine that stands still for 15 seconds must not look like nodes that are silent, and what was longer than another is
 still longer. Thresholds, names and expressions stay as they are.
 """
 
@@ -12,10 +12,10 @@ from ruamel.yaml import YAML
 
 #: By what every time is divided.
 FACTOR = 60
-SCRAPE_S = 3
+SCRAPE_S = 5
 #: What every window and wait has more than its share.
 MARGIN_S = 4 * SCRAPE_S
-EVALUATION_S = 3
+EVALUATION_S = 5
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _WINDOW = re.compile(r"\[(\d+)([smhd])\]")
 
