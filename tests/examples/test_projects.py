@@ -4,9 +4,11 @@ import ast
 import json
 import shutil
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
 from support import ROOT
 from support.wheel import Wheel
@@ -52,6 +54,15 @@ def test_project_is_short_and_complete(project: Path) -> None:
     requirement = tomllib.loads((project / "pyproject.toml").read_text())["project"]["dependencies"]
     major, minor = map(int, __version__.split(".")[:2])
     assert requirement == [f"cdk-ultracluster>={major}.{minor},<{major}.{minor + 1}"]
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_project_installs_as_its_readme_says(project: Path, tmp_path: Path) -> None:
+    assert "$ pip install . pytest" in (project / "README.md").read_text()
+    (built,) = WheelBuilder(str(project)).build(directory=str(tmp_path))
+    with zipfile.ZipFile(built) as archive:
+        modules = [name for name in archive.namelist() if name.endswith(".py")]
+    assert modules == [app_of(project).name]
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)

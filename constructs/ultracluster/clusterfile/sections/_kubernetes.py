@@ -123,7 +123,7 @@ CertificateAuthority = Annotated[
     w.pattern(
         re.compile(r"[A-Za-z0-9+/]{4,8000}={0,2}", re.ASCII),
         "the base64 text that aws eks describe-cluster shows",
-        "LS0tLS1CRUdJTi...",
+        "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t",
         example="the text that aws eks describe-cluster shows",
     ),
 ]

@@ -16,6 +16,7 @@ from ultracluster.clusterfile.sections._section import Section
 from ultracluster.clusterfile.sections._word import Word
 from ultracluster.planning.lustre import (
     DEPLOYMENT_TYPES,
+    MAINTENANCE,
     MOUNT_NAME,
     SCHEDULE,
     STORAGE_TYPES,
@@ -92,7 +93,9 @@ LustreVersion = Annotated[str, w.open_choice(facts.VERSIONS_OF_CLIENTS, "2[.][0-
 Compression = Annotated[str, w.choice(facts.COMPRESSIONS, "a compression of FSx for Lustre")]
 Maintenance = Annotated[
     str,
-    w.pattern('a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"', "7:03:00"),
+    w.pattern(
+        MAINTENANCE, 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"', "7:03:00"
+    ),
 ]
 FileSystemId = Annotated[str, w.ec2_id("fs", "the id of a file system")]
 MountName = Annotated[
