@@ -1,7 +1,7 @@
 """Every key accepts the examples that editors and errors propose for it, and refuses hostile values without a crash."""
 
-import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, get_args
 
 import pytest
@@ -56,9 +56,7 @@ def test_a_key_accepts_its_examples(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", WORDS)
-def test_a_key_refuses_hostile_values_with_an_error(key: str) -> None:
-    for value in HOSTILE:
-        try:
-            WORDS[key].parse(value)
-        except ValueError as error:
-            assert str(error), json.dumps(value)
+@pytest.mark.parametrize("value", HOSTILE, ids=repr)
+def test_a_key_takes_or_refuses_a_hostile_value_without_a_crash(key: str, value: object) -> None:
+    with suppress(ValueError):
+        WORDS[key].parse(value)

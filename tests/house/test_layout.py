@@ -182,6 +182,16 @@ def test_the_folder_constructs_is_not_a_package() -> None:
     )
 
 
+INNER = [f"{outer}.{path.parent.name}" for outer in NESTED for path in sorted((LIBRARY / outer).glob("*/__init__.py"))]
+
+
+@pytest.mark.parametrize("package", INNER)
+def test_a_nested_package_is_there_without_an_import_of_its_own(package: str) -> None:
+    outer, _, inner = package.partition(".")
+    code = f"from ultracluster import {outer}; {outer}.{inner}.__all__"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
 @pytest.mark.parametrize("package", sorted(PURE))
 def test_the_ground_floors_start_no_node(package: str) -> None:
     code = (

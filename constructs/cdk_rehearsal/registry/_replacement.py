@@ -208,6 +208,14 @@ ONLY_GROWS: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
     }
 )
 
+#: Resource type -> attributes that AWS gives at creation and keeps, beside ids and ARNs: the name in DNS has the id of
+#: the file system, and the mount name is random.
+#: https://docs.aws.amazon.com/fsx/latest/APIReference/API_FileSystem.html, API_LustreFileSystemConfiguration.html
+#: (read 2026-11-22)
+FIXED_ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"AWS::FSx::FileSystem": ("DNSName", "LustreMountName")}
+)
+
 #: Resource type -> the property whose change replaces it, which CloudFormation refuses under the same name.
 #: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html and
 #: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-pcs-computenodegroup.html

@@ -18,7 +18,7 @@ from cfnlint.schema import Schema
 
 from cdk_rehearsal.registry._normal import normal, values
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
-from cdk_rehearsal.registry._replacement import REPLACES, REPLACES_NODES
+from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACES, REPLACES_NODES
 
 SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
 
@@ -69,9 +69,10 @@ class ResourceType:
 
     @property
     def fixed_attributes(self) -> list[list[str]]:
-        """Paths of what identifies the resource: it stays for as long as the resource is not replaced."""
-        more = [pointers for pointers in self.body.get("additionalIdentifiers") or []]
-        return [pointer.split("/")[2:] for pointers in (self.body["primaryIdentifier"], *more) for pointer in pointers]
+        """Paths of what stays for as long as the resource is not replaced: what identifies it, and known attributes."""
+        identifiers = (self.body["primaryIdentifier"], *(self.body.get("additionalIdentifiers") or []))
+        paths = [pointer.split("/")[2:] for pointers in identifiers for pointer in pointers]
+        return [*paths, *([name] for name in FIXED_ATTRIBUTES.get(self.name, ()))]
 
     @property
     def read_only(self) -> list[list[str]]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from datetime import date
-from types import MappingProxyType
+from importlib import import_module
+from types import MappingProxyType, ModuleType
 
 #: Day on which the facts of a topic were read; the oldest of them. A test compares it with the dates beside the facts.
 AS_OF: Mapping[str, date] = MappingProxyType(
@@ -17,3 +18,11 @@ AS_OF: Mapping[str, date] = MappingProxyType(
 )
 
 __all__ = ["AS_OF"]
+_PACKAGES = ("ec2", "monitoring", "schedulers", "storage")
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a package of this one when it is first used: `import ultracluster.catalogue` stays fast."""
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,8 @@
 """Metrics, collectors, alerts and dashboards as data. Pure Python."""
 
+from importlib import import_module
+from types import ModuleType
+
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.monitoring._from_cluster_file import cluster_rules, collector_objects, profile_of
 from ultracluster.monitoring._volume import Volume, recorded_series, scraped_series, volume
@@ -15,3 +18,11 @@ __all__ = [
     "scraped_series",
     "volume",
 ]
+_PACKAGES = ("alerts", "collectors", "dashboards", "names")
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a package of this one when it is first used: `import ultracluster.monitoring` stays fast."""
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

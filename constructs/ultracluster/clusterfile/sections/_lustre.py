@@ -93,9 +93,7 @@ LustreVersion = Annotated[str, w.open_choice(facts.VERSIONS_OF_CLIENTS, "2[.][0-
 Compression = Annotated[str, w.choice(facts.COMPRESSIONS, "a compression of FSx for Lustre")]
 Maintenance = Annotated[
     str,
-    w.pattern(
-        MAINTENANCE, 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"', "7:03:00"
-    ),
+    w.pattern(MAINTENANCE, 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"', "7:03:00"),
 ]
 FileSystemId = Annotated[str, w.ec2_id("fs", "the id of a file system")]
 MountName = Annotated[
