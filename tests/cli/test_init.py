@@ -1,6 +1,9 @@
 """`ultracluster init`, `--version`, and the app that ships with the package."""
 
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -134,14 +137,44 @@ def test_requirements_pin_this_version() -> None:
     assert f"cdk-ultracluster[guard,rehearsal]=={ultracluster.__version__}\n" in text("requirements.txt")
 
 
-def test_the_workflow_is_yaml_and_runs_the_documented_commands() -> None:
+def workflow_commands() -> list[str]:
     steps = yaml.safe_load(text(".github/workflows/cluster.yml"))["jobs"]["test"]["steps"]
-    commands = [step["run"] for step in steps if "run" in step]
-    assert [command for command in commands if command.startswith(("pytest", "ultracluster"))] == [
-        "ultracluster check cluster.yaml",
-        "pytest",
-        "ultracluster rehearse cluster.yaml",
+    return [step["run"] for step in steps if "run" in step]
+
+
+def test_the_workflow_is_yaml_and_runs_the_documented_commands() -> None:
+    commands = workflow_commands()[2:]
+    assert [re.findall(r"pytest|ultracluster [a-z]+", command) for command in commands] == [
+        ["ultracluster check"],
+        ["pytest"],
+        ["ultracluster rehearse"],
+        ["ultracluster guard"],
     ]
+
+
+@pytest.mark.parametrize(("subnet", "code"), [("10.0.128.0/18", 0), ("10.0.64.0/18", 1)])
+def test_the_workflow_refuses_a_pull_request_that_loses_data(subnet: str, code: int, tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        named = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
+        subprocess.run(["git", *named, *arguments], cwd=project, check=True, capture_output=True)
+
+    project, snapshots = tmp_path / "project", tmp_path / "project" / "tests" / "snapshots" / "cluster"
+    shutil.copytree(ROOT / "tests" / "golden", snapshots, ignore=shutil.ignore_patterns("*.txt", "logical*", "orca*"))
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "reviewed")
+    # A branch of the remote, as actions/checkout fetches it.
+    git("update-ref", "refs/remotes/origin/main", "HEAD")
+    network = snapshots / "llama-Network.json"
+    network.write_text(network.read_text().replace("10.0.128.0/18", subnet))
+    environment = {
+        **os.environ,
+        "GITHUB_BASE_REF": "main",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    command = ["bash", "-e", "-c", workflow_commands()[-1]]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+    assert done.returncode == code, done.stdout + done.stderr
 
 
 def test_the_cdk_cli_is_the_one_of_this_repository() -> None:
