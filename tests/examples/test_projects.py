@@ -57,7 +57,7 @@ def test_project_is_short_and_complete(project: Path) -> None:
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
-def test_project_installs_as_its_readme_says(project: Path, tmp_path: Path) -> None:
+def test_project_installs_as_its_readme_does(project: Path, tmp_path: Path) -> None:
     assert "$ pip install . pytest" in (project / "README.md").read_text()
     (built,) = WheelBuilder(str(project)).build(directory=str(tmp_path))
     with zipfile.ZipFile(built) as archive:
