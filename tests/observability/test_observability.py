@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
+import jsii
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from ruamel.yaml import YAML
 
@@ -470,3 +472,36 @@ def test_the_asset_of_the_handler_holds_the_handler_and_the_dashboards(tmp_path:
     (folder,) = [path.parent for path in tmp_path.rglob("cdk-rehearsal-handler.json")]
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     assert names == ["cdk-rehearsal-handler.json", "dashboards/fleet.json", "grafana_content.py", "grafana_http.py"]
+
+
+@jsii.implements(cdk.IPropertyInjector)
+class _KeepLogs:
+    @property
+    def construct_unique_id(self) -> str:
+        return logs.LogGroup.PROPERTY_INJECTION_ID
+
+    def inject(self, original_props: Any, *, scope: Any, id: str) -> Any:
+        return {**original_props, "retention": logs.RetentionDays.ONE_YEAR}
+
+
+def test_property_injectors_reach_the_constructs_of_the_cdk_inside() -> None:
+    parent = stack()
+    cdk.PropertyInjectors.of(parent).add(_KeepLogs())
+    observability.PrometheusWorkspace(parent, "P", alias="llama")
+    (log,) = of_type(assertions.Template.from_stack(parent).to_json()["Resources"], "AWS::Logs::LogGroup")
+    assert log["RetentionInDays"] == 365
+
+
+def test_tags_reach_the_volume_of_a_server() -> None:
+    parent = stack()
+    vpc = ec2.Vpc.from_vpc_attributes(parent, "V", vpc_id="vpc-0123456789abcdef0", availability_zones=["a"])
+    subnet = ec2.Subnet.from_subnet_id(parent, "Subnet", "subnet-0123456789abcdef0")
+    server = observability.SelfHostedGrafana(
+        parent, "G", name="llama", vpc=vpc, subnet=subnet, workspace=ARN, dashboards={}
+    )
+    cdk.Tags.of(server).add("cost-center", "42")
+    (template,) = of_type(assertions.Template.from_stack(parent).to_json()["Resources"], "AWS::EC2::LaunchTemplate")
+    tags = {entry["ResourceType"]: entry["Tags"] for entry in template["LaunchTemplateData"]["TagSpecifications"]}
+    assert tags["volume"] == tags["instance"]
+    assert {"Key": "cost-center", "Value": "42"} in tags["volume"]
+    assert {"Key": "Name", "Value": "llama-grafana"} in tags["volume"]

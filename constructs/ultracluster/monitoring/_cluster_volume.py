@@ -12,6 +12,7 @@ Sources, each read 2026-11-21:
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import ClassVar
 
 from ultracluster.monitoring.collectors import SLURM_PAGES
 from ultracluster.monitoring.names import (
@@ -58,17 +59,14 @@ class SlurmSource:
         Refusal: If a number is below 0.
     """
 
+    #: Scrape interval, in seconds.
+    interval_s: ClassVar[int] = 60
     queues: int
     askers: int = 1
 
     def __post_init__(self) -> None:
         """Validate the numbers."""
         _check(queues=self.queues, askers=self.askers)
-
-    @property
-    def interval_s(self) -> int:
-        """Scrape interval, in seconds."""
-        return 60
 
     def sent(self, nodes: int, profile: Profile) -> int:
         """Return the number of series that are sent."""
@@ -101,17 +99,14 @@ class KubernetesSource:
         Refusal: If a number is below 0.
     """
 
+    #: Scrape interval, in seconds.
+    interval_s: ClassVar[int] = 30
     queues: int
     pods: int = _PODS
 
     def __post_init__(self) -> None:
         """Validate the numbers."""
         _check(queues=self.queues, pods=self.pods)
-
-    @property
-    def interval_s(self) -> int:
-        """Scrape interval, in seconds."""
-        return 30
 
     def sent(self, nodes: int, profile: Profile) -> int:
         """Return the number of series that are sent."""

@@ -136,6 +136,12 @@ def image_for(group: PlatformNodes, image: ContainerImage) -> str:
     return image.address if group.instance_type.architecture in image.architectures else NO_IMAGE
 
 
+def queue_labels(platform: Platform, owner: str) -> dict[str, str]:
+    """Return the labels that put an object into the queue of a team or a namespace; none for Volcano."""
+    labels = {"kueue": {"kueue.x-k8s.io/queue-name": QUEUE}, "kai": {"kai.scheduler/queue": owner}}
+    return labels.get(platform.scheduler, {})
+
+
 def _nodes(group: PlatformNodes, nodes: int | None) -> int:
     wanted = group.working if nodes is None else nodes
     if not 1 <= wanted <= group.working:
@@ -148,10 +154,8 @@ def _queued(platform: Platform, team: Team) -> Object:
     """Return the metadata that puts a job into its team's queue."""
     if platform.scheduler == "volcano":
         return {"namespace": team.name, "annotations": {"scheduling.volcano.sh/queue-name": team.name}}
-    if platform.scheduler == "kai":
-        return {"namespace": team.name, "labels": {"kai.scheduler/queue": team.name}}
-    labels = {"kueue.x-k8s.io/queue-name": QUEUE, "kueue.x-k8s.io/priority-class": "research"}
-    return {"namespace": team.name, "labels": labels}
+    priority = {"kueue.x-k8s.io/priority-class": "research"} if platform.scheduler == "kueue" else {}
+    return {"namespace": team.name, "labels": {**queue_labels(platform, team.name), **priority}}
 
 
 def _slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, str]:

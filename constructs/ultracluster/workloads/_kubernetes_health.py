@@ -10,7 +10,6 @@ from ultracluster.catalogue.ec2 import NCCL_FIGURES, NcclFigure
 from ultracluster.kubernetes import (
     ACCOUNT,
     HEALTH,
-    QUEUE,
     Object,
     Platform,
     PlatformNodes,
@@ -21,7 +20,7 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.rules import Refusal
 from ultracluster.workloads._images import NCCL_TESTS
-from ultracluster.workloads._kubernetes_gang import JOB_NODES
+from ultracluster.workloads._kubernetes_gang import JOB_NODES, queue_labels
 
 #: The one of the GPU operator: https://github.com/NVIDIA/gpu-operator, deployments/gpu-operator/values.yaml (commit
 #: a22dbf6 of 2026-08-21, read 2026-11-21). EKS's nodes have driver 580, which is CUDA 13, and DCGM before 4.4 has no
@@ -64,7 +63,7 @@ def dcgm_check(platform: Platform, group: PlatformNodes) -> list[Object]:
         "parallelism": group.working,
         "template": {"spec": {**_with_cordon(pod, "dcgm", [where]), "restartPolicy": "Never"}},
     }
-    return [make("batch/v1", "Job", name, namespace=HEALTH, labels=_queued(platform), spec=spec)]
+    return [make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)]
 
 
 def nccl_check(platform: Platform, group: PlatformNodes) -> list[Object]:
@@ -111,6 +110,8 @@ def nccl_check(platform: Platform, group: PlatformNodes) -> list[Object]:
         "nodeSelector": group.labels,
         "tolerations": group.tolerations,
     }
+    annotations = near(platform, group)
+    head = {"metadata": {"annotations": annotations}} if annotations else {}
     workers = f"training.kubeflow.org/job-name={name},training.kubeflow.org/job-role=worker"
     spec = {
         "launcherCreationPolicy": "WaitForWorkersReady",
@@ -120,17 +121,15 @@ def nccl_check(platform: Platform, group: PlatformNodes) -> list[Object]:
                 "restartPolicy": "Never",
                 "template": {"spec": _with_cordon(launcher, "nccl", [{"name": "PODS", "value": workers}])},
             },
-            "Worker": {"replicas": nodes, "template": _template(worker, near(platform, group))},
+            "Worker": {"replicas": nodes, "template": {**head, "spec": worker}},
         },
-        "runPolicy": {
-            "activeDeadlineSeconds": _DEADLINE_SECONDS,
-            "backoffLimit": 0,
-            "cleanPodPolicy": "Running",
-        },
+        "runPolicy": {"activeDeadlineSeconds": _DEADLINE_SECONDS, "backoffLimit": 0, "cleanPodPolicy": "Running"},
         "slotsPerWorker": gpus,
     }
     return [
-        make("kubeflow.org/v2beta1", "MPIJob", name, namespace=HEALTH, labels=_queued(platform), spec=spec),
+        make(
+            "kubeflow.org/v2beta1", "MPIJob", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec
+        ),
         job_policy(name, HEALTH, {"training.kubeflow.org/job-name": name}),
     ]
 
@@ -161,16 +160,6 @@ def _with_cordon(pod: Object, check: str, target: list[Object]) -> Object:
         "serviceAccountName": ACCOUNT,
         "volumes": [*pod.get("volumes", []), {"emptyDir": {}, "name": "verdict"}],
     }
-
-
-def _template(pod: Object, annotations: dict[str, str]) -> Object:
-    return {"metadata": {"annotations": annotations}, "spec": pod} if annotations else {"spec": pod}
-
-
-def _queued(platform: Platform) -> dict[str, str]:
-    if platform.scheduler == "kai":
-        return {"kai.scheduler/queue": HEALTH}
-    return {"kueue.x-k8s.io/queue-name": QUEUE} if platform.scheduler == "kueue" else {}
 
 
 def _small(cpu: str) -> Object:

@@ -1,7 +1,6 @@
 """Inference on several nodes: replicas of a model, each over the GPUs of a few nodes."""
 
 from ultracluster.kubernetes import (
-    QUEUE,
     Object,
     Platform,
     PlatformNodes,
@@ -14,7 +13,7 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.rules import Refusal
 from ultracluster.workloads._images import VLLM
-from ultracluster.workloads._kubernetes_gang import JOB_NODES, image_for
+from ultracluster.workloads._kubernetes_gang import JOB_NODES, image_for, queue_labels
 
 _PORT = 8_000
 
@@ -65,7 +64,6 @@ def leader_worker_set(
     template: Object = {"restartPolicy": "RecreateGroupOnPodRestart", "size": size}
     template["leaderTemplate"] = _template(platform, group, serve, role="leader")
     template["workerTemplate"] = _template(platform, group, [*serve, "--headless"], role="worker")
-    labels = {"kueue": {"kueue.x-k8s.io/queue-name": QUEUE}, "kai": {"kai.scheduler/queue": team.name}}
     service = {
         "ports": [{"name": "http", "port": _PORT, "protocol": "TCP", "targetPort": _PORT}],
         "selector": {**pods, "role": "leader"},
@@ -81,7 +79,7 @@ def leader_worker_set(
             "LeaderWorkerSet",
             name,
             namespace=team.name,
-            labels=labels.get(platform.scheduler),
+            labels=queue_labels(platform, team.name),
             spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
         ),
         make("v1", "Service", name, namespace=team.name, spec=service),

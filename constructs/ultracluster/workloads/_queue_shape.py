@@ -18,7 +18,6 @@ class QueueShape:
         others: Nodes that a job excludes, as a Slurm hostlist, such as `old-[1-4]`.
         instance_type: Type of the nodes that a job gets.
         nodes: Nodes of the largest job: all but spare ones. Whole segments of UltraServers.
-        standing_by: Spare nodes, which such a job leaves free.
         efa_devices: EFA devices of a node.
         segment: Nodes in one NVLink domain, or None without UltraServers.
         mounts: Mounts of every node that containers see too, such as `/fsx`.
@@ -31,21 +30,10 @@ class QueueShape:
     others: tuple[str, ...]
     instance_type: InstanceType
     nodes: int
-    standing_by: int
     efa_devices: int
     segment: int | None
     mounts: tuple[str, ...]
     shared: str | None
-
-    @property
-    def gpus_per_node(self) -> int:
-        """Number of GPUs of a node."""
-        return self.instance_type.gpus
-
-    @property
-    def gpus(self) -> int:
-        """Number of GPUs of the largest job."""
-        return self.nodes * self.gpus_per_node
 
 
 def queue_shapes(cluster: ClusterFile) -> tuple[QueueShape, ...]:
@@ -70,12 +58,7 @@ def queue_shapes(cluster: ClusterFile) -> tuple[QueueShape, ...]:
 def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile, others: Sequence[str]) -> QueueShape:
     first = groups[0]
     together = min(segment(group.count) for group in groups) if first.ultraserver else None
-    total = sum(group.count for group in groups)
-    nodes = (
-        sum(group.count // together * together for group in groups)
-        if together
-        else total - sum(group.spare for group in groups)
-    )
+    nodes = sum(group.count // together * together if together else group.count - group.spare for group in groups)
     storage = cluster.storage
     lustre = storage.lustre.mount if storage.lustre else None
     home = storage.home.mount if storage.home else None
@@ -86,7 +69,6 @@ def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile, others:
         others=tuple(others),
         instance_type=first.instance_type,
         nodes=nodes,
-        standing_by=total - nodes,
         efa_devices=sum(interface.kind != "interface" for interface in first.interfaces),
         segment=together,
         mounts=tuple(path for path in (lustre, home, scratch) if path),

@@ -134,7 +134,7 @@ def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
             ),
             nodes=few,
             bodies=("common.sh", "nccl.sh"),
-            tasks_per_node=queue.gpus_per_node,
+            tasks_per_node=queue.instance_type.gpus,
             image=NCCL_TESTS,
         ),
         _Job(
@@ -166,7 +166,7 @@ def _render(job: _Job, queue: QueueShape) -> str:
         f"#SBATCH --job-name={job.name}",
         f"#SBATCH --partition={queue.name}",
         f"#SBATCH --nodes={job.nodes}",
-        f"#SBATCH --gpus-per-node={queue.gpus_per_node}",
+        f"#SBATCH --gpus-per-node={record.gpus}",
         f"#SBATCH --ntasks-per-node={job.tasks_per_node}",
         # Every CPU of the node, however Slurm counts them: --cpus-per-task would have to know.
         "#SBATCH --exclusive",
@@ -220,7 +220,7 @@ def _numbers(queue: QueueShape, body: str) -> list[str]:
     """Return the values of the cluster file for the shell files."""
     known = {
         "instance_type": queue.instance_type.name,
-        "gpus_per_node": queue.gpus_per_node,
+        "gpus_per_node": queue.instance_type.gpus,
         "efa_devices": queue.efa_devices,
         "mounts": f'"{" ".join(queue.mounts)}"',
     }

@@ -109,28 +109,35 @@ def agent_configuration(
                 }
                 for job in jobs
             ]
-            + (_slurm(labels, profile) if slurm else []),
+            + (slurm_jobs(_slurm_of_file(labels), profile) if slurm else []),
             "remote_write": [remote_write(region)],
         }
     )
 
 
-def _slurm(labels: Mapping[str, str], profile: Profile) -> list[dict[str, Any]]:
-    """Return a job for each page of the controller. A file has its address, which may change while the node runs."""
+def slurm_jobs(target: Mapping[str, Any], profile: Profile) -> list[dict[str, Any]]:
+    """Return a job for each page of the controller at a target."""
     return [
         {
             "job_name": f"slurm-{page}",
             "metrics_path": f"/metrics/{page}",
-            "scrape_interval": "60s",
-            "scrape_timeout": "30s",
-            "file_sd_configs": [{"files": [SLURM_TARGET]}],
-            "relabel_configs": [
-                {"action": "replace", "target_label": name, "replacement": value} for name, value in labels.items()
-            ],
+            **target,
             "metric_relabel_configs": relabelling("slurm", profile),
         }
         for page in SLURM_PAGES
     ]
+
+
+def _slurm_of_file(labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the target of a file with the address of the controller, which may change while the node runs."""
+    return {
+        "scrape_interval": "60s",
+        "scrape_timeout": "30s",
+        "file_sd_configs": [{"files": [SLURM_TARGET]}],
+        "relabel_configs": [
+            {"action": "replace", "target_label": name, "replacement": value} for name, value in labels.items()
+        ],
+    }
 
 
 def remote_write(region: str, url: str = "@URL@") -> dict[str, Any]:

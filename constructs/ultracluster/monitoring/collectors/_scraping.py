@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.htm
 
 from typing import Any
 
-from ultracluster.monitoring.collectors._agent import SLURM_PAGES, relabelling
+from ultracluster.monitoring.collectors._agent import relabelling, slurm_jobs
 from ultracluster.monitoring.collectors._text import block_yaml
 from ultracluster.monitoring.names import Profile
 
@@ -15,6 +15,8 @@ SLURM_PORT = 6817
 #: Resources and metrics of kube-state-metrics: all of them would be many times as much.
 KUBE_STATE_RESOURCES = ("nodes", "pods")
 KUBE_STATE_PORT = 8080
+# Labels of a discovered endpoint: the app and the name of the port.
+_SERVICE = ["__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"]
 _KUBE_STATE = "kube-state-metrics"
 KUBE_STATE_METRICS = ("kube_node_status_condition", "kube_node_spec_unschedulable", "kube_pod_status_phase")
 
@@ -27,15 +29,8 @@ def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STA
         controller: Address of the controller, from the PCS cluster's endpoints.
         profile: Metrics profile.
     """
-    jobs = [
-        {
-            "job_name": f"slurm-{page}",
-            "metrics_path": f"/metrics/{page}",
-            "static_configs": [{"targets": [f"{controller}:{SLURM_PORT}"], "labels": {"cluster": cluster}}],
-            "metric_relabel_configs": relabelling("slurm", profile),
-        }
-        for page in SLURM_PAGES
-    ]
+    targets = [{"targets": [f"{controller}:{SLURM_PORT}"], "labels": {"cluster": cluster}}]
+    jobs = slurm_jobs({"static_configs": targets}, profile)
     return block_yaml({"global": {"scrape_interval": "60s", "scrape_timeout": "30s"}, "scrape_configs": jobs})
 
 
@@ -49,8 +44,7 @@ def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> st
         cluster: Name of the cluster.
         profile: Metrics profile.
     """
-    app, port = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"
-    rules = [_keep([app, port], "kube-state-metrics;http")]
+    rules = [_keep(_SERVICE, "kube-state-metrics;http")]
     jobs = [_discovered(_KUBE_STATE, cluster, "endpoints", rules, profile), *_queues_and_workloads(cluster, profile)]
     return block_yaml({"global": {"scrape_interval": "30s", "scrape_timeout": "10s"}, "scrape_configs": jobs})
 
@@ -66,10 +60,9 @@ def kubernetes_jobs(cluster: str, profile: Profile) -> list[dict[str, Any]]:
 
 
 def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]]:
-    app, port = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"
     metrics_port = "__meta_kubernetes_pod_annotation_ultracluster_metrics_port"
     return [
-        _discovered("kueue", cluster, "endpoints", [_keep([app, port], "kueue;https")], profile, secure=True),
+        _discovered("kueue", cluster, "endpoints", [_keep(_SERVICE, "kueue;https")], profile, secure=True),
         _discovered(
             "workloads",
             cluster,

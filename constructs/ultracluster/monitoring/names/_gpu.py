@@ -16,8 +16,8 @@ Sources:
 the alert `GpuMetricImplausible`.
 """
 
+from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
 from ultracluster.monitoring.names._metric import GPU, NODE, Profile, aggregated, recorded, renamed
-from ultracluster.monitoring.names._xid_selectors import POLICIES
 
 _MIB = 2**20
 
@@ -152,14 +152,23 @@ _WINDOWS = (
 DCGM_METRICS = (*_STATE, *_ACTIVITY, *_ERRORS)
 GPU_METRICS = (*DCGM_METRICS, *_WINDOWS)
 
+
+def _selector(policy: XidPolicy) -> str:
+    """Return the label selector of a policy. Each code has exactly one; those without published advice are watched."""
+    if policy is not XidPolicy.WATCH:
+        return f'xid=~"{"|".join(map(str, xids(policy)))}"'
+    others = "|".join(str(code) for code, other in XIDS.items() if other is not XidPolicy.WATCH)
+    return f'xid!~"{others}"'
+
+
 #: Of one node, from its GPUs. Here and not with the fleet: a group of rules is evaluated in order, and each further
 #: group costs half a minute.
 GPU_NODE_METRICS = (
     *(
         aggregated(f"node_xid:ultracluster_gpu_xid_errors_{policy}:sum", "count",
                    f"XIDs of the policy {policy} in the five minutes before, over the GPUs of the node.",
-                   f"ultracluster_gpu_xid_errors{{{selector}}}")
-        for policy, selector in POLICIES.items()
+                   f"ultracluster_gpu_xid_errors{{{_selector(policy)}}}")
+        for policy in XidPolicy
     ),
     aggregated("node:ultracluster_gpus:count", "count", "GPUs that answer.", "ultracluster_gpu_temperature_celsius"),
     recorded("ultracluster_node_expected_gpus", "count", "GPUs that the instance type has.", NODE,
