@@ -1,7 +1,7 @@
 """Collectors on the nodes of a Kubernetes cluster: the programs and configuration of Slurm nodes, in one pod a node.
 
-One DaemonSet and not three: its containers share the node's network, so the agent asks 127.0.0.1 as it does on Slurm's
-nodes, and what the script of the boot fills in there an init container fills in here.
+One DaemonSet and not three: its containers share the node's network, so the agent scrapes 127.0.0.1 as on Slurm nodes.
+An init container replaces the placeholders, as the boot script does on Slurm nodes.
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,10 @@ from ultracluster.monitoring.collectors._node import (
     node_exporter_flags,
     textfile_arguments,
 )
-from ultracluster.monitoring.collectors._scraping import KUBE_STATE_METRICS, KUBE_STATE_RESOURCES
 from ultracluster.monitoring.names import Profile
 
 NAMESPACE = "ultracluster-metrics"
-#: Whom the agents run as, and who may write to the workspace.
+#: Service account of the agents, which may write to the workspace.
 SERVICE_ACCOUNT = "agent"
 #: For Kubernetes 1.35, the default here: the table of https://github.com/kubernetes/kube-state-metrics, README.md (tag
 #: v2.19.1 of 2026-06-10, whose examples/standard/deployment.yaml names the image; read 2026-11-21).
@@ -55,17 +54,17 @@ def node_objects(
     profile: Profile = Profile.STANDARD,
     dcgm: Dcgm = Dcgm.BEFORE_4_7,
 ) -> list[_Object]:
-    """The objects of one node group: a ConfigMap and a DaemonSet, in the namespace of `shared_objects`.
+    """Return the objects of a node group: a ConfigMap and a DaemonSet, in the namespace of `shared_objects`.
 
     Args:
-        instance_type: Type of its nodes.
+        instance_type: Type of the nodes.
         cluster: Name of the cluster.
         group: Name of the group, which is also part of the objects' names.
-        efa_devices: EFA devices that a node is given.
-        to: Where the samples go. Its writer is the service account `agent`.
-        selector: Labels of the group's nodes.
-        profile: How much is collected.
-        dcgm: The release of DCGM in the exporter's image.
+        efa_devices: EFA devices of a node.
+        to: Target of remote write, which the service account `agent` may write to.
+        selector: Labels of the nodes.
+        profile: Metrics profile.
+        dcgm: Release of DCGM in the exporter's image.
     """
     name = f"node-metrics-{group}"
     configuration = agent_configuration(
@@ -78,48 +77,42 @@ def node_objects(
     }
     if instance_type.gpu is not None:
         data["dcgm-counters.csv"] = counters(instance_type.gpu, profile, dcgm=dcgm)
-    return [
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": NAMESPACE},
-            "data": data,
+    spec = {
+        "selector": {"matchLabels": {"app": name}},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+        "template": {
+            "metadata": {"labels": {"app": name}},
+            "spec": _pod(instance_type, name, efa_devices, to, dict(selector), profile),
         },
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": {"name": name, "namespace": NAMESPACE},
-            "spec": {
-                "selector": {"matchLabels": {"app": name}},
-                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
-                "template": {
-                    "metadata": {"labels": {"app": name}},
-                    "spec": _pod(instance_type, name, efa_devices, to, dict(selector), profile),
-                },
-            },
-        },
-    ]
+    }
+    return [make("v1", "ConfigMap", name, data=data), make("apps/v1", "DaemonSet", name, spec=spec)]
 
 
 def shared_objects() -> list[_Object]:
-    """The namespace, and the agent's service account: give it `aps:RemoteWrite` by Pod Identity."""
+    """Return the namespace, and the agent's service account, which needs `aps:RemoteWrite` by Pod Identity."""
+    # The pods share the node's network and see its /sys.
+    labels = {"pod-security.kubernetes.io/enforce": "privileged"}
     return [
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            # The pods share the node's network and see its /sys.
-            "metadata": {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "privileged"}},
-        },
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": SERVICE_ACCOUNT, "namespace": NAMESPACE}},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}},
+        make("v1", "ServiceAccount", SERVICE_ACCOUNT),
     ]
 
 
-def kube_state_metrics_arguments() -> tuple[str, ...]:
-    """The arguments that keep kube-state-metrics to what is read; with its chart, `extraArgs`."""
-    return (
-        f"--resources={','.join(KUBE_STATE_RESOURCES)}",
-        f"--metric-allowlist={','.join(KUBE_STATE_METRICS)}",
-    )
+def make(api: str, kind: str, name: str, **parts: Any) -> _Object:
+    """Return an object of the namespace."""
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, **parts}
+
+
+def agent_command(configuration: str, storage: str) -> list[str]:
+    """Return the command of an agent that keeps what it cannot send for two hours."""
+    return [
+        "/bin/prometheus",
+        "--agent",
+        f"--config.file={configuration}",
+        f"--storage.agent.path={storage}",
+        "--storage.agent.retention.max-time=2h",
+        f"--web.listen-address=127.0.0.1:{PORTS['agent']}",
+    ]
 
 
 def _pod(
@@ -136,13 +129,7 @@ def _pod(
             ["/bin/node_exporter", *node_exporter_flags(profile, root="/host", textfiles=_TEXTFILES)],
             [host, textfiles],
         ),
-        _container(
-            "agent", IMAGES["agent"],
-            ["/bin/prometheus", "--agent", f"--config.file={_RUN}/agent.yaml",
-             f"--storage.agent.path={_RUN}/wal", "--storage.agent.retention.max-time=2h",
-             f"--web.listen-address=127.0.0.1:{PORTS['agent']}"],
-            [run],
-        ),
+        _container("agent", IMAGES["agent"], agent_command(f"{_RUN}/agent.yaml", f"{_RUN}/wal"), [run]),
     ]  # fmt: skip
     if instance_type.gpu is not None:
         command = [

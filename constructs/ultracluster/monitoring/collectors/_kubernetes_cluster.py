@@ -1,19 +1,14 @@
 """Collectors that run once in a Kubernetes cluster: object state, queues and workloads.
 
-One pod: kube-state-metrics, and an agent beside it that asks it, Kueue, and pods that say that they have metrics.
+One pod: kube-state-metrics, and an agent that scrapes it, Kueue, and pods whose annotation has the port of metrics.
 """
 
 from typing import Any
 
 from ultracluster.monitoring.collectors._agent import remote_write
-from ultracluster.monitoring.collectors._kubernetes import (
-    IMAGES,
-    NAMESPACE,
-    SERVICE_ACCOUNT,
-    kube_state_metrics_arguments,
-)
+from ultracluster.monitoring.collectors._kubernetes import IMAGES, NAMESPACE, SERVICE_ACCOUNT, agent_command, make
 from ultracluster.monitoring.collectors._node import RemoteWrite
-from ultracluster.monitoring.collectors._scraping import KUBE_STATE_RESOURCES, kubernetes_jobs
+from ultracluster.monitoring.collectors._scraping import KUBE_STATE_METRICS, KUBE_STATE_RESOURCES, kubernetes_jobs
 from ultracluster.monitoring.collectors._text import block_yaml
 from ultracluster.monitoring.names import Profile
 from ultracluster.rules import Refusal
@@ -29,12 +24,12 @@ _Object = dict[str, Any]
 
 
 def cluster_objects(*, cluster: str, to: RemoteWrite, profile: Profile = Profile.STANDARD) -> list[_Object]:
-    """The objects, in the namespace of `shared_objects`, whose service account the agent's is.
+    """Return the objects, in the namespace and with the service account of `shared_objects`.
 
     Args:
-        cluster: Name of the cluster, as the label of every sample.
-        to: Where the samples go, by its address: a pod that no node's role is for reads no parameter.
-        profile: How much is collected.
+        cluster: Name of the cluster, the label of every sample.
+        to: Target of remote write, with its URL: the pod has no role to read a parameter.
+        profile: Metrics profile.
 
     Raises:
         Refusal: If the destination is a parameter.
@@ -47,29 +42,24 @@ def cluster_objects(*, cluster: str, to: RemoteWrite, profile: Profile = Profile
         "remote_write": [remote_write(to.region, to.url)],
     }
     labels = {"app.kubernetes.io/name": _NAME}
+    spec = {
+        "replicas": 1,
+        # Two agents would send every sample twice.
+        "strategy": {"type": "Recreate"},
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": _pod()},
+    }
+    role = {"apiVersion": f"{_RBAC}/v1", "metadata": {"name": _ROLE}}
     return [
-        _object("v1", "ConfigMap", _NAME, data={"agent.yaml": block_yaml(document)}),
-        _object(f"{_RBAC}/v1", "ClusterRole", _ROLE, cluster_wide=True, rules=_RULES),
-        _object(
-            f"{_RBAC}/v1",
-            "ClusterRoleBinding",
-            _ROLE,
-            cluster_wide=True,
-            roleRef={"apiGroup": _RBAC, "kind": "ClusterRole", "name": _ROLE},
-            subjects=[{"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAMESPACE}],
-        ),
-        _object(
-            "apps/v1",
-            "Deployment",
-            _NAME,
-            spec={
-                "replicas": 1,
-                # Two agents would send every sample twice.
-                "strategy": {"type": "Recreate"},
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": _pod()},
-            },
-        ),
+        make("v1", "ConfigMap", _NAME, data={"agent.yaml": block_yaml(document)}),
+        {**role, "kind": "ClusterRole", "rules": _RULES},
+        {
+            **role,
+            "kind": "ClusterRoleBinding",
+            "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": _ROLE},
+            "subjects": [{"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAMESPACE}],
+        },
+        make("apps/v1", "Deployment", _NAME, spec=spec),
     ]
 
 
@@ -83,9 +73,14 @@ _RULES = [
 
 
 def _pod() -> _Object:
-    state = [*kube_state_metrics_arguments(), "--host=127.0.0.1", "--telemetry-host=127.0.0.1"]
-    agent = ["--agent", f"--config.file={_ETC}/agent.yaml", f"--storage.agent.path={_WAL}",
-             "--storage.agent.retention.max-time=2h", "--web.listen-address=127.0.0.1:9090"]  # fmt: skip
+    # Only what is read.
+    state = [
+        "/kube-state-metrics",
+        f"--resources={','.join(KUBE_STATE_RESOURCES)}",
+        f"--metric-allowlist={','.join(KUBE_STATE_METRICS)}",
+        "--host=127.0.0.1",
+        "--telemetry-host=127.0.0.1",
+    ]
     etc = {"name": "etc", "mountPath": _ETC, "readOnly": True}
     return {
         "serviceAccountName": SERVICE_ACCOUNT,
@@ -93,8 +88,8 @@ def _pod() -> _Object:
         "securityContext": {"runAsNonRoot": True, "runAsUser": _NOBODY, "fsGroup": _NOBODY,
                             "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [
-            _container("kube-state-metrics", ["/kube-state-metrics", *state], "250Mi", "2Gi", []),
-            _container("agent", ["/bin/prometheus", *agent], "256Mi", "2Gi",
+            _container("kube-state-metrics", state, "250Mi", "2Gi", []),
+            _container("agent", agent_command(f"{_ETC}/agent.yaml", _WAL), "256Mi", "2Gi",
                        [etc, {"name": "wal", "mountPath": _WAL}]),
         ],
         "volumes": [{"name": "etc", "configMap": {"name": _NAME}}, {"name": "wal", "emptyDir": {}}],
@@ -114,8 +109,3 @@ def _container(name: str, command: list[str], memory: str, most: str, mounts: li
         },
         "volumeMounts": mounts,
     }
-
-
-def _object(api: str, kind: str, name: str, *, cluster_wide: bool = False, **parts: Any) -> _Object:
-    metadata = {"name": name} if cluster_wide else {"name": name, "namespace": NAMESPACE}
-    return {"apiVersion": api, "kind": kind, "metadata": metadata, **parts}
