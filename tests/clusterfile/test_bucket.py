@@ -17,7 +17,7 @@ from ultracluster.cli import app
 from ultracluster.clusterfile import ClusterFile, loads
 from ultracluster.clusterfile.sections import _storage as sections
 from ultracluster.planning.s3 import existing_bucket_problems
-from ultracluster.storage import EXISTING_BUCKET, DataBucket
+from ultracluster.storage import DataBucket
 
 STORAGE = "storage: {lustre: {throughput: 40 GB/s}}"
 KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
@@ -121,9 +121,9 @@ def test_warns_once_of_an_unmanaged_bucket_and_can_be_acknowledged() -> None:
         for word in ("neither retains nor guards", "no lifecycle", "no bucket policy", "notifications", "us-east-2"):
             assert word in words
         assert more in words
-        assert warning_ids(cluster(bucket)).count(EXISTING_BUCKET.warning_id) == 1
+        assert warning_ids(cluster(bucket)).count("ultracluster:existing-bucket") == 1
     known = given_bucket("{existing: mine}") + "accept: {existing-bucket: it has a team of its own}\n"
-    assert EXISTING_BUCKET.warning_id not in warning_ids(loads(known, "c.yaml"))
+    assert "ultracluster:existing-bucket" not in warning_ids(loads(known, "c.yaml"))
     assert "existing-bucket" not in warned(cluster("true")) | warned(cluster("false"))
 
 

@@ -16,9 +16,11 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match, Template
 
-from ultracluster import network, storage
+from support.clusterfile_data import GOOD
+from ultracluster import clusterfile, compute, network, storage
 from ultracluster.planning.home import size_openzfs
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
+from ultracluster.rules import Refusal
 
 ENV = cdk.Environment(account="123456789012", region="us-east-2")
 SPEC = plan_lustre(LustreGoal(throughput_mb_per_s=1_000)).spec
@@ -386,3 +388,139 @@ def test_single_values_and_names_are_accepted() -> None:
     )
     (schedule,) = template.find_resources("AWS::Scheduler::Schedule").values()
     assert '"Paths":["data/old"]' in json.dumps(schedule).replace("\\", "")
+
+
+# Strings of the cluster file
+
+
+@pytest.mark.parametrize(
+    ("text", "goal"),
+    [
+        ("40 GB/s", LustreGoal(throughput_mb_per_s=40_000)),
+        ("100 TiB", LustreGoal(capacity_gib=102_400)),
+    ],
+)
+def test_a_throughput_or_a_size_is_the_cheapest_file_system_for_it(text: str, goal: LustreGoal) -> None:
+    (stack,) = stacks("Stack")
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    lustre = storage.LustreFileSystem(stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], spec=text)
+    assert lustre.spec == plan_lustre(goal).spec
+
+
+def test_a_throughput_follows_the_offer_of_the_region() -> None:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account="123456789012", region="il-central-1"))
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    lustre = storage.LustreFileSystem(stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], spec="40 GB/s")
+    assert not lustre.spec.efa
+    assert lustre.spec.mb_per_s_per_tib in (125, 250)
+
+
+@pytest.mark.parametrize("text", ["40 Gb/s", "40000", "fast", "0 GB/s", "${Token[TOKEN.1]}"])
+def test_rejects_a_text_that_is_no_throughput_and_no_size(text: str) -> None:
+    (stack,) = stacks("Stack")
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    with pytest.raises(Refusal, match=r"Stack/Fs: spec: .*\[lustre-configuration\]"):
+        storage.LustreFileSystem(stack, "Fs", vpc=vpc, subnet=vpc.private_subnets[0], spec=text)
+
+
+# Other regions
+
+
+def far_stack(near: cdk.Stack) -> cdk.Stack:
+    env = cdk.Environment(account="123456789012", region="us-east-1")
+    return cdk.Stack(cast(cdk.App, near.node.root), "Far", env=env)
+
+
+def imported_home(stack: cdk.Stack, vpc: ec2.IVpc) -> Any:
+    return storage.EfsHome.from_efs_home_attributes(stack, "Fs", file_system_id=FS)
+
+
+@pytest.mark.parametrize("make", [*HOMES.values(), imported_home], ids=[*HOMES, "imported"])
+def test_rejects_clients_of_another_region(make: MakeHome) -> None:
+    (stack,) = stacks("Stack")
+    home, far = make(stack, ec2.Vpc(stack, "Vpc", max_azs=1)), far_stack(stack)
+    nodes = ec2.SecurityGroup(far, "Nodes", vpc=ec2.Vpc(far, "Vpc", max_azs=1))
+    with pytest.raises(Refusal, match=r"Stack/Fs: clients must be in us-east-2, .* us-east-1 \[other-region\]"):
+        home.allow_clients(nodes)
+
+
+@each_home
+def test_rejects_nodes_of_another_region_that_mount_it(kind: str) -> None:
+    (stack,) = stacks("Stack")
+    home, far = HOMES[kind](stack, ec2.Vpc(stack, "Vpc", max_azs=1)), far_stack(stack)
+    vpc = ec2.Vpc(far, "Vpc", max_azs=1)
+    with pytest.raises(ValueError, match=r"clients must be in us-east-2, .* us-east-1 \[other-region\]"):
+        compute.AutoScalingNodeGroup(
+            far,
+            "Nodes",
+            instance_type="c7i.large",
+            count=1,
+            vpc=vpc,
+            subnet=vpc.private_subnets[0],
+            mounts={"/shared": home},
+        )
+
+
+def test_rejects_storage_of_another_region_for_a_cluster() -> None:
+    (stack,) = stacks("Stack")
+    far = far_stack(stack)
+    vpc = ec2.Vpc(far, "Vpc", max_azs=1)
+    handed_in = storage.Storage(
+        home=HOMES["efs"](far, vpc),
+        data_bucket=storage.DataBucket(far, "Data"),
+        file_systems={"/fsx": HOMES["lustre"](cdk.Stack(stack.node.root, "Near", env=ENV), vpc)},  # type: ignore[arg-type]
+    )
+    cluster = clusterfile.loads(GOOD, "cluster.yaml")
+    wrong = {problem.split()[0] for problem in handed_in.problems(cluster) if problem.rule.id == "other-region"}
+    assert wrong == {"storage.home", "storage.data_bucket"}
+
+
+def test_rejects_an_association_and_a_release_of_another_region() -> None:
+    (stack,) = stacks("Stack")
+    far = far_stack(stack)
+    lustre = HOMES["lustre"](stack, ec2.Vpc(stack, "Vpc", max_azs=1))
+    with pytest.raises(Refusal, match=r"Far/Link: file_system must be in us-east-1, .*\[other-region\]"):
+        association(far, lustre)
+    link = storage.DataRepositoryAssociation(
+        stack, "Link", file_system=FS, bucket=storage.DataBucket(stack, "Data"), path="/data", export_events="NEW"
+    )
+    with pytest.raises(Refusal, match=r"Far/Release: associations\[0\] must be in us-east-1, .*\[other-region\]"):
+        storage.ColdDataRelease(far, "Release", associations=link, not_accessed_for_days=7, mount_options="relatime")
+
+
+# Imported buckets
+
+
+def test_an_imported_express_bucket_grants_by_the_policy_of_the_role() -> None:
+    (stack,) = stacks("Stack")
+    imported = storage.ExpressBucket.from_express_bucket_attributes(
+        stack, "Express", bucket_name="scratch--use2-az1--x-s3", key=kms.Key(stack, "Key")
+    )
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
+    imported.grants.read_write(role).assert_success()
+    (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
+    text = json.dumps(policy)
+    assert ":s3express:us-east-2:123456789012:bucket/scratch--use2-az1--x-s3" in text
+    assert "kms:GenerateDataKey" in text
+
+
+@pytest.mark.parametrize("name", ["scratch", "scratch--x-s3", "Scratch--use2-az1--x-s3", "scratch--us-east-2a--x-s3"])
+def test_rejects_a_name_that_is_none_of_a_directory_bucket(name: str) -> None:
+    (stack,) = stacks("Stack")
+    with pytest.raises(Refusal, match=r"Stack/Express: bucket_name must be .*\[express-bucket\]"):
+        storage.ExpressBucket.from_express_bucket_attributes(stack, "Express", bucket_name=name)
+
+
+def test_rejects_an_imported_express_bucket_of_another_region() -> None:
+    (stack,) = stacks("Stack")
+    with pytest.raises(Refusal, match=r"bucket_name must be a zone of us-east-2, .*, got use1-az4 \[other-region\]"):
+        storage.ExpressBucket.from_express_bucket_attributes(stack, "Express", bucket_name="a1b--use1-az4--x-s3")
+
+
+def test_an_imported_log_bucket_takes_access_logs() -> None:
+    (stack,) = stacks("Stack")
+    logs = storage.LogBucket.from_log_bucket_attributes(stack, "Logs", bucket_name="my-logs")
+    storage.DataBucket(stack, "Data", access_log_bucket=logs)
+    template = Template.from_stack(stack)
+    template.resource_count_is("AWS::S3::Bucket", 1)
+    template.has_resource_properties("AWS::S3::Bucket", {"LoggingConfiguration": {"DestinationBucketName": "my-logs"}})

@@ -8,6 +8,7 @@ from ultracluster.clusterfile._loading import build, load, loads, variant
 from ultracluster.clusterfile._lustre import checkpoint, writers
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
+from ultracluster.clusterfile._quantities import Size, Throughput
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
 from ultracluster.clusterfile.rules._listing import Warning, rules, warnings
 from ultracluster.clusterfile.rules._rule import Rule
@@ -33,6 +34,8 @@ __all__ = [
     "Problem",
     "PublicAccess",
     "Rule",
+    "Size",
+    "Throughput",
     "Warning",
     "associations",
     "build",

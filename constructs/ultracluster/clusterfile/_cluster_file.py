@@ -296,4 +296,4 @@ class ClusterFile(Section):
         """Ranges of the subnets of a new VPC in other zones, by zone."""
         plan = self.subnets
         taken = (plan.training, plan.public, plan.services)
-        return plan_zone_subnets(self.network.cidr, self.other_zones, self.network.subnets, taken)
+        return plan_zone_subnets(self.network.cidr, self.other_zones, self.network.subnets, taken)[0]

@@ -22,9 +22,10 @@ from ultracluster.kubernetes import ROOT_DEVICES, file_problems
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability
-from ultracluster.orchestration import Output, acknowledge_accepted, add_warnings, capacity_notices, child_scope
+from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
 from ultracluster.planning.capacity import InterruptibleReservation, waits
 from ultracluster.rules import Refusal, registered
+from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
 
 # CoreDNS has the tenth address of the range of Services:

@@ -14,7 +14,6 @@ from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
 from ultracluster.rules import ARGUMENT, Refusal, error
 
-_INTERNET = "0.0.0.0/0"
 _LOCAL_ZONE = error("local-zone", "A Local Zone has neither NAT gateways nor Slurm controllers.")
 _RANGE = error("network-range", "The ranges of VPC and subnets must be valid, within the VPC, and not overlap.")
 
@@ -213,7 +212,7 @@ class ClusterNetwork(_Network):
     ) -> ZonalSubnet:
         result = ZonalSubnet(self, id, vpc_id=vpc_id, zone=zone, cidr=cidr)
         if nat is not None:
-            result.add_route("DefaultRoute", destination=_INTERNET, nat_gateway_id=nat.ref)
+            result.add_default_route(nat_gateway_id=nat.ref)
         return result
 
     def _nat_gateway(self, vpc_id: str, zone: str, cidr: IPv4Network) -> ec2.CfnNatGateway:
@@ -222,7 +221,7 @@ class ClusterNetwork(_Network):
             self, "GatewayAttachment", vpc_id=vpc_id, internet_gateway_id=gateway.ref
         )
         public = ZonalSubnet(self, "PublicSubnet", vpc_id=vpc_id, zone=zone, cidr=cidr)
-        public.add_route("DefaultRoute", destination=_INTERNET, gateway_id=gateway.ref).node.add_dependency(attachment)
+        public.add_default_route(gateway_id=gateway.ref).node.add_dependency(attachment)
 
         address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
         address.node.add_dependency(attachment)

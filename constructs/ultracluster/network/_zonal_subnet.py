@@ -38,20 +38,8 @@ class ZonalSubnet(Construct):
         )
         self.subnet.node.add_dependency(association)
 
-    def add_route(
-        self,
-        id: str,
-        *,
-        destination: str,
-        gateway_id: str | None = None,
-        nat_gateway_id: str | None = None,
-    ) -> ec2.CfnRoute:
-        """Add a route to the subnet's route table."""
+    def add_default_route(self, **target: str) -> ec2.CfnRoute:
+        """Add the route to the internet, by `gateway_id` or `nat_gateway_id`."""
         return ec2.CfnRoute(
-            self,
-            id,
-            route_table_id=self.route_table_id,
-            destination_cidr_block=destination,
-            gateway_id=gateway_id,
-            nat_gateway_id=nat_gateway_id,
+            self, "DefaultRoute", route_table_id=self.route_table_id, destination_cidr_block="0.0.0.0/0", **target
         )

@@ -4,13 +4,12 @@ from ultracluster.orchestration._capacity_notices import capacity_notices
 from ultracluster.orchestration._node_resource import NodeResource
 from ultracluster.orchestration._orchestrator import Orchestrator, Output
 from ultracluster.orchestration._scopes import child_scope
-from ultracluster.orchestration._warnings import acknowledge_accepted, add_warnings
+from ultracluster.orchestration._warnings import add_warnings
 
 __all__ = [
     "NodeResource",
     "Orchestrator",
     "Output",
-    "acknowledge_accepted",
     "add_warnings",
     "capacity_notices",
     "child_scope",

@@ -1,5 +1,6 @@
 """Roles of nodes, and checks of keys and policies."""
 
+from ultracluster.security._accepted import acknowledge_accepted, construct_warnings
 from ultracluster.security._managed_policies import add_managed_policy
 from ultracluster.security._node_role import NodeRole
 from ultracluster.security._same_region import OTHER_REGION, check_same_region
@@ -8,9 +9,11 @@ from ultracluster.security._shown import acknowledge_wildcards, shown, wildcard_
 __all__ = [
     "OTHER_REGION",
     "NodeRole",
+    "acknowledge_accepted",
     "acknowledge_wildcards",
     "add_managed_policy",
     "check_same_region",
+    "construct_warnings",
     "shown",
     "wildcard_finding",
 ]

@@ -13,8 +13,9 @@ from ultracluster.clusterfile import ClusterFile, NodeGroup, source_range
 from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
-from ultracluster.orchestration import Output, acknowledge_accepted, add_warnings, capacity_notices, child_scope
+from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
 from ultracluster.planning.capacity import Block
+from ultracluster.security import acknowledge_accepted
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._boot import node_boot
 from ultracluster.slurm._login_ssh import LoginSsh

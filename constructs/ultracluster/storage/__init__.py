@@ -2,7 +2,13 @@
 
 from ultracluster.planning.s3 import Tier
 from ultracluster.storage._alarms import AlarmDefinition, Alarms
-from ultracluster.storage._interfaces import IBucketGrants, IDataBucket, ILustreFileSystem, ISharedFileSystem
+from ultracluster.storage._interfaces import (
+    IBucketGrants,
+    IDataBucket,
+    IExpressBucket,
+    ILustreFileSystem,
+    ISharedFileSystem,
+)
 from ultracluster.storage._storage import Storage
 from ultracluster.storage.home._efs_home import EfsHome
 from ultracluster.storage.home._openzfs_home import OpenZfsHome
@@ -12,12 +18,11 @@ from ultracluster.storage.lustre._cold_data_release import ColdDataRelease
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
 from ultracluster.storage.lustre._file_system import LustreFileSystem
 from ultracluster.storage.lustre._metrics import LustreMetrics
-from ultracluster.storage.s3._data_bucket import EXISTING_BUCKET, DataBucket
+from ultracluster.storage.s3._data_bucket import DataBucket
 from ultracluster.storage.s3._express_bucket import ExpressBucket, express_endpoint
 from ultracluster.storage.s3._log_bucket import LogBucket
 
 __all__ = [
-    "EXISTING_BUCKET",
     "AlarmDefinition",
     "Alarms",
     "ColdDataRelease",
@@ -27,6 +32,7 @@ __all__ = [
     "ExpressBucket",
     "IBucketGrants",
     "IDataBucket",
+    "IExpressBucket",
     "ILustreFileSystem",
     "ISharedFileSystem",
     "LogBucket",

@@ -1,23 +1,13 @@
 """Data repository associations of a cluster file."""
 
-from collections.abc import Sequence
-
-import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
-from constructs import Construct, IConstruct
+from constructs import Construct
 
-from ultracluster.clusterfile import ClusterFile, prefix, shows_data_bucket, warnings
-from ultracluster.planning.lustre import BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED
+from ultracluster.clusterfile import ClusterFile, prefix, shows_data_bucket
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
 from ultracluster.storage.lustre._cold_data_release import ColdDataRelease
-from ultracluster.storage.lustre._data_repository_association import FOREIGN_FILE_SYSTEM, DataRepositoryAssociation
-from ultracluster.storage.lustre._repository_access import FOREIGN_BUCKET, FOREIGN_KEY
+from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
 
-#: Ids of warnings that the constructs of associations add.
-LINK_WARNINGS = tuple(
-    rule.warning_id
-    for rule in (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED, FOREIGN_BUCKET, FOREIGN_FILE_SYSTEM, FOREIGN_KEY)
-)
 _DAY = 86_400
 
 
@@ -62,12 +52,4 @@ def links(
             mount_options=lustre.mount(section.mount).options,
             schedule=section.release_task.schedule,
         )
-    acknowledge(parent, cluster, LINK_WARNINGS)
     return associations
-
-
-def acknowledge(scope: IConstruct, cluster: ClusterFile, ids: Sequence[str]) -> None:
-    """Acknowledge warnings of constructs below a scope that the cluster file acknowledges."""
-    for warning in warnings(cluster):
-        if warning.id in ids and warning.accepted is not None:
-            cdk.Validations.of(scope).acknowledge(cdk.Acknowledgment(id=warning.id, reason=warning.accepted))

@@ -1,7 +1,8 @@
 """Permissions on S3 and S3 Files: exact actions, for any principal."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 import aws_cdk as cdk
 import jsii
@@ -12,19 +13,12 @@ from constructs import IValidation
 from ultracluster.security import wildcard_finding
 
 
-@dataclass(frozen=True, kw_only=True)
-class Permission:
-    """Actions on an ARN.
-
-    Args:
-        actions: IAM actions.
-        arn: The resource.
-        conditions: Conditions of the statement.
-    """
+class Permission(NamedTuple):
+    """Actions on an ARN, with the conditions of the statement."""
 
     actions: Sequence[str]
     arn: str
-    conditions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    conditions: Mapping[str, Mapping[str, object]] = MappingProxyType({})
 
 
 def grant(

@@ -90,6 +90,25 @@ class IBucketGrants(Protocol):
         ...
 
 
+class IExpressBucket(cdk.IResource, Protocol):
+    """A directory bucket of S3 Express One Zone."""
+
+    @property
+    def bucket_name(self) -> str:
+        """Name, zone and suffix included."""
+        ...
+
+    @property
+    def bucket_arn(self) -> str:
+        """ARN, which is of the service `s3express`."""
+        ...
+
+    @property
+    def grants(self) -> IBucketGrants:
+        """Permissions for principals."""
+        ...
+
+
 class IDataBucket(cdk.IResource, Protocol):
     """A general purpose bucket of datasets or checkpoints."""
 

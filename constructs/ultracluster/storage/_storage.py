@@ -11,14 +11,18 @@ from constructs import Construct
 from ultracluster.boot import Mount, Mountable
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import Network
-from ultracluster.storage._data_repositories import acknowledge, links
+from ultracluster.rules import Message, error
+from ultracluster.security import OTHER_REGION, acknowledge_accepted
+from ultracluster.storage._data_repositories import links
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem, ISharedFileSystem
 from ultracluster.storage.home._openzfs_home import OpenZfsHome
-from ultracluster.storage.lustre._file_system import EXISTING_LUSTRE, LustreFileSystem
-from ultracluster.storage.s3._data_bucket import EXISTING_BUCKET, DataBucket
+from ultracluster.storage.lustre._file_system import LustreFileSystem
+from ultracluster.storage.s3._data_bucket import DataBucket
 
 #: Mount paths of file systems that the cluster file does not name.
 _LUSTRE_PATH, _HOME_PATH = "/fsx", "/home"
+
+_STORAGE = error("storage-required", "A handed-in storage must have all that the cluster file requires.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +47,7 @@ class Storage:
         data_bucket = _data_bucket(scope, cluster, key)
         if lustre is not None:
             links(scope, cluster, lustre, data_bucket)
+        acknowledge_accepted(scope, cluster)
         storage = cls(lustre=lustre, data_bucket=data_bucket, home=_home(scope, cluster, network, key))
         return replace(storage, file_systems=storage._mounted(cluster))
 
@@ -57,9 +62,9 @@ class Storage:
         """Mounts of every node."""
         return [file_system.mount(path) for path, file_system in self.file_systems.items()]
 
-    def problems(self, cluster: ClusterFile) -> list[str]:
-        """Return what the cluster file requires and this storage, which takes the place of it, does not have."""
-        section, problems = cluster.storage, []
+    def problems(self, cluster: ClusterFile) -> list[Message]:
+        """Return what keeps a cluster file from using this storage, which takes the place of its own."""
+        section, problems = cluster.storage, self._elsewhere(cluster.region)
         for name, required, present in (
             ("lustre", section.lustre is not None, self.lustre is not None),
             ("home", section.home is not None, self.home is not None),
@@ -68,15 +73,30 @@ class Storage:
             if required and not present:
                 key = name.replace("_", "-")
                 problems.append(
-                    f"storage has no {name}, and the cluster file has storage.{key}: "
-                    f"give Storage({name}=...), or remove storage.{key} from the file"
+                    _STORAGE(
+                        f"storage has no {name}, and the cluster file has storage.{key}: "
+                        f"give Storage({name}=...), or remove storage.{key} from the file"
+                    )
                 )
         if section.lustre is not None and section.lustre.data_repository_associations:
             problems.append(
-                "storage takes the place of storage.lustre.data_repository_associations of the cluster file: "
-                "remove it from the file, and create each link as DataRepositoryAssociation"
+                _STORAGE(
+                    "storage takes the place of storage.lustre.data_repository_associations of the cluster file: "
+                    "remove it from the file, and create each link as DataRepositoryAssociation"
+                )
             )
         return problems
+
+    def _elsewhere(self, region: str) -> list[Message]:
+        resources: dict[str, object] = {"lustre": self.lustre, "data_bucket": self.data_bucket, "home": self.home}
+        resources |= {f"file_systems[{path!r}]": file_system for path, file_system in self.file_systems.items()}
+        return [
+            OTHER_REGION(f"storage.{name} must be in {region}, the region of the cluster file, got one in {there}")
+            for name, resource in resources.items()
+            # A `Mountable` of the caller may be no resource.
+            if (there := getattr(getattr(resource, "env", None), "region", region)) != region
+            and not cdk.Token.is_unresolved(there)
+        ]
 
     def connected(self, cluster: ClusterFile, *, network: Network) -> "Storage":
         """Return this existing storage with its mounts, after allowing the nodes to reach its file systems."""
@@ -128,7 +148,6 @@ def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.I
             else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
         )
         lustre.allow_clients(network.nodes)
-        acknowledge(lustre, cluster, [EXISTING_LUSTRE.warning_id])
     else:
         assert spec is not None
         lustre = LustreFileSystem(
@@ -142,7 +161,6 @@ def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.I
             relatime=section.release_task is not None,
             backup_days=None if section.backups is None else section.backups.seconds // 86_400,
         )
-        acknowledge(lustre, cluster, ["ultracluster:lustre-tier", "ultracluster:lustre-version"])
         # Nodes of other subnets mount it over TCP.
         lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
     return lustre
@@ -152,14 +170,12 @@ def _data_bucket(scope: Construct, cluster: ClusterFile, key: kms.IKey | None) -
     section = cluster.storage.existing_bucket
     if section is None:
         return DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None
-    bucket = DataBucket.from_data_bucket_attributes(
+    return DataBucket.from_data_bucket_attributes(
         scope,
         "Data",
         bucket_name=section.name,
         key=None if section.key is None else kms.Key.from_key_arn(scope, "DataKey", section.key),
     )
-    acknowledge(bucket, cluster, [EXISTING_BUCKET.warning_id])
-    return bucket
 
 
 def _home(scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None) -> OpenZfsHome | None:

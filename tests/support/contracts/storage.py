@@ -121,7 +121,10 @@ ROWS: dict[str, Row] = {
         tags=["AWS::S3::Bucket"],
         default_child="AWS::S3::Bucket",
         tokens=No("every argument is known at synthesis"),
-        twin=No("`s3.Bucket.from_bucket_attributes` gives what takes logs"),
+        twin=Twin(
+            make=lambda scope, id: storage.LogBucket.from_log_bucket_attributes(scope, id, bucket_name="my-logs"),
+            interface=storage.IDataBucket,
+        ),
         uses={
             "access logs of a bucket": lambda subject, stack, world: storage.DataBucket(
                 stack, "Data", access_log_bucket=subject
@@ -136,7 +139,12 @@ ROWS: dict[str, Row] = {
         tags=["AWS::S3Express::DirectoryBucket"],
         default_child="AWS::S3Express::DirectoryBucket",
         tokens=No("zone and name are checked at synthesis"),
-        twin=No("nothing in this library takes an existing directory bucket"),
+        twin=Twin(
+            make=lambda scope, id: storage.ExpressBucket.from_express_bucket_attributes(
+                scope, id, bucket_name="scratch--use2-az1--x-s3"
+            ),
+            interface=storage.IExpressBucket,
+        ),
     ),
     "EfsHome": Row(
         make=lambda scope, id, world: storage.EfsHome(scope, id, vpc=world.vpc, subnets=world.subnet),

@@ -164,13 +164,8 @@ def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) 
     if layout != "one-ip" and not record.supports_efa:
         return "it has no EFA device"
     cards = {card.index: card for card in record.cards}
-    for row in rows:
-        card = cards.get(row.card)
-        if card is None or row.kind not in card.kinds:
-            offers = "doesn't exist" if card is None else f"offers {', '.join(card.kinds) or 'nothing'}"
-            return f"card {row.card} {offers}, not {row.kind}"
-        if sum(other.card == row.card for other in rows) > card.max_interfaces:
-            return f"card {row.card} takes {card.max_interfaces} interface(s)"
+    if problem := next(filter(None, (_row_problem(row, cards) for row in rows)), None):
+        return problem
     if layout == "all-efa" and record.efa_cards and not _efa_cards(record, "efa"):
         named = ", ".join(map(str, record.efa_cards))
         return f"the cards that carry its EFA devices ({named}) take efa-only"

@@ -49,29 +49,20 @@ class VcpuQuota:
 
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html and using-spot-limits.html
 # (read 2026-11-21). Capacity Blocks count against neither.
-_STANDARD = "Standard (A, C, D, H, I, M, R, T, Z)"
-_ON_DEMAND = {
-    "P": ("L-417A185B", "Running On-Demand P instances", 0),
-    "G": ("L-DB2E81BA", "Running On-Demand G and VT instances", 0),
-    "Trn": ("L-2C3B7624", "Running On-Demand Trn instances", 0),
-    "Inf": ("L-1945791B", "Running On-Demand Inf instances", 0),
-    "DL": ("L-6E869C2A", "Running On-Demand DL instances", 0),
-    "HPC": ("L-F7808C92", "Running On-Demand HPC instances", 0),
-    "F": ("L-74FC7D96", "Running On-Demand F instances", 0),
-    "X": ("L-7295265B", "Running On-Demand X instances", 0),
-    "High Memory": ("L-43DA4232", "Running On-Demand High Memory instances", 0),
-    "": ("L-1216C47A", f"Running On-Demand {_STANDARD} instances", 5),
-}
-# HPC and High Memory instances are not sold on the Spot market.
-_SPOT = {
-    "P": ("L-7212CCBC", "All P Spot Instance Requests", 0),
-    "G": ("L-3819A6DF", "All G and VT Spot Instance Requests", 0),
-    "Trn": ("L-6B0D517C", "All Trn Spot Instance Requests", 0),
-    "Inf": ("L-B5D1601B", "All Inf Spot Instance Requests", 0),
-    "DL": ("L-85EED4F7", "All DL Spot Instance Requests", 0),
-    "F": ("L-88CF9481", "All F Spot Instance Requests", 0),
-    "X": ("L-E3A00192", "All X Spot Instance Requests", 0),
-    "": ("L-34B43A08", f"All {_STANDARD} Spot Instance Requests", 5),
+#
+# Family -> instances in the names of the quotas, code of the on-demand and of the Spot quota. HPC and High Memory
+# instances are not sold on the Spot market. vCPUs of a new account: 5 of standard instances, 0 of others.
+_STANDARD = ("Standard (A, C, D, H, I, M, R, T, Z)", "L-1216C47A", "L-34B43A08")
+_QUOTAS = {
+    "P": ("P", "L-417A185B", "L-7212CCBC"),
+    "G": ("G and VT", "L-DB2E81BA", "L-3819A6DF"),
+    "Trn": ("Trn", "L-2C3B7624", "L-6B0D517C"),
+    "Inf": ("Inf", "L-1945791B", "L-B5D1601B"),
+    "DL": ("DL", "L-6E869C2A", "L-85EED4F7"),
+    "HPC": ("HPC", "L-F7808C92", ""),
+    "F": ("F", "L-74FC7D96", "L-88CF9481"),
+    "X": ("X", "L-7295265B", "L-E3A00192"),
+    "High Memory": ("High Memory", "L-43DA4232", ""),
 }
 # Longer prefixes of type names first.
 _FAMILIES = {
@@ -97,6 +88,10 @@ def vcpu_quota(instance_type: str, market: Literal["on-demand", "spot"]) -> Vcpu
         market: `on-demand`, which Capacity Reservations count as too, or `spot`.
     """
     family = next((kind for prefix, kind in _FAMILIES.items() if instance_type.startswith(prefix)), "")
-    table = _ON_DEMAND if market == "on-demand" else _SPOT
-    code, name, default = table.get(family, table[""])
-    return VcpuQuota(code=code, name=name, default=default)
+    label, on_demand, spot = _QUOTAS.get(family, _STANDARD)
+    if market == "spot" and not spot:
+        label, on_demand, spot = _STANDARD
+    default = 5 if label == _STANDARD[0] else 0
+    if market == "spot":
+        return VcpuQuota(code=spot, name=f"All {label} Spot Instance Requests", default=default)
+    return VcpuQuota(code=on_demand, name=f"Running On-Demand {label} instances", default=default)

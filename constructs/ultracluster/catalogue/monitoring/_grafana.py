@@ -20,9 +20,9 @@ MANAGED_GRAFANA_VERSION = "12.4"
 #: https://docs.aws.amazon.com/grafana/latest/userguide/AMP-adding-AWS-config.html (read 2026-11-21)
 AMAZON_PROMETHEUS_PLUGIN = "grafana-amazonprometheus-datasource"
 
-#: Subnets that a workspace is connected to, each in a zone of its own, and free addresses that each must have.
+#: Subnets that a workspace is connected to, each in a zone of its own.
 #: https://docs.aws.amazon.com/grafana/latest/userguide/AMG-configure-vpc.html (read 2026-11-21)
-LEAST_SUBNETS, MOST_SUBNETS, ADDRESSES_PER_SUBNET = 2, 6, 15
+LEAST_SUBNETS, MOST_SUBNETS = 2, 6
 
 #: Version of Grafana OSS on a server of one's own. Its core plugin for Prometheus still signs queries; that of 13
 #: doesn't.

@@ -20,6 +20,6 @@ DEFINITION_BYTES = 1_000_000
 #: (read 2026-11-21)
 MOST_RETENTION_DAYS, RETENTION_DAYS = 1_095, 150
 
-#: Subnets of a scraper, each in a zone of its own, and the seconds that it waits at least between two scrapes.
+#: Subnets of a scraper, each in a zone of its own.
 #: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.html (read 2026-11-21)
-SCRAPER_SUBNETS, SCRAPE_SECONDS = 2, 30
+SCRAPER_SUBNETS = 2

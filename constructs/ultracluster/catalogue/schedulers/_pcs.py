@@ -39,11 +39,6 @@ DEFAULT_SLURM_VERSION = "25.11"
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html (read 2026-11-21)
 REST_API_SINCE = "25.05"
-# Slurm version -> those that PCS updates it to in one step.
-# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_clusters_version_update.html (read 2026-11-21)
-UPDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"25.05": ("25.11", "26.05"), "25.11": ("26.05",), "26.05": ()}
-)
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-pcs-cluster-accounting.html
 # (read 2026-11-21)
 LONGEST_PURGE_DAYS = 10_000
@@ -63,8 +58,7 @@ def size_for(nodes: int) -> str:
     Raises:
         ValueError: If no size supports the number.
     """
-    problems = check_nodes(nodes)
-    if problems:
+    if problems := check_nodes(nodes):
         raise ValueError(problems[0])
     return next(size for size, most in SIZES.items() if nodes <= most)
 

@@ -54,6 +54,3 @@ LUSTRE_QUOTAS = (
     INTELLIGENT_TIERING_READ_CACHE,
     BACKUPS,
 )
-
-# Fixed, for each file system. https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
-FILE_UPDATES_FROM_S3_PER_MONTH = 10_000_000

@@ -28,9 +28,6 @@ _INSTALL: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {"nfs": _NFS, "nfs4": _NFS, "efs": _EFS_UTILS, "s3files": _EFS_UTILS}
 )
 
-#: S3 Files mounts with this version of amazon-efs-utils or a newer one. Same page.
-S3_FILES_CLIENT_VERSION = "3.0.0"
-
 
 def client_install(mount_type: str, system: OperatingSystem) -> str:
     """Return the shell command for root that installs the client of a file system type, if it is missing.

@@ -16,7 +16,6 @@ from ultracluster.planning.network import (
     plan_subnets,
     plan_zone_subnets,
     subnet_capacity,
-    zone_subnet_problems,
 )
 
 _INTERFACE_QUOTA = warning(
@@ -96,9 +95,8 @@ def check_zones(draft: Draft) -> Iterator[Problem]:
 
 def _check_zone_subnets(draft: Draft) -> Iterator[Problem]:
     network = draft.network
-    for zone, message in zone_subnet_problems(
-        network.cidr, draft.other_zones, network.subnets, _own_subnets(network)
-    ).items():
+    _, errors = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, _own_subnets(network))
+    for zone, message in errors.items():
         first = next((group.section for group in draft.node_groups if group.zone == zone), None)
         path: Path = ("nodes", first, "zone") if first else ("network", "cidr")
         if zone in network.subnets:
@@ -146,11 +144,8 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
 
 def _check_other_zones(draft: Draft, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
     network = draft.network
-    try:
-        subnets = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, _own_subnets(network))
-    except ValueError:
-        return
-    for other, subnet in subnets.items():
+    subnets, errors = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, _own_subnets(network))
+    for other, subnet in ({} if errors else subnets).items():
         there = [group for group in groups if group.zone == other]
         needed, capacity = sum(group.addresses for group in there), subnet_capacity(subnet)
         if needed > capacity:

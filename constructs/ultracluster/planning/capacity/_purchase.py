@@ -74,23 +74,21 @@ def purchase(capacity: Capacity, service: Service) -> Purchase:
     if service == "hyperpod":
         return _hyperpod(capacity)
     market = _market(capacity, service)
+    setting = _setting(service, market)
     match capacity:
         case CapacityBlock() | UltraServerBlock() | InterruptibleReservation():
-            return Purchase(
-                setting=_setting(service, market), market_type=market, reservation_id=capacity.reservation_id
-            )
+            return Purchase(setting=setting, market_type=market, reservation_id=capacity.reservation_id)
         case TargetedReservation():
-            return Purchase(setting=_setting(service, None), reservation_id=capacity.reservation_id)
+            return Purchase(setting=setting, reservation_id=capacity.reservation_id)
         case ReservationGroup():
-            return Purchase(setting=_setting(service, None), reservation_group=capacity.arn)
+            return Purchase(setting=setting, reservation_group=capacity.arn)
         case OpenReservation():
-            return Purchase(setting=_setting(service, None), preference="open")
+            return Purchase(setting=setting, preference="open")
         case Spot():
             # PCS and EKS request Spot themselves, and refuse a template that does too.
-            in_template = market if service == "self-managed" else None
-            return Purchase(setting=_setting(service, market), market_type=in_template)
+            return Purchase(setting=setting, market_type=market if service == "self-managed" else None)
         case OnDemand():
-            return Purchase(setting=_setting(service, None))
+            return Purchase(setting=setting)
         case TrainingPlan():
             raise ValueError(
                 f"a training plan buys HyperPod instances, and {_NAMES[service]} launches EC2 ones; for those buy a "

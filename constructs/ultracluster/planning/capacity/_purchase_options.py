@@ -19,6 +19,8 @@ class _Option:
     __slots__ = ()
 
     instances: ClassVar[int | None] = None
+    #: Text of the option, with its fields.
+    _form: ClassVar[str]
     #: A placement group is created for this capacity by default.
     makes_placement_group: ClassVar[bool] = False
     #: EC2 accepts a placement group with this capacity.
@@ -28,6 +30,11 @@ class _Option:
     def max_instances(self) -> int | None:
         """Most instances that it holds, or None if not known or not bounded."""
         return self.instances
+
+    @property
+    def word(self) -> str:
+        """Text in tables, as in a cluster file."""
+        return self._form.format(self)
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -42,7 +49,7 @@ class _Option:
 class OnDemand(_Option):
     """On-demand instances. They use matching open reservations, but only those in the same placement group, if any."""
 
-    word: ClassVar[str] = "on-demand"
+    _form: ClassVar[str] = "on-demand"
     makes_placement_group: ClassVar[bool] = True
 
 
@@ -50,7 +57,7 @@ class OnDemand(_Option):
 class Spot(_Option):
     """Spare capacity that EC2 may take back with two minutes' notice."""
 
-    word: ClassVar[str] = "spot"
+    _form: ClassVar[str] = "spot"
     makes_placement_group: ClassVar[bool] = True
 
 
@@ -62,7 +69,7 @@ class OpenReservation(_Option):
         placement_group: Placement group of the reservations, which match instances in it only. Default: none.
     """
 
-    word: ClassVar[str] = "{reservation: open}"
+    _form: ClassVar[str] = "{{reservation: open}}"
 
     placement_group: str | None = None
 
@@ -101,10 +108,7 @@ class TargetedReservation(_ById):
 
     placement_group: str | None = None
 
-    @property
-    def word(self) -> str:
-        """Text in tables, as in a cluster file."""
-        return self.reservation_id
+    _form: ClassVar[str] = "{0.reservation_id}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,10 +127,7 @@ class InterruptibleReservation(_ById):
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interruptible-capacity-reservations.html (read 2026-11-21)
     """
 
-    @property
-    def word(self) -> str:
-        """Text in tables, as in a cluster file."""
-        return f"{{reservation: {self.reservation_id}, kind: interruptible}}"
+    _form: ClassVar[str] = "{{reservation: {0.reservation_id}, kind: interruptible}}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,10 +151,7 @@ class ReservationGroup(_Option):
     def _problems(self) -> list[str]:
         return [] if is_token(self.arn) else check_group_arn(self.arn)
 
-    @property
-    def word(self) -> str:
-        """Text in tables, as in a cluster file."""
-        return f"{{group: {self.arn}}}"
+    _form: ClassVar[str] = "{{group: {0.arn}}}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -207,10 +205,7 @@ class CapacityBlock(_Block):
             )
         return problems
 
-    @property
-    def word(self) -> str:
-        """Text in tables, as in a cluster file."""
-        return f"{{reservation: {self.reservation_id}, kind: capacity-block}}"
+    _form: ClassVar[str] = "{{reservation: {0.reservation_id}, kind: capacity-block}}"
 
     @property
     def max_instances(self) -> int:
@@ -238,10 +233,7 @@ class UltraServerBlock(_Block):
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-21)
     last_call: ClassVar[timedelta] = timedelta(minutes=60)
 
-    @property
-    def word(self) -> str:
-        """Text in tables, as in a cluster file."""
-        return f"{{reservation: {self.reservation_id}, kind: ultraserver}}"
+    _form: ClassVar[str] = "{{reservation: {0.reservation_id}, kind: ultraserver}}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -265,10 +257,7 @@ class TrainingPlan(_Option):
     def _problems(self) -> list[str]:
         return [] if is_token(self.arn) else check_training_plan_arn(self.arn)
 
-    @property
-    def word(self) -> str:
-        """Text in tables, as in a cluster file."""
-        return f"{{training-plan: {self.arn}}}"
+    _form: ClassVar[str] = "{{training-plan: {0.arn}}}"
 
 
 #: Capacity Blocks, which end.

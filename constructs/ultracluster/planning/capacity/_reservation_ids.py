@@ -13,26 +13,20 @@ _TOKEN = re.compile(r"\$\{Token\[[^\]]+\]\}")
 
 def check_reservation_id(text: str) -> list[str]:
     """Return the errors of an id of a Capacity Reservation."""
-    if _RESERVATION_ID.fullmatch(text):
-        return []
-    return [f"a reservation's id is cr- and 17 hexadecimal digits, as in cr-0123456789abcdef0, got {text[:80]!r}"]
+    form = "a reservation's id is cr- and 17 hexadecimal digits, as in cr-0123456789abcdef0"
+    return [] if _RESERVATION_ID.fullmatch(text) else [f"{form}, got {text[:80]!r}"]
 
 
 def check_group_arn(text: str) -> list[str]:
     """Return the errors of the ARN of a group of reservations."""
-    if _GROUP_ARN.fullmatch(text):
-        return []
-    return [
-        "a group of reservations is a resource group: arn:aws:resource-groups:REGION:ACCOUNT:group/NAME, "
-        f"got {text[:120]!r}"
-    ]
+    form = "a group of reservations is a resource group: arn:aws:resource-groups:REGION:ACCOUNT:group/NAME"
+    return [] if _GROUP_ARN.fullmatch(text) else [f"{form}, got {text[:120]!r}"]
 
 
 def check_training_plan_arn(text: str) -> list[str]:
     """Return the errors of the ARN of a training plan."""
-    if _PLAN_ARN.fullmatch(text):
-        return []
-    return [f"a training plan is arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME, got {text[:120]!r}"]
+    form = "a training plan is arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
+    return [] if _PLAN_ARN.fullmatch(text) else [f"{form}, got {text[:120]!r}"]
 
 
 def is_token(text: str) -> bool:

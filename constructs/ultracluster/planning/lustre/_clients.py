@@ -94,9 +94,8 @@ class LustreClients:
             limits = [most, *([self.interfaces * min(known)] if known else [])]
             return min(Fraction(gbps) for gbps in [*limits, *([self.record.efa_gbps] if self.record.efa_gbps else [])])
         # Lustre's TCP takes one interface, that of the first card.
-        return min(
-            Fraction(lustre.TCP_GBPS), Fraction(cards[0].ena_gbps or lustre.TCP_GBPS), self._flows(storage_servers)
-        )
+        first = cards[0].ena_gbps or lustre.TCP_GBPS
+        return min(map(Fraction, (lustre.TCP_GBPS, first, storage_servers * lustre.TCP_GBPS_PER_SERVER)))
 
     def servers_for(self, mb_per_s: Fraction, *, efa: bool) -> int | None:
         """Return the fewest storage servers at which the nodes reach a throughput, or None if no number suffices.
@@ -109,7 +108,3 @@ class LustreClients:
         flows = each / lustre.TCP_GBPS_PER_SERVER
         servers = 1 if efa and self.interfaces else max(1, -(-flows.numerator // flows.denominator))
         return servers if self.gbps(efa=efa, storage_servers=servers) >= each else None
-
-    @staticmethod
-    def _flows(storage_servers: int) -> Fraction:
-        return Fraction(storage_servers * lustre.TCP_GBPS_PER_SERVER)

@@ -7,7 +7,6 @@ from ultracluster.planning.network._addresses import (
     plan_zone_subnets,
     subnet_capacity,
     subnet_prefix,
-    zone_subnet_problems,
 )
 from ultracluster.planning.network._efa_reach import check_efa_reach
 
@@ -19,5 +18,4 @@ __all__ = [
     "plan_zone_subnets",
     "subnet_capacity",
     "subnet_prefix",
-    "zone_subnet_problems",
 ]

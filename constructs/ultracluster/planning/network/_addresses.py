@@ -131,7 +131,7 @@ def plan_subnets(vpc_cidr: IPv4Network, addresses: int, training_cidr: IPv4Netwo
 
 def plan_zone_subnets(
     vpc_cidr: IPv4Network, zones: Iterable[str], given: Mapping[str, IPv4Network], taken: Sequence[IPv4Network]
-) -> dict[str, IPv4Network]:
+) -> tuple[dict[str, IPv4Network], dict[str, str]]:
     """Plan subnets for nodes in further zones in the second quarter of a VPC.
 
     The range of a zone does not depend on other zones: its number (`use2-az3` is 3) selects an eighth of the quarter;
@@ -143,27 +143,11 @@ def plan_zone_subnets(
         given: Configured ranges, by zone; others are planned here.
         taken: Ranges of other subnets.
 
-    Raises:
-        ValueError: If a range is too small, is outside the VPC, or overlaps another. All reasons at once.
+    Returns:
+        The ranges by zone, and the errors by zone: too small, outside the VPC, or an overlap.
     """
-    planned, problems = _zone_subnets(vpc_cidr, zones, given, taken)
-    if problems:
-        raise ValueError("; ".join(problems.values()))
-    return planned
-
-
-def zone_subnet_problems(
-    vpc_cidr: IPv4Network, zones: Iterable[str], given: Mapping[str, IPv4Network], taken: Sequence[IPv4Network]
-) -> dict[str, str]:
-    """Return the error of the subnet of each zone; see `plan_zone_subnets`."""
-    return _zone_subnets(vpc_cidr, zones, given, taken)[1]
-
-
-def _zone_subnets(
-    vpc: IPv4Network, zones: Iterable[str], given: Mapping[str, IPv4Network], taken: Sequence[IPv4Network]
-) -> tuple[dict[str, IPv4Network], dict[str, str]]:
-    prefix = vpc.prefixlen + 5
-    quarter = list(vpc.subnets(prefixlen_diff=2))[1]
+    prefix = vpc_cidr.prefixlen + 5
+    quarter = list(vpc_cidr.subnets(prefixlen_diff=2))[1]
     eighths = list(quarter.subnets(new_prefix=prefix)) if prefix <= _LONGEST_PREFIX else []
     problems: dict[str, str] = {}
     planned: dict[str, IPv4Network] = {}
@@ -171,15 +155,16 @@ def _zone_subnets(
         eighth = _eighth(zone)
         say = f"network: {{subnets: {{{zone}: RANGE}}}}"
         if zone not in given and eighth >= len(eighths):
-            problems[zone] = f"{vpc} has no place for a subnet in {zone} that is its own; give it a range: {say}"
+            problems[zone] = f"{vpc_cidr} has no place for a subnet in {zone} that is its own; give it a range: {say}"
             continue
         subnet = given.get(zone) or eighths[eighth]
         others = [f"{other}, which has {range}" for other, range in planned.items() if subnet.overlaps(range)]
         others += [str(range) for range in taken if subnet.overlaps(range)]
         if others:
             problems[zone] = f"the subnet of {zone}, {subnet}, overlaps {' and '.join(others)}; give it another: {say}"
-        elif subnet.prefixlen > _LONGEST_PREFIX or not subnet.subnet_of(vpc):
-            problems[zone] = f"the subnet of {zone} must be a /{_LONGEST_PREFIX} or larger inside {vpc}, got {subnet}"
+        elif subnet.prefixlen > _LONGEST_PREFIX or not subnet.subnet_of(vpc_cidr):
+            text = f"the subnet of {zone} must be a /{_LONGEST_PREFIX} or larger inside {vpc_cidr}"
+            problems[zone] = f"{text}, got {subnet}"
         planned[zone] = subnet
     return planned, problems
 

@@ -1,6 +1,7 @@
 """Requirements for S3 buckets."""
 
 from ultracluster.planning.s3._directory_bucket import (
+    EXPRESS_BUCKET,
     check_directory_bucket,
     directory_bucket_name,
     directory_bucket_warnings,
@@ -17,6 +18,7 @@ from ultracluster.planning.s3._linked_bucket import (
 )
 
 __all__ = [
+    "EXPRESS_BUCKET",
     "NOTIFICATIONS",
     "OLD_VERSIONS_DAYS",
     "ROLE_PREFIX",

@@ -11,7 +11,7 @@ from ultracluster.catalogue.ec2 import is_local_zone, region_of_zone
 from ultracluster.catalogue.storage import s3
 from ultracluster.rules import Message, error, warning
 
-_BUCKET = error("express-bucket", "S3 takes some names, zones and lifecycles of directory buckets only.")
+EXPRESS_BUCKET = error("express-bucket", "S3 takes some names, zones and lifecycles of directory buckets only.")
 _UNKNOWN_ZONE = warning("express-zone-unknown", "The zone is not known to have S3 Express One Zone.")
 _OTHER_ZONE = warning("express-other-zone", "The directory bucket is in another zone than the nodes.")
 
@@ -57,7 +57,7 @@ def check_directory_bucket(
             )
     if expire_after_days is not None and expire_after_days < 1:
         problems.append(f"expire_after_days must be 1 or more, got {expire_after_days}")
-    return [*map(_BUCKET, problems)]
+    return [*map(EXPRESS_BUCKET, problems)]
 
 
 def directory_bucket_warnings(*, zone: str, nodes_zone: str | None = None) -> Iterator[Message]:

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.planning.lustre import RELEASE_TASK, check_release, check_schedule, task_path
 from ultracluster.rules import Refusal
-from ultracluster.security import wildcard_finding
+from ultracluster.security import check_same_region, wildcard_finding
 from ultracluster.storage._arguments import checked, listed
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
 
@@ -59,6 +59,7 @@ class ColdDataRelease(cdk.Resource):
             not_accessed_for_days=not_accessed_for_days,
             mount_options=mount_options,
         )
+        errors += check_same_region(self, {f"associations[{index}]": link for index, link in enumerate(links)})
         if not cdk.Token.is_unresolved(schedule):
             errors += [RELEASE_TASK(f"schedule: {error}") for error in check_schedule(schedule)]
         file_systems = sorted({link.file_system_id for link in links})

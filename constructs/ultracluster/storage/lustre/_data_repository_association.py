@@ -13,7 +13,7 @@ from ultracluster.catalogue.storage import repositories
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, warning
-from ultracluster.security import shown
+from ultracluster.security import check_same_region, shown
 from ultracluster.storage._alarms import Alarms
 from ultracluster.storage._arguments import checked, listed, unwrapped
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
@@ -95,6 +95,8 @@ class DataRepositoryAssociation(cdk.Resource):
         #: CloudWatch alarms.
         self.alarms = Alarms(self, self.metrics.alarm_definitions())
         problems = self._problems([self.association])
+        if not isinstance(file_system, str):
+            problems += check_same_region(self, {"file_system": cast(cdk.IResource, file_system)})
         if problems:
             raise Refusal(self, problems)
 

@@ -12,16 +12,22 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.catalogue.ec2 import REGIONS
+from ultracluster.clusterfile import Size, Throughput
 from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
 from ultracluster.planning import check_fields
 from ultracluster.planning.lustre import (
     FILE_SYSTEM_ID,
     LUSTRE_BACKUPS,
+    LUSTRE_SOLD,
     MAINTENANCE,
     MOUNT_NAME,
+    LustreGoal,
     LustreOffer,
     LustreSpec,
     check_lustre,
+    lustre_offer,
+    plan_lustre,
 )
 from ultracluster.rules import ARGUMENT, Message, Refusal, Rule, error, warning
 from ultracluster.security import check_same_region
@@ -34,8 +40,7 @@ _MAINTENANCE = error("lustre-maintenance", "The weekly maintenance begins at a m
 _EXISTING_ID = error("lustre-existing", "An existing file system is found by its id and mount name.")
 _TIER = warning("lustre-tier", "FSx for Lustre sells some throughput tiers, and not all of them in each zone.")
 _VERSION = warning("lustre-version", "FSx runs some versions of Lustre only.")
-#: Warning about what an app cannot do to an existing file system.
-EXISTING_LUSTRE = warning("existing-lustre", "An existing file system is mounted; the library does not protect it.")
+_EXISTING = warning("existing-lustre", "An existing file system is mounted; the library does not protect it.")
 
 
 class LustreFileSystem(Lustre):
@@ -49,7 +54,8 @@ class LustreFileSystem(Lustre):
     Args:
         vpc: The VPC of the subnet.
         subnet: The one subnet; for EFA the subnet of its clients.
-        spec: What to create; `planning.lustre.plan_lustre` chooses it for a goal.
+        spec: What to create; `planning.lustre.plan_lustre` chooses it for a goal. A throughput or a size, as in the
+            cluster file (`40 GB/s`, `100 TiB`), is the cheapest file system that the region sells for it.
         key: Key of the data at rest; SCRATCH_2 takes none. Default: the account's key for FSx.
         maintenance: Weekly maintenance start time, `d:HH:MM` in UTC, 1 being Monday. Default: FSx chooses.
         backup_days: Days for which FSx keeps a daily backup; deleting the file system deletes these backups. Not with
@@ -71,7 +77,7 @@ class LustreFileSystem(Lustre):
         *,
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
-        spec: LustreSpec,
+        spec: LustreSpec | str,
         key: kms.IKey | None = None,
         maintenance: str | None = None,
         backup_days: int | None = None,
@@ -79,7 +85,7 @@ class LustreFileSystem(Lustre):
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        self.spec = spec
+        spec = self.spec = _plan(self, spec) if isinstance(spec, str) else spec
         if spec.efa:
             self._reach = partial(check_efa_subnets, subnet)
         errors = [
@@ -206,11 +212,25 @@ class LustreFileSystem(Lustre):
             )
         if efa and None in (zone, cidr):
             message.append("EFA reaches it from its own zone and /16 only: check both, or pass zone and cidr")
-        cdk.Validations.of(lustre).add_warning(EXISTING_LUSTRE.warning_id, "; ".join(message))
+        cdk.Validations.of(lustre).add_warning(_EXISTING.warning_id, "; ".join(message))
         return lustre
 
 
 _MOST_BACKUP_DAYS = 90
+
+
+def _plan(scope: Construct, text: str) -> LustreSpec:
+    region = cdk.Stack.of(scope).region
+    # What differs by zone within a region are Local Zones.
+    offer = next((lustre_offer(f"{prefix}-az1") for prefix, name in REGIONS.items() if name == region), LustreOffer())
+    try:
+        if "/" in text:
+            goal = LustreGoal(throughput_mb_per_s=Throughput.parse(text).mb_per_s)
+        else:
+            goal = LustreGoal(capacity_gib=Size.parse(text).gib)
+        return plan_lustre(goal, offer=offer).spec
+    except ValueError as error:
+        raise Refusal(scope, LUSTRE_SOLD(f"spec: {error}")) from None
 
 
 def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[Message]:

@@ -19,10 +19,9 @@ from ultracluster.security import check_same_region, shown
 from ultracluster.storage._arguments import checked, unwrapped
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
-from ultracluster.storage.s3._log_bucket import RETENTION, LogBucket, keep_policy, log_bucket
+from ultracluster.storage.s3._log_bucket import RETENTION, keep_policy, log_bucket
 
-#: Warning about what an app cannot do to an existing bucket.
-EXISTING_BUCKET = warning("existing-bucket", "The data bucket exists; the library does not configure or protect it.")
+_EXISTING = warning("existing-bucket", "The data bucket exists; the library does not configure or protect it.")
 _PURPOSE = error("bucket-purpose", "The purpose decides for how long a bucket keeps what is overwritten.")
 
 # AWS bills parts of unfinished uploads and lists them nowhere; no upload of a job takes a week.
@@ -57,7 +56,7 @@ class DataBucket(cdk.Resource):
         purpose: Purpose = "checkpoints",
         tier: Tier | TierClass | None = None,
         key: kms.IKey | None = None,
-        access_log_bucket: s3.IBucket | LogBucket | None = None,
+        access_log_bucket: s3.IBucket | IDataBucket | None = None,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
@@ -124,7 +123,7 @@ class DataBucket(cdk.Resource):
         """
         data = ImportedBucket(scope, id, bucket_name=bucket_name, key=key)
         message = existing_bucket_warning(bucket_name, None if key is None else key.key_arn, cdk.Stack.of(data).region)
-        cdk.Validations.of(data).add_warning(EXISTING_BUCKET.warning_id, shown(data, message))
+        cdk.Validations.of(data).add_warning(_EXISTING.warning_id, shown(data, message))
         return data
 
 

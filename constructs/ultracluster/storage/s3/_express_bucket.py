@@ -11,11 +11,18 @@ from aws_cdk import aws_s3express as s3express
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import region_of_zone
-from ultracluster.planning.s3 import check_directory_bucket, directory_bucket_name, directory_bucket_warnings
-from ultracluster.rules import Refusal
+from ultracluster.planning import shown
+from ultracluster.planning.s3 import (
+    EXPRESS_BUCKET,
+    check_directory_bucket,
+    directory_bucket_name,
+    directory_bucket_warnings,
+)
+from ultracluster.rules import Message, Refusal
 from ultracluster.security import OTHER_REGION, check_same_region
 from ultracluster.storage._arguments import checked, listed
 from ultracluster.storage._grants import Permission, grant
+from ultracluster.storage._interfaces import IExpressBucket
 
 # AWS bills parts of unfinished uploads and lists them nowhere; no upload of a job takes a week.
 _ABORT_UPLOADS_DAYS = 7
@@ -29,7 +36,7 @@ class ExpressGrants:
         key: KMS key of the objects.
     """
 
-    def __init__(self, bucket: "ExpressBucket", key: kms.IKey | None) -> None:
+    def __init__(self, bucket: "_Express", key: kms.IKey | None) -> None:
         self._bucket = bucket
         self._key = key
 
@@ -52,7 +59,21 @@ class ExpressGrants:
 
 
 @jsii.implements(iam.IResourceWithPolicyV2)
-class ExpressBucket(cdk.Resource):
+class _Express(cdk.Resource):
+    #: Name, suffix included.
+    bucket_name: str
+    #: ARN, which is of the service `s3express`.
+    bucket_arn: str
+    #: Permissions for principals.
+    grants: ExpressGrants
+
+    @jsii.member(jsii_name="addToResourcePolicy")
+    def add_to_resource_policy(self, statement: iam.PolicyStatement) -> iam.AddToResourcePolicyResult:
+        """Add a statement to the bucket policy; an existing bucket keeps its own."""
+        return iam.AddToResourcePolicyResult(statement_added=False)
+
+
+class ExpressBucket(_Express):
     """A bucket in one zone with latencies of single-digit milliseconds: encrypted, private, retained by default.
 
     It has no versions, no access logs, no tiers and no data repository association: use it for data that exists
@@ -89,9 +110,7 @@ class ExpressBucket(cdk.Resource):
         super().__init__(scope, id)
         errors = check_directory_bucket(zone=zone, base=name, expire_after_days=expire_after_days)
         errors += check_same_region(self, {"key": key})
-        region = cdk.Stack.of(self).region
-        if not errors and not cdk.Token.is_unresolved(region) and region_of_zone(zone) != region:
-            errors.append(OTHER_REGION(f"zone must be a zone of {region}, the region of the stack, got {zone}"))
+        errors += [] if errors else _check_region(self, "zone", zone)
         if errors:
             raise Refusal(self, errors)
         for message in directory_bucket_warnings(zone=zone, nodes_zone=nodes_zone):
@@ -135,13 +154,44 @@ class ExpressBucket(cdk.Resource):
         )
         self._policy = s3express.CfnBucketPolicy(self, "Policy", bucket=bucket.ref, policy_document=self._document)
         self._policy.apply_removal_policy(removal_policy)
-        #: Name, suffix included.
         self.bucket_name = bucket.ref
-        #: ARN, which is of the service `s3express`.
         self.bucket_arn = bucket.attr_arn
-
-        #: Permissions for principals.
         self.grants = ExpressGrants(self, key)
+
+    @staticmethod
+    @checked
+    def from_express_bucket_attributes(
+        scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None = None
+    ) -> IExpressBucket:
+        """Import an existing directory bucket, in the region of the stack. Nothing of it is changed.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            bucket_name: Its name, such as `scratch--use2-az1--x-s3`.
+            key: KMS key of its objects. Default: S3's own encryption, or a key that is not known; no key is then
+                granted.
+
+        Raises:
+            Refusal: If the name is not that of a directory bucket, or bucket or key are in another region.
+        """
+        bucket = _Express(scope, id)
+        errors = check_same_region(bucket, {"key": key})
+        if not cdk.Token.is_unresolved(bucket_name):
+            base, _, zone = bucket_name.removesuffix("--x-s3").rpartition("--")
+            if bucket_name != directory_bucket_name(base, zone) or check_directory_bucket(zone=zone, base=base):
+                text = f"bucket_name must be that of a directory bucket, NAME--ZONE--x-s3, got {shown(bucket_name)}"
+                errors.append(EXPRESS_BUCKET(text))
+            else:
+                errors += _check_region(bucket, "bucket_name", zone)
+        if errors:
+            raise Refusal(bucket, errors)
+        bucket.bucket_name = bucket_name
+        bucket.bucket_arn = cdk.Stack.of(bucket).format_arn(
+            service="s3express", resource="bucket", resource_name=bucket_name
+        )
+        bucket.grants = ExpressGrants(bucket, key)
+        return bucket
 
     @jsii.member(jsii_name="addToResourcePolicy")
     def add_to_resource_policy(self, statement: iam.PolicyStatement) -> iam.AddToResourcePolicyResult:
@@ -170,6 +220,13 @@ def express_endpoint(
         service=ec2.GatewayVpcEndpointAwsService.S3_EXPRESS,
         subnets=[ec2.SubnetSelection(subnets=listed(subnets))],
     )
+
+
+def _check_region(scope: Construct, argument: str, zone: str) -> list[Message]:
+    region = cdk.Stack.of(scope).region
+    if cdk.Token.is_unresolved(region) or region_of_zone(zone) == region:
+        return []
+    return [OTHER_REGION(f"{argument} must be a zone of {region}, the region of the stack, got {zone}")]
 
 
 def _encryption(key: kms.IKey | None) -> s3express.CfnDirectoryBucket.BucketEncryptionProperty:

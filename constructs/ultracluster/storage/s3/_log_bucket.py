@@ -6,7 +6,8 @@ from constructs import Construct
 
 from ultracluster.rules import Refusal, error
 from ultracluster.storage._arguments import checked
-from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics
+from ultracluster.storage._interfaces import IDataBucket
+from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
 
 # A year covers an annual audit; a choice, not a limit of the service.
 RETENTION = cdk.Duration.days(365)
@@ -49,6 +50,21 @@ class LogBucket(cdk.Resource):
         self.grants = BucketGrants(self.bucket, None)
         #: CloudWatch metrics.
         self.metrics = BucketMetrics(self.bucket)
+
+    @staticmethod
+    @checked
+    def from_log_bucket_attributes(scope: Construct, id: str, *, bucket_name: str) -> IDataBucket:
+        """Import an existing bucket for logs, in the region of the stack. Nothing of it is changed.
+
+        Args:
+            scope: Scope of the construct.
+            id: Id of the construct.
+            bucket_name: Its name. Its policy must allow the service that writes the logs.
+
+        Raises:
+            Refusal: If the name is not valid for a general purpose bucket.
+        """
+        return ImportedBucket(scope, id, bucket_name=bucket_name, key=None)
 
 
 def log_bucket(scope: Construct, id: str, retention: cdk.Duration, removal_policy: cdk.RemovalPolicy) -> s3.Bucket:
