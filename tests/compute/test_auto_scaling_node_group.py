@@ -6,12 +6,15 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Annotations, Match, Template
 
 from ultracluster import compute, storage
+from ultracluster.boot import EfaBundle, LustreClient
 from ultracluster.planning.home import size_openzfs
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
+from ultracluster.rules import Refusal
 
 IMAGE = "ami-0123456789abcdef0"
 RESERVATION = "cr-0123456789abcdef0"
@@ -67,6 +70,50 @@ def test_mounts_file_systems_and_opens_their_rules(
     rules = [rule["Properties"] for rule in template().find_resources("AWS::EC2::SecurityGroupIngress").values()]
     opened = [rule["GroupId"] for rule in rules if rule["SourceSecurityGroupId"] == clients]
     assert all(server in opened for server in servers)
+
+
+def lustre_with_efa(stack: cdk.Stack, vpc: ec2.Vpc) -> storage.LustreFileSystem:
+    spec = plan_lustre(LustreGoal(throughput_mb_per_s=20_000)).spec
+    return storage.LustreFileSystem(stack, "Lustre", vpc=vpc, subnet=vpc.private_subnets[0], spec=spec)
+
+
+def test_the_default_image_needs_a_bundle_for_lustre_with_efa(stack: cdk.Stack, vpc: ec2.Vpc) -> None:
+    with pytest.raises(Refusal, match=r"bundle=boot\.EfaBundle\(url='s3://.*\[lustre-efa-tool\]"):
+        group(stack, vpc, image=None, mounts={"/fsx": lustre_with_efa(stack, vpc)})
+
+
+def test_nodes_may_read_a_bundle_in_s3(stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template]) -> None:
+    client = LustreClient(bundle=EfaBundle(url="s3://tools/efa.zip", sha256="0" * 64))
+    group(stack, vpc, image=None, mounts={"/fsx": lustre_with_efa(stack, vpc)}, lustre=client)
+    assert "s3:::tools/efa.zip" in json.dumps(template().find_resources("AWS::IAM::Policy"))
+
+
+def test_what_is_added_after_construction_reaches_the_template(
+    stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template]
+) -> None:
+    nodes = group(stack, vpc)
+    bastion = ec2.SecurityGroup(stack, "Bastion", vpc=vpc)
+    nodes.add_security_group(bastion)
+    name = cdk.CfnParameter(stack, "Name").value_as_string
+    nodes.add_user_data("systemctl enable --now my-agent", f"echo {name} >/etc/my-name")
+    nodes.role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name("CloudWatchAgentServerPolicy"))
+    nodes.role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:ListBucket"], resources=["*"]))
+    (launched,) = template().find_resources("AWS::EC2::LaunchTemplate").values()
+    data = launched["Properties"]["LaunchTemplateData"]
+    added = stack.resolve(bastion.security_group_id)
+    assert all(added in interface["Groups"] for interface in data["NetworkInterfaces"])
+    text = json.dumps(data["UserData"])
+    assert "systemctl enable --now my-agent" in text
+    assert '{"Ref": "Name"}' in text
+    (role,) = template().find_resources("AWS::IAM::Role").values()
+    assert "CloudWatchAgentServerPolicy" in json.dumps(role["Properties"]["ManagedPolicyArns"])
+    assert "s3:ListBucket" in json.dumps(template().find_resources("AWS::IAM::Policy"))
+
+
+def test_user_data_that_outgrows_the_limit_later_is_rejected_at_synthesis(stack: cdk.Stack, vpc: ec2.Vpc) -> None:
+    group(stack, vpc).add_user_data("x" * 20_000)
+    with pytest.raises(RuntimeError, match="user data must be at most 16384 bytes"):
+        Template.from_stack(stack)
 
 
 def test_the_policy_of_a_key_allows_auto_scaling(

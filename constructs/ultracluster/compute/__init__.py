@@ -8,6 +8,7 @@ from ultracluster.compute._auto_scaling_node_group import (
     MountableFileSystem,
 )
 from ultracluster.compute._boot import user_data
+from ultracluster.compute._bundle import allow_bundle
 from ultracluster.compute._capacity_notices import CapacityNotices
 from ultracluster.compute._capacity_reservation import CapacityReservation, ICapacityReservation
 from ultracluster.compute._image_pipeline import IImagePipeline, ImagePipeline
@@ -61,6 +62,7 @@ __all__ = [
     "TargetedReservation",
     "TrainingPlan",
     "UltraServerBlock",
+    "allow_bundle",
     "auto_scaling_group",
     "image_id",
     "newest_image",

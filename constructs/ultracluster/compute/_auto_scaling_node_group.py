@@ -15,16 +15,19 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.compute._arguments import UNKNOWN_TYPE, Errors, as_list, read_capacity, read_instance_type
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._boot import user_data
+from ultracluster.compute._bundle import allow_bundle
 from ultracluster.compute._capacity_reservation import ICapacityReservation
 from ultracluster.compute._images import newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
+from ultracluster.compute._launch_template_fields import at_synthesis
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.network import EfaSecurityGroup
 from ultracluster.planning import type_errors
 from ultracluster.planning.capacity import Capacity, Image, PlacementOption, check_count
-from ultracluster.rules import TOKEN, warning
+from ultracluster.rules import TOKEN, Refusal, error, warning
 from ultracluster.security import NodeRole
 
+_EFA_TOOL = error("lustre-efa-tool", "The default image has no AWS tool for Lustre over EFA.")
 _ROOT_VOLUME_KEY = warning("root-volume-key", "The root volume has an imported key, whose policy cannot be changed.")
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html (read 2026-11-22)
 _KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
@@ -84,8 +87,8 @@ class AutoScalingNodeGroup(_Base):
         capacity: See `NodeGroupTemplate`. Default: on demand.
         security_groups: One group, or several; EFA needs one such as `network.EfaSecurityGroup`. Default: a new one.
         role: Role of the nodes. Default: a `security.NodeRole`, which allows Session Manager.
-        lustre: Client settings for Lustre file systems with EFA. An image without AWS's tool for them, such as the
-            default, needs a `bundle`. Default: the tool is in the image.
+        lustre: Client settings for Lustre file systems with EFA. The default image lacks AWS's tool for them and needs
+            a `bundle`; the role may read one in S3. Default: the tool is in the image.
         placement_group: See `NodeGroupTemplate`. Default: `auto`.
         root_volume: Default: 500 GiB, encrypted by the account's key for EBS.
 
@@ -134,14 +137,27 @@ class AutoScalingNodeGroup(_Base):
         assert record is not None
 
         lines = [file_system.mount(path) for path, file_system in file_systems.items()]
+        client = lustre or LustreClient()
+        efa = client.connections(record) > 0
+        if image is None and client.bundle is None and efa and any(LUSTRE_EFA_UNIT in line.after for line in lines):
+            message = "lustre must have AWS's tool for EFA, which the default image lacks: lustre=boot.LustreClient("
+            remedy = "bundle=boot.EfaBundle(url='s3://...', sha256='...')), or take an image that has the tool"
+            raise Refusal(self, _EFA_TOOL(message + remedy))
         self.role = role or NodeRole(self, "Role")
         profile = (
             self.role.instance_profile
             if isinstance(self.role, NodeRole)
             else iam.InstanceProfile(self, "InstanceProfile", role=self.role)
         )
-        client = lustre or LustreClient()
+        allow_bundle(self.role, client.bundle)
         boot = mount_boot(record, lines, lustre=client)
+        self._commands: list[str] = []
+
+        def text() -> str:
+            return user_data(mounts=lines, files=boot.files, units=boot.units, commands=self._commands)
+
+        errors.take(text, "")
+        errors.check(self)
         created = None
         if security_groups is None:
             created = EfaSecurityGroup(self, "Nodes", vpc=cast(ec2.IVpc, vpc))
@@ -156,11 +172,10 @@ class AutoScalingNodeGroup(_Base):
             placement_group=placement_group,
             subnet=subnet,
             image=newest_image("dlami", record.architecture) if image is None else image,
-            user_data=user_data(mounts=lines, files=boot.files, units=boot.units) if lines else None,
+            user_data=cdk.Token.as_string(at_synthesis(text)),
             root_volume=root_volume,
             access=Access(instance_profile=profile),
         )
-        efa = client.connections(record) > 0
         for line, file_system in zip(lines, file_systems.values(), strict=True):
             reached = [subnet] if efa and LUSTRE_EFA_UNIT in line.after else []
             file_system.allow_clients(groups[0], subnets=reached)
@@ -198,6 +213,14 @@ class AutoScalingNodeGroup(_Base):
             security_groups=as_list(security_groups), default_port=ec2.Port.all_traffic()
         )
         return cast(IAutoScalingNodeGroup, imported)
+
+    def add_security_group(self, security_group: ec2.ISecurityGroup) -> None:
+        """Add a security group to every network interface of the nodes."""
+        self.connections.add_security_group(security_group)
+
+    def add_user_data(self, *commands: str) -> None:
+        """Add shell commands, which run last at the first boot of a node, as root."""
+        self._commands += commands
 
     def _allow_auto_scaling(self, key: kms.IKey) -> None:
         stack = cdk.Stack.of(self)

@@ -32,6 +32,7 @@ def user_data(
     units: Sequence[str] = (),
     enabled: Sequence[str] = (),
     node_configs: Sequence[Mapping[str, Any]] = (),
+    commands: Sequence[str] = (),
 ) -> str:
     """Return the user data of a node as MIME multi-part text, which AWS PCS and EKS merge with their own.
 
@@ -45,6 +46,7 @@ def user_data(
         units: systemd units, of the files or of the image, that are enabled and started in this order.
         enabled: systemd units that are enabled only; other units start them.
         node_configs: Documents for nodeadm of EKS, each in a separate part.
+        commands: Shell commands that run last, as root.
 
     Raises:
         ValueError: If two mounts have the same path, a path is not below `/`, the text exceeds EC2's limit of 16 KiB
@@ -57,7 +59,7 @@ def user_data(
         config["write_files"] = [{"path": _ARCHIVE, "encoding": "b64", "content": _archive(files)}]
     if mounts:
         config |= {"bootcmd": [], "mounts": []}
-    if mounts or files or units or enabled:
+    if mounts or files or units or enabled or commands:
         config["runcmd"] = []
     if files:
         # Python, which cloud-init runs on: small images have no program for this compression.
@@ -90,8 +92,8 @@ def user_data(
             f"for unit in {' '.join(map(shlex.quote, units))}; do "
             'systemctl enable --now "$unit" || echo "$unit failed, see journalctl -u $unit" >&2; done'
         )
-    if late:
-        config["runcmd"] += late
+    if late or commands:
+        config["runcmd"] += [*late, *commands]
     # cloud-init takes no empty list.
     config = {key: entries for key, entries in config.items() if entries}
     text = "\n".join(

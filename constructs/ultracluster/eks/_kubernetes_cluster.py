@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.boot import ClusterAccess
 from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAccess, field_name
-from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
+from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, allow_bundle
 from ultracluster.eks._add_on import pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
 from ultracluster.eks._boot import kubernetes_boot, newest_node_image, node_labels, node_taints
@@ -70,6 +70,8 @@ class KubernetesCluster(Construct):
             # EKS creates the access entry of the role of managed nodes, and CloudFormation cannot create a second one.
             self.self_managed_role = EksNodeRole(self, "OwnNodes")
             self.self_managed_role.add_access_entry(self.control_plane)
+        for role in filter(None, (self.node_role, self.self_managed_role)):
+            allow_bundle(role, cluster.lustre_client.bundle)
         #: Node groups by name; `system` is the group of the nodes that run what Kubernetes itself needs.
         self.node_groups: dict[str, EksNodeGroup | EksSelfManagedNodeGroup] = {}
         #: Permissions of Karpenter. None: no group is elastic.

@@ -1,6 +1,6 @@
 """Permissions on resources of AWS PCS and on the instances behind them.
 
-See: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsparallelcomputingservice.html
+See: https://docs.aws.amazon.com/service-authorization/latest/reference/list_pcs.html (read 2026-11-22)
 """
 
 import aws_cdk as cdk

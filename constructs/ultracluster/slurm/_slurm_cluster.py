@@ -10,7 +10,7 @@ from constructs import Construct
 from ultracluster.boot import BootScript, NodeBoot, health_settings
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.clusterfile import ClusterFile, NodeGroup, source_range
-from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
+from ultracluster.compute import NodeGroupTemplate, RootVolume, allow_bundle, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
@@ -138,11 +138,7 @@ class SlurmCluster(Construct):
             NodeUsers(self, "Users", cluster=cluster.name, users=cluster.users).grants.read(role)
         if self._storage.data_bucket is not None:
             self._storage.data_bucket.grants.read_write(role)
-        bundle = cluster.lustre_client.bundle
-        if bundle is not None and bundle.url.startswith("s3://"):
-            name, _, key = bundle.url.removeprefix("s3://").partition("/")
-            arn = cdk.Stack.of(self).format_arn(service="s3", region="", account="", resource=name, resource_name=key)
-            role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn]))
+        allow_bundle(role, cluster.lustre_client.bundle)
 
     def _login(self, scope: Construct) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
