@@ -7,24 +7,23 @@ from ultracluster.clusterfile._associations import DATA_BUCKET, associations, da
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
 from ultracluster.planning.lustre import (
+    ASSOCIATION,
+    ASSOCIATION_FILE_SYSTEM,
+    ASSOCIATION_LIMIT,
+    ASSOCIATION_OVERLAP,
     BOTH_WAYS,
     EXPORTS_DELETIONS,
+    RELEASE_TASK,
     UNVERSIONED,
     Association,
     association_warnings,
 )
 from ultracluster.planning.lustre import check_associations as association_errors
 
-_ASSOCIATION_BOTH_WAYS = warning("association-both-ways", "A link imports and exports: FSx resolves no conflicts.")
-_ASSOCIATION_EXPORTS_DELETIONS = warning(
-    "association-exports-deletions", "`rm` on the file system deletes the object in S3."
-)
-_ASSOCIATION_UNVERSIONED = warning(
-    "association-unversioned", "A link exports to an existing bucket, which may not have versioning."
-)
+_BY_RULE = {rule: shared(rule) for rule in (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED)}
 _ASSOCIATION_FOREIGN_BUCKET = warning(
     "association-foreign-bucket", "A link names an existing bucket, whose policy, key and lifecycle are not known."
 )
@@ -37,18 +36,13 @@ _ASSOCIATION_FOREIGN_KEY = warning(
 _ASSOCIATION_FOREIGN_FILE_SYSTEM = warning(
     "association-foreign-file-system", "An existing file system is linked; its links and backups are not known."
 )
-_BY_RULE = {
-    BOTH_WAYS: _ASSOCIATION_BOTH_WAYS,
-    EXPORTS_DELETIONS: _ASSOCIATION_EXPORTS_DELETIONS,
-    UNVERSIONED: _ASSOCIATION_UNVERSIONED,
-}
 _PATH_RULE = error("association-path", "An association names a directory of the file system, not of the node.")
 _BUCKET = error("association-bucket", "An association without a bucket shows the data bucket.")
-_FILE_SYSTEM = error("association-file-system", "Some file systems take no associations.")
-_LIMIT = error("association-limit", "A file system takes 8 data repository associations.")
-_ASSOCIATION = error("association", "FSx takes some paths, buckets and prefixes only.")
-_OVERLAP = error("association-overlap", "Two associations must not share a directory or a part of a bucket.")
-_RELEASE = error("release-task", "Only what an association exports can be released, after whole days.")
+_FILE_SYSTEM = shared(ASSOCIATION_FILE_SYSTEM)
+_LIMIT = shared(ASSOCIATION_LIMIT)
+_ASSOCIATION = shared(ASSOCIATION)
+_OVERLAP = shared(ASSOCIATION_OVERLAP)
+_RELEASE = shared(RELEASE_TASK)
 
 _PATH: Path = ("storage", "lustre")
 _EXPORT = "write export: [NEW, CHANGED] at a link"
@@ -128,8 +122,8 @@ def warn_associations(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Ru
     # A data bucket that is made keeps old versions.
     links = associations(lustre, data_bucket(cluster.storage))
     messages = list(association_warnings(links, versioned_buckets=[DATA_BUCKET]))
-    for shared, rule in _BY_RULE.items():
-        if words := [message for message in messages if message.rule is shared]:
+    for of_constructs, rule in _BY_RULE.items():
+        if words := [message for message in messages if message.rule is of_constructs]:
             yield rule, readable("; ".join(words))
     by_bucket = [
         (link.bucket or (existing.name if existing else None), link)

@@ -9,9 +9,9 @@ from ultracluster.clusterfile._lustre import efa_connections, efa_nodes, most_in
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._lustre_goal import check_keys
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
-from ultracluster.planning.network import check_efa_reach
+from ultracluster.planning.network import EFA_REACH, check_efa_reach
 
 _LUSTRE_EFA_CONNECTIONS = warning(
     "lustre-efa-connections", "More EFA connections than a file system takes; each node uses fewer interfaces."
@@ -23,7 +23,7 @@ _NO_EFA = error("lustre-client-without-efa", "`client` configures EFA, which the
 _GPUDIRECT = error("lustre-gpudirect", "GPUDirect Storage works on some instance types only.", acceptable=True)
 _LIMIT = error("lustre-efa-connection-limit", "A file system takes 1,024 EFA connections.")
 _SUBNET = error("lustre-existing-cidr", "A subnet has a range of /16 to /28.")
-_REACH = error("lustre-efa-reach", "EFA reaches a file system within one VPC and one /16 only.")
+_REACH = shared(EFA_REACH)
 
 _PATH: Path = ("storage", "lustre")
 # https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html (read 2026-11-21)

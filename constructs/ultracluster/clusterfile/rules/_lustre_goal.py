@@ -6,19 +6,18 @@ from ultracluster.boot import MOST_EFA_INTERFACES
 from ultracluster.catalogue.storage import lustre as facts
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_file_system
-from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._lustre import LUSTRE_VERSION, Lustre
 from ultracluster.clusterfile.sections._word import not_one_of
+from ultracluster.planning.lustre import LUSTRE_BACKUPS, LUSTRE_SOLD
 
 _EFA_INTERFACES = error("lustre-efa-interfaces", "AWS's tool configures a limited number of EFA interfaces.")
 _EXISTING = error("lustre-existing-keys", "An existing file system keeps its own shape.")
 LUSTRE_VERSION_RULE = error("lustre-version", "FSx runs some versions of Lustre only.", acceptable=True)
 _GOAL = error("lustre-goal", "The shape of a file system follows from a throughput, a checkpoint or a capacity.")
 _CHECKPOINT = error("lustre-checkpoint-size", "The size of a checkpoint follows from the model, or is given.")
-_BACKUPS = error("lustre-backups", "FSx keeps daily backups for 1 to 90 whole days.")
-SOLD = error(
-    "lustre-configuration", "FSx for Lustre sells some combinations of type, capacity, throughput and metadata only."
-)
+_BACKUPS = shared(LUSTRE_BACKUPS)
+SOLD = shared(LUSTRE_SOLD)
 
 _PATH: Path = ("storage", "lustre")
 # Keys that an existing file system takes.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.rules import Rule as ConstructRule
 
 _RULES: "dict[str, Rule]" = {}
 
@@ -38,6 +39,11 @@ def error(id: str, reason: str, *, acceptable: bool = False) -> Rule:
 def warning(id: str, reason: str) -> Rule:
     """Register the rule of a warning."""
     return _register(Rule(id=id, kind="warning", reason=reason, acceptable=True))
+
+
+def shared(rule: ConstructRule) -> Rule:
+    """Register the rule of a check that constructs share."""
+    return _register(Rule(id=rule.id, kind=rule.kind, reason=rule.reason, acceptable=rule.kind == "warning"))
 
 
 def registered() -> dict[str, Rule]:

@@ -7,13 +7,14 @@ from ultracluster.catalogue.storage import openzfs
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import home_size
 from ultracluster.clusterfile._problems import Path, Problem, field_name
-from ultracluster.clusterfile.rules._rule import Rule, error
+from ultracluster.clusterfile.rules._rule import Rule, error, shared
 from ultracluster.clusterfile.sections._storage import Home
+from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_SOLD
 
-_BACKUPS = error("home-backups", "FSx keeps daily backups for 1 to 90 whole days.")
+_BACKUPS = shared(HOME_BACKUPS)
 _REGION = error("home-region", "FSx for OpenZFS is not sold in every region.", acceptable=True)
-_SOLD = error("home-configuration", "FSx for OpenZFS sells some capacities and throughputs only.")
-_CLIENTS = error("home-clients", "NFS allows the ranges that it is given, and nodes must be in one of them.")
+_SOLD = shared(HOME_SOLD)
+_CLIENTS = shared(HOME_CLIENTS)
 _MOUNTS = error("mount-overlap", "A file system that is mounted within another one hides it.")
 
 _PATH: Path = ("storage", "home")

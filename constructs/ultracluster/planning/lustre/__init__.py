@@ -1,6 +1,10 @@
 """FSx for Lustre: file systems sized from a goal, data repository associations, checkpoints."""
 
 from ultracluster.planning.lustre._associations import (
+    ASSOCIATION,
+    ASSOCIATION_FILE_SYSTEM,
+    ASSOCIATION_LIMIT,
+    ASSOCIATION_OVERLAP,
     BOTH_WAYS,
     EXPORTS_DELETIONS,
     UNVERSIONED,
@@ -30,6 +34,10 @@ from ultracluster.planning.lustre._spec import (
 from ultracluster.planning.lustre._updates import update_problems
 
 __all__ = [
+    "ASSOCIATION",
+    "ASSOCIATION_FILE_SYSTEM",
+    "ASSOCIATION_LIMIT",
+    "ASSOCIATION_OVERLAP",
     "BOTH_WAYS",
     "DEPLOYMENT_TYPES",
     "EXPORTS_DELETIONS",

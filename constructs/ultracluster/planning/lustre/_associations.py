@@ -21,9 +21,9 @@ BOTH_WAYS = warning("association-both-ways", "A link imports and exports: FSx re
 EXPORTS_DELETIONS = warning("association-exports-deletions", "`rm` on the file system deletes the object in S3.")
 UNVERSIONED = warning("association-unversioned", "A link exports to an existing bucket, which may not have versioning.")
 ASSOCIATION = error("association", "FSx takes some paths, buckets and prefixes only.")
-FILE_SYSTEM = error("association-file-system", "Some file systems take no associations.")
-LIMIT = error("association-limit", "A file system takes 8 data repository associations.")
-OVERLAP = error("association-overlap", "Two associations must not share a directory or a part of a bucket.")
+ASSOCIATION_FILE_SYSTEM = error("association-file-system", "Some file systems take no associations.")
+ASSOCIATION_LIMIT = error("association-limit", "A file system takes 8 data repository associations.")
+ASSOCIATION_OVERLAP = error("association-overlap", "Two associations must not share a directory or a part of a bucket.")
 
 _UNPRINTABLE = re.compile("[\x00\x85\u2028\u2029\r\n]")
 
@@ -95,17 +95,17 @@ def check_associations(
     """
     if not associations:
         return []
-    problems = [*map(FILE_SYSTEM, _file_system(deployment_type, storage_type, lustre_version, backups))]
+    problems = [*map(ASSOCIATION_FILE_SYSTEM, _file_system(deployment_type, storage_type, lustre_version, backups))]
     if len(associations) > facts.MOST_ASSOCIATIONS:
         problems.append(
-            LIMIT(
+            ASSOCIATION_LIMIT(
                 f"a file system has at most {facts.MOST_ASSOCIATIONS} associations, got {len(associations)}: "
                 "link a common parent of some of the paths instead"
             )
         )
     for association in associations:
         problems += map(ASSOCIATION, _one(association, region, bucket_regions or {}))
-    return [*problems, *map(OVERLAP, _overlaps(associations))]
+    return [*problems, *map(ASSOCIATION_OVERLAP, _overlaps(associations))]
 
 
 def association_warnings(

@@ -8,9 +8,10 @@ from ultracluster.planning.network._addresses import (
     subnet_capacity,
     subnet_prefix,
 )
-from ultracluster.planning.network._efa_reach import check_efa_reach
+from ultracluster.planning.network._efa_reach import EFA_REACH, check_efa_reach
 
 __all__ = [
+    "EFA_REACH",
     "SubnetPlan",
     "check_efa_reach",
     "largest_training_subnet",
