@@ -66,7 +66,7 @@ class SlurmSource:
 
     def __post_init__(self) -> None:
         """Validate the numbers."""
-        _check(queues=self.queues, askers=self.askers)
+        check_numbers(("queues", self.queues), ("askers", self.askers))
 
     def sent(self, nodes: int, profile: Profile) -> int:
         """Return the number of series that are sent."""
@@ -106,7 +106,7 @@ class KubernetesSource:
 
     def __post_init__(self) -> None:
         """Validate the numbers."""
-        _check(queues=self.queues, pods=self.pods)
+        check_numbers(("queues", self.queues), ("pods", self.pods))
 
     def sent(self, nodes: int, profile: Profile) -> int:
         """Return the number of series that are sent."""
@@ -132,8 +132,9 @@ class KubernetesSource:
         return _recorded(profile, KUBERNETES_METRICS, times, groups)
 
 
-def _check(**numbers: int) -> None:
-    if problems := [f"{name} must be 0 or more, got {number}" for name, number in numbers.items() if number < 0]:
+def check_numbers(*numbers: tuple[str, int]) -> None:
+    """Refuse numbers below 0."""
+    if problems := [f"{name} must be 0 or more, got {number}" for name, number in numbers if number < 0]:
         raise Refusal("", problems)
 
 

@@ -7,19 +7,19 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 20
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 
 from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.monitoring._cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource
+from ultracluster.catalogue.monitoring import ACTIVE_SERIES
+from ultracluster.monitoring._cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource, check_numbers
 from ultracluster.monitoring.collectors import INTERVAL_S, fields
 from ultracluster.monitoring.names import DCGM_METRICS, EFA_COUNTERS, EFA_COUNTERS_FULL, Profile, metrics
-from ultracluster.rules import Refusal
 
-#: Active series at the start, and at most: the limit grows as fast as usage doubles in 30 minutes.
-FIRST_SERIES = 2_000_000
-MOST_SERIES = 50_000_000
-MOST_SAMPLES_PER_S = 1_666_666
-MOST_WRITES_PER_S = 3_000
-#: Share of a quota from which a warning is given.
+# Active series at the start: the limit grows as fast as usage doubles in 30 minutes, up to ACTIVE_SERIES.
+_FIRST_SERIES = 2_000_000
+_SAMPLES_PER_S = 1_666_666
+_WRITES_PER_S = 3_000
+# Share of a quota from which a warning is given.
 _SHARE = 0.8
 
 _MONTH_S = 30 * 86_400
@@ -31,6 +31,7 @@ _USD_PER_BILLION_QUERIED = 0.10
 _BYTES_PER_SAMPLE = 2
 _RETENTION_MONTHS = 5
 _RULE_INTERVAL_S = 30
+_COUNTS = ("EFA devices", "nodes")
 # Most rules read the last sample; a quarter of them reads five minutes of them.
 _SAMPLES_READ_PER_SERIES = 4
 
@@ -102,15 +103,11 @@ def recorded_series(
     }  # fmt: skip
     gpu = instance_type.gpu
     absent = {metric.name for metric in DCGM_METRICS if gpu is None or not fields(metric, gpu)}
-    total = 0
-    for metric in metrics(profile):
-        if "instance" not in metric.labels or metric.name in absent or metric.name.startswith(_QUIET):
-            continue
-        count = 1
-        for label in metric.labels:
-            count *= times.get(label, 1)
-        total += count
-    return total
+    return sum(
+        prod(times.get(label, 1) for label in metric.labels)
+        for metric in metrics(profile)
+        if "instance" in metric.labels and metric.name not in absent and not metric.name.startswith(_QUIET)
+    )
 
 
 def volume(
@@ -130,14 +127,13 @@ def volume(
         Refusal: If a number is below 0.
     """
     groups = list(nodes)
-    problems = [
-        f"{kind.name}: {what} must be 0 or more, got {number}"
-        for kind, efa, count in groups
-        for what, number in (("EFA devices", efa), ("nodes", count))
-        if number < 0
-    ]
-    if problems:
-        raise Refusal("", problems)
+    check_numbers(
+        *(
+            (f"{kind.name}: {what}", number)
+            for kind, *pair in groups
+            for what, number in zip(_COUNTS, pair, strict=True)
+        )
+    )
     scraped = sum(scraped_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     recorded = sum(recorded_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     samples = scraped / INTERVAL_S[profile]
@@ -170,17 +166,16 @@ def _usd(samples_per_s: float, scraped: int) -> float:
 
 
 def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
-    if series > MOST_SERIES * _SHARE:
+    if series > ACTIVE_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; AMP's quota is {MOST_SERIES:,} a workspace: ask for more, take a smaller "
+            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: ask for more, take a smaller "
             "profile, or a workspace for each cluster"
         )
-    elif series > FIRST_SERIES * _SHARE:
+    elif series > _FIRST_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; a workspace takes {FIRST_SERIES:,} at once and beyond that grows as fast as it "
-            "doubles in 30 minutes: start the nodes in steps"
+            f"{series:,} active series; a workspace takes {_FIRST_SERIES:,} at once and beyond that grows as fast as "
+            "it doubles in 30 minutes: start the nodes in steps"
         )
-    if samples > MOST_SAMPLES_PER_S * _SHARE:
-        yield f"{samples:,.0f} samples a second; AMP's quota is {MOST_SAMPLES_PER_S:,} a workspace: ask for more"
-    if writes > MOST_WRITES_PER_S * _SHARE:
-        yield f"{writes:,.0f} writes a second; AMP's quota is {MOST_WRITES_PER_S:,} a workspace: ask for more"
+    for what, number, quota in (("samples", samples, _SAMPLES_PER_S), ("writes", writes, _WRITES_PER_S)):
+        if number > quota * _SHARE:
+            yield f"{number:,.0f} {what} a second; AMP's quota is {quota:,} a workspace: ask for more"

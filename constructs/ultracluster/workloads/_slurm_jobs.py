@@ -35,32 +35,20 @@ class JobFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Job:
-    """A workload.
-
-    Args:
-        name: Name of the job and its file.
-        title: Short description.
-        usage: Lines on how to submit it.
-        nodes: Number of nodes. It comes from Slurm, so that `sbatch --nodes` changes it.
-        tasks_per_node: Tasks of a node.
-        options: Further sbatch options.
-        image: Container image, or None if no image can be pinned.
-        no_image: Reason for no image.
-        no_image_source: Source to build one from.
-        bodies: Shell files of the job.
-        sets: Further lines that set variables.
-    """
-
     name: str
     title: str
     usage: Sequence[str]
+    #: Number of nodes. Scripts read it from Slurm, so that `sbatch --nodes` changes it.
     nodes: int
+    #: Shell files of the job.
     bodies: Sequence[str]
     tasks_per_node: int = 1
     options: Sequence[str] = ()
+    #: None: no image can be pinned, for the reason `no_image`, and is built from `no_image_source`.
     image: ContainerImage | None = None
     no_image: str = ""
     no_image_source: str = ""
+    #: Further lines that set variables.
     sets: Sequence[str] = ()
 
 
