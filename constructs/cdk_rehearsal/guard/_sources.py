@@ -35,11 +35,7 @@ class Stacks:
 
 
 def load(source: Source) -> Stacks:
-    """Load one side of a comparison.
-
-    Raises:
-        GuardError: when something cannot be read; the message names the file.
-    """
+    """Load one side of a comparison, or raise GuardError with the file that cannot be read."""
     if isinstance(source, Mapping):
         return Stacks(templates={"": Template.of(source)}, names={}, skipped=(), many=False)
     path = Path(source)

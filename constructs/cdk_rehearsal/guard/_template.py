@@ -32,10 +32,9 @@ class Template:
 
     @classmethod
     def of(cls, body: Any) -> "Template":
-        """Make a template of plain data. One without resources is what the CDK writes for an empty stack.
+        """Return the template of plain data, or raise GuardError with every problem.
 
-        Raises:
-            GuardError: when it is no template, with every problem, or when only AWS can expand it.
+        One without resources is what the CDK writes for an empty stack.
         """
         try:
             check_plain(body)

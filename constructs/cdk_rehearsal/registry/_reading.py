@@ -34,11 +34,7 @@ def read(text: str) -> Any:
 
 
 def check_plain(node: Any) -> None:
-    """Refuse what JSON cannot hold, and what is nested deeper than any template.
-
-    Raises:
-        UnreadableError: when it is so.
-    """
+    """Raise UnreadableError for what JSON cannot hold, and what is nested deeper than any template."""
     level, depth = [node], 0
     while level:
         if depth > MAX_DEPTH:
@@ -60,9 +56,7 @@ def _json_or_yaml(text: str) -> Any:
         no_json = str(error)
     except RecursionError:
         raise UnreadableError(_TOO_DEEP) from None
-    except UnreadableError:
-        raise
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number of thousands of digits, a key that stands twice
         raise UnreadableError(str(error)) from None
     try:
         return _yaml(text)
@@ -80,11 +74,7 @@ def _yaml(text: str) -> Any:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise UnreadableError(f"{where}{error.problem or error.context}") from None
-    except yaml.YAMLError as error:
-        raise UnreadableError(str(error)) from None
-    except UnreadableError:
-        raise
-    except ValueError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise UnreadableError(str(error)) from None
 
 

@@ -11,9 +11,16 @@ _CFN = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference"
 _LUSTRE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide"
 _OPENZFS = "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide"
 _FSX_API = "https://docs.aws.amazon.com/fsx/latest/APIReference"
+_PCS_GUIDE = "https://docs.aws.amazon.com/pcs/latest/userguide/working-with_cng_update.html"
+_EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html"
+
+_IS_LUSTRE = {"FileSystemType": ("LUSTRE",)}
+_EFA = "LustreConfiguration.EfaEnabled"
+_TIER = "LustreConfiguration.PerUnitStorageThroughput"
+_METADATA = "LustreConfiguration.MetadataConfiguration"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class UpdateFact:
     """Effect of a change of one property.
 
@@ -33,13 +40,14 @@ class UpdateFact:
     only_if: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
 
 
-_IS_LUSTRE = {"FileSystemType": ("LUSTRE",)}
-_NEW_FILE_SYSTEM = "CloudFormation's reference says that it replaces the file system"
+def _each(reason: str, source: str, *paths: str, under: str = "", read_on: str = "2026-11-21") -> list[UpdateFact]:
+    return [UpdateFact(under + path, reason, source, read_on) for path in paths]
 
 
-def _replaces(kind: str, *names: str) -> tuple[UpdateFact, ...]:
+def _replaces(kind: str, *names: str) -> list[UpdateFact]:
     source = f"{_CFN}/aws-properties-fsx-filesystem-{kind.lower()}.html"
-    return tuple(UpdateFact(path=f"{kind}.{name}", reason=_NEW_FILE_SYSTEM, source=source) for name in names)
+    reason = "CloudFormation's reference says that it replaces the file system"
+    return _each(reason, source, *names, under=f"{kind}.")
 
 
 #: Resource type -> properties whose change replaces the resource.
@@ -49,123 +57,110 @@ REPLACES: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
             *_replaces("LustreConfiguration", "DeploymentType", "CopyTagsToBackups"),
             *_replaces("WindowsConfiguration", "ActiveDirectoryId", "CopyTagsToBackups", "DeploymentType"),
             *_replaces("OntapConfiguration", "DeploymentType", "EndpointIpAddressRange", "PreferredSubnetId"),
-            *_replaces(
-                "OpenZFSConfiguration",
-                "DeploymentType",
-                "EndpointIpAddressRange",
-                "EndpointIpv6AddressRange",
-                "PreferredSubnetId",
-                "RootVolumeConfiguration",
-            ),
+            *_replaces("OpenZFSConfiguration", "DeploymentType", "EndpointIpAddressRange", "EndpointIpv6AddressRange"),
+            *_replaces("OpenZFSConfiguration", "PreferredSubnetId", "RootVolumeConfiguration"),
         ),
     }
 )
-
-_NOT_IN_THE_API = "UpdateFileSystem has no such parameter for Lustre"
-_KEY = "the update of a KMS key fails, whatever its UpdateReplacePolicy says"
-_VOLUME = "CloudFormation does not support the update"
-
-
-def _lustre_api(*names: str) -> tuple[UpdateFact, ...]:
-    source = f"{_FSX_API}/API_UpdateFileSystemLustreConfiguration.html"
-    return tuple(
-        UpdateFact(path=f"LustreConfiguration.{name}", reason=_NOT_IN_THE_API, source=source) for name in names
-    )
-
 
 #: Resource type -> properties that no API changes after creation, although no schema calls them create-only: the update
 #: fails, and rolls back.
 UNCHANGEABLE: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": (
+            UpdateFact(_EFA, "EFA cannot be switched on or off after creation", f"{_LUSTRE}/efa-file-systems.html"),
             UpdateFact(
-                path="LustreConfiguration.EfaEnabled",
-                reason="EFA cannot be switched on or off after creation",
-                source=f"{_LUSTRE}/efa-file-systems.html",
+                _TIER,
+                "with EFA the throughput tier is fixed for life; only more capacity gives more throughput",
+                f"{_LUSTRE}/efa-file-systems.html",
+                only_if={_EFA: ("true",)},
             ),
             UpdateFact(
-                path="LustreConfiguration.PerUnitStorageThroughput",
-                reason="with EFA the throughput tier is fixed for life; only more capacity gives more throughput",
-                source=f"{_LUSTRE}/efa-file-systems.html",
-                only_if={"LustreConfiguration.EfaEnabled": ("true",)},
-            ),
-            UpdateFact(
-                path="LustreConfiguration.PerUnitStorageThroughput",
-                reason="only persistent SSD file systems change their throughput tier",
-                source=f"{_LUSTRE}/managing-throughput-capacity.html",
+                _TIER,
+                "only persistent SSD file systems change their throughput tier",
+                f"{_LUSTRE}/managing-throughput-capacity.html",
                 only_if={"StorageType": ("HDD",)},
             ),
             UpdateFact(
-                path="LustreConfiguration.MetadataConfiguration",
-                reason="a metadata configuration cannot be added after creation",
-                source=f"{_LUSTRE}/managing-metadata-performance.html",
-                only_if={"LustreConfiguration.MetadataConfiguration": (None,)},
+                _METADATA,
+                "a metadata configuration cannot be added after creation",
+                f"{_LUSTRE}/managing-metadata-performance.html",
+                only_if={_METADATA: (None,)},
             ),
-            *_lustre_api("DriveCacheType", "ExportPath", "ImportPath", "ImportedFileChunkSize"),
+            *_each(
+                "UpdateFileSystem has no such parameter for Lustre",
+                f"{_FSX_API}/API_UpdateFileSystemLustreConfiguration.html",
+                *("DriveCacheType", "ExportPath", "ImportPath", "ImportedFileChunkSize"),
+                under="LustreConfiguration.",
+            ),
             UpdateFact(
-                path="StorageCapacity",
-                reason="a SCRATCH_1 file system does not grow",
-                source=f"{_LUSTRE}/managing-storage-capacity.html",
+                "StorageCapacity",
+                "a SCRATCH_1 file system does not grow",
+                f"{_LUSTRE}/managing-storage-capacity.html",
                 # SCRATCH_1 is the default.
                 only_if={**_IS_LUSTRE, "LustreConfiguration.DeploymentType": (None, "SCRATCH_1")},
             ),
             UpdateFact(
-                path="StorageType",
-                reason="no API changes the storage class of a Lustre file system",
-                source=f"{_FSX_API}/API_UpdateFileSystem.html",
+                "StorageType",
+                "no API changes the storage class of a Lustre file system",
+                f"{_FSX_API}/API_UpdateFileSystem.html",
                 only_if=_IS_LUSTRE,
             ),
             UpdateFact(
-                path="StorageType",
-                reason="the storage class of an OpenZFS file system is fixed for life",
-                source=f"{_OPENZFS}/performance.html",
+                "StorageType",
+                "the storage class of an OpenZFS file system is fixed for life",
+                f"{_OPENZFS}/performance.html",
                 only_if={"FileSystemType": ("OPENZFS",)},
             ),
             UpdateFact(
-                path="NetworkType",
-                reason="only FSx for OpenZFS changes its network type",
-                source=f"{_FSX_API}/API_UpdateFileSystem.html",
+                "NetworkType",
+                "only FSx for OpenZFS changes its network type",
+                f"{_FSX_API}/API_UpdateFileSystem.html",
                 only_if=_IS_LUSTRE,
             ),
         ),
         "AWS::KMS::Key": tuple(
-            UpdateFact(path=name, reason=_KEY, source=f"{_CFN}/aws-resource-kms-key.html")
-            for name in ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
+            _each(
+                "the update of a KMS key fails, whatever its UpdateReplacePolicy says",
+                f"{_CFN}/aws-resource-kms-key.html",
+                *("KeySpec", "KeyUsage", "MultiRegion", "Origin"),
+            )
         ),
         "AWS::EC2::Volume": tuple(
-            UpdateFact(path=name, reason=_VOLUME, source=f"{_CFN}/aws-resource-ec2-volume.html")
-            for name in (
-                "AvailabilityZone",
-                "AvailabilityZoneId",
-                "Encrypted",
-                "KmsKeyId",
-                "MultiAttachEnabled",
-                "SnapshotId",
+            _each(
+                "CloudFormation does not support the update",
+                f"{_CFN}/aws-resource-ec2-volume.html",
+                *(
+                    "AvailabilityZone",
+                    "AvailabilityZoneId",
+                    "Encrypted",
+                    "KmsKeyId",
+                    "MultiAttachEnabled",
+                    "SnapshotId",
+                ),
             )
         ),
     }
 )
 
-_PCS_GUIDE = "https://docs.aws.amazon.com/pcs/latest/userguide/working-with_cng_update.html"
-_EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html"
-
-
-def _replaces_nodes(reason: str, source: str, *names: str) -> tuple[UpdateFact, ...]:
-    return tuple(UpdateFact(path=name, reason=reason, source=source, read_on="2026-11-22") for name in names)
-
-
 #: Resource type -> properties whose change keeps the resource and replaces the nodes that it starts.
 REPLACES_NODES: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
     {
-        "AWS::PCS::ComputeNodeGroup": _replaces_nodes(
-            "AWS PCS drains each node and replaces it when its job has ended",
-            _PCS_GUIDE,
-            *("AmiId", "CustomLaunchTemplate", "IamInstanceProfileArn", "NodeLifecycleActions"),
+        "AWS::PCS::ComputeNodeGroup": tuple(
+            _each(
+                "AWS PCS drains each node and replaces it when its job has ended",
+                _PCS_GUIDE,
+                *("AmiId", "CustomLaunchTemplate", "IamInstanceProfileArn", "NodeLifecycleActions"),
+                read_on="2026-11-22",
+            )
         ),
-        "AWS::EKS::Nodegroup": _replaces_nodes(
-            "Amazon EKS evicts the pods of each node and replaces it",
-            _EKS_GUIDE,
-            *("LaunchTemplate", "ReleaseVersion", "Version"),
+        "AWS::EKS::Nodegroup": tuple(
+            _each(
+                "Amazon EKS evicts the pods of each node and replaces it",
+                _EKS_GUIDE,
+                *("LaunchTemplate", "ReleaseVersion", "Version"),
+                read_on="2026-11-22",
+            )
         ),
     }
 )
@@ -175,36 +170,26 @@ ONLY_GROWS: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": (
             UpdateFact(
-                path="StorageCapacity",
-                reason="storage capacity only grows",
-                source=f"{_FSX_API}/API_UpdateFileSystem.html",
+                "StorageCapacity",
+                "storage capacity only grows",
+                f"{_FSX_API}/API_UpdateFileSystem.html",
                 # ONTAP's second generation shrinks.
                 only_if={"FileSystemType": ("LUSTRE", "OPENZFS", "WINDOWS")},
             ),
             UpdateFact(
-                path="FileSystemTypeVersion",
-                reason="the Lustre version only moves up",
-                source=f"{_LUSTRE}/managing-lustre-version.html",
+                "FileSystemTypeVersion",
+                "the Lustre version only moves up",
+                f"{_LUSTRE}/managing-lustre-version.html",
                 only_if=_IS_LUSTRE,
             ),
             UpdateFact(
-                path="LustreConfiguration.ThroughputCapacity",
-                reason="the throughput of Intelligent-Tiering only grows",
-                source=f"{_LUSTRE}/managing-throughput-capacity.html",
+                "LustreConfiguration.ThroughputCapacity",
+                "the throughput of Intelligent-Tiering only grows",
+                f"{_LUSTRE}/managing-throughput-capacity.html",
             ),
-            UpdateFact(
-                path="LustreConfiguration.MetadataConfiguration.Iops",
-                reason="metadata IOPS only grow",
-                source=f"{_LUSTRE}/managing-metadata-performance.html",
-            ),
+            UpdateFact(f"{_METADATA}.Iops", "metadata IOPS only grow", f"{_LUSTRE}/managing-metadata-performance.html"),
         ),
-        "AWS::EC2::Volume": (
-            UpdateFact(
-                path="Size",
-                reason="an EBS volume only grows",
-                source=f"{_CFN}/aws-resource-ec2-volume.html",
-            ),
-        ),
+        "AWS::EC2::Volume": (UpdateFact("Size", "an EBS volume only grows", f"{_CFN}/aws-resource-ec2-volume.html"),),
     }
 )
 

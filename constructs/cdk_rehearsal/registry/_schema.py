@@ -65,19 +65,18 @@ class ResourceType:
     @property
     def identifiers(self) -> list[list[str]]:
         """Paths of the properties that `Ref` gives, joined with "|"."""
-        return [pointer.split("/")[2:] for pointer in self.body["primaryIdentifier"]]
+        return _paths(self.body["primaryIdentifier"])
 
     @property
     def fixed_attributes(self) -> list[list[str]]:
         """Paths of what stays for as long as the resource is not replaced: what identifies it, and known attributes."""
-        identifiers = (self.body["primaryIdentifier"], *(self.body.get("additionalIdentifiers") or []))
-        paths = [pointer.split("/")[2:] for pointers in identifiers for pointer in pointers]
-        return [*paths, *([name] for name in FIXED_ATTRIBUTES.get(self.name, ()))]
+        known = [[name] for name in FIXED_ATTRIBUTES.get(self.name, ())]
+        return self.identifiers + _paths(*(self.body.get("additionalIdentifiers") or [])) + known
 
     @property
     def read_only(self) -> list[list[str]]:
         """Paths of the properties that CloudFormation sets."""
-        return [pointer.split("/")[2:] for pointer in self.body.get("readOnlyProperties", [])]
+        return _paths(self.body.get("readOnlyProperties", []))
 
     @property
     def property_names(self) -> list[str]:
@@ -121,12 +120,11 @@ class ResourceType:
     @cached_property
     def replacing(self) -> list[list[str]]:
         """Paths of the properties whose change replaces the resource: by the schema, and by AWS's documentation."""
-        pointers = [*self.body.get("createOnlyProperties", [])]
+        paths = _paths(self.body.get("createOnlyProperties", []))
         handlers = self.body.get("handlers", {})
         if handlers and "update" not in handlers:
-            pointers += [f"/properties/{name}" for name in self.property_names]
-        documented = [fact.path.split(".") for fact in REPLACES.get(self.name, ())]
-        return [pointer.split("/")[2:] for pointer in pointers] + documented
+            paths += [[name] for name in self.property_names]
+        return paths + [fact.path.split(".") for fact in REPLACES.get(self.name, ())]
 
     def normal(self, properties: Any) -> Any:
         """Return properties in the form in which they are compared: see `normal`."""
@@ -147,8 +145,7 @@ class ResourceType:
 
     def maybe_replaced_by(self, old: Any, new: Any) -> list[str]:
         """Return the changed properties that replace the resource under conditions which the schema does not state."""
-        pointers = self.body.get("conditionalCreateOnlyProperties", [])
-        return self._changed([pointer.split("/")[2:] for pointer in pointers], old, new)
+        return self._changed(_paths(self.body.get("conditionalCreateOnlyProperties", [])), old, new)
 
     def _changed(self, paths: list[list[str]], old: Any, new: Any) -> list[str]:
         before, after = self.normal(old), self.normal(new)
@@ -200,6 +197,11 @@ def registry(region: str) -> Registry:
 @cache
 def _load(file: str) -> ResourceType:
     return ResourceType(Schema(json.loads((SCHEMAS / "resources" / f"{file}.json").read_text(encoding="utf-8"))))
+
+
+def _paths(*pointers: list[str]) -> list[list[str]]:
+    """Convert "/properties/A/B" to ["A", "B"]."""
+    return [pointer.split("/")[2:] for listed in pointers for pointer in listed]
 
 
 def _is_number(value: Any) -> bool:

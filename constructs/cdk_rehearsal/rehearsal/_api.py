@@ -21,11 +21,7 @@ class CloudFormationApi:
         self._engine = engine
 
     def call(self, operation: str, request: dict[str, Any], environment: Environment) -> Answer:
-        """Answer one request.
-
-        Raises:
-            TemplateError: for what CloudFormation refuses.
-        """
+        """Answer one request, or raise TemplateError for what CloudFormation refuses."""
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation).lower()
         method: Callable[[dict[str, Any], Environment], Answer | None] | None = getattr(self, f"_{name}", None)
         if method is None:

@@ -88,11 +88,7 @@ class CdkCli:
 
 
 def find_cdk(app: Path) -> list[str]:
-    """Return the command that runs the CDK CLI: beside this Python, in the app's node_modules, or on the PATH.
-
-    Raises:
-        RehearsalError: when there is none.
-    """
+    """Return the command that runs the CDK CLI: beside this Python, in the app's node_modules, or on the PATH."""
     folders = [app.resolve(), *app.resolve().parents, Path.cwd()]
     candidates = [_BIN / "cdk", *(folder / "node_modules" / ".bin" / "cdk" for folder in folders)]
     command = next((str(path) for path in candidates if path.exists()), None) or shutil.which("cdk")

@@ -14,13 +14,12 @@ from werkzeug.serving import BaseWSGIServer, make_server
 from cdk_rehearsal.registry import NO_RULES, UpdateRules
 from cdk_rehearsal.rehearsal._answers import Answers
 from cdk_rehearsal.rehearsal._api import CloudFormationApi
-from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._engine import Engine
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._front import KEY_PREFIX, Front
 from cdk_rehearsal.rehearsal._grafana_stand_in import GrafanaStandIn
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
-from cdk_rehearsal.rehearsal._state import Resource, Stacks
+from cdk_rehearsal.rehearsal._state import Stacks
 
 # The account that credentials belong to by default.
 ACCOUNT = "123456789012"
@@ -41,10 +40,10 @@ class LocalCloud:
     """
 
     def __init__(self, *, update_rules: UpdateRules = NO_RULES) -> None:
-        self._update_rules = update_rules
+        self.update_rules = update_rules
         self.journal = Journal()
         self.stacks = Stacks()
-        self._answers = Answers()
+        self.answers = Answers()
         #: What handlers of custom resources put into workspaces of Amazon Managed Grafana.
         self.grafana = GrafanaStandIn(on_new=self._stand_in_for_grafana)
         self._server: BaseWSGIServer | None = None
@@ -55,7 +54,7 @@ class LocalCloud:
     @property
     def endpoint(self) -> str:
         """URL of the local cloud, empty before it runs. "localhost", for the AWS SDKs sign and route by the name."""
-        return self._answers.endpoint
+        return self.answers.endpoint
 
     def __enter__(self) -> "LocalCloud":
         """Start it on a free port."""
@@ -65,22 +64,10 @@ class LocalCloud:
             _reset()
             for name, level in self._log_levels.items():
                 logging.getLogger(name).setLevel(max(level, logging.CRITICAL))
-            custom = CustomResourceDriver(
-                find_function=self._find_function,
-                answers=self._answers,
-                journal=self.journal,
-                environment=self.environment,
-            )
-            engine = Engine(stacks=self.stacks, custom=custom, journal=self.journal, update_rules=self._update_rules)
-
-            front = Front(
-                api=CloudFormationApi(engine),
-                answers=self._answers,
-                grafana=self.grafana,
-                moto=DomainDispatcherApplication(create_backend_app),
-            )
+            moto = DomainDispatcherApplication(create_backend_app)
+            front = Front(CloudFormationApi(Engine(self)), self.answers, self.grafana, moto)
             self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
-            self._answers.endpoint = f"http://localhost:{self._server.server_port}"
+            self.answers.endpoint = f"http://localhost:{self._server.server_port}"
             self.grafana.endpoint = self.endpoint
             self._thread = Thread(target=self._server.serve_forever, args=(0.05,), name="local-cloud", daemon=True)
             self._thread.start()
@@ -127,15 +114,6 @@ class LocalCloud:
 
     def _stand_in_for_grafana(self, workspace: str) -> None:
         self.journal.stand_in(StandIn(kind="Grafana", name=workspace, value="content is kept, nothing is drawn"))
-
-    def _find_function(self, arn: str) -> Resource | None:
-        for stack in self.stacks.everywhere():
-            for resource in (*stack.making.values(), *stack.resources.values()):
-                if resource.blueprint.type_name != "AWS::Lambda::Function":
-                    continue
-                if arn in (resource.physical_id, resource.values.at(["Arn"])):
-                    return resource
-        return None
 
 
 class _QuietHandler(MotoRequestHandler):

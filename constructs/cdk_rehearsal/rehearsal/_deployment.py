@@ -23,31 +23,24 @@ class Deployment:
         self._stack = stack
         self._template = change_set.template
         self._old = dict(stack.resources)
-        self._new: dict[str, Resource] = {}
+        self.created: dict[str, Resource] = {}
         self._undo: list[tuple[str, Callable[[], None]]] = []
         self._superseded: list[Resource] = []
-        self._resolver = StackResolver(engine, stack, change_set.template, change_set.parameters, self._new)
-
-    @property
-    def made(self) -> dict[str, Resource]:
-        """The resources that exist so far."""
-        return self._new
+        self._resolver = StackResolver(engine, stack, change_set.template, change_set.parameters, self.created)
 
     def run(self) -> None:
-        """Make and change resources in the order of their dependencies, then resolve the outputs.
+        """Create and update resources in the order of their dependencies, then resolve the outputs.
 
-        Raises:
-            ResourceError: for the first resource that failed; the caller rolls back.
-            TemplateError: for what cannot be resolved.
+        The first that fails raises ResourceError or TemplateError; the caller rolls back.
         """
-        self._stack.making = self._new
+        self._stack.making = self.created
         self._resolver.check_rules()
         for logical_id in self._wanted():
             with self._failing(logical_id):
                 self._apply(self._blueprint(logical_id))
         outputs, exports = self._outputs()
         self._verify()
-        self._stack.resources, self._stack.making = self._new, {}
+        self._stack.resources, self._stack.making = self.created, {}
         self._stack.outputs, self._stack.exports, self._stack.imports = outputs, exports, self._resolver.imports
 
     def clean_up(self) -> None:
@@ -56,7 +49,7 @@ class Deployment:
         gone += [
             (old, old.blueprint.deletion_policy)
             for logical_id, old in reversed(self._old.items())
-            if logical_id not in self._new
+            if logical_id not in self.created
         ]
         for old, policy in gone:
             # CloudFormation leaves behind what it cannot clean up, and the update is complete.
@@ -111,7 +104,7 @@ class Deployment:
             )
         before, after = old.blueprint.properties, blueprint.properties
         if before == after:
-            self._new[blueprint.logical_id] = replace(old, blueprint=blueprint)
+            self.created[blueprint.logical_id] = replace(old, blueprint=blueprint)
         elif why := blueprint.type.replaced_by(before, after):
             self._create(blueprint, old, why)
         else:
@@ -131,7 +124,7 @@ class Deployment:
         resource = self._engine.resources.create(blueprint, old.generation + 1 if old else 0)
         policy = "Retain" if old is None and blueprint.deletion_policy == "Retain" else "Delete"
         self._undo.append((blueprint.logical_id, lambda: self._engine.remove(self._stack, resource, policy)))
-        self._new[blueprint.logical_id] = resource
+        self.created[blueprint.logical_id] = resource
         if old:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, f"{verb}_COMPLETE")
@@ -159,7 +152,7 @@ class Deployment:
             self._event(old.blueprint, old.physical_id, "UPDATE_COMPLETE")
 
         self._undo.append((blueprint.logical_id, undo))
-        self._new[blueprint.logical_id] = resource
+        self.created[blueprint.logical_id] = resource
         if moved:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, "UPDATE_COMPLETE")
@@ -204,7 +197,7 @@ class Deployment:
 
     def _verify(self) -> None:
         """Compare the resources that exist with those of the template: nothing is green by accident."""
-        missing = [id for id in self._wanted() if id not in self._new or not self._new[id].physical_id]
+        missing = [id for id in self._wanted() if id not in self.created or not self.created[id].physical_id]
         if missing:
             raise ResourceError(f"These resources were not made: {', '.join(missing)}")
 

@@ -3,18 +3,22 @@
 from datetime import UTC, datetime
 from functools import partial
 from threading import RLock
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cdk_rehearsal.registry import UpdateRules, registry
+from cdk_rehearsal.registry import registry
 from cdk_rehearsal.rehearsal import _parameters as parameters
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._deployment import Deployment
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
-from cdk_rehearsal.rehearsal._journal import Action, Journal
+from cdk_rehearsal.rehearsal._journal import Action
 from cdk_rehearsal.rehearsal._preview import preview
 from cdk_rehearsal.rehearsal._resources import Resources
-from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Resource, Stack, Stacks
+from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Resource, Stack
 from cdk_rehearsal.rehearsal._template import Template
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.rehearsal._cloud import LocalCloud
 
 NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE")
@@ -23,13 +27,9 @@ _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "
 class Engine:
     """All stacks of one local cloud. One change at a time; reading needs no lock."""
 
-    def __init__(
-        self, *, stacks: Stacks, custom: CustomResourceDriver, journal: Journal, update_rules: UpdateRules
-    ) -> None:
-        self.stacks = stacks
-        self.journal = journal
-        self.update_rules = update_rules
-        self.resources = Resources(self, custom)
+    def __init__(self, cloud: "LocalCloud") -> None:
+        self.stacks, self.journal, self.update_rules = cloud.stacks, cloud.journal, cloud.update_rules
+        self.resources = Resources(self, CustomResourceDriver(cloud))
         self._lock = RLock()
 
     def prepare(
@@ -43,11 +43,7 @@ class Engine:
         tags: dict[str, str],
         environment: Environment,
     ) -> tuple[Stack, ChangeSet]:
-        """Create a change set. A parameter of None keeps the value that the stack has.
-
-        Raises:
-            TemplateError: for what CloudFormation refuses at once.
-        """
+        """Create a change set. A parameter of None keeps the value that the stack has."""
         with self._lock:
             template = Template.parse(text)
             template.check(registry(environment.region))
@@ -100,11 +96,7 @@ class Engine:
             stack.move(f"{verb}_COMPLETE")
 
     def delete(self, stack: Stack) -> None:
-        """Delete a stack.
-
-        Raises:
-            TemplateError: when it is protected, or another stack uses what it exports.
-        """
+        """Delete a stack, or raise TemplateError when it is protected, or another stack uses what it exports."""
         with self._lock:
             if stack.protected:
                 raise TemplateError(f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
@@ -131,11 +123,7 @@ class Engine:
             stack.deleted = datetime.now(UTC)
 
     def remove(self, stack: Stack, resource: Resource, policy: str) -> None:
-        """Delete a resource, or retain it if its policy requires that.
-
-        Raises:
-            ResourceError: when it cannot be deleted.
-        """
+        """Delete a resource, or retain it if its policy requires that; raise ResourceError if that fails."""
         event = partial(stack.event, resource.blueprint.logical_id, resource.physical_id, resource.blueprint.type_name)
         if policy in ("Retain", "RetainExceptOnCreate"):
             event("DELETE_SKIPPED")
@@ -156,7 +144,7 @@ class Engine:
         reason = reason_of(error)
         self.journal.note(f"{stack.name} failed: {reason}")
         if not roll_back:
-            stack.resources, stack.making = {**stack.resources, **deployment.made}, {}
+            stack.resources, stack.making = {**stack.resources, **deployment.created}, {}
             stack.move("UPDATE_FAILED" if update else "CREATE_FAILED", reason)
             return
         rollback = "UPDATE_ROLLBACK" if update else "ROLLBACK"

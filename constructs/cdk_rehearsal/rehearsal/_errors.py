@@ -11,12 +11,7 @@ class RehearsalError(ValueError):
 
 
 class TemplateError(ValueError):
-    """A request that CloudFormation refuses before it makes anything.
-
-    Args:
-        message: What is wrong, in CloudFormation's words where it has any.
-        code: The error code that clients see.
-    """
+    """A request that CloudFormation refuses before it creates anything, in its words and with its error code."""
 
     def __init__(self, message: str, *, code: str = "ValidationError") -> None:
         super().__init__(message)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
@@ -28,26 +29,19 @@ StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 Application = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
 
 
+@dataclass(frozen=True)
 class Front:
     """A WSGI application. `moto` answers what the others do not."""
 
-    def __init__(
-        self,
-        *,
-        api: CloudFormationApi,
-        answers: Answers,
-        grafana: grafana_stand_in.GrafanaStandIn,
-        moto: Application,
-    ) -> None:
-        self._api = api
-        self._answers = answers
-        self._grafana = grafana
-        self._moto = moto
+    api: CloudFormationApi
+    answers: Answers
+    grafana: grafana_stand_in.GrafanaStandIn
+    moto: Application
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if path.startswith(PATH):
-            taken = self._answers.put(path.removeprefix(PATH), _body(environ))
+            taken = self.answers.put(path.removeprefix(PATH), _body(environ))
             start_response("200 OK" if taken else "404 Not Found", [("Content-Length", "0")])
             return [b""]
         match = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
@@ -58,10 +52,10 @@ class Front:
             return self._cloudformation(environ, start_response, account, match[2])
         if account:
             environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
-        return self._moto(environ, start_response)
+        return self.moto(environ, start_response)
 
     def _stand_in(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        answer = grafana_stand_in.answer(self._grafana, environ, _body(environ))
+        answer = grafana_stand_in.answer(self.grafana, environ, _body(environ))
         status, content = answer or ("404 Not Found", b'{"message": "the stand-in for Grafana does not know this"}')
         start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
         return [content]
@@ -94,7 +88,7 @@ class Front:
             }
         )
         environment = Environment(account=account, region=region, partition=get_partition(region))
-        answer = self._api.call(operation, request, environment)
+        answer = self.api.call(operation, request, environment)
         return str(QuerySerializer(model).serialize(answer)["body"])
 
 

@@ -43,11 +43,7 @@ class Resolver(Intrinsics):
         """Value that `{{resolve:service:reference}}` stands for."""
 
     def resolve(self, node: Any) -> Any:
-        """Return `node` with every intrinsic resolved.
-
-        Raises:
-            TemplateError: for what is unknown, malformed or has no value.
-        """
+        """Return `node` with every intrinsic resolved, or raise TemplateError."""
         name = (
             next((key for key in node if key == "Ref" or key.startswith("Fn::")), "") if isinstance(node, dict) else ""
         )
@@ -77,22 +73,14 @@ class Resolver(Intrinsics):
         return bool(result)
 
     def text(self, value: Any) -> str:
-        """Return a value as CloudFormation writes it into a string.
-
-        Raises:
-            TypeError: when the value cannot stand in a string.
-        """
+        """Return a value as CloudFormation writes it into a string, or raise TypeError."""
         if not isinstance(value, str | int | float):
             what = repr(value) if value is NO_VALUE else json.dumps(value)[:100]
             raise TypeError(f"{what} is not a string")
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     def check_rules(self) -> None:
-        """Hold the template's rules against its parameters.
-
-        Raises:
-            TemplateError: when an assertion does not hold.
-        """
+        """Check the template's rules, and raise TemplateError when an assertion does not hold."""
         for name, rule in self._template.rules.items():
             if "RuleCondition" in rule and not self.test(rule["RuleCondition"]):
                 continue

@@ -84,7 +84,6 @@ class Journal:
         return iter(self.entries())
 
     def add(self, entry: Entry) -> None:
-        """Write down one entry."""
         with self._lock:
             self._entries.append(entry)
 
@@ -120,12 +119,10 @@ class Journal:
 
     @property
     def stand_ins(self) -> list[StandIn]:
-        """The values that were made up."""
         with self._lock:
             return list(self._stand_ins.values())
 
     @property
     def notes(self) -> list[str]:
-        """The notes, each once."""
         with self._lock:
             return list(self._notes)

@@ -22,11 +22,7 @@ PUBLIC = "/aws/service/"
 def resolve(
     template: Template, given: dict[str, str], look_up: Callable[[str], str], journal: Journal
 ) -> dict[str, Any]:
-    """Return the value of every parameter of a template.
-
-    Raises:
-        TemplateError: for a missing, unknown or forbidden value, all of them at once.
-    """
+    """Return the value of every parameter, or raise TemplateError for all missing, unknown and forbidden ones."""
     problems = [
         f"Parameters: [{name}] do not exist in the template" for name in given if name not in template.parameters
     ]

@@ -175,7 +175,7 @@ def _held(journal: Journal, stacks: Stacks) -> list[str]:
     """Notes on deletions that AWS would refuse, because a retained resource keeps an interface there."""
     deleted = {entry.physical_id: entry for entry in journal.entries(Action.DELETE) if entry.type in _ENI_HOLDERS}
     notes = []
-    for stack in stacks.everything():
+    for stack in stacks:
         for kept in stack.retained:
             used = [entry for physical_id, entry in deleted.items() if physical_id in str(kept.blueprint.properties)]
             if used:

@@ -48,11 +48,7 @@ class Resources:
         self._made_up: set[str] = set()
 
     def create(self, blueprint: Blueprint, generation: int = 0) -> Resource:
-        """Create a resource.
-
-        Raises:
-            ResourceError: with the reason when it cannot be created.
-        """
+        """Create a resource, or raise ResourceError with the reason."""
         self._check(blueprint)
         driver = self._drivers[self._maker(blueprint)]
         resource = _guarded("create", blueprint, driver.create, blueprint, generation)
@@ -68,15 +64,10 @@ class Resources:
         return _guarded("update", blueprint, self._drivers[old.maker].update, old, blueprint)
 
     def delete(self, resource: Resource) -> None:
-        """Delete a resource."""
         _guarded("delete", resource.blueprint, self._drivers[resource.maker].delete, resource)
 
     def attribute(self, resource: Resource, name: str) -> Any:
-        """Return the value of `Fn::GetAtt`.
-
-        Raises:
-            TemplateError: when the type has no such attribute.
-        """
+        """Return the value of `Fn::GetAtt`, or raise TemplateError when the type has no such attribute."""
         blueprint, driver = resource.blueprint, self._drivers[resource.maker]
         if resource.maker is Maker.STACK:
             return driver.attribute(resource, name)

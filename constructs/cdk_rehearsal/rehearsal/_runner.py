@@ -4,6 +4,7 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -100,7 +101,7 @@ def rehearse(
             cloud=cloud,
             app=mirror(app, Path(scratch)),
             scratch=Path(scratch),
-            default_place=Place(account=account, region=region),
+            place=Place(account=account, region=region),
             context=context,
             update=update,
             listener=listener or _Silent(),
@@ -114,32 +115,23 @@ class _FailedStep(Exception):
     """A step failed; the steps after it are not run."""
 
 
+@dataclass(kw_only=True)
 class _Rehearsal:
     """Steps of one rehearsal."""
 
-    def __init__(
-        self,
-        *,
-        cloud: LocalCloud,
-        app: Path,
-        scratch: Path,
-        default_place: Place,
-        context: Mapping[str, str],
-        update: Update | None,
-        listener: Listener,
-        compare: Callable[[Path, Path], guard.Report],
-    ) -> None:
-        self.steps: list[Step] = []
-        self._cloud = cloud
-        self._app = app
-        self._scratch = scratch
-        self._assembly = scratch / "cdk.out"
-        self._place = default_place
-        self._context = context
-        self._update = update
-        self._listener = listener
-        self._compare = compare
-        self._cli = self._cli_at(default_place)
+    cloud: LocalCloud
+    app: Path
+    scratch: Path
+    place: Place
+    context: Mapping[str, str]
+    update: Update | None
+    listener: Listener
+    compare: Callable[[Path, Path], guard.Report]
+    steps: list[Step] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.assembly = self.scratch / "cdk.out"
+        self.cli = self._cli_at(self.place)
 
     def run(self, keep: Keep | None) -> None:
         """Run every step, up to the first that fails."""
@@ -152,28 +144,28 @@ class _Rehearsal:
             self._step(f"bootstrap {place.account}/{place.region}", partial(self._bootstrap, place))
         self._step("deploy", self._deploy)
         if keep is not None:
-            everything = self._cloud.environment(self._place.region, self._place.account)
+            everything = self.cloud.environment(self.place.region, self.place.account)
             keep({key: value for key, value in everything.items() if key.startswith("AWS_")})
             return
-        if self._update is None:
+        if self.update is None:
             self._step("deploy again: no changes", self._deploy_again)
         else:
-            self._step(f"update: {self._update.name}", partial(self._deploy_update, self._update))
-        for stack in self._cloud.stacks.everywhere():
+            self._step(f"update: {self.update.name}", partial(self._deploy_update, self.update))
+        for stack in self.cloud.stacks.living():
             if stack.protected:
                 self._step(f"lift the termination protection of {stack.name}", partial(_lift, stack))
         self._step("destroy", self._destroy)
 
     def _step(self, name: str, action: Callable[[], list[str]]) -> None:
         """Run a step. `action` returns the problems, an empty list if there are none."""
-        before = len(self._cloud.journal.entries())
+        before = len(self.cloud.journal.entries())
         begun = time.monotonic()
-        self._listener.begin(name)
+        self.listener.begin(name)
         try:
             problems = action()
         except RehearsalError as error:
             problems = [str(error)]
-        entries = self._cloud.journal.entries()[before:]
+        entries = self.cloud.journal.entries()[before:]
         failed = [entry for entry in entries if entry.action is Action.FAIL]
         text = "\n".join(problems)
         problems += [
@@ -187,45 +179,45 @@ class _Rehearsal:
             reasons=tuple(problems),
         )
         self.steps.append(step)
-        self._listener.end(step)
+        self.listener.end(step)
         if problems:
             raise _FailedStep
 
     def _cli_at(self, place: Place) -> CdkCli:
-        environment = self._cloud.environment(place.region, place.account)
+        environment = self.cloud.environment(place.region, place.account)
         environment |= {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
-        return CdkCli(app=self._app, environment=environment, scratch=self._scratch)
+        return CdkCli(app=self.app, environment=environment, scratch=self.scratch)
 
     def _run(self, *arguments: str) -> CliResult:
-        context = [word for key, value in self._context.items() for word in ("--context", f"{key}={value}")]
-        return self._cli.run(*arguments, *context, each_line=self._listener.line)
+        context = [word for key, value in self.context.items() for word in ("--context", f"{key}={value}")]
+        return self.cli.run(*arguments, *context, each_line=self.listener.line)
 
     def _synth(self) -> list[str]:
-        result = self._run("synth", "--quiet", "--output", str(self._assembly))
+        result = self._run("synth", "--quiet", "--output", str(self.assembly))
         return _problems(result) or ([] if self._stacks() else ["the app has no stacks"])
 
     def _stacks(self) -> list[assembly.AssembledStack]:
-        return assembly.stacks(self._assembly, self._place)
+        return assembly.stacks(self.assembly, self.place)
 
     def _places(self) -> list[Place]:
         """Return the accounts and regions of the app's stacks. The CLI uses the credentials of the first."""
         places = sorted({stack.place for stack in self._stacks()})
-        self._place = places[0]
-        self._cli = self._cli_at(self._place)
+        self.place = places[0]
+        self.cli = self._cli_at(self.place)
         return places
 
     def _bootstrap(self, place: Place) -> list[str]:
-        return _problems(self._cli_at(place).bootstrap(place.account, place.region, self._listener.line))
+        return _problems(self._cli_at(place).bootstrap(place.account, place.region, self.listener.line))
 
     def _deploy(self) -> list[str]:
-        result = self._run("deploy", _EVERY_STACK, "--require-approval", "never", "--app", str(self._assembly))
+        result = self._run("deploy", _EVERY_STACK, "--require-approval", "never", "--app", str(self.assembly))
         return _problems(result) or self._missing()
 
     def _missing(self) -> list[str]:
         """Compare the stacks of the assembly with those that exist."""
         statuses = {
             (stack.name, stack.environment.account, stack.environment.region): stack.status
-            for stack in self._cloud.stacks.everywhere()
+            for stack in self.cloud.stacks.living()
         }
         problems = []
         for stack in self._stacks():
@@ -235,12 +227,12 @@ class _Rehearsal:
         return problems
 
     def _deploy_update(self, update: Update) -> list[str]:
-        before = len(self._cloud.journal.entries(Action.CREATE))
-        edit = update.edit(self._scratch)
-        self._context = {**self._context, **edit.context}
-        deployed, self._assembly = self._assembly, self._scratch / "cdk.out-update"
+        before = len(self.cloud.journal.entries(Action.CREATE))
+        edit = update.edit(self.scratch)
+        self.context = {**self.context, **edit.context}
+        deployed, self.assembly = self.assembly, self.scratch / "cdk.out-update"
         problems = self._synth() or self._lost(deployed) or self._deploy()
-        if not problems and len(self._cloud.journal.entries(Action.CREATE)) == before:
+        if not problems and len(self.cloud.journal.entries(Action.CREATE)) == before:
             keys = ", ".join(f"`{key}`" for key in edit.context)
             problems = [
                 f"{edit.description}, but the deployment created nothing: does the app read the context {keys}?"
@@ -250,23 +242,23 @@ class _Rehearsal:
     def _lost(self, deployed: Path) -> list[str]:
         """Compare the deployed assembly with the update, before it is deployed."""
         try:
-            return self._compare(deployed, self._assembly).lines()
+            return self.compare(deployed, self.assembly).lines()
         except guard.GuardError as error:
             return [str(error)]
 
     def _deploy_again(self) -> list[str]:
-        before = len(self._cloud.journal.entries())
+        before = len(self.cloud.journal.entries())
         problems = self._synth() or self._deploy()
         return problems or [
             f"deployed again, the same app should change nothing: {entry.action} {entry.stack}/{entry.logical_id}"
-            for entry in self._cloud.journal.entries()[before:]
+            for entry in self.cloud.journal.entries()[before:]
         ]
 
     def _destroy(self) -> list[str]:
-        result = self._cli.run(
-            "destroy", _EVERY_STACK, "--force", "--app", str(self._assembly), each_line=self._listener.line
+        result = self.cli.run(
+            "destroy", _EVERY_STACK, "--force", "--app", str(self.assembly), each_line=self.listener.line
         )
-        left = [stack.name for stack in self._cloud.stacks.everywhere() if stack.name not in _TOOLKIT]
+        left = [stack.name for stack in self.cloud.stacks.living() if stack.name not in _TOOLKIT]
         return _problems(result) or [f"the CLI reports success, but the stack {name} is still there" for name in left]
 
 

@@ -37,11 +37,7 @@ class StackResolver(Resolver):
         return self._pseudo(name)
 
     def resource(self, name: str) -> Resource:
-        """Return a resource that exists.
-
-        Raises:
-            TemplateError: when it was not made, because its condition does not hold.
-        """
+        """Return a resource that exists, or raise TemplateError: its condition does not hold."""
         if name not in self._created:
             raise TemplateError(
                 f"Template format error: Unresolved resource dependencies [{name}] in the Resources block of the "

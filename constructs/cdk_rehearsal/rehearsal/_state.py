@@ -138,38 +138,26 @@ class Stack:
         )
 
 
-class Stacks:
-    """Every stack of the local cloud, deleted ones included."""
-
-    def __init__(self) -> None:
-        self._stacks: list[Stack] = []
+class Stacks(list[Stack]):
+    """Every stack of the local cloud in the order of creation, deleted ones included."""
 
     def add(self, name: str, environment: Environment) -> Stack:
-        """Make an empty stack."""
         e = environment
         stack = Stack(
             name=name,
             id=f"arn:{e.partition}:cloudformation:{e.region}:{e.account}:stack/{name}/{uuid4()}",
             environment=environment,
         )
-        self._stacks.append(stack)
+        self.append(stack)
         return stack
-
-    def everything(self) -> list[Stack]:
-        """Every stack of all accounts and regions, deleted ones included, in the order of creation."""
-        return list(self._stacks)
 
     def all(self, environment: Environment) -> list[Stack]:
         """Stacks of one account and region, the newest first, deleted ones included."""
-        return [stack for stack in reversed(self._stacks) if stack.environment == environment]
+        return [stack for stack in reversed(self) if stack.environment == environment]
 
-    def everywhere(self) -> list[Stack]:
-        """Every stack that is not deleted, of all accounts and regions."""
-        return [stack for stack in self._stacks if stack.deleted is None]
-
-    def living(self, environment: Environment) -> list[Stack]:
-        """Stacks of one account and region that are not deleted, the newest first."""
-        return [stack for stack in self.all(environment) if stack.deleted is None]
+    def living(self, environment: Environment | None = None) -> list[Stack]:
+        """Stacks that are not deleted, by default of all accounts and regions, the newest first."""
+        return [s for s in reversed(self) if s.deleted is None and environment in (None, s.environment)]
 
     def find(self, name: str, environment: Environment) -> Stack | None:
         """Return a stack by its name (living ones only) or its id (deleted ones too), or None."""
@@ -179,28 +167,18 @@ class Stacks:
         return None
 
     def get(self, name: str, environment: Environment) -> Stack:
-        """Return a stack by name or id.
-
-        Raises:
-            TemplateError: where there is none.
-        """
+        """Return a stack by name or id, or raise TemplateError."""
         if (stack := self.find(name, environment)) is None:
             raise TemplateError(f"Stack with id {name} does not exist")
         return stack
 
     def exporter(self, export: str, environment: Environment) -> Stack | None:
-        """Return the stack that exports a name."""
         return next((stack for stack in self.living(environment) if export in stack.exports), None)
 
     def importers(self, export: str, environment: Environment) -> list[str]:
-        """Return the names of the stacks that import a name."""
         return sorted(stack.name for stack in self.living(environment) if export in stack.imports)
 
     def refuse_in_use(self, export: str, environment: Environment, doing: str) -> None:
-        """Refuse to change an export that another stack imports.
-
-        Raises:
-            TemplateError: when one does.
-        """
+        """Raise TemplateError if another stack imports an export that is to be changed."""
         if users := self.importers(export, environment):
             raise TemplateError(f"Export {export} cannot be {doing} as it is in use by {', '.join(users)}")

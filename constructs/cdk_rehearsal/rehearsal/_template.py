@@ -66,11 +66,7 @@ class Template:
             raise TemplateError(f"Template format error: {error}") from error
 
     def check(self, registry: Registry) -> None:
-        """Refuse what CloudFormation refuses before it makes anything.
-
-        Raises:
-            TemplateError: with every problem found.
-        """
+        """Raise TemplateError with every problem that CloudFormation refuses before it creates anything."""
         problems = [*self._shape_problems()]
         if not problems:
             problems = [
@@ -84,11 +80,7 @@ class Template:
 
     @cached_property
     def order(self) -> list[str]:
-        """Logical ids, each after those that it needs.
-
-        Raises:
-            TemplateError: when resources need each other in a circle.
-        """
+        """Logical ids, each after those that it needs; resources in a circle raise TemplateError."""
         graph = {logical_id: self.needs(logical_id) for logical_id in self.resources}
         try:
             return list(TopologicalSorter(graph).static_order())

@@ -103,9 +103,9 @@ class Values:
 
     def token(self, length: int, alphabet: str = HEX, label: str = "") -> str:
         """Return `length` characters that belong to this resource and `label` alone."""
-        b = self.blueprint
-        seed = f"{self._account}/{self._region}/{b.stack_name}/{b.logical_id}/{self.generation}/{label}".encode()
-        number = int.from_bytes(hashlib.shake_256(seed).digest(length * 2), "big")
+        b, e = self.blueprint, self.blueprint.environment
+        seed = f"{e.account}/{e.region}/{b.stack_name}/{b.logical_id}/{self.generation}/{label}"
+        number = int.from_bytes(hashlib.shake_256(seed.encode()).digest(length * 2), "big")
         characters = []
         for _ in range(length):
             number, index = divmod(number, len(alphabet))
@@ -182,8 +182,8 @@ class Values:
         service, kind = self._words
         noun = _ARN_NOUNS.get(self.blueprint.type_name, f"{re.sub(r'(?<=[a-z])(?=[A-Z])', '-', kind).lower()}/")
         service = _SERVICES.get(service, service.lower())
-        region = "" if service in _GLOBAL else self._region
-        account = "" if service == "s3" else self._account
+        region = "" if service in _GLOBAL else self.blueprint.environment.region
+        account = "" if service == "s3" else self.blueprint.environment.account
         partition = self.blueprint.environment.partition
         return f"arn:{partition}:{service}:{region}:{account}:{noun}{self._arn_name or self.own_id}"
 
@@ -202,14 +202,6 @@ class Values:
             if self.blueprint.type_name in _ARN_NOUNS and key
             else None
         )
-
-    @property
-    def _account(self) -> str:
-        return self.blueprint.environment.account
-
-    @property
-    def _region(self) -> str:
-        return self.blueprint.environment.region
 
     @property
     def _words(self) -> tuple[str, str]:
@@ -240,7 +232,7 @@ class Values:
         word = last.lower()
         wanted = str(schema.get("format", ""))
         service = _SERVICES.get(self._words[0], self._words[0].lower())
-        host = f"{self.own_id}.{service}.{self._region}.amazonaws.com".replace("_", "-")
+        host = f"{self.own_id}.{service}.{self.blueprint.environment.region}.amazonaws.com".replace("_", "-")
         is_identifier = path in self.blueprint.type.identifiers or word in ("id", "arn")
         if wanted in ("date-time", "timestamp") or word.endswith(("time", "date", "at")) or "timestamp" in word:
             return [_TIME, "2026-01-01", self.name]
@@ -257,9 +249,9 @@ class Values:
         if word.endswith(("ids", "id")) or wanted.endswith((".Id", ".Ids")):
             return self._ids(word, wanted, is_identifier)
         if word in ("region", "awsregion"):
-            return [self._region]
+            return [self.blueprint.environment.region]
         if word in ("availabilityzone", "zone"):
-            return [f"{self._region}a"]
+            return [f"{self.blueprint.environment.region}a"]
         if "cidr" in word:
             return ["10.0.0.0/16"]
         if "version" in word or "port" in word:
@@ -280,7 +272,7 @@ class Values:
         if wanted.count("::") == 2:
             noun = wanted.split("::")[2].split(".")[0].lower()
         if noun in ("account", "awsaccount", "owner"):
-            return [self._account]
+            return [self.blueprint.environment.account]
         prefix = _PREFIXES.get(noun)
         ids = [self.own_id] if is_identifier else []
         ids += [prefix + self.token(17, label=word)] if prefix else []
