@@ -1,6 +1,7 @@
 """`ultracluster diagram`: draw the stacks of a cluster file, and what is in them, as SVG."""
 
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +18,11 @@ def diagram_svg(cluster: "ClusterFile") -> str:
     """SVG of the stacks that `cdk deploy` creates, from their synthesised templates."""
     from ultracluster.cli._diagram_resources import stack_box
     from ultracluster.cli._diagram_svg import draw
+    from ultracluster.cli._project_files import cluster_app
 
-    templates = _templates(cluster)
+    with tempfile.TemporaryDirectory() as outdir:
+        stacks = cluster_app(cluster, outdir, account=cluster.account).synth().stacks
+        templates: dict[str, Any] = {stack.stack_name: stack.template for stack in stacks}
     boxes = [stack_box(cluster.name, name, template, json.dumps(template)) for name, template in templates.items()]
     # Stacks that others refer to are below them; of equals, the one with GPUs is on top.
     depth: dict[str, int] = {}
@@ -28,19 +32,6 @@ def diagram_svg(cluster: "ClusterFile") -> str:
     total = sum(len(template.get("Resources", {})) for template in templates.values())
     about = f"{orchestrator(cluster).title} in {cluster.zone}"
     return draw(cluster.name, f"{about}. {len(templates)} stacks, {total} resources.", boxes)
-
-
-def _templates(cluster: "ClusterFile") -> dict[str, dict[str, Any]]:
-    """Templates by the name of their stack, in the order of deployment."""
-    import aws_cdk as cdk
-
-    from ultracluster.cli._project_files import feature_flags
-    from ultracluster.stacks import ClusterStacks
-
-    flags = feature_flags() | {"@aws-cdk/core:annotationsInValidationReport": False}
-    app = cdk.App(context=flags, analytics_reporting=False, builtin_cloud_formation_validation=False)
-    ClusterStacks(app, cluster=cluster, account=cluster.account)
-    return {stack.stack_name: stack.template for stack in app.synth().stacks}
 
 
 def diagram(

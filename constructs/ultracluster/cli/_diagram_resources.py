@@ -84,81 +84,51 @@ def _plain(value: object, otherwise: str = "") -> str:
     return str(value) if isinstance(value, str | int | float) else otherwise
 
 
-def _interfaces(template: Properties | None) -> int:
-    """EFA interfaces of a launch template."""
-    rows = (template or {}).get("LaunchTemplateData", {}).get("NetworkInterfaces", [])
-    return sum(str(row.get("InterfaceType", "")).startswith("efa") for row in rows)
+def _launch_data(reference: object, resources: Mapping[str, Any]) -> Properties:
+    """LaunchTemplateData of the launch template that a `Ref` names; empty if it is in another stack."""
+    resource = resources.get(str(reference.get("Ref"))) if isinstance(reference, Mapping) else None
+    data: Properties = resource["Properties"].get("LaunchTemplateData", {}) if resource else {}
+    return data
 
 
-def _launch_template(reference: object, resources: Mapping[str, Any]) -> Properties | None:
-    logical_id = reference.get("Ref") if isinstance(reference, Mapping) else None
-    resource = resources.get(str(logical_id))
-    return resource["Properties"] if resource else None
-
-
-def _node_item(title: str, type_: str, least: int, most: int, option: str, template: Properties | None) -> NodeItem:
+def _node_item(title: str, type_: str, least: object, most: object, option: str, data: Properties) -> NodeItem:
     record = INSTANCE_TYPES.get(type_)
+    # A reservation that the launch template names counts before the purchase option.
+    target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget")
+    option = "reservation" if target and "CAPACITY_BLOCK" not in option else option
+    interfaces = data.get("NetworkInterfaces", [])
     return NodeItem(
         title=title,
         type=type_,
-        least=least,
-        most=most,
+        least=int(str(least)),
+        most=int(str(most)),
         gpus=record.gpus if record else 0,
-        efa=_interfaces(template),
+        efa=sum(str(row.get("InterfaceType", "")).startswith("efa") for row in interfaces),
         option=option.lower().replace("_", " ").replace("ondemand", "on demand"),
     )
 
 
-def _option(properties: Properties, option: str, template: Properties | None) -> str:
-    """Purchase option; a reservation that the launch template names counts before it."""
-    data = (template or {}).get("LaunchTemplateData", {})
-    target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
-    if target and "CAPACITY_BLOCK" not in option:
-        return "reservation"
-    return option
-
-
 def _pcs_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> NodeItem:
-    template = _launch_template(properties.get("CustomLaunchTemplate", {}).get("TemplateId"), resources)
-    scaling = properties["ScalingConfiguration"]
-    return _node_item(
-        _plain(properties.get("Name"), _words(logical_id, "Node", "Group").lower()),
-        _plain(properties["InstanceConfigs"][0]["InstanceType"]),
-        int(scaling["MinInstanceCount"]),
-        int(scaling["MaxInstanceCount"]),
-        _option(properties, _plain(properties.get("PurchaseOption"), "on demand"), template),
-        template,
-    )
+    title = _plain(properties.get("Name"), _words(logical_id, "Node", "Group").lower())
+    type_ = _plain(properties["InstanceConfigs"][0]["InstanceType"])
+    scaling, option = properties["ScalingConfiguration"], _plain(properties.get("PurchaseOption"), "on demand")
+    data = _launch_data(properties.get("CustomLaunchTemplate", {}).get("TemplateId"), resources)
+    return _node_item(title, type_, scaling["MinInstanceCount"], scaling["MaxInstanceCount"], option, data)
 
 
 def _eks_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> NodeItem:
-    template = _launch_template(properties.get("LaunchTemplate", {}).get("Id"), resources)
-    scaling = properties["ScalingConfig"]
-    type_ = (properties.get("InstanceTypes") or [(template or {}).get("LaunchTemplateData", {}).get("InstanceType")])[0]
-    return _node_item(
-        _words(logical_id, "Node", "Group").lower(),
-        _plain(type_),
-        int(scaling["MinSize"]),
-        int(scaling["MaxSize"]),
-        _option(properties, _plain(properties.get("CapacityType"), "on demand"), template),
-        template,
-    )
+    data = _launch_data(properties.get("LaunchTemplate", {}).get("Id"), resources)
+    type_ = _plain((properties.get("InstanceTypes") or [data.get("InstanceType")])[0])
+    scaling, option = properties["ScalingConfig"], _plain(properties.get("CapacityType"), "on demand")
+    title = _words(logical_id, "Node", "Group").lower()
+    return _node_item(title, type_, scaling["MinSize"], scaling["MaxSize"], option, data)
 
 
 def _auto_scaling_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> NodeItem:
-    launch = (
-        properties.get("LaunchTemplate")
-        or properties["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"]
-    )
-    template = _launch_template(launch.get("LaunchTemplateId"), resources)
-    return _node_item(
-        _words(logical_id, "Node", "Nodes", "Group").lower(),
-        _plain((template or {}).get("LaunchTemplateData", {}).get("InstanceType")),
-        int(properties["MinSize"]),
-        int(properties["MaxSize"]),
-        _option(properties, "on demand", template),
-        template,
-    )
+    mixed = properties.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {}).get("LaunchTemplateSpecification")
+    data = _launch_data((properties.get("LaunchTemplate") or mixed)["LaunchTemplateId"], resources)
+    title, type_ = _words(logical_id, "Node", "Nodes", "Group").lower(), _plain(data.get("InstanceType"))
+    return _node_item(title, type_, properties["MinSize"], properties["MaxSize"], "on demand", data)
 
 
 _NODES: dict[str, Callable[[str, Properties, Mapping[str, Any]], NodeItem]] = {

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ultracluster.cli._output import console, fail
-from ultracluster.cli._project_files import feature_flags, ignore_file, project_files
+from ultracluster.cli._project_files import cluster_app, ignore_file, project_files
 from ultracluster.cli._writing import write_files, written_table
 
 _Directory = Annotated[
@@ -54,18 +54,11 @@ def _write_snapshots(directory: Path) -> bool:
         os.environ.setdefault("JSII_NODE", str(beside))
     if not os.environ.get("JSII_NODE") and shutil.which("node") is None:
         return False
-    import aws_cdk as cdk
-
     from ultracluster import clusterfile
-    from ultracluster.stacks import ClusterStacks
     from ultracluster.testing import write_app_snapshots
 
     file = directory / "cluster.yaml"
-    # Warnings are for `check` and `synth`; a template does not depend on this flag.
-    flags = feature_flags() | {"@aws-cdk/core:annotationsInValidationReport": False}
-    snapshots = directory / "tests" / "snapshots" / file.stem
     with tempfile.TemporaryDirectory() as outdir:
-        app = cdk.App(context=flags, outdir=outdir)
-        ClusterStacks(app, cluster=clusterfile.load(file))
-        write_app_snapshots(app, snapshots)
+        app = cluster_app(clusterfile.load(file), outdir)
+        write_app_snapshots(app, directory / "tests" / "snapshots" / file.stem)
     return True

@@ -30,10 +30,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
     """Write the cluster file with one more node group to `target`.
 
     The group has one node of the first group's type, On-Demand if the rules allow it, else with the first group's
-    capacity. If neither is possible, as with UltraServers, it has one small node.
-
-    Returns:
-        The name of the new group.
+    capacity. If neither is possible, as with UltraServers, it has one small node. Returns the name of the new group.
 
     Raises:
         RehearsalError: If no such group is valid.

@@ -31,12 +31,7 @@ def misuse(message: str) -> NoReturn:
 
 
 def load(file: str, *, json_: bool = False) -> "ClusterFile":
-    """Load a cluster file, or print all its problems and exit with code 1.
-
-    Args:
-        file: Path.
-        json_: Print the problems as JSON, on stdout.
-    """
+    """Load a cluster file, or print all its problems, JSON on stdout, and exit with code 1."""
     from ultracluster import clusterfile
     from ultracluster.kubernetes import file_problems
 

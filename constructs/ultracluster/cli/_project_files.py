@@ -1,11 +1,17 @@
 """Files of the CDK app that ships with the package: `init` writes them, `rehearse` runs them outside of an app."""
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ultracluster import __version__
 from ultracluster.cli._writing import RenderedFile
+
+if TYPE_CHECKING:
+    from aws_cdk import App
+
+    from ultracluster.clusterfile import ClusterFile
 
 #: Path in the user's repository, file in `_project/`, description.
 _FILES = (
@@ -39,6 +45,23 @@ def feature_flags() -> dict[str, Any]:
     """Context of the shipped app: the CDK's recommended feature flags."""
     context: dict[str, Any] = json.loads(_text("cdk.json"))["context"]
     return context
+
+
+def cluster_app(
+    cluster: "ClusterFile", outdir: str, *, account: str | None = None, flags: Mapping[str, str] | None = None
+) -> "App":
+    """Return a CDK app with the stacks of a cluster file and the shipped feature flags.
+
+    It reports nothing: warnings are for `check` and `cdk synth`, and a template does not depend on them.
+    """
+    import aws_cdk as cdk
+
+    from ultracluster.stacks import ClusterStacks
+
+    context = {**feature_flags(), "@aws-cdk/core:annotationsInValidationReport": False, **(flags or {})}
+    app = cdk.App(context=context, outdir=outdir, analytics_reporting=False, builtin_cloud_formation_validation=False)
+    ClusterStacks(app, cluster=cluster, account=account)
+    return app
 
 
 def _text(name: str) -> str:

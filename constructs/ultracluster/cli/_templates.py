@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ultracluster.cli._project_files import feature_flags
+from ultracluster.cli._project_files import cluster_app
 from ultracluster.cli._writing import RenderedFile
 
 if TYPE_CHECKING:
@@ -31,27 +31,14 @@ _NAMED_IAM = {"RoleName", "PolicyName", "GroupName", "UserName", "InstanceProfil
 
 def template_files(cluster: "ClusterFile") -> list[RenderedFile]:
     """Templates of a cluster's stacks, the files that they refer to, and an index in the order of deployment."""
-    import aws_cdk as cdk
-
-    from ultracluster.stacks import ClusterStacks
-
     # Strong references are exports, which every tool reads; weak ones are a function of newer releases.
-    flags = feature_flags() | {
-        # Warnings are for `check`.
-        "@aws-cdk/core:annotationsInValidationReport": False,
+    flags = {
         "@aws-cdk/core:defaultCrossStackReferences": "strong",
         "@aws-cdk/core:bootstrapQualifier": _QUALIFIER,
     }
     with tempfile.TemporaryDirectory() as outdir:
-        app = cdk.App(
-            context=flags,
-            outdir=outdir,
-            analytics_reporting=False,
-            builtin_cloud_formation_validation=False,
-        )
         # Without an account the bucket's name is an Fn::Sub wherever it stands.
-        ClusterStacks(app, cluster=cluster)
-        stacks = app.synth().stacks
+        stacks = cluster_app(cluster, outdir, flags=flags).synth().stacks
         assets: dict[str, RenderedFile] = {}
         index, files = [], []
         names = {stack.id for stack in stacks}

@@ -34,19 +34,10 @@ class RenderedFile:
 
 
 def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) -> list[Result]:
-    """Write files and create their directories.
-
-    Args:
-        files: Files to write.
-        directory: Output directory.
-        force: Replace files with other content.
-
-    Returns:
-        Result for each file.
+    """Write files, and return the result for each.
 
     Raises:
         ValueError: If files with other content exist and `force` is not set; it names them all. Nothing is written.
-        OSError: If a file cannot be read or written.
     """
     results: list[Result] = []
     for file in files:
