@@ -9,9 +9,9 @@ import pytest
 
 from cdk_rehearsal.rehearsal import Action, LocalCloud, RehearsalError, Report, Step, rehearse
 from cdk_rehearsal.rehearsal import _cdk_cli as cli
-from cdk_rehearsal.rehearsal._assembly import AssembledStack, Place
 from cdk_rehearsal.rehearsal._assembly import stacks as assembled
 from cdk_rehearsal.rehearsal._mirror import mirror
+from cdk_rehearsal.rehearsal._state import Environment
 from support import ROOT
 from ultracluster.cli._one_more_group import one_more_group
 
@@ -202,9 +202,9 @@ def test_the_cli_beside_the_app_is_found(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_reasons_are_the_lines_with_the_cause() -> None:
     output = "fine\n❌  Top failed to deploy\nTop | CREATE_FAILED | AWS::X::Y | Id because\nfine\n"
-    result = cli.CliResult(arguments=("deploy",), code=1, output=output)
+    result = cli.CliResult(code=1, output=output)
     assert result.reasons == ["❌  Top failed to deploy", "Top | CREATE_FAILED | AWS::X::Y | Id because"]
-    silent = cli.CliResult(arguments=("deploy",), code=1, output="one\n\ntwo\n")
+    silent = cli.CliResult(code=1, output="one\n\ntwo\n")
     assert silent.reasons == ["one", "two"]
 
 
@@ -233,8 +233,8 @@ def test_stacks_of_stages_and_without_a_place_are_found(tmp_path: Path) -> None:
     (tmp_path / "assembly-Stage").mkdir()
     (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": top}))
     (tmp_path / "assembly-Stage" / "manifest.json").write_text(json.dumps({"artifacts": inner}))
-    home = Place(account="123456789012", region="us-east-1")
-    assert assembled(tmp_path, home) == [
-        AssembledStack(name="Any", place=home),
-        AssembledStack(name="Stage-Top", place=Place(account="210987654321", region="eu-north-1")),
+    home = Environment(account="123456789012", region="us-east-1")
+    assert list(assembled(tmp_path, home)) == [
+        ("Any", home),
+        ("Stage-Top", Environment(account="210987654321", region="eu-north-1")),
     ]

@@ -26,7 +26,7 @@ def values(name: str, **properties: Any) -> Values:
         type=known,
         type_name=name,
         properties=properties,
-        environment=Environment(account="123456789012", region="us-east-1", partition="aws"),
+        environment=Environment(account="123456789012", region="us-east-1"),
     )
     return Values(blueprint, 0)
 

@@ -1,6 +1,5 @@
 """The comparison: what becomes of every stateful resource, all references followed."""
 
-import difflib
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,7 +11,7 @@ from cdk_rehearsal.guard._sources import Source, Stacks, load
 from cdk_rehearsal.guard._stateful import stateful
 from cdk_rehearsal.guard._template import GuardError, Template
 from cdk_rehearsal.guard._world import Place, World
-from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, UpdateRules
+from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, UpdateRules, did_you_mean
 
 _NO_DATA = "no data: its nodes are replaced"
 _NAME_TAKEN = (
@@ -153,5 +152,4 @@ def _in_vain(name: str, harmful: list[Finding], templates: Mapping[str, Template
     if any(name in (id, f"{stack}/{id}") for stack, template in templates.items() for id in template.resources):
         return "nothing about it is refused"
     names = [word for finding in harmful for word in (finding.name, finding.logical_id)]
-    near = difflib.get_close_matches(name, names, n=1)
-    return f"the old template has no such resource{f'; did you mean {near[0]}?' if near else ''}"
+    return f"the old template has no such resource{did_you_mean(name, names)}"

@@ -98,9 +98,9 @@ class Judge:
         kind = self._resource(self._old, place)["Type"]
         known = anywhere(kind)
         if place not in self._before:
-            properties = self._old.properties(place)
+            properties = self._old.value(place, "Properties") or {}
             self._before[place] = known.normal(properties) if known else properties
-        before, after = self._before[place], self._new.properties(place)
+        before, after = self._before[place], self._new.value(place, "Properties") or {}
         after = known.normal(after) if known else after
         if before == after:
             return
@@ -147,20 +147,20 @@ class Judge:
         for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
             before, after = (self._rank(side, place, policy) for side in (self._old, self._new))
             if after < before:
-                old, new = (side.policy(place, policy) for side in (self._old, self._new))
+                old, new = (side.value(place, policy) for side in (self._old, self._new))
                 what = f"changes from {shown(old)} to {shown(new)}" if new else f"is no longer set; it was {shown(old)}"
                 reason = f"{what}: the next edit may delete it"
                 yield Cause(fate=Fate.UNPROTECTED, property=policy, reason=reason)
 
     def _rank(self, side: World, place: Place, policy: str) -> int:
-        value = side.policy(place, policy)
+        value = side.value(place, policy)
         if value is None and policy == "DeletionPolicy":
             resource = self._resource(side, place)
             alone = "DBClusterIdentifier" not in (resource.get("Properties") or {})
             return 1 if resource["Type"] in _SNAPSHOT_BY_DEFAULT and alone else 0
         if isinstance(value, Token):
             # The value is unknown: assume the worst on the new side, unless nothing has changed.
-            return _KEPT if side is self._old or value == self._old.policy(place, policy) else 0
+            return _KEPT if side is self._old or value == self._old.value(place, policy) else 0
         return _RANKS.get(value, 0) if isinstance(value, str) else 0
 
 

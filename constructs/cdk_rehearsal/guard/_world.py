@@ -45,10 +45,7 @@ class Change:
 class World:
     """The stacks of one side, and the values of their templates.
 
-    Args:
-        templates: By name of the stack.
-        names: Names that stacks have in an account -> the names that they have here.
-        before: The other side, for the new one: its tokens show what moved since then.
+    `names` are those that stacks have in an account -> here. Tokens of the new side show what moved since `before`.
     """
 
     def __init__(
@@ -71,14 +68,10 @@ class World:
         self.changes[place] = change
         self._outputs.clear()
 
-    def properties(self, place: Place) -> Any:
+    def value(self, place: Place, key: str) -> Any:
+        """Properties or a policy of a resource, resolved, or None."""
         stack, logical_id = place
-        return self._values[stack].resolve(self.templates[stack].resources[logical_id].get("Properties") or {})
-
-    def policy(self, place: Place, name: str) -> Any:
-        """DeletionPolicy or UpdateReplacePolicy of a resource, or None."""
-        stack, logical_id = place
-        return self._values[stack].resolve(self.templates[stack].resources[logical_id].get(name))
+        return self._values[stack].resolve(self.templates[stack].resources[logical_id].get(key))
 
     def present(self, place: Place) -> bool | Token:
         """Check that a resource of the template is created, as far as its condition is known."""

@@ -5,7 +5,7 @@ from cdk_rehearsal.registry._normal import values, walk
 from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
 from cdk_rehearsal.registry._replacement import NEEDS_A_NEW_NAME
-from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, registry
+from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, did_you_mean, registry
 
 __all__ = [
     "NEEDS_A_NEW_NAME",
@@ -23,6 +23,7 @@ __all__ = [
     "anywhere",
     "check_plain",
     "composite",
+    "did_you_mean",
     "leaves",
     "read",
     "registry",

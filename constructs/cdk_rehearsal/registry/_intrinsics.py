@@ -68,12 +68,7 @@ def composite(name: str, *arguments: Any) -> Token:
 
 
 class Intrinsics(ABC):
-    """Intrinsic functions and conditions of one template. Subclasses know what its references mean.
-
-    Args:
-        conditions: The section of the template.
-        mappings: The section of the template.
-    """
+    """Intrinsic functions and conditions of one template. Subclasses know what its references mean."""
 
     def __init__(self, conditions: Mapping[str, Any], mappings: Mapping[str, Any]) -> None:
         self._conditions = conditions

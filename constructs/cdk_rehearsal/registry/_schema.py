@@ -7,7 +7,7 @@ import difflib
 import json
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -177,8 +177,13 @@ class Registry:
 
     def suggest(self, name: str) -> str:
         """Return "; did you mean X?" for a misspelt type, empty when nothing is near."""
-        near = difflib.get_close_matches(name, self._files, n=1, cutoff=0.8)
-        return f"; did you mean {near[0]}?" if near else ""
+        return did_you_mean(name, self._files, cutoff=0.8)
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return "; did you mean X?", or an empty string when nothing is near."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 @cache
@@ -251,6 +256,5 @@ def _describe(error: Any) -> str:
     message = error.message
     if error.validator == "additionalProperties" and error.path:
         known = list((error.schema or {}).get("properties", {}))
-        near = difflib.get_close_matches(str(error.path[-1]), known, n=1)
-        message = f"no such property{f'; did you mean {near[0]}?' if near else ''}"
+        message = f"no such property{did_you_mean(str(error.path[-1]), known)}"
     return f"{where}: {message}"

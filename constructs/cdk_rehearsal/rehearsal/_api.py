@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from cdk_rehearsal.rehearsal import _assets as assets
-from cdk_rehearsal.rehearsal import _shapes as shapes
 from cdk_rehearsal.rehearsal._engine import Engine
 from cdk_rehearsal.rehearsal._errors import TemplateError
 from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Stack
@@ -41,9 +40,9 @@ class CloudFormationApi:
         return {
             **_summary(stack, change_set),
             "Description": change_set.request.get("Description"),
-            "Parameters": shapes.parameters(change_set.given, change_set.parameters, change_set.template),
+            "Parameters": _parameters(change_set.given, change_set.parameters, change_set.template),
             "Capabilities": change_set.request.get("Capabilities", []),
-            "Tags": shapes.tags(change_set.tags),
+            "Tags": _tags(change_set.tags),
             "Changes": change_set.changes,
         }
 
@@ -87,13 +86,13 @@ class CloudFormationApi:
 
     def _describe_stacks(self, request: dict[str, Any], environment: Environment) -> Answer:
         if name := request.get("StackName"):
-            return {"Stacks": [shapes.describe(self._engine.stacks.get(name, environment))]}
-        return {"Stacks": [shapes.describe(stack) for stack in self._engine.stacks.living(environment)]}
+            return {"Stacks": [_stack(self._engine.stacks.get(name, environment))]}
+        return {"Stacks": [_stack(stack) for stack in self._engine.stacks.living(environment)]}
 
     def _list_stacks(self, request: dict[str, Any], environment: Environment) -> Answer:
         wanted = request.get("StackStatusFilter")
         stacks = self._engine.stacks.all(environment)
-        return {"StackSummaries": [shapes.describe(stack) for stack in stacks if not wanted or stack.status in wanted]}
+        return {"StackSummaries": [_stack(stack) for stack in stacks if not wanted or stack.status in wanted]}
 
     def _describe_stack_events(self, request: dict[str, Any], environment: Environment) -> Answer:
         try:
@@ -249,3 +248,42 @@ def _summary(stack: Stack, change_set: ChangeSet) -> Answer:
 
 def _rolls_back(*requests: dict[str, Any]) -> bool:
     return not any(each.get("DisableRollback") or each.get("OnStackFailure") == "DO_NOTHING" for each in requests)
+
+
+def _stack(stack: Stack) -> Answer:
+    return {
+        "StackId": stack.id,
+        "StackName": stack.name,
+        "Description": stack.template.body.get("Description") if stack.template else None,
+        "Parameters": _parameters(stack.given, stack.parameters, stack.template),
+        "CreationTime": stack.created,
+        "LastUpdatedTime": stack.updated,
+        "DeletionTime": stack.deleted,
+        "StackStatus": stack.status,
+        "StackStatusReason": stack.reason,
+        "DisableRollback": False,
+        "NotificationARNs": [],
+        "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
+        "Outputs": list(stack.outputs.values()),
+        "Tags": _tags(stack.tags),
+        "EnableTerminationProtection": stack.protected,
+    }
+
+
+def _parameters(given: dict[str, str], resolved: dict[str, Any], template: Template | None) -> list[Answer]:
+    """Return parameters as they were given, with what SSM parameters resolved to; secrets are masked."""
+    answers = []
+    for name, value in resolved.items():
+        definition = template.parameters.get(name, {}) if template else {}
+        text = ",".join(value) if isinstance(value, list) else str(value)
+        answer = {"ParameterKey": name, "ParameterValue": str(given.get(name, definition.get("Default", "")))}
+        if definition.get("NoEcho"):
+            answer["ParameterValue"] = "****"
+        elif str(definition.get("Type", "")).startswith("AWS::SSM::"):
+            answer["ResolvedValue"] = text
+        answers.append(answer)
+    return answers
+
+
+def _tags(given: dict[str, str]) -> list[Answer]:
+    return [{"Key": key, "Value": value} for key, value in given.items()]

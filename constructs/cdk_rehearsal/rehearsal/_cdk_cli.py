@@ -18,16 +18,16 @@ _BIN = Path(sys.executable).parent
 class CliResult:
     """Result of a run of the CLI."""
 
-    arguments: tuple[str, ...]
     code: int
     output: str
 
     @property
     def reasons(self) -> list[str]:
-        """Lines with the reason of the failure, without repetition."""
+        """Lines with the reason of the failure, without repetition; the last lines if none has a reason."""
         wanted = ("❌", "FAILED", "_ROLLBACK", "rror:", "Error", "failed", "Validation", "Invalid")
         lines = [line.strip() for line in self.output.splitlines() if any(word in line for word in wanted)]
-        return list(dict.fromkeys(lines)) or [line for line in self.output.splitlines() if line.strip()][-10:]
+        last = [line for line in self.output.splitlines() if line.strip()][-10:]
+        return list(dict.fromkeys(lines)) or last or [f"cdk ended with code {self.code}"]
 
 
 class CdkCli:
@@ -84,7 +84,7 @@ class CdkCli:
             except BaseException:
                 process.terminate()
                 raise
-        return CliResult(arguments=arguments, code=process.returncode, output="".join(lines))
+        return CliResult(code=process.returncode, output="".join(lines))
 
 
 def find_cdk(app: Path) -> list[str]:

@@ -3,7 +3,6 @@
 import logging
 import os
 from threading import Lock, Thread
-from types import TracebackType
 
 from moto.core.base_backend import BackendDict
 from moto.core.config import default_user_config
@@ -76,9 +75,7 @@ class LocalCloud:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it and forget everything in it."""
         if self._server is not None and self._thread is not None:
             self._server.shutdown()

@@ -11,7 +11,6 @@ from moto.core.parse import QueryParser
 from moto.core.serialize import QuerySerializer
 from moto.core.utils import get_service_model
 from moto.iam.models import get_account_id_from
-from moto.utilities.utils import get_partition
 from werkzeug.datastructures import Headers, MultiDict
 
 from cdk_rehearsal.rehearsal import _grafana_stand_in as grafana_stand_in
@@ -87,7 +86,7 @@ class Front:
                 "values": MultiDict(form),
             }
         )
-        environment = Environment(account=account, region=region, partition=get_partition(region))
+        environment = Environment(account=account, region=region)
         answer = self.api.call(operation, request, environment)
         return str(QuerySerializer(model).serialize(answer)["body"])
 

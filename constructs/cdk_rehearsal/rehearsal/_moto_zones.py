@@ -12,13 +12,9 @@ _SUBNET = "AWS::EC2::Subnet"
 
 
 def name_zone(type_name: str, properties: dict[str, Any], region: str) -> StandIn | None:
-    """Set the zone name of a subnet that has a zone id.
+    """Set the zone name of a subnet that has a zone id, and refuse a zone that is not in the region.
 
-    Returns:
-        The stand-in for a Local Zone, which moto does not have: another zone of the region.
-
-    Raises:
-        ResourceError: If the zone is not in the region.
+    A Local Zone, which moto does not have, gets a stand-in: another zone of the region.
     """
     if type_name != _SUBNET:
         return None

@@ -74,34 +74,35 @@ class Report:
         """Number of resources that were made."""
         return sum(self.stacks.values())
 
+    @property
+    def made_by(self) -> dict[str, int]:
+        """Number of resources by what made them."""
+        return dict(sum(map(Counter, self.types.values()), Counter[str]()))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        makers = Counter[str]()
-        for counts in self.types.values():
-            makers.update(counts)
-        return {"ok": self.ok, "resources": self.resources, "made_by": dict(makers), **asdict(self)}
+        return {"ok": self.ok, "resources": self.resources, "made_by": self.made_by, **asdict(self)}
 
     def print(self, console: "Console") -> None:
         """Print the report as tables."""
         console.print(self._steps_table())
         console.print(self._stacks_table())
         console.print(self._types_table())
-        if self.stand_ins:
-            console.print("[bold]Stand-ins[/bold]: only AWS, or somebody else's code, has the real value")
-            for stand_in in self.stand_ins:
-                console.print(f"  {stand_in.kind} {stand_in.name} -> {stand_in.value}", markup=False, soft_wrap=True)
-        if self.retained:
-            console.print("[bold]Retained[/bold]: left over on purpose, you delete them by hand")
-            for entry in self.retained:
-                line = f"  {entry.stack}/{entry.logical_id} {entry.type} {entry.physical_id}"
-                console.print(line, markup=False, soft_wrap=True)
-        if self.notes:
-            console.print("[bold]Notes[/bold]")
-            for note in self.notes:
-                console.print(f"  {note}", markup=False)
-        console.print("[bold]What a rehearsal cannot show[/bold]")
-        for limit in self.limits:
-            console.print(f"  {limit}", markup=False)
+        sections = {
+            "[bold]Stand-ins[/bold]: only AWS, or somebody else's code, has the real value": [
+                f"{stand_in.kind} {stand_in.name} -> {stand_in.value}" for stand_in in self.stand_ins
+            ],
+            "[bold]Retained[/bold]: left over on purpose, you delete them by hand": [
+                f"{entry.stack}/{entry.logical_id} {entry.type} {entry.physical_id}" for entry in self.retained
+            ],
+            "[bold]Notes[/bold]": self.notes,
+            "[bold]What a rehearsal cannot show[/bold]": self.limits,
+        }
+        for title, lines in sections.items():
+            if lines:
+                console.print(title)
+            for line in lines:
+                console.print(f"  {line}", markup=False, soft_wrap=True)
 
     def _steps_table(self) -> "Table":
         table = _table("Step", ">Seconds", "Resources", "Result")
@@ -123,11 +124,8 @@ class Report:
                 _MAKERS[maker] if len(makers) == 1 else f"{n} {_MAKERS[maker]}" for maker, n in makers.items()
             )
             table.add_row(name, str(sum(makers.values())), by)
-        totals = Counter[str]()
-        for makers in self.types.values():
-            totals.update(makers)
         table.add_section()
-        by = ", ".join(f"{count} {_MAKERS[maker]}" for maker, count in totals.items())
+        by = ", ".join(f"{count} {_MAKERS[maker]}" for maker, count in self.made_by.items())
         table.add_row("all", str(self.resources), by)
         return table
 
@@ -159,16 +157,8 @@ def report(*, steps: list[Step], journal: Journal, stacks: Stacks, leave_out: fr
 
 def changes(entries: list[Entry]) -> dict[str, int]:
     """Count entries by what happened, in the past tense."""
-    words = {
-        Action.CREATE: "created",
-        Action.UPDATE: "updated",
-        Action.REPLACE: "replaced",
-        Action.DELETE: "deleted",
-        Action.RETAIN: "retained",
-        Action.FAIL: "failed",
-    }
     counts = Counter(entry.action for entry in entries)
-    return {word: counts[action] for action, word in words.items() if counts[action]}
+    return {f"{action.rstrip('e')}ed": counts[action] for action in Action if counts[action]}
 
 
 def _held(journal: Journal, stacks: Stacks) -> list[str]:

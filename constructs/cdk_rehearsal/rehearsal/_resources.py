@@ -18,19 +18,15 @@ _R = TypeVar("_R")
 
 
 class Driver(Protocol):
-    """Resources of one maker."""
+    """Resources of one maker. `attribute` returns None where the driver has no value."""
 
-    def create(self, blueprint: Blueprint, generation: int) -> Resource:
-        """Create a resource."""
+    def create(self, blueprint: Blueprint, generation: int) -> Resource: ...
 
-    def update(self, old: Resource, blueprint: Blueprint) -> Resource:
-        """Update a resource in place."""
+    def update(self, old: Resource, blueprint: Blueprint) -> Resource: ...
 
-    def delete(self, resource: Resource) -> None:
-        """Delete a resource."""
+    def delete(self, resource: Resource) -> None: ...
 
-    def attribute(self, resource: Resource, name: str) -> Any:
-        """Value of `Fn::GetAtt`, or None where the driver has none."""
+    def attribute(self, resource: Resource, name: str) -> Any: ...
 
 
 class Resources:

@@ -13,14 +13,13 @@ from typing import Protocol
 from cdk_rehearsal import guard
 from cdk_rehearsal.registry import NO_RULES, UpdateRules
 from cdk_rehearsal.rehearsal import _assembly as assembly
-from cdk_rehearsal.rehearsal._assembly import Place
 from cdk_rehearsal.rehearsal._cdk_cli import CdkCli, CliResult
 from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._journal import Action
 from cdk_rehearsal.rehearsal._mirror import mirror
 from cdk_rehearsal.rehearsal._report import Report, Step, changes, report
-from cdk_rehearsal.rehearsal._state import Stack
+from cdk_rehearsal.rehearsal._state import Environment, Stack
 from cdk_rehearsal.rehearsal._update import Update
 
 REGION = "us-east-1"
@@ -101,7 +100,7 @@ def rehearse(
             cloud=cloud,
             app=mirror(app, Path(scratch)),
             scratch=Path(scratch),
-            place=Place(account=account, region=region),
+            place=Environment(account=account, region=region),
             context=context,
             update=update,
             listener=listener or _Silent(),
@@ -122,7 +121,7 @@ class _Rehearsal:
     cloud: LocalCloud
     app: Path
     scratch: Path
-    place: Place
+    place: Environment
     context: Mapping[str, str]
     update: Update | None
     listener: Listener
@@ -183,7 +182,7 @@ class _Rehearsal:
         if problems:
             raise _FailedStep
 
-    def _cli_at(self, place: Place) -> CdkCli:
+    def _cli_at(self, place: Environment) -> CdkCli:
         environment = self.cloud.environment(place.region, place.account)
         environment |= {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
         return CdkCli(app=self.app, environment=environment, scratch=self.scratch)
@@ -196,17 +195,17 @@ class _Rehearsal:
         result = self._run("synth", "--quiet", "--output", str(self.assembly))
         return _problems(result) or ([] if self._stacks() else ["the app has no stacks"])
 
-    def _stacks(self) -> list[assembly.AssembledStack]:
-        return assembly.stacks(self.assembly, self.place)
+    def _stacks(self) -> list[tuple[str, Environment]]:
+        return list(assembly.stacks(self.assembly, self.place))
 
-    def _places(self) -> list[Place]:
+    def _places(self) -> list[Environment]:
         """Return the accounts and regions of the app's stacks. The CLI uses the credentials of the first."""
-        places = sorted({stack.place for stack in self._stacks()})
+        places = sorted({place for _, place in self._stacks()})
         self.place = places[0]
         self.cli = self._cli_at(self.place)
         return places
 
-    def _bootstrap(self, place: Place) -> list[str]:
+    def _bootstrap(self, place: Environment) -> list[str]:
         return _problems(self._cli_at(place).bootstrap(place.account, place.region, self.listener.line))
 
     def _deploy(self) -> list[str]:
@@ -215,15 +214,12 @@ class _Rehearsal:
 
     def _missing(self) -> list[str]:
         """Compare the stacks of the assembly with those that exist."""
-        statuses = {
-            (stack.name, stack.environment.account, stack.environment.region): stack.status
-            for stack in self.cloud.stacks.living()
-        }
+        statuses = {(stack.name, stack.environment): stack.status for stack in self.cloud.stacks.living()}
         problems = []
-        for stack in self._stacks():
-            status = statuses.get((stack.name, stack.place.account, stack.place.region), "missing")
+        for name, place in self._stacks():
+            status = statuses.get((name, place), "missing")
             if status not in _DEPLOYED:
-                problems.append(f"the CLI reports success, but the stack {stack.name} is {status}")
+                problems.append(f"the CLI reports success, but the stack {name} is {status}")
         return problems
 
     def _deploy_update(self, update: Update) -> list[str]:
@@ -263,7 +259,7 @@ class _Rehearsal:
 
 
 def _problems(result: CliResult) -> list[str]:
-    return [] if result.code == 0 else (result.reasons or [f"cdk {result.arguments[0]} ended with code {result.code}"])
+    return result.reasons if result.code else []
 
 
 def _lift(stack: Stack) -> list[str]:

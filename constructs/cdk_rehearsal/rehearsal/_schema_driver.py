@@ -34,7 +34,7 @@ class SchemaDriver:
             self._taken.pop(key, None)
 
     def attribute(self, resource: Resource, name: str) -> None:
-        """Return no value: a schema has none."""
+        pass
 
 
 def _key(blueprint: Blueprint) -> tuple[str, ...] | None:

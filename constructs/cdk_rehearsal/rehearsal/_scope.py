@@ -60,7 +60,7 @@ class StackResolver(Resolver):
         name, output = arguments.get("StackName"), arguments.get("OutputName")
         here = self._stack.environment
         region = arguments.get("Region") or here.region
-        there = Environment(account=here.account, region=region, partition=here.partition)
+        there = Environment(account=here.account, region=region)
         other = self._engine.stacks.find(str(name), there)
         if other is None or other.status.startswith("REVIEW"):
             raise TemplateError(f"Fn::GetStackOutput: there is no stack {name} in {region}")

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from moto.utilities.utils import get_partition
+
 from cdk_rehearsal.registry import ResourceType
 from cdk_rehearsal.rehearsal._errors import TemplateError
 from cdk_rehearsal.rehearsal._journal import Maker
@@ -12,13 +14,17 @@ from cdk_rehearsal.rehearsal._template import Template
 from cdk_rehearsal.rehearsal._values import Values
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class Environment:
-    """Account, region and partition of a stack."""
+    """Account and region of a stack."""
 
     account: str
     region: str
-    partition: str
+
+    @property
+    def partition(self) -> str:
+        """Partition of the region, such as aws-cn."""
+        return get_partition(self.region)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,12 +53,12 @@ class Resource:
     """A resource that exists.
 
     Args:
-        blueprint: What it was made from.
-        physical_id: What `Ref` gives.
-        maker: Who made it.
+        blueprint: Description that it was created from.
+        physical_id: Value of `Ref`.
+        maker: What created it.
         generation: 0, and one more with each replacement.
-        model: moto's own object, where moto made it.
-        data: Attributes that its handler answered, for a custom resource; outputs, for a nested stack.
+        model: Object of moto, if moto created it.
+        data: Attributes that a handler answered, or outputs of a nested stack.
     """
 
     blueprint: Blueprint

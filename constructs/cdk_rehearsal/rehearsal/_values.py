@@ -89,13 +89,7 @@ _TIME = "2026-01-01T00:00:00Z"
 
 @dataclass(frozen=True)
 class Values:
-    """The made-up values of one resource.
-
-    Args:
-        blueprint: Its blueprint.
-        generation: 0 for the first resource under its logical id, one more with each replacement.
-        known_id: Its physical id where something else (a model of moto) has given it one already.
-    """
+    """The made-up values of one resource. A model of moto, or a handler, may have given its id already."""
 
     blueprint: "Blueprint"
     generation: int

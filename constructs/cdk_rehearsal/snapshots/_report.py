@@ -3,6 +3,7 @@
 import difflib
 import json
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -19,15 +20,7 @@ def describe(changes: Iterable[Change]) -> list[str]:
     lines = [line for change in changes for line in _lines(change)]
     if len(lines) > _MOST_LINES:
         lines = [*lines[:_MOST_LINES], f"... {len(lines) - _MOST_LINES} more lines"]
-    return lines if _has_schemas() else [*lines, _NO_SCHEMAS]
-
-
-def _has_schemas() -> bool:
-    try:
-        import cfnlint  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return lines if find_spec("cfnlint") else [*lines, _NO_SCHEMAS]
 
 
 def _lines(change: Change) -> Iterator[str]:

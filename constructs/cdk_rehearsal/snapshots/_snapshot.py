@@ -117,11 +117,11 @@ def _compare(
     if all(texts[file] == session.serialise(body) for file, body in bodies.items()):
         return ""
     known = {file: json.loads(text) for file, text in texts.items()}
-    single = len(bodies) == 1
+    name = {file: "" if len(bodies) == 1 else file.stem for file in bodies}
     result = changes(
-        {_name(file, single): body for file, body in known.items()},
-        {_name(file, single): body for file, body in bodies.items()},
-        paths={_name(file, single): ids for file, ids in paths.items()},
+        {name[file]: body for file, body in known.items()},
+        {name[file]: body for file, body in bodies.items()},
+        paths={name[file]: ids for file, ids in paths.items()},
         update_rules=update_rules,
     )
     lines = describe(result) or ["  the file is not as pytest writes it, but has the same content"]
@@ -132,7 +132,3 @@ def _write(bodies: Mapping[Path, Mapping[str, Any]]) -> None:
     for file, body in bodies.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(session.serialise(body), encoding="utf-8")
-
-
-def _name(file: Path, single: bool) -> str:
-    return "" if single else file.stem
