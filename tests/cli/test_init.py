@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import ultracluster
 from support import ROOT
+from support.projects import QUICK_START
 from support.wheel import Wheel
 from ultracluster import clusterfile
 from ultracluster.cli import app
@@ -65,7 +66,7 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     assert len(snapshots) == 5
     assert "pytest  " in result.stdout
     assert "WARNING" not in result.stderr
-    assert "1 passed" in wheel.run("pytest", "-q", "-p", "no:cacheprovider", cwd=project).stdout
+    assert "1 passed" in wheel.run("pytest", "-q", *QUICK_START, cwd=project).stdout
     report = json.loads(wheel.run("ultracluster", "rehearse", str(MAIN_JOB), "--json", cwd=project).stdout)
     steps = {step["name"]: step for step in report["steps"]}
     assert list(steps)[2:4] == ["deploy", "update: one more node group"]
@@ -79,7 +80,7 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     file = project / "cluster.yaml"
     file.write_text(file.read_text().replace("count: 2}", "count: 3}", 1))
     with pytest.raises(AssertionError, match="first-steps-Compute"):
-        wheel.run("pytest", "-q", "-p", "no:cacheprovider", cwd=project)
+        wheel.run("pytest", "-q", *QUICK_START, cwd=project)
 
 
 @pytest.mark.usefixtures("no_node")

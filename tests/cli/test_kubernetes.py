@@ -16,6 +16,7 @@ from support.kubernetes_shapes import RECORD, is_core, shape
 from ultracluster import clusterfile, workloads
 from ultracluster.cli import app
 from ultracluster.kubernetes import file_problems, platform, platform_of
+from ultracluster.stacks import main
 
 KUBERNETES = [file for file in EXAMPLES if "orchestrator: kubernetes" in file.read_text()]
 FILE = ROOT / "examples" / "eks-512-gpus.yaml"
@@ -196,6 +197,16 @@ def test_check_and_render_and_deploy_refuse_the_same_in_the_same_words_and_at_it
     for arguments in (["check", str(file)], ["render", str(file), "--kubernetes", "--out", str(tmp_path / "out")]):
         done = CliRunner().invoke(app, arguments)
         assert (done.exit_code, messages in done.output) == (1, True)
+    with pytest.raises(SystemExit) as deploy:
+        main(str(file))
+    assert deploy.value.code == messages
+
+
+def test_the_app_prints_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "eks-minimal.yaml").read_text()
+    file = tmp_path / "c.yaml"
+    file.write_text(text.replace("kubernetes: {", "kubernetes: {charts: {kueuee: 0.19.2}, "))
+    done = CliRunner().invoke(app, ["check", str(file)])
     deploy = subprocess.run(
         [sys.executable, ROOT / "app.py"],
         env={**os.environ, "CDK_CONTEXT_JSON": json.dumps({"cluster": str(file)})},
@@ -203,7 +214,9 @@ def test_check_and_render_and_deploy_refuse_the_same_in_the_same_words_and_at_it
         text=True,
         timeout=600,
     )
-    assert (deploy.returncode, deploy.stderr.strip()) == (1, messages)
+    assert (deploy.returncode, done.exit_code) == (1, 1)
+    assert deploy.stderr.strip() in done.output
+    assert deploy.stderr.startswith(f"{file}:")
 
 
 def test_rejects_names_that_kubernetes_does_not_take_at_their_key() -> None:

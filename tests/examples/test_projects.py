@@ -11,6 +11,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from support import ROOT
+from support.projects import QUICK_START
 from support.wheel import Wheel
 from ultracluster import __version__
 
@@ -39,7 +40,7 @@ def test_project_passes_its_tests_with_the_wheel(
     copy = tmp_path / project.name
     shutil.copytree(project, copy, ignore=shutil.ignore_patterns("__pycache__", "cdk.out", ".*"))
     update = ["--update-snapshots"] if pytestconfig.getoption("--update-snapshots") else []
-    printed = wheel.run("pytest", "-q", "-p", "no:cacheprovider", *update, cwd=copy).stdout
+    printed = wheel.run("pytest", "-q", *QUICK_START, *update, cwd=copy).stdout
     assert "2 passed" in printed
     for snapshot in copy.glob("*.snapshot.json") if update else ():
         shutil.copy(snapshot, project / snapshot.name)

@@ -13,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 
 from cdk_rehearsal import snapshots
 from cdk_rehearsal.snapshots import _session as session
+from support.projects import QUICK_START
 
 TEST = """
 from pathlib import Path
@@ -44,7 +45,7 @@ class Project:
 
     def pytest(self, *arguments: str) -> tuple[int, str]:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no", *arguments],
+            [sys.executable, "-m", "pytest", *QUICK_START, "--color=no", *arguments],
             cwd=self.folder,
             env={**os.environ, "COLUMNS": "200"},
             capture_output=True,

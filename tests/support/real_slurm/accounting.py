@@ -68,7 +68,8 @@ class RealAccounting:
 
     def until(self, what: str, result: Callable[[], bool]) -> None:
         """Wait until something is true; a failure says what Slurm shows."""
-        wait_until(what, result, detail=self.shown)
+        # Each look starts programs.
+        wait_until(what, result, every=0.3, detail=self.shown)
 
     def shown(self) -> str:
         """All that may explain a failure."""
