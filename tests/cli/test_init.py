@@ -57,7 +57,6 @@ def test_prints_the_version() -> None:
     assert (result.exit_code, result.stdout) == (0, f"ultracluster {ultracluster.__version__}\n")
 
 
-@pytest.mark.slow
 def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Path) -> None:
     result = wheel.run("ultracluster", "init", "clusters", cwd=tmp_path)
     project = tmp_path / "clusters"
@@ -197,7 +196,6 @@ def test_outside_of_an_app_the_shipped_one_is_rehearsed(tmp_path: Path, monkeypa
         assert directory == ROOT
 
 
-@pytest.mark.slow
 def test_a_bad_cluster_file_ends_the_app_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(text("app.py"))
     (tmp_path / "cluster.yaml").write_text("name: x\n")

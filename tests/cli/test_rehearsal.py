@@ -112,7 +112,6 @@ def reasons(report: Report) -> str:
     return "\n".join(reason for step in report.steps for reason in step.reasons)
 
 
-@pytest.mark.slow
 def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> None:
     recorder = Recorder()
     report = rehearse(app=app_in(tmp_path, APP), listener=recorder)
@@ -137,7 +136,6 @@ def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> Non
     assert json.loads(json.dumps(report.to_dict()))["ok"] is True
 
 
-@pytest.mark.slow
 def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) -> None:
     report = rehearse(app=app_in(tmp_path, BROKEN))
     assert not report.ok
@@ -146,7 +144,6 @@ def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) 
     assert "CREATE_FAILED" in reasons(report)
 
 
-@pytest.mark.slow
 def test_the_guard_looks_at_the_update_before_it_is_made(tmp_path: Path) -> None:
     app_in(tmp_path, MOVING)
     report = rehearse_cluster(app=tmp_path)

@@ -113,7 +113,6 @@ def consumer_of(folder: Path, outdir: Path) -> cdk.App:
     return app
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("example", ["slurm-capacity-block", "slurm-managed-grafana", "eks-mixed"])
 def test_templates_need_no_cdk(example: str, tmp_path: Path) -> None:
     file = ROOT / "examples" / f"{example}.yaml"
@@ -144,7 +143,6 @@ def test_templates_need_no_cdk(example: str, tmp_path: Path) -> None:
     assert {stack.stack_name for stack in consumed.stacks} == seen
 
 
-@pytest.mark.slow
 def test_templates_are_the_same_at_every_run_and_the_notes_name_what_they_lack(tmp_path: Path) -> None:
     arguments = ["render", str(ROOT / "examples" / "slurm-managed-grafana.yaml"), "--templates", "--out", str(tmp_path)]
     first = RUN.invoke(app, arguments)

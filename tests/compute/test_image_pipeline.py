@@ -255,7 +255,6 @@ def test_reports_a_parent_without_the_repository_of_nvidia() -> None:
     assert "have no DCGM 1:4.5.3: it needs NVIDIA's own for Ubuntu" in done.stderr
 
 
-@pytest.mark.slow
 def test_pipelines_pass_every_check(tmp_path: Path, strict: StrictProcess) -> None:
     assert strict.synthesise(tmp_path, ["images"]) == ""
     (path,) = tmp_path.glob("*.template.json")

@@ -7,7 +7,6 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
-import pytest
 from ruamel.yaml import YAML
 
 from support import ROOT
@@ -38,7 +37,6 @@ def test_the_added_alert_reads_a_known_metric_and_has_a_route() -> None:
     assert rule["labels"]["severity"] in {Severity.WARNING, Severity.CRITICAL}
 
 
-@pytest.mark.slow
 def test_alertmanager_accepts_and_ends_the_silence(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(alertmanager(warning=sns("arn:aws:sns:us-east-2:123456789012:x", "us-east-2")))
     (port,) = free_ports(1)

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from support import ROOT
 
 # Attributes by which a page loads a file; links that a reader follows are not among them.
@@ -18,7 +16,6 @@ LOADED = re.compile(
 )
 
 
-@pytest.mark.slow
 def test_the_site_builds_strictly_with_search_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     path = os.pathsep.join([str(ROOT / "scripts"), *sys.path])
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]

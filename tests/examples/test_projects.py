@@ -32,7 +32,6 @@ def test_there_are_three() -> None:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
 def test_project_passes_its_tests_with_the_wheel(
     project: Path, wheel: Wheel, tmp_path: Path, pytestconfig: pytest.Config

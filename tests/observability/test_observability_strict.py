@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
-import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_grafana as l1
 
@@ -16,14 +15,12 @@ from support.template_lint import problems
 from ultracluster import observability
 
 
-@pytest.mark.slow
 def test_everything_passes_every_check(tmp_path: Path, strict: StrictProcess) -> None:
     assert strict.synthesise(tmp_path, ["observability"]) == ""
     (path,) = tmp_path.glob("*.template.json")
     assert problems(path.read_text()) == []
 
 
-@pytest.mark.slow
 def test_the_strict_pass_sees_what_is_not_acknowledged(tmp_path: Path, strict: StrictProcess) -> None:
     assert "AwsSolutions-SNS3" in strict.synthesise(tmp_path, ["observability"], ["open_topic"])
 

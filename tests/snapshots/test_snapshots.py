@@ -72,7 +72,6 @@ def compare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "current", session.Session())
 
 
-@pytest.mark.slow
 def test_a_missing_snapshot_fails_and_is_written(project: Project) -> None:
     project.write()
     code, output = project.pytest()
@@ -83,7 +82,6 @@ def test_a_missing_snapshot_fails_and_is_written(project: Project) -> None:
     assert project.pytest()[0] == 0
 
 
-@pytest.mark.slow
 def test_a_difference_names_the_resource_and_hides_the_source_of_the_library(project: Project) -> None:
     project.write()
     project.pytest("--update-snapshots")
@@ -98,7 +96,6 @@ def test_a_difference_names_the_resource_and_hides_the_source_of_the_library(pro
     assert len(output.splitlines()) < 30
 
 
-@pytest.mark.slow
 def test_a_snapshot_without_a_test_is_reported_and_deleted(project: Project) -> None:
     project.write(more=SECOND)
     project.pytest("--update-snapshots")
@@ -115,7 +112,6 @@ def test_a_snapshot_without_a_test_is_reported_and_deleted(project: Project) -> 
     assert sorted(file.name for file in project.snapshots.iterdir()) == ["data.json", "queue.json"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [["-k", "queue"], ["tests/test_queue.py::test_queue"], ["tests/test_queue.py", "-k", "queue"]]
 )
@@ -128,7 +124,6 @@ def test_a_part_of_the_tests_leaves_the_other_snapshots_alone(project: Project, 
     assert (project.snapshots / "other.json").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "other", ["\ndef test_other():\n    raise ValueError\n", "\nimport pytest\ndef test_o():\n    pytest.skip()\n"]
 )
@@ -141,7 +136,6 @@ def test_a_test_that_does_not_end_leaves_its_snapshots_alone(project: Project, o
     assert (project.snapshots / "other.json").exists()
 
 
-@pytest.mark.slow
 def test_workers_of_xdist_share_what_they_use(project: Project) -> None:
     project.write(more=SECOND)
     project.pytest("--update-snapshots")

@@ -16,7 +16,6 @@ def templates(outdir: Path) -> list[Path]:
     return sorted(outdir.glob("*.template.json"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: StrictProcess) -> None:
     assert strict.synthesise(tmp_path, ["cluster", str(file)]) == ""
@@ -29,7 +28,6 @@ def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: Stric
         assert problems(text, region) == [], path.name
 
 
-@pytest.mark.slow
 def test_the_same_file_gives_the_same_templates_byte_for_byte(tmp_path: Path, strict: StrictProcess) -> None:
     """In a process that has just begun, and in one that may have made other clusters before."""
     with StrictProcess() as fresh:
@@ -40,7 +38,6 @@ def test_the_same_file_gives_the_same_templates_byte_for_byte(tmp_path: Path, st
     assert entry == two
 
 
-@pytest.mark.slow
 def test_the_strict_pass_can_fail(tmp_path: Path, strict: StrictProcess) -> None:
     """An open bucket is stopped by cdk-nag, and what comes after it is not: the pass above proves something."""
     example = ["cluster", str(EXAMPLES[0])]

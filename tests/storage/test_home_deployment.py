@@ -37,7 +37,6 @@ def stacks() -> Iterator[Stacks]:
         yield result
 
 
-@pytest.mark.slow
 def test_homes_pass_every_check(outdir: Path) -> None:
     assert problems((outdir / "Homes.template.json").read_text()) == []
 
@@ -49,7 +48,6 @@ def deployable(template: Template) -> Template:
     return {"resources": result.pop("Resources"), **result}
 
 
-@pytest.mark.slow
 def test_the_local_cloud_makes_and_removes_them_and_keeps_the_files(stacks: Stacks, template: Template) -> None:
     name = stacks.create(**deployable(template))
     assert stacks.status(name) == "CREATE_COMPLETE", stacks.reasons(name)
@@ -81,7 +79,6 @@ OTHER = "arn:aws:kms:us-east-2:123456789012:key/00000000-0000-0000-0000-00000000
 EXPORTS = [{"ClientConfigurations": [{"Clients": "10.2.0.0/16", "Options": ["rw"]}]}]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of", "path", "value", "fates"),
     [

@@ -16,7 +16,6 @@ from support.strict_process import StrictProcess
 from support.template_lint import problems
 
 
-@pytest.mark.slow
 def test_everything_passes_every_check(tmp_path: Path, strict: StrictProcess) -> None:
     assert strict.synthesise(tmp_path, ["storage"]) == ""
     (path,) = tmp_path.glob("*.template.json")

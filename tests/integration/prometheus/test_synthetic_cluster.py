@@ -26,7 +26,7 @@ from ultracluster.monitoring.names import (
     read_from_exporters,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.daemons]
+pytestmark = pytest.mark.daemons
 
 NODES = 100
 # What nothing here has: NVLink 5, errors that are not injected, other names of the same.

@@ -49,7 +49,6 @@ def script(*accounts: SlurmAccount, users: tuple[SlurmUser, ...] = (), qos: tupl
     return accounting_script(version="25.11", accounts=accounts, qos=qos, users=users)
 
 
-@pytest.mark.slow
 def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Database) -> None:
     # The child stands before its parent.
     text = script(TUNING, RESEARCH, users=(ADA, GRACE))

@@ -9,7 +9,7 @@ from support.real_slurm import RealSlurm
 from ultracluster import clusterfile
 from ultracluster.workloads import JobFile, slurm_jobs
 
-pytestmark = [pytest.mark.slow, pytest.mark.daemons]
+pytestmark = pytest.mark.daemons
 
 CLUSTER = """\
 name: containers

@@ -17,7 +17,7 @@ from support.real_slurm import RealSlurm
 from ultracluster.clusterfile import ClusterFile, load
 from ultracluster.workloads import slurm_jobs
 
-pytestmark = [pytest.mark.slow, pytest.mark.daemons]
+pytestmark = pytest.mark.daemons
 
 NODES, GPUS = 64, 512
 LONG = "exec sleep 600"

@@ -6,7 +6,7 @@ from support import ROOT
 from support.real_slurm import RealSlurm
 from ultracluster import clusterfile
 
-pytestmark = [pytest.mark.slow, pytest.mark.daemons]
+pytestmark = pytest.mark.daemons
 
 METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_node.prom"
 
