@@ -80,7 +80,6 @@ class ResourceType:
 
     @property
     def property_names(self) -> list[str]:
-        """Names of the top-level properties, read-only ones included."""
         return list(self.body.get("properties", {}))
 
     def attribute(self, name: str) -> dict[str, Any] | None:
@@ -165,7 +164,6 @@ class Registry:
 
     @property
     def types(self) -> list[str]:
-        """Names of all types."""
         return sorted(self._files)
 
     def find(self, name: str) -> ResourceType | None:

@@ -70,7 +70,6 @@ class Resource:
 
     @property
     def values(self) -> Values:
-        """The made-up values that belong to this resource."""
         return Values(self.blueprint, self.generation, self.physical_id)
 
 

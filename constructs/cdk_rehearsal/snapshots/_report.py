@@ -16,7 +16,6 @@ _NO_SCHEMAS = 'To see which changes replace a resource: pip install "cdk-ultracl
 
 
 def describe(changes: Iterable[Change]) -> list[str]:
-    """Return the lines of a report."""
     lines = [line for change in changes for line in _lines(change)]
     if len(lines) > _MOST_LINES:
         lines = [*lines[:_MOST_LINES], f"... {len(lines) - _MOST_LINES} more lines"]

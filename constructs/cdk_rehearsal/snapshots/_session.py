@@ -52,5 +52,4 @@ def is_snapshot(file: Path) -> bool:
 
 
 def serialise(body: object) -> str:
-    """Return the text of a snapshot."""
     return json.dumps(body, indent=1, sort_keys=True) + "\n"

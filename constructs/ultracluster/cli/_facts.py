@@ -54,7 +54,6 @@ def facts(
 
 
 def catalogue() -> dict[str, Any]:
-    """The catalogue as JSON data."""
     from pydantic import TypeAdapter
 
     document = Catalogue(
@@ -70,7 +69,6 @@ def catalogue() -> dict[str, Any]:
 
 
 def catalogue_schema() -> dict[str, Any]:
-    """JSON schema of the catalogue."""
     from pydantic import TypeAdapter
 
     schema = TypeAdapter(Catalogue).json_schema(mode="serialization")

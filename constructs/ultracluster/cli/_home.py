@@ -18,7 +18,6 @@ def home_sentences(cluster: "ClusterFile") -> list[str]:
 
 
 def home_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
-    """The file system as data, or None."""
     size = cluster.home_size
     if size is None:
         return None

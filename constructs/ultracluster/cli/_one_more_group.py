@@ -1,7 +1,6 @@
 """Update step of `ultracluster rehearse`: the same cluster file with one more node group."""
 
 import io
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,13 @@ NAME = "extra"
 
 def one_more_group(file: Path) -> Update:
     """Return the update step that adds a node group to a cluster file."""
-    return Update(name="one more node group", edit=partial(_edit, file))
 
+    def edit(folder: Path) -> Edit:
+        target = folder / file.name
+        description = f"the node group {with_one_more_group(file, target)} was added to the cluster file"
+        return Edit(context={"cluster": str(target)}, description=description)
 
-def _edit(file: Path, folder: Path) -> Edit:
-    target = folder / file.name
-    group = with_one_more_group(file, target)
-    return Edit(context={"cluster": str(target)}, description=f"the node group {group} was added to the cluster file")
+    return Update(name="one more node group", edit=edit)
 
 
 def with_one_more_group(file: Path, target: Path) -> str:

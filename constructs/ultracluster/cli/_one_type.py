@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def type_table(record: InstanceType) -> "Table":
-    """Table of two columns: name and value."""
     rows = table(record.name, "", show_header=False)
     rows.add_column(overflow="fold")
     for name, value in _rows(record):

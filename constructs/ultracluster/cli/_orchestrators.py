@@ -56,7 +56,6 @@ def end_of(group: "NodeGroup") -> End | None:
 
 
 def orchestrator(cluster: "ClusterFile") -> Orchestrator:
-    """Return the orchestrator that a cluster file names."""
     from ultracluster.cli import _kubernetes, _slurm
 
     modules: Mapping[str, Orchestrator] = {"slurm": _slurm, "kubernetes": _kubernetes}

@@ -50,7 +50,6 @@ def load(file: str, *, json_: bool = False) -> "ClusterFile":
 
 
 def print_json(value: Any) -> None:
-    """Print data as JSON."""
     typer.echo(json.dumps(value, indent=2))
 
 

@@ -27,12 +27,10 @@ _IGNORE = ".gitignore"
 
 
 def project_files() -> list[RenderedFile]:
-    """Files of a new project."""
     return [RenderedFile(path=path, text=_text(name), what=what) for path, name, what in _FILES]
 
 
 def ignore_file() -> RenderedFile:
-    """The .gitignore of a new project."""
     return RenderedFile(path=_IGNORE, text=_text("gitignore"), what="what git leaves out")
 
 

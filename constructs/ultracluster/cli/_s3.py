@@ -17,7 +17,6 @@ def bucket_sentences(cluster: "ClusterFile") -> list[str]:
 
 
 def bucket_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
-    """The bucket as data, or None."""
     bucket = cluster.storage.existing_bucket
     if bucket is not None:
         return {"existing": bucket.name, "key": bucket.key}
@@ -43,7 +42,6 @@ def link_sentences(cluster: "ClusterFile") -> list[str]:
 
 
 def link_facts(cluster: "ClusterFile") -> list[dict[str, Any]]:
-    """The associations as data."""
     from ultracluster.clusterfile import associations, data_bucket, readable
 
     lustre = cluster.storage.lustre

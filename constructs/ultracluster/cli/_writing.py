@@ -29,7 +29,6 @@ class RenderedFile:
 
     @property
     def data(self) -> bytes:
-        """Content as it is written."""
         return self.text if isinstance(self.text, bytes) else self.text.encode()
 
 
@@ -59,7 +58,6 @@ def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) 
 
 
 def written_table(files: Sequence[RenderedFile], results: Sequence[Result], directory: Path) -> "Table":
-    """Table of the files and the result for each."""
     from rich.markup import escape
 
     rows = table(escape(str(directory)), "file")
