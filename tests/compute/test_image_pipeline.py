@@ -2,7 +2,9 @@
 
 import json
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +81,12 @@ def test_nothing_is_downloaded_that_could_be_another_tomorrow() -> None:
     assert "latest" not in "".join(line for line in text.splitlines() if not line.startswith("#"))
     assert text.count("curl ") == text.count("    curl ") + text.count(" curl fuse") == 2
     assert "sha256sum --check --strict" in text
-    for release in (software.PCS_AGENT, software.EFA, *software.SLURM.values()):
+    by_architecture = (software.PROMETHEUS, software.NODE_EXPORTER, software.CUDA_KEYRING)
+    for table in by_architecture:
+        assert len({release.sha256 for release in table.values()}) == len(table) == 2
+        assert len({release.version for release in table.values()}) == 1
+    downloads = (release for table in (software.SLURM, *by_architecture) for release in table.values())
+    for release in (software.PCS_AGENT, software.EFA, *downloads):
         assert re.fullmatch(r"[0-9a-f]{64}", release.sha256)
     for source in (software.ENROOT, software.PYXIS):
         assert re.fullmatch(r"[0-9a-f]{40}", source.commit)
@@ -120,10 +127,26 @@ def test_every_slurm_with_an_installer_is_one_that_pcs_runs() -> None:
     assert pcs.DEFAULT_SLURM_VERSION in software.SLURM
 
 
+# What Prometheus' agent does with its configuration, as far as the check sees it: a request, signed or not.
+AGENT = f"""\
+#!{sys.executable}
+import re, sys, urllib.request
+
+if sys.argv[1] == "--version":
+    sys.exit(print("prometheus, version 3.13.2"))
+config = dict(argument.lstrip("-").split("=", 1) for argument in sys.argv[1:] if "=" in argument)["config.file"]
+text = open(config).read()
+url = re.search('url: "(http[^"]+)"', text)[1]
+key, region = re.search("access_key: ([A-Z]+)", text)[1], re.search("region: ([a-z0-9-]+)", text)[1]
+signature = f"AWS4-HMAC-SHA256 Credential={{key}}/20261122/{{region}}/aps/aws4_request, Signature=00"
+urllib.request.urlopen(urllib.request.Request(url, b"samples", {{"Authorization": signature}}))
+"""
+
+
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
     """An image that has all."""
-    versions = _versions("25.11")
+    versions = _versions("25.11", "x86_64")
     files = {
         "opt/amazon/efa_installed_packages": f"# EFA installer version: {versions['EFA_VERSION']}\n",
         "opt/aws/pcs/version": "AGENT_VERSION='1.5.1'\nAGENT_RELEASE='1'\n",
@@ -135,7 +158,9 @@ def image(tmp_path: Path) -> Path:
         "bin/dcgmi": "#!/bin/sh\n",
         "bin/chronyc": "#!/bin/sh\n",
         "etc/chrony/sources.d/amazon-time-sync.sources": "server 169.254.169.123 prefer iburst\n",
-        **{f"opt/ultracluster/bin/{name}": "#!/bin/sh\n" for name in ("prometheus", "node_exporter", "dcgm-exporter")},
+        **{f"opt/ultracluster/bin/{name}": "#!/bin/sh\n" for name in ("node_exporter", "dcgm-exporter")},
+        "opt/ultracluster/bin/prometheus": AGENT,
+        "bin/python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
         "bin/mount.nfs4": "#!/bin/sh\n",
         "bin/systemctl": "#!/bin/sh\ncase $2 in nvidia-imex.*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
         "bin/dpkg-query": "#!/bin/sh\ncase $4 in *-exporter) echo 4.8.2-1 ;; *) echo 1:4.5.3-1 ;; esac\n",
@@ -150,7 +175,10 @@ def image(tmp_path: Path) -> Path:
 
 
 def check(image: Path) -> tuple[int, str]:
-    environment = _versions("25.11") | {"PATH": f"{image / 'bin'}:/usr/bin:/bin", "ULTRACLUSTER_ROOT": str(image)}
+    environment = _versions("25.11", "x86_64") | {
+        "PATH": f"{image / 'bin'}:/usr/bin:/bin",
+        "ULTRACLUSTER_ROOT": str(image),
+    }
     done = subprocess.run([image / "check", "25.11"], env=environment, capture_output=True, text=True, timeout=180)
     return done.returncode, "".join(line for line in done.stdout.splitlines(True) if line.startswith("FAILED"))
 
@@ -186,8 +214,8 @@ def test_an_image_that_has_all_passes(image: Path, efa: str) -> None:
         ),
         (
             "bin/systemctl",
-            "#!/bin/sh\ncase $2 in prometheus.*|*imex*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
-            "prometheus.service leaves the ports to the node's own units",
+            "#!/bin/sh\ncase $2 in nvidia-dcgm-exporter.*|*imex*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
+            "nvidia-dcgm-exporter.service leaves its port to the node's own unit",
         ),
     ],
 )
@@ -207,11 +235,22 @@ def test_an_image_that_cannot_collect_metrics_is_not_made(image: Path, program: 
         path.unlink()
     if broken == "dangling":
         path.symlink_to(image / "usr" / "bin" / program)
-    assert check(image) == (1, f"FAILED: {program}\n")
+    more = "FAILED: prometheus signs remote_write\n" if program == "prometheus" else ""
+    assert check(image) == (1, f"FAILED: {program}\n{more}")
+
+
+def test_debians_prometheus_which_does_not_sign_makes_no_image(image: Path) -> None:
+    """The real one of Debian 12, version 2.42: AWS would refuse every sample of every node."""
+    program = image / "opt/ultracluster/bin/prometheus"
+    program.unlink()
+    program.symlink_to(str(shutil.which("prometheus")))
+    assert check(image) == (1, "FAILED: prometheus signs remote_write\n")
 
 
 def test_images_have_the_exporter_that_nodes_of_kubernetes_run_and_the_dcgm_it_was_made_with() -> None:
     assert f"{software.DCGM.removeprefix('1:')}-{software.DCGM_EXPORTER}" == collectors.DCGM_EXPORTER
+    assert {release.version for release in software.PROMETHEUS.values()} == {collectors.PROMETHEUS}
+    assert {release.version for release in software.NODE_EXPORTER.values()} == {collectors.NODE_EXPORTER}
 
 
 def dcgm_of(parent: str, repository: str) -> subprocess.CompletedProcess[str]:
@@ -223,7 +262,9 @@ def dcgm_of(parent: str, repository: str) -> subprocess.CompletedProcess[str]:
         dpkg-query() {{ printf '%b' '{parent}'; }}
         apt-cache() {{ echo 'datacenter-gpu-manager-4-core | {repository} | https://example.com'; }}
     """
-    return subprocess.run(["bash", "-euc", stand_ins + part], env=_versions("25.11"), capture_output=True, text=True)
+    return subprocess.run(
+        ["bash", "-euc", stand_ins + part], env=_versions("25.11", "x86_64"), capture_output=True, text=True
+    )
 
 
 def test_every_package_of_dcgm_is_named_with_its_version_for_apt_takes_the_newest_of_the_others() -> None:

@@ -158,8 +158,8 @@ def test_the_agent_has_labels_and_a_remote_write_url(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("version", "mode"), [("2.45.3", "--enable-feature=agent"), ("3.5.3", "--agent")])
-def test_prometheus_is_an_agent_in_the_words_of_its_version(tmp_path: Path, version: str, mode: str) -> None:
+def start_agent(tmp_path: Path, version: str) -> subprocess.CompletedProcess[str]:
+    """Start the agent with a program that prints its version, or else its first argument."""
     node = Node(tmp_path)
     node.says("metadata/instance-id", "i-0123456789abcdef0")
     node.says("metadata/availability-zone-id", "use2-az1")
@@ -171,8 +171,28 @@ def test_prometheus_is_an_agent_in_the_words_of_its_version(tmp_path: Path, vers
     path = f"{program.parent}:{node.bin}"
     url = "https://aps-workspaces.us-east-2.amazonaws.com/workspaces/ws-1/api/v1/remote_write"
     arguments = ("--template", str(template), "--url", url, "--region", "us-east-2")
-    done = node.run("metrics-agent", *arguments, PATH=path)
+    return node.run("metrics-agent", *arguments, PATH=path)
+
+
+@pytest.mark.parametrize(
+    ("version", "mode"),
+    [
+        ("2.45.3 (branch: HEAD)", "--enable-feature=agent"),
+        ("2.53.3+ds1 (branch: debian/sid)", "--enable-feature=agent"),
+        ("3.13.2 (branch: HEAD)", "--agent"),
+        ("3.5.3+ds1 (branch: debian/sid)", "--agent"),
+    ],
+)
+def test_prometheus_is_an_agent_in_the_words_of_its_version(tmp_path: Path, version: str, mode: str) -> None:
+    done = start_agent(tmp_path, version)
     assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
+
+
+@pytest.mark.parametrize("version", ["2.42.0+ds (branch: debian/sid)", "2.45.3+ds (branch: debian/sid)"])
+def test_a_package_that_does_not_sign_is_refused(tmp_path: Path, version: str) -> None:
+    done = start_agent(tmp_path, version)
+    assert done.returncode == 1
+    assert "does not sign what it sends; install upstream's release, or 2.53 or newer" in done.stderr
 
 
 @pytest.mark.parametrize(

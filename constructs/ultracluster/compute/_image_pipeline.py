@@ -128,9 +128,10 @@ class ImagePipeline(_Base):
         errors.check(self)
         self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"
         region = cdk.Stack.of(self).region
+        versions = _versions(slurm_version, architecture)
         components = [
-            self._component("Build", "build", "image-build.sh", [region, slurm_version]),
-            self._component("Check", "test", "image-check.sh", [slurm_version]),
+            self._component("Build", "build", "image-build.sh", [region, slurm_version], versions),
+            self._component("Check", "test", "image-check.sh", [slurm_version], versions),
         ]
         recipe_parts = [
             base.id or f"ssm:{base.parameter}",
@@ -193,8 +194,9 @@ class ImagePipeline(_Base):
         imported.pipeline_arn = pipeline_arn
         return imported
 
-    def _component(self, id: str, phase: str, script: str, arguments: list[str]) -> l1.CfnComponent:
-        versions = _versions(arguments[-1])
+    def _component(
+        self, id: str, phase: str, script: str, arguments: list[str], versions: dict[str, str]
+    ) -> l1.CfnComponent:
         exports = "".join(f"export {name}='{value}'\n" for name, value in versions.items())
         command = f"{exports}set -- {' '.join(arguments)}\n{scripts.text(script)}"
         step = {"name": id, "action": "ExecuteBash", "inputs": {"commands": [command]}}
@@ -225,11 +227,13 @@ class ImagePipeline(_Base):
         return iam.InstanceProfile(self, "InstanceProfile", role=role)
 
 
-def _versions(slurm_version: str) -> dict[str, str]:
+def _versions(slurm_version: str, architecture: Architecture) -> dict[str, str]:
     slurm = software.SLURM[slurm_version]
     return {
         "AGENT_SHA256": software.PCS_AGENT.sha256,
         "AGENT_VERSION": software.PCS_AGENT.version,
+        "CUDA_KEYRING_SHA256": software.CUDA_KEYRING[architecture].sha256,
+        "CUDA_KEYRING_VERSION": software.CUDA_KEYRING[architecture].version,
         "DCGM_VERSION": software.DCGM,
         "EXPORTER_VERSION": software.DCGM_EXPORTER,
         "DRIVER": str(software.DRIVER),
@@ -238,6 +242,10 @@ def _versions(slurm_version: str) -> dict[str, str]:
         "ENROOT_COMMIT": software.ENROOT.commit,
         "ENROOT_REPOSITORY": software.ENROOT.repository,
         "ENROOT_VERSION": software.ENROOT.version,
+        "NODE_EXPORTER_SHA256": software.NODE_EXPORTER[architecture].sha256,
+        "NODE_EXPORTER_VERSION": software.NODE_EXPORTER[architecture].version,
+        "PROMETHEUS_SHA256": software.PROMETHEUS[architecture].sha256,
+        "PROMETHEUS_VERSION": software.PROMETHEUS[architecture].version,
         "PYXIS_COMMIT": software.PYXIS.commit,
         "PYXIS_REPOSITORY": software.PYXIS.repository,
         "SLURM_SHA256": slurm.sha256,

@@ -21,10 +21,15 @@ cd "$work"
 
 apt() { apt-get --quiet --yes --option DPkg::Lock::Timeout=600 "$@"; }
 
-# A file that is what it should be, unpacked.
-fetch() {
+# A file that is what it should be.
+fetch_file() {
     curl --fail --silent --show-error --location --retry 5 --output "$2" "$1"
     echo "$3  $2" | sha256sum --check --strict
+}
+
+# The same, unpacked.
+fetch() {
+    fetch_file "$@"
     tar -xf "$2"
 }
 
@@ -74,6 +79,13 @@ echo "required $home/lib/slurm/spank_pyxis.so" >"$etc/plugstack.conf.d/pyxis.con
 # The hooks of Enroot call scontrol, and must not find one of another release.
 echo "PATH=$home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" >/etc/default/slurmd
 
+# The parent need not have kept NVIDIA's package source. Its architectures have names of their own there.
+case $(uname -m) in aarch64) nvidia=sbsa debian=arm64 ;; *) nvidia=x86_64 debian=amd64 ;; esac
+fetch_file "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/$nvidia/cuda-keyring_${CUDA_KEYRING_VERSION}_all.deb" \
+    cuda-keyring.deb "$CUDA_KEYRING_SHA256"
+dpkg --install cuda-keyring.deb
+apt update
+
 # The parent has a DCGM of its own, newer than the exporter: 4.7.0 on 2026-10-09, by
 # https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubaseossarm64-ul2404-2026-10-09.html (read
 # 2026-11-21). Whatever of it stayed would want its own version of the rest.
@@ -88,14 +100,20 @@ fi
 # A100: https://github.com/NVIDIA/dcgm-exporter, README.md and docker/Dockerfile (commit d5e5f51 of 2026-05-12).
 dcgm=()
 for part in core cuda13 proprietary proprietary-cuda13; do dcgm+=("datacenter-gpu-manager-4-$part=$DCGM_VERSION*"); done
-# What collects metrics, from Ubuntu's and NVIDIA's repositories, which sign it.
-apt install --no-install-recommends "${dcgm[@]}" \
-    "datacenter-gpu-manager-exporter=$EXPORTER_VERSION*" prometheus prometheus-node-exporter
+# NVIDIA's repository signs it.
+apt install --no-install-recommends "${dcgm[@]}" "datacenter-gpu-manager-exporter=$EXPORTER_VERSION*"
 systemctl enable nvidia-dcgm.service
-# Units of the node's own start these; those of the packages would take their ports.
-systemctl mask --now prometheus.service prometheus-node-exporter.service nvidia-dcgm-exporter.service
+# A unit of the node's own starts it; that of the package would take its port.
+systemctl mask --now nvidia-dcgm-exporter.service
 install -d /opt/ultracluster/bin
-ln -sf /usr/bin/prometheus /usr/bin/dcgm-exporter /opt/ultracluster/bin/
-ln -sf /usr/bin/prometheus-node-exporter /opt/ultracluster/bin/node_exporter
+ln -sf /usr/bin/dcgm-exporter /opt/ultracluster/bin/
+# Upstream's own: Ubuntu's prometheus does not sign what it sends.
+releases=https://github.com/prometheus
+name=prometheus-$PROMETHEUS_VERSION.linux-$debian
+fetch "$releases/prometheus/releases/download/v$PROMETHEUS_VERSION/$name.tar.gz" prometheus.tar.gz "$PROMETHEUS_SHA256"
+install -m 0755 "$name/prometheus" /opt/ultracluster/bin/
+name=node_exporter-$NODE_EXPORTER_VERSION.linux-$debian
+fetch "$releases/node_exporter/releases/download/v$NODE_EXPORTER_VERSION/$name.tar.gz" node_exporter.tar.gz "$NODE_EXPORTER_SHA256"
+install -m 0755 "$name/node_exporter" /opt/ultracluster/bin/
 # UltraServers only: the prolog starts it for each job.
 if [ "$(uname -m)" = aarch64 ]; then systemctl enable nvidia-imex.service; fi

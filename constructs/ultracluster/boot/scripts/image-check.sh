@@ -46,6 +46,46 @@ package() { [[ $(dpkg-query --show --showformat '${Version}' "$1") = "$2"* ]]; }
 # shellcheck disable=SC2329
 masked() { [ "$(systemctl is-enabled "$1")" = masked ]; }
 
+# Whether Prometheus signs what it sends: with invented keys, to a local server that keeps the first header. Packages of
+# Debian and Ubuntu before 2.53 do not, and AWS refuses every sample.
+# shellcheck disable=SC2329
+signs() (
+    program=$root/opt/ultracluster/bin/prometheus server="" agent=""
+    here=$(mktemp -d)
+    # shellcheck disable=SC2086  # none, one or two
+    trap 'kill $server $agent 2>/dev/null; rm -rf "$here"' EXIT
+    python3 -c '
+import http.server, sys
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        with open(sys.argv[1] + "/header", "w") as file:
+            file.write(self.headers.get("Authorization", "none") + "\n")
+        self.send_response(204)
+        self.end_headers()
+server = http.server.HTTPServer(("127.0.0.1", 0), Server)
+with open(sys.argv[1] + "/port", "w") as file:
+    file.write(f"{server.server_port}\n")
+server.serve_forever()' "$here" &
+    server=$!
+    for _ in {1..100}; do [ ! -s "$here/port" ] || break; sleep 0.1; done
+    read -r port <"$here/port"
+    cat >"$here/agent.yaml" <<EOF
+global: {scrape_interval: 1s}
+scrape_configs: [{job_name: self, static_configs: [{targets: ["127.0.0.1:$((port + 1))"]}]}]
+remote_write: [{url: "http://127.0.0.1:$port/", sigv4: {region: us-east-1, access_key: AKIAEXAMPLE, secret_key: example}}]
+EOF
+    mode=--agent
+    case $("$program" --version 2>&1) in *"version 2."*) mode=--enable-feature=agent ;; esac
+    "$program" "$mode" --config.file="$here/agent.yaml" --storage.agent.path="$here/data" \
+        --web.listen-address="127.0.0.1:$((port + 1))" &
+    agent=$!
+    for _ in {1..600}; do
+        if [ -s "$here/header" ] || ! kill -0 "$agent" 2>/dev/null; then break; fi
+        sleep 0.1
+    done
+    grep -q '^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE/' "$here/header"
+)
+
 check "NVIDIA driver $DRIVER or newer" driver
 check "EFA driver" modinfo efa
 check "EFA installer $EFA_VERSION or newer" efa
@@ -67,8 +107,7 @@ check "dcgm-exporter $EXPORTER_VERSION" package datacenter-gpu-manager-exporter 
 for program in prometheus node_exporter dcgm-exporter; do
     check "$program" "$root/opt/ultracluster/bin/$program" --version
 done
-for unit in prometheus prometheus-node-exporter nvidia-dcgm-exporter; do
-    check "$unit.service leaves the ports to the node's own units" masked "$unit.service"
-done
+check "prometheus signs remote_write" signs
+check "nvidia-dcgm-exporter.service leaves its port to the node's own unit" masked nvidia-dcgm-exporter.service
 if [ "$(uname -m)" = aarch64 ]; then check "IMEX" systemctl is-enabled nvidia-imex.service; fi
 exit "$failed"

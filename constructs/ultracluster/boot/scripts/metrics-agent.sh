@@ -67,9 +67,13 @@ main() {
     fi
     mkdir -p "$run"
     printf '%s\n' "$text" >"$run/agent.yaml"
-    # The agent was a feature to enable before version 3, which is what Ubuntu 24.04 has.
-    mode=--agent
-    case $(prometheus --version 2>&1) in *"version 2."*) mode=--enable-feature=agent ;; esac
+    # The agent was a feature to enable before version 3.
+    mode=--agent said=$(prometheus --version 2>&1)
+    case $said in *"version 2."*) mode=--enable-feature=agent ;; esac
+    # Debian's and Ubuntu's own packages before 2.53 never sign what they send, and AWS refuses every sample.
+    if [[ $said =~ version\ 2\.([0-9]+)\.[0-9]+\+ds ]] && [ "${BASH_REMATCH[1]}" -lt 53 ]; then
+        fail 1 "$(command -v prometheus) does not sign what it sends; install upstream's release, or 2.53 or newer"
+    fi
     exec prometheus "$mode" --config.file="$run/agent.yaml" --storage.agent.path=/var/lib/ultracluster/metrics \
         --storage.agent.retention.max-time=2h --web.listen-address=127.0.0.1:9090
 }

@@ -20,13 +20,13 @@ _TARGET = error("metrics-remote-write", "The target of remote write is part of a
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d", re.ASCII)
 _WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 
-#: The versions that this release was written for, each with its source, read 2026-11-21.
-#: Prometheus: https://github.com/prometheus/prometheus, CHANGELOG.md (tag v3.5.5 of 2026-07-08), the newest of the 3.5
-#: that is supported for long; the tests run what Debian has. node_exporter: https://github.com/prometheus/node_exporter
-#: (tag v1.11.1 of 2026-04-07). dcgm-exporter: the README of https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of
-#: 2026-05-12), the last release before fields and labels were renamed.
-PROMETHEUS = "3.5.5"
-NODE_EXPORTER = "1.11.1"
+#: The versions that this release was written for, each with its source.
+#: Prometheus: https://github.com/prometheus/prometheus (tag v3.13.2 of 2026-07-30, read 2026-11-22); 3.13 is supported
+#: until 2027-07-31. The tests run what Debian has. node_exporter: https://github.com/prometheus/node_exporter (tag
+#: v1.12.1 of 2026-07-14, read 2026-11-22). dcgm-exporter: the README of https://github.com/NVIDIA/dcgm-exporter (commit
+#: d5e5f51 of 2026-05-12), the last release before fields and labels were renamed.
+PROMETHEUS = "3.13.2"
+NODE_EXPORTER = "1.12.1"
 DCGM_EXPORTER = "4.5.3-4.8.2"
 
 
