@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ultracluster.kubernetes._charts import mpi_operator, release
 from ultracluster.kubernetes._checks import check_platform
 from ultracluster.kubernetes._devices import claim_templates, compute_domains, device_releases
 from ultracluster.kubernetes._health_access import health_access
@@ -14,7 +15,6 @@ from ultracluster.kubernetes._other_schedulers import kai_objects, kai_release, 
 from ultracluster.kubernetes._platform import Platform, Scheduler
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._runtimes import runtimes
-from ultracluster.kubernetes._training import training_releases
 from ultracluster.kubernetes._volumes import volume_objects
 
 
@@ -43,7 +43,7 @@ def platform(of: Platform) -> Rendered:
         releases=(
             *device_releases(of),
             *((karpenter_release(of, elastic),) if elastic else ()),
-            *training_releases(of),
+            *_training_releases(of),
             _SCHEDULERS[of.scheduler][0](of),
         ),
         objects=tuple(
@@ -64,6 +64,20 @@ _SCHEDULERS: Mapping[Scheduler, tuple[Callable[[Platform], HelmRelease], Callabl
     "volcano": (volcano_release, volcano_objects),
     "kai": (kai_release, kai_objects),
 }
+
+
+def _training_releases(platform: Platform) -> list[HelmRelease | Manifest]:
+    """Return the controllers that run gangs: JobSet, Trainer, LeaderWorkerSet, and the MPI operator for NCCL's tests.
+
+    JobSet comes before Trainer, which would otherwise install its own.
+    """
+    trainer = {"jobset": {"install": False}, "manager": {"replicas": 2}}
+    return [
+        release("jobset", platform.versions, {"controller": {"replicas": 2}}),
+        release("kubeflow-trainer", platform.versions, trainer),
+        release("lws", platform.versions, {}),
+        mpi_operator(platform.versions),
+    ]
 
 
 def _team(of: Platform, name: str) -> list[Object]:

@@ -26,7 +26,7 @@ class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
 
     @property
     def node_role(self) -> iam.IRole:
-        """Role of every node."""
+        """Role of every node; grant it what jobs need."""
 
     @property
     def instance_profile_arn(self) -> str:

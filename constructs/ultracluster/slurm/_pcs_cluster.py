@@ -43,15 +43,10 @@ _VERSION = re.compile(r"\d{2}\.\d{2}", re.ASCII)
 class _PcsClusterBase(NodeResource):
     """Base of created and imported clusters; connections are those of the controller, by default with slurmctld."""
 
-    #: Id of the cluster, such as `pcs_abc123`.
     cluster_id: str
-    #: ARN of the cluster.
     cluster_arn: str
-    #: Version of Slurm.
     slurm_version: str
-    #: The role of every node; grant it what jobs need.
     node_role: iam.IRole
-    #: ARN of the instance profile of every node.
     instance_profile_arn: str
 
     @property

@@ -29,9 +29,7 @@ SLURMD_PORT = 6818
 class _PcsNodeGroupBase(NodeResource):
     """Base of created and imported node groups; all groups of a cluster share one role, and connect to slurmd."""
 
-    #: Id of the group.
     node_group_id: str
-    #: ARN of the group.
     node_group_arn: str
     name: str
 
