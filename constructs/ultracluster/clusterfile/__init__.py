@@ -2,7 +2,6 @@
 
 from ultracluster.clusterfile._associations import associations, data_bucket, prefix, readable, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._facts import facts_as_of
 from ultracluster.clusterfile._json_schema import schema
 from ultracluster.clusterfile._loading import build, load, loads, variant
 from ultracluster.clusterfile._lustre import checkpoint, writers
@@ -10,7 +9,7 @@ from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile._quantities import Size, Throughput
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
-from ultracluster.clusterfile.rules._listing import Warning, rules, warnings
+from ultracluster.clusterfile.rules._listing import Warning, facts_as_of, rules, warnings
 from ultracluster.clusterfile.rules._rule import Rule
 from ultracluster.clusterfile.sections._capacity import write_capacity
 from ultracluster.clusterfile.sections._kubernetes import PublicAccess

@@ -1,10 +1,10 @@
-"""The instance types and UltraServers that a cluster file can name: ours, and those that it declares."""
+"""Instance types and UltraServers of a cluster file: those of this release, and those that it declares."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType, UltraServer
+from ultracluster.clusterfile.sections._word import did_you_mean
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,10 +18,10 @@ class Catalogue:
     declared: Mapping[str, InstanceType]
 
     def look_up(self, name: str) -> tuple[InstanceType, UltraServer | None]:
-        """The type of a name, and the UltraServer where the name is one's.
+        """Return the type of a name, and the UltraServer if the name is of one.
 
         Raises:
-            ValueError: When there is none of that name.
+            ValueError: If the name is not known.
         """
         types = {**INSTANCE_TYPES, **self.declared}
         if name in types:
@@ -29,8 +29,7 @@ class Catalogue:
         servers = {server.name: (record, server) for record in types.values() for server in record.ultraservers}
         if name in servers:
             return servers[name]
-        near = difflib.get_close_matches(name, [*types, *servers], n=1, cutoff=0.7)
-        hint = f"did you mean {near[0]}? " if near else ""
+        hint = did_you_mean(name, [*types, *servers])
         raise ValueError(
             f"unknown instance type {name!r}; {hint}the known ones: ultracluster types; one that is new is declared "
             "under types:"

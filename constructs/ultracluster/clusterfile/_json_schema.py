@@ -8,7 +8,7 @@ from pydantic_core import core_schema
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.rules._listing import rules
-from ultracluster.clusterfile.sections._word import write
+from ultracluster.clusterfile.sections._word import write_value
 
 
 def schema() -> dict[str, Any]:
@@ -45,7 +45,7 @@ class _Generator(GenerateJsonSchema):
         return name.replace("-", " ").capitalize()
 
     def encode_default(self, dft: Any) -> Any:
-        return {} if isinstance(dft, BaseModel) else write(dft)
+        return {} if isinstance(dft, BaseModel) else write_value(dft)
 
     def dict_schema(self, schema: core_schema.DictSchema) -> dict[str, Any]:
         # pydantic writes `patternProperties`, which accept every other name.

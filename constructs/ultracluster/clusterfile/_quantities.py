@@ -89,20 +89,19 @@ def _decimal(number: Fraction) -> str | None:
     return whole + rest if len(whole) <= _WHOLE_DIGITS else None
 
 
+_BYTES = {
+    **{"MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15},
+    **{"MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50},
+}
+
+
 class Throughput(Quantity):
     """Bytes per second. GB is 10^9 bytes, GiB 2^30."""
 
     __slots__ = ()
     kind = "throughput"
     example = "40 GB/s"
-    units: ClassVar[dict[str, int]] = {
-        "MB/s": 10**6,
-        "GB/s": 10**9,
-        "TB/s": 10**12,
-        "MiB/s": 2**20,
-        "GiB/s": 2**30,
-        "TiB/s": 2**40,
-    }
+    units: ClassVar[dict[str, int]] = {f"{unit}/s": size for unit, size in _BYTES.items() if unit[0] != "P"}
 
     @property
     def mb_per_s(self) -> int:
@@ -116,16 +115,7 @@ class Size(Quantity):
     __slots__ = ()
     kind = "size"
     example = "500 GiB"
-    units: ClassVar[dict[str, int]] = {
-        "MB": 10**6,
-        "GB": 10**9,
-        "TB": 10**12,
-        "PB": 10**15,
-        "MiB": 2**20,
-        "GiB": 2**30,
-        "TiB": 2**40,
-        "PiB": 2**50,
-    }
+    units = _BYTES
 
     @property
     def gib(self) -> int:

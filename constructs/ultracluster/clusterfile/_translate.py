@@ -11,16 +11,11 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._problems import FieldProblems, Path, Problem, shown
 from ultracluster.clusterfile.rules._reading import MISSING, UNKNOWN_KEY, VALUE
 from ultracluster.clusterfile.sections._section import Section
-from ultracluster.clusterfile.sections._storage import DATA_BUCKET_TAGS
-from ultracluster.clusterfile.sections._word import Word, nearest
+from ultracluster.clusterfile.sections._word import Either, Word, nearest
 
 
 def problems(errors: list[Any]) -> list[Problem]:
     """Return the errors of pydantic as errors of the file."""
-    for error in errors:
-        # The tags of a discriminated union are not in the file; an unknown key of that name is.
-        path, end = error["loc"], error["loc"][-1:] if error["type"] == "extra_forbidden" else ()
-        error["loc"] = (*(step for step in path[: len(path) - len(end)] if step not in DATA_BUCKET_TAGS), *end)
     # A misspelt key is reported once, and not as a missing one as well.
     meant = {(*path[:-1], near) for path in _paths(errors, "extra_forbidden") if (near := _near(path))}
     kept = [error for error in errors if error["type"] != "missing" or error["loc"] not in meant]
@@ -141,7 +136,10 @@ def _walk(path: Path) -> tuple[type[Section] | None, Any]:
         section = _section_in(here)
         if section is not None:
             fields = section.model_fields.items()
-            here = next((field.annotation for name, field in fields if (field.alias or name) == step), None)
+            field = next((field for name, field in fields if (field.alias or name) == step), None)
+            here = field and (
+                next((item.section for item in field.metadata if isinstance(item, Either)), field.annotation)
+            )
         else:
             here = next((item for item in _options(here) if get_origin(item) in (dict, tuple)), None)
             here = get_args(here)[1 if get_origin(here) is dict else 0] if here else None
@@ -156,7 +154,8 @@ def _section_in(kind: Any) -> type[Section] | None:
 def _options(kind: Any) -> list[Any]:
     """Return the types that a type is one of, without annotations."""
     if hasattr(kind, "__metadata__"):
-        return _options(get_args(kind)[0])
+        either = next((item.section for item in kind.__metadata__ if isinstance(item, Either)), None)
+        return [either] if either else _options(get_args(kind)[0])
     if get_origin(kind) in (Union, types.UnionType):
         return [option for part in get_args(kind) for option in _options(part)]
     return [kind]

@@ -15,7 +15,7 @@ from ultracluster.clusterfile.rules._lustre import check_lustre
 from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
 from ultracluster.clusterfile.rules._nodes import check_node_groups
-from ultracluster.clusterfile.rules._observability import TOPIC_AND_EMAIL, check_observability, check_series
+from ultracluster.clusterfile.rules._observability import check_observability, check_receivers, check_series
 from ultracluster.clusterfile.rules._rule import error, registered
 from ultracluster.clusterfile.rules._slurm import check_slurm
 from ultracluster.clusterfile.rules._storage import check_home, check_mounts
@@ -144,9 +144,7 @@ def _check_notifications(draft: Draft) -> Iterator[Problem]:
     if draft.node_groups and not blocks and requested.model_fields_set:
         message = "no node group has a Capacity Block, so no notice would be sent; remove it"
         yield _NO_BLOCK(("notifications",), message, at_key=True)
-    if requested.topic is not None and requested.email is not None:
-        message = "subscribe the address to your topic yourself; with an existing topic none is created"
-        yield TOPIC_AND_EMAIL(("notifications", "email"), message)
+    yield from check_receivers(("notifications",), requested)
 
 
 def _check_names(draft: Draft) -> Iterator[Problem]:

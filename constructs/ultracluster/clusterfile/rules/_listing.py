@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
+from operator import itemgetter
 
+from ultracluster.catalogue import AS_OF
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile.rules import _file, _reading
 from ultracluster.clusterfile.rules._capacity import warn_capacity
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
@@ -53,15 +57,24 @@ def rules() -> list[Rule]:
     return list(registered().values())
 
 
+def facts_as_of(cluster: ClusterFile) -> dict[str, date]:
+    """Return the day on which the facts of each topic that a cluster uses were read, the oldest first."""
+    topics = {
+        "ec2": True,
+        "eks": cluster.orchestrator == KUBERNETES,
+        "pcs": cluster.orchestrator != KUBERNETES,
+        "lustre": cluster.storage.lustre is not None,
+        "openzfs": cluster.storage.home is not None,
+        "monitoring": cluster.observability.on,
+    }
+    return dict(sorted(((topic, AS_OF[topic]) for topic, is_used in topics.items() if is_used), key=itemgetter(1)))
+
+
 def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if cluster.region not in REGIONS.values():
         yield (
             _UNKNOWN_REGION,
             f"{cluster.region} is no region that this release knows, so its zones are not checked; mind its spelling",
         )
-    yield from warn_capacity(cluster)
-    yield from warn_network(cluster)
-    yield from warn_kubernetes(cluster)
-    yield from warn_lustre(cluster)
-    yield from warn_slurm(cluster)
-    yield from warn_observability(cluster)
+    for warn in (warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_slurm, warn_observability):
+        yield from warn(cluster)

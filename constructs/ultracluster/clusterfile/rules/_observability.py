@@ -8,7 +8,7 @@ from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
-from ultracluster.clusterfile.sections._observability import Observability
+from ultracluster.clusterfile.sections._observability import Alerts, Notifications, Observability
 from ultracluster.planning.workload import SERIES_PER_NODE, series_at_most
 
 _METRICS_PROGRAMS = warning(
@@ -24,7 +24,7 @@ _EXISTING = error("workspace-existing", "An existing workspace keeps its own ret
 _QUOTA = error("metrics-quota", "A workspace takes a limited number of active series by default.", acceptable=True)
 _SERIES = error("metrics-series-limit", "A limit below the series of the nodes discards samples.")
 _EMPTY = error("alerts-empty", "An empty section has no effect.")
-TOPIC_AND_EMAIL = error("topic-and-email", "An existing topic keeps its own subscriptions.")
+_TOPIC_AND_EMAIL = error("topic-and-email", "An existing topic keeps its own subscriptions.")
 _GRAFANA = error("grafana-kind", "`workspace` and `saml` configure Amazon Managed Grafana.")
 _SAML = error("grafana-saml", "A role has one permission, and an existing workspace its own sign-in.")
 _GRAFANA_REGION = error(
@@ -91,9 +91,14 @@ def _check_alerts(requested: Observability) -> Iterator[Problem]:
     if "alerts" in requested.model_fields_set and not alerts.model_fields_set:
         message = "says nothing; name a topic, an email, pagerduty or runbooks, or remove it"
         yield _EMPTY((*_PATH, "alerts"), message, at_key=True)
-    if alerts.topic is not None and alerts.email is not None:
-        message = "subscribe the address to your topic yourself; with an existing topic none is created"
-        yield TOPIC_AND_EMAIL((*_PATH, "alerts", "email"), message)
+    yield from check_receivers((*_PATH, "alerts"), alerts)
+
+
+def check_receivers(path: Path, receivers: Alerts | Notifications) -> Iterator[Problem]:
+    """Check that an address is subscribed to a new topic only."""
+    if receivers.topic is not None and receivers.email is not None:
+        message = "an existing topic keeps its subscriptions: subscribe the address to it, and remove this"
+        yield _TOPIC_AND_EMAIL((*path, "email"), message)
 
 
 def _check_grafana(requested: Observability, region: str | None) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """Rules of Slurm."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, check_accounts, health_settings
 from ultracluster.catalogue.ec2 import PCS_NODE_GROUPS_PER_CLUSTER
@@ -118,14 +118,9 @@ def _check_controller(slurm: Slurm) -> Iterator[Problem]:
         message = f"must be 1 to {pcs.LONGEST_PURGE_DAYS:,} whole days, such as 365 d, got {purge}"
         yield _PURGE((*path, "accounting-purge-time"), message)
     if not slurm.accounting:
-        without = {
-            "accounting-purge-time": purge is not None,
-            "slurmdbd-settings": bool(slurm.slurmdbd_settings),
-            "accounts": bool(slurm.accounts),
-            "qos": bool(slurm.qos),
-        }
-        for key in (key for key, there in without.items() if there):
-            yield _ACCOUNTING((*path, key), "needs accounting: true", at_key=True)
+        for key in ("accounting-purge-time", "slurmdbd-settings", "accounts", "qos"):
+            if getattr(slurm, key.replace("-", "_")):
+                yield _ACCOUNTING((*path, key), "needs accounting: true", at_key=True)
         if "AccountingStorageEnforce" in slurm.settings:
             key_path: Path = (*path, "settings", "AccountingStorageEnforce")
             yield _ACCOUNTING(key_path, "needs accounting: true", at_key=True)
@@ -178,10 +173,8 @@ def _check_queues(
             yield _QUEUE_TIME((*path, "default-time"), message)
         for key, known in (("accounts", slurm.accounts), ("qos", {**slurm.qos, _NORMAL: None})):
             for word in getattr(queue, key) if known or key == "qos" else ():
-                if word not in known and (key == "qos" or word != "root"):
-                    there = ", ".join(known) or "none"
-                    message = f"{word} is not under slurm.{key}, where there are: {there}"
-                    yield _NAMES((*path, key), message)
+                if word != "root" or key == "qos":
+                    yield from _check_name((*path, key), word, key, known)
         if (queue.accounts or queue.qos) and not slurm.accounting:
             yield _ACCOUNTING(path, "accounts and QoS of a queue need accounting: true", at_key=True)
         if queue.billing_weights and not slurm.accounting:
@@ -228,9 +221,13 @@ def _check_accounts(slurm: Slurm) -> Iterator[Problem]:
         yield _ACCOUNTS_SIZE(("slurm", "accounts"), message, at_key=True)
     for name, account in slurm.accounts.items():
         for word in account.qos:
-            if word not in slurm.qos and word != _NORMAL:
-                message = f"{word} is not under slurm.qos, where there are: {', '.join(slurm.qos) or 'none'}"
-                yield _NAMES(("slurm", "accounts", name, "qos"), message)
+            yield from _check_name(("slurm", "accounts", name, "qos"), word, "qos", {**slurm.qos, _NORMAL: None})
+
+
+def _check_name(path: Path, name: str, section: str, known: Iterable[str]) -> Iterator[Problem]:
+    if name not in known:
+        message = f"{name} is not under slurm.{section}, where there are: {', '.join(known) or 'none'}"
+        yield _NAMES(path, message)
 
 
 def _check_users(slurm: Slurm) -> Iterator[Problem]:
@@ -241,10 +238,7 @@ def _check_users(slurm: Slurm) -> Iterator[Problem]:
         if other != name:
             yield _UID((*path, "uid"), f"is {other}'s already; every user has a number of their own")
         for word in user.accounts:
-            if word not in slurm.accounts:
-                there = ", ".join(slurm.accounts) or "none"
-                message = f"{word} is not under slurm.accounts, where there are: {there}"
-                yield _NAMES((*path, "accounts"), message)
+            yield from _check_name((*path, "accounts"), word, "accounts", slurm.accounts)
         if user.admin and not user.accounts:
             message = "an administrator of Slurm is a user of Slurm, who has an account: accounts: [...]"
             yield _ADMIN((*path, "admin"), message)

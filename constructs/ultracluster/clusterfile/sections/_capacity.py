@@ -1,4 +1,4 @@
-"""The capacity of nodes: how they are bought."""
+"""The capacity of nodes: purchase options and reservations."""
 
 import re
 from collections.abc import Callable
@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Annotated, Any
 
+from pydantic import ConfigDict, Field
+
 from ultracluster.catalogue.ec2 import INSTANCES_PER_CAPACITY_BLOCK
 from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
-from ultracluster.clusterfile.sections._placement import NAME
+from ultracluster.clusterfile.sections._placement import PlacementGroupName
+from ultracluster.clusterfile.sections._section import Section
 from ultracluster.planning.capacity import (
     Block,
     CapacityBlock,
@@ -36,7 +40,6 @@ _KINDS = {
 _BLOCK_KINDS = ("capacity-block", "ultraserver")
 _WORDS: dict[str, CapacityValue] = {"on-demand": OnDemand(), "spot": Spot()}
 _HEADS = ("reservation", "reservations", "group", "training-plan")
-_OF_A_BLOCK = ("ends", "active")
 _FORMS = (
     "on-demand, spot, cr-..., {reservation: cr-..., kind: odcr | capacity-block | ultraserver | interruptible}, "
     "{reservations: [cr-..., cr-...], kind: capacity-block | ultraserver}, {reservation: open}, {group: ARN}, "
@@ -44,7 +47,7 @@ _FORMS = (
 )
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-20)
 BLOCKS_END = time(11, 30, tzinfo=UTC)
-# From the year in which EC2 began to sell them on; a schedule's year has four digits.
+# EC2 began to sell them in 2023; a schedule's year has four digits.
 _YEARS = range(2023, 2100)
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2}))?", re.ASCII)
 
@@ -60,20 +63,29 @@ class Blocks:
     blocks: tuple[Block, ...]
 
 
-def read_capacity(value: object) -> CapacityValue | Blocks:
-    """Parse the `capacity` of a node group.
+def _checked(text: str, check: Callable[[str], list[str]]) -> str:
+    if problems := check(text):
+        raise ValueError(problems[0])
+    return text
 
-    Raises:
-        ValueError: If it has no known form; a `FieldProblems` if parts of it are wrong.
-    """
-    if isinstance(value, dict):
-        return _from_mapping(value)
+
+def _reservation(value: object) -> str:
+    return _checked(w.text(value, "the id of a reservation, cr-..."), check_reservation_id)
+
+
+def _kind(value: object) -> str:
+    if value in ("spot", "on-demand"):
+        raise ValueError(f"{value} has no reservation; write capacity: {value}, or the kind of the reservation")
+    return w.one_of(value, _KINDS, "a kind of reservation")
+
+
+def _word(value: object) -> CapacityValue:
     if not isinstance(value, str):
         raise ValueError(f"must be one of {_FORMS}; got {shown(value)}")
     if value in _WORDS:
         return _WORDS[value]
     if value.startswith("cr-"):
-        return TargetedReservation(reservation_id=_checked(value, check_reservation_id))
+        return TargetedReservation(reservation_id=_reservation(value))
     if value.startswith("arn:"):
         key = "training-plan" if ":training-plan/" in value else "group"
         raise ValueError(f"an ARN is written as {{{key}: ARN}}, got {shown(value)}")
@@ -114,101 +126,13 @@ def write_capacity(capacity: CapacityValue | Blocks) -> str | dict[str, Any]:
     return written | {key: value for key, value in extra.items() if value is not None}
 
 
-def _from_mapping(value: dict[str, Any]) -> CapacityValue | Blocks:
-    errors = Collector()
-    # Which keys there may be; their values are parsed below, as the head requires.
-    w.parts(value, dict.fromkeys((*_HEADS, "kind", "instances", *_OF_A_BLOCK, "placement-group"), str), errors)
-    heads = [key for key in _HEADS if key in value]
-    if len(heads) != 1:
-        got = f"got {' and '.join(heads)}" if heads else "got none of them"
-        errors.add((), f"needs one of {', '.join(_HEADS)}, {got}; the forms are {_FORMS}")
-        return errors.result(OnDemand())
-    head = heads[0]
-    if head == "reservations" or (head == "reservation" and value[head] != "open"):
-        return _reservations(head, value, errors)
-    whose = "an open reservation" if head == "reservation" else f"a {head}"
-    for key in ("kind", "instances", *_OF_A_BLOCK, "placement-group"):
-        if key in value and (head, key) != ("reservation", "placement-group"):
-            errors.add((key,), f"belongs to a reservation that is named, not to {whose}; remove it", at_key=True)
-    if head == "reservation":
-        group = value.get("placement-group")
-        group = errors.parse(("placement-group",), NAME.parse, group) if "placement-group" in value else None
-        return errors.result(OpenReservation(placement_group=group))
-    check = check_group_arn if head == "group" else check_training_plan_arn
-    arn = errors.parse((head,), lambda text: _checked(w.text(text, "an ARN"), check), value[head])
-    errors.result(arn)
-    return ReservationGroup(arn=arn) if head == "group" else TrainingPlan(arn=arn)
-
-
-def _reservations(head: str, value: dict[str, Any], errors: Collector) -> CapacityValue | Blocks:
-    ids = errors.parse((head,), _ids if head == "reservations" else lambda text: [_id(text)], value[head])
-    kind = errors.parse(("kind",), _kind, value["kind"]) if "kind" in value else "odcr"
-    extra = {
-        key.replace("-", "_"): part
-        for key, parse in _READERS.items()
-        if key in value and (part := errors.parse((key,), parse, value[key])) is not None
-    }
-    if kind is not None:
-        _check_places(kind, head, value, errors)
-    errors.result(None)
-    result = errors.parse(
-        ("instances",), lambda ids: tuple(_KINDS[kind](reservation_id=id, **extra) for id in ids), ids
-    )
-    errors.result(result)
-    reservation: CapacityValue = result[0]
-    return reservation if head == "reservation" else Blocks(blocks=result)
-
-
-def _check_places(kind: str, head: str, value: dict[str, Any], errors: Collector) -> None:
-    if head == "reservations" and kind not in _BLOCK_KINDS:
-        message = "lists Capacity Blocks, each of which becomes a node group; write kind: capacity-block or ultraserver"
-        errors.add((head,), message, at_key=True)
-    for key in _OF_A_BLOCK:
-        if key in value and kind not in _BLOCK_KINDS:
-            message = (
-                f"belongs to a Capacity Block: a reservation of the kind {kind} neither begins nor ends; remove it"
-            )
-            errors.add((key,), message, at_key=True)
-    if "placement-group" in value and kind != "odcr":
-        message = f"belongs to an ODCR, which may be made in a placement group; the kind {kind} has none; remove it"
-        errors.add(("placement-group",), message, at_key=True)
-
-
-def _kind(value: object) -> str:
-    if value in ("spot", "on-demand"):
-        raise ValueError(f"{value} buys without a reservation; write capacity: {value}, or the kind of the reservation")
-    return w.one_of(value, _KINDS, "a kind of reservation")
-
-
-def _id(value: object) -> str:
-    return _checked(w.text(value, "the id of a reservation, cr-..."), check_reservation_id)
-
-
-def _ids(value: object) -> list[str]:
-    if not isinstance(value, list) or not value:
-        raise ValueError(f"must be a list of ids, as in [cr-..., cr-...], got {shown(value)}")
-    errors = Collector()
-    ids: list[str] = []
-    for index, item in enumerate(value):
-        id = errors.parse((index,), _id, item)
-        if id is not None and id in ids:
-            errors.add((index,), f"{id} is in the list twice; remove one")
-        ids.append(id or "")
-    return errors.result(ids)
-
-
-def read_end(value: object) -> datetime:
-    """Parse the end of a Capacity Block: a day, which means 11:30 UTC, or a time with its zone.
-
-    Raises:
-        ValueError: If it is neither.
-    """
+def _end(value: object) -> datetime:
     what = "a day, as in 2026-12-24, or a time with its zone, as in 2026-12-24T11:30:00Z"
     text = w.matching(value, _TIME, what)
     try:
         day = len(text) == len("2026-12-24")
-        read = datetime.fromisoformat(text)
-        end = datetime.combine(read, BLOCKS_END) if day else read.astimezone(UTC)
+        time = datetime.fromisoformat(text)
+        end = datetime.combine(time, BLOCKS_END) if day else time.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"must be {what}, got {shown(text)}, which is in no calendar") from None
     if end.year not in _YEARS:
@@ -216,80 +140,117 @@ def read_end(value: object) -> datetime:
     return end
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "instances": w.count,
-    "ends": read_end,
-    "active": w.flag,
-    "placement-group": NAME.parse,
-}
+_ID = w.parsed(_reservation, r"^cr-[0-9a-f]{17}$", "cr-0123456789abcdef0")
+_OPEN = w.Word(
+    lambda value: value if value == "open" else _reservation(value),
+    anyOf=[{"const": "open"}, _ID.schema],
+    example="cr-...",
+)
+ReservationId = Annotated[str, _ID]
+Kind = Annotated[str, w.Word(_kind, enum=list(_KINDS), example="capacity-block")]
+End = Annotated[datetime, w.parsed(_end, _TIME, "2026-12-24")]
 
 
-def _checked(text: str, check: Callable[[str], list[str]]) -> str:
-    if problems := check(text):
-        raise ValueError(problems[0])
-    return text
+def _arn(service: str, check: Callable[[str], list[str]]) -> w.Word:
+    return w.parsed(lambda value: _checked(w.text(value, "an ARN"), check), f"^arn:aws[a-z-]*:{service}:")
 
 
-_ID = {"type": "string", "pattern": "^cr-[0-9a-f]{17}$"}
-_GROUP = {"type": "string", "description": "Placement group that an ODCR was made in."}
-_NAMED = {
-    "kind": {"enum": list(_KINDS), "default": "odcr"},
-    "instances": {"type": "integer", "minimum": 1},
-    "ends": {
-        "type": "string",
-        "pattern": w.json_pattern(_TIME).replace(r"\d", "[0-9]"),
-        "description": "End of a Capacity Block: a day, which means 11:30 UTC, or a time with its zone.",
-    },
-    "active": {
-        "type": "boolean",
-        "default": False,
-        "description": "A Capacity Block has begun: nodes of Kubernetes, which wait at zero, start.",
-    },
-}
+class Reserved(Section):
+    """A reservation, several Capacity Blocks, a group of reservations, or a training plan."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [{"required": [head]} for head in _HEADS],
+            "allOf": [
+                {
+                    "if": {"properties": {"kind": {"const": "capacity-block"}}, "required": ["kind"]},
+                    "then": {"properties": {"instances": {"maximum": INSTANCES_PER_CAPACITY_BLOCK}}},
+                },
+                {
+                    "if": {"required": ["reservations"]},
+                    "then": {"properties": {"kind": {"enum": list(_BLOCK_KINDS)}}, "required": ["kind"]},
+                },
+            ],
+        }
+    )
+
+    reservation: Annotated[str, _OPEN] | None = Field(
+        default=None, description="Id of a reservation; open: every open one that matches."
+    )
+    reservations: w.Several[ReservationId] | None = Field(
+        default=None, description="Ids of Capacity Blocks of one kind and size, each of which becomes a node group."
+    )
+    group: Annotated[str, _arn("resource-groups", check_group_arn)] | None = Field(
+        default=None, description="ARN of a resource group of reservations."
+    )
+    training_plan: Annotated[str, _arn("sagemaker", check_training_plan_arn)] | None = Field(
+        default=None, description="ARN of a SageMaker training plan: HyperPod only."
+    )
+    kind: Kind = Field(default="odcr", description="Kind of the reservation.")
+    instances: t.Count | None = Field(default=None, description="Number of instances of the reservation.")
+    ends: End | None = Field(
+        default=None, description="End of a Capacity Block: a day, which means 11:30 UTC, or a time with its zone."
+    )
+    active: t.Flag = Field(
+        default=False, description="A Capacity Block has begun: nodes of Kubernetes, which wait at zero, start."
+    )
+    placement_group: PlacementGroupName | None = Field(
+        default=None, description="Placement group that an ODCR was created in."
+    )
+
+    def capacity(self) -> CapacityValue | Blocks:
+        """Return the capacity.
+
+        Raises:
+            ValueError: If keys do not go together.
+        """
+        given = {name.replace("_", "-") for name in self.model_fields_set}
+        heads = [key for key in _HEADS if key in given]
+        if len(heads) != 1:
+            got = f"got {' and '.join(heads)}" if heads else "got none of them"
+            raise ValueError(f"needs one of {', '.join(_HEADS)}, {got}; the forms are {_FORMS}")
+        errors = Collector()
+        for key, message in self._misplaced(heads[0], given).items():
+            errors.add((key,), message, at_key=True)
+        errors.result(None)
+        if self.group or self.training_plan:
+            return ReservationGroup(arn=self.group) if self.group else TrainingPlan(arn=self.training_plan or "")
+        if self.reservation == "open":
+            return OpenReservation(placement_group=self.placement_group)
+        names = self.model_fields_set - {"reservation", "reservations", "kind"}
+        extra = {name: getattr(self, name) for name in names}
+        ids = self.reservations or (self.reservation,)
+        blocks = errors.parse(
+            ("instances",), lambda ids: tuple(_KINDS[self.kind](reservation_id=id, **extra) for id in ids), ids
+        )
+        errors.result(None)
+        return Blocks(blocks=blocks) if self.reservations else blocks[0]
+
+    def _misplaced(self, head: str, given: set[str]) -> dict[str, str]:
+        """Return the keys that the form, or the kind of the reservation, does not have, with the error."""
+        if head in ("group", "training-plan") or self.reservation == "open":
+            whose = "an open reservation" if head == "reservation" else f"a {head}"
+            keys = given - {head} - ({"placement-group"} if head == "reservation" else set())
+            return dict.fromkeys(keys, f"belongs to a reservation that is named, not to {whose}; remove it")
+        wrong = {}
+        if self.kind not in _BLOCK_KINDS:
+            message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} neither begins nor ends"
+            wrong = dict.fromkeys(given & {"ends", "active"}, f"{message}; remove it")
+            if head == "reservations":
+                kinds = " or ".join(_BLOCK_KINDS)
+                wrong[head] = f"lists Capacity Blocks, each of which becomes a node group; write kind: {kinds}"
+        if "placement-group" in given and self.kind != "odcr":
+            message = "belongs to an ODCR, which may be created in a placement group"
+            wrong["placement-group"] = f"{message}; the kind {self.kind} has none; remove it"
+        return wrong
 
 
-def _mapping(description: str, properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "description": description,
-        "properties": properties,
-        "required": list(required) or [next(iter(properties))],
-        "additionalProperties": False,
-        **more,
-    }
-
-
-def _arn(service: str) -> dict[str, str]:
-    return {"type": "string", "pattern": f"^arn:aws[a-z-]*:{service}:"}
-
-
-def _schema() -> dict[str, Any]:
-    block = {
-        "if": {"properties": {"kind": {"const": "capacity-block"}}, "required": ["kind"]},
-        "then": {"properties": {"instances": {"maximum": INSTANCES_PER_CAPACITY_BLOCK}}},
-    }
-    ids = {"type": "array", "items": _ID, "minItems": 1, "uniqueItems": True}
-    named = {"reservation": _ID, **_NAMED, "placement-group": _GROUP}
-    several = {"reservations": ids, **_NAMED, "kind": {"enum": list(_BLOCK_KINDS)}}
-    return {
-        "anyOf": [
-            {"enum": list(_WORDS), "description": "Bought as they start."},
-            {**_ID, "description": "An on-demand capacity reservation (ODCR)."},
-            _mapping("A reservation, its kind, and how many instances it holds.", named, allOf=[block]),
-            _mapping(
-                "Several Capacity Blocks of one kind and size, each of which becomes a node group.",
-                several,
-                "reservations",
-                "kind",
-                allOf=[block],
-            ),
-            _mapping(
-                "Whatever open reservation matches.", {"reservation": {"const": "open"}, "placement-group": _GROUP}
-            ),
-            _mapping("A resource group of reservations.", {"group": _arn("resource-groups")}),
-            _mapping("A SageMaker training plan: HyperPod only.", {"training-plan": _arn("sagemaker")}),
-        ]
-    }
-
-
-Capacity = Annotated[CapacityValue | Blocks, w.Word(read_capacity, write_capacity, **_schema())]
+_WORD = w.Word(
+    _word,
+    write_capacity,
+    anyOf=[
+        {"enum": list(_WORDS), "description": "Purchase option."},
+        {**_ID.schema, "description": "On-demand capacity reservation (ODCR)."},
+    ],
+)
+Capacity = Annotated[CapacityValue | Blocks, w.Either(_WORD, Reserved, Reserved.capacity)]

@@ -28,14 +28,9 @@ _PLANNED_ORCHESTRATORS = ("hyperpod-slurm", "hyperpod-kubernetes")
 REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
 _ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
 _ACCOUNT = re.compile(r"\d{12}", re.ASCII)
-KEY_ARN = re.compile(
-    r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
-    re.ASCII,
-)
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
 _TAG_NAME = re.compile(r"[\w\s.:/=+\-@]{1,128}")
 _TAG_VALUE = re.compile(r"[\w\s.:/=+\-@]{0,256}")
-TOPIC_ARN = re.compile(r"arn:aws[a-z-]*:sns:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):[A-Za-z0-9_-]{1,256}", re.ASCII)
 # As people have them: of what RFC 5322 allows beyond, quotes and comments, a mail server may make anything.
 _DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({_DOMAIN}\.)+{_DOMAIN}", re.ASCII)
@@ -127,12 +122,12 @@ def cidr(value: object) -> IPv4Network:
 
 def key_arn(value: object) -> str:
     """Parse the ARN of a KMS key."""
-    what = "the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/ID"
-    result = w.text(value, what)
-    if KEY_ARN.fullmatch(result):
-        return result
-    alias = "; aws kms describe-key --key-id ALIAS shows the ARN of an alias's key" if "alias/" in result else ""
-    raise ValueError(f"must be {what}, got {shown(result)}{alias}")
+    try:
+        return str(_KEY_ARN.parse(value))
+    except ValueError as error:
+        alias = isinstance(value, str) and "alias/" in value
+        hint = "; aws kms describe-key --key-id ALIAS shows the ARN of an alias's key" if alias else ""
+        raise ValueError(f"{error}{hint}") from None
 
 
 def _reason(value: object) -> str:
@@ -196,18 +191,14 @@ SecurityGroupId = Annotated[str, w.ec2_id("sg", "the id of a security group")]
 VpcId = Annotated[str, w.ec2_id("vpc", "the id of a VPC")]
 SubnetId = Annotated[str, w.ec2_id("subnet", "the id of a subnet")]
 Cidr = Annotated[IPv4Network, w.parsed(cidr, r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "10.0.0.0/16")]
-KeyArn = Annotated[
-    str,
-    w.parsed(key_arn, KEY_ARN, "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"),
-]
-TopicArn = Annotated[
-    str,
-    w.pattern(
-        TOPIC_ARN,
-        "the ARN of an SNS topic, arn:aws:sns:REGION:ACCOUNT:NAME",
-        "arn:aws:sns:us-east-2:123456789012:oncall",
-    ),
-]
+_KEY_ARN = w.arn(
+    "kms",
+    "key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    "the ARN of a KMS key",
+    "key/ID",
+)
+KeyArn = Annotated[str, Word(key_arn, **_KEY_ARN.schema)]
+TopicArn = Annotated[str, w.arn("sns", "[A-Za-z0-9_-]{1,256}", "the ARN of an SNS topic", "NAME")]
 Email = Annotated[str, w.pattern(_EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
 MountPath = Annotated[str, w.parsed(mount_path("/fsx"), paths.MOUNT, "/fsx")]
 HomePath = Annotated[str, w.parsed(mount_path("/home", home=True), paths.MOUNT, "/home")]

@@ -21,7 +21,6 @@ SchedulerName = Literal["kueue", "volcano", "kai"]
 EfaDevices = Literal["device-plugin", "dranet"]
 GpuDevices = Literal["device-plugin", "gpu-operator", "dra-driver"]
 
-_PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[A-Za-z0-9+=,.@_/-]{1,512}", re.ASCII)
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (read 2026-11-21)
 _DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 _ADD_ON = re.compile(r"[a-z0-9][a-z0-9_-]{1,98}", re.ASCII)
@@ -31,14 +30,6 @@ _WORDS = r"[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*"
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-add-ons.html (read 2026-11-21)
 _ADD_ON_VERSION = re.compile(rf"v{_NUMBERS}-eksbuild\.[1-9]\d{{0,8}}|default", re.ASCII)
 _CHART_VERSION = re.compile(rf"v?{_NUMBERS}(-{_WORDS})?(\+{_WORDS})?", re.ASCII)
-
-
-def _version(value: object) -> str:
-    # 1.35 without quotes is a number in YAML; how it was written is what is meant.
-    word = w.written(value) if isinstance(value, float) else value
-    if isinstance(word, str) and re.fullmatch(r"\d\.\d{1,3}", word, re.ASCII):
-        return word
-    raise ValueError(f'must be a version of Kubernetes, such as "{eks.DEFAULT_VERSION}", got {shown(value)}')
 
 
 def _public_access(value: object) -> PublicAccess:
@@ -63,13 +54,7 @@ def _public_range(value: object) -> IPv4Network:
     return result
 
 
-Version = Annotated[
-    str,
-    Word(
-        _version,
-        anyOf=[{"enum": list(eks.VERSIONS)}, {"type": "string", "pattern": r"^[0-9]\.[0-9]{1,3}$"}, {"type": "number"}],
-    ),
-]
+Version = Annotated[str, w.open_choice(eks.VERSIONS, "[0-9][.][0-9]{1,3}", "a version of Kubernetes")]
 PublicAccessCidrs = Annotated[
     PublicAccess,
     Word(
@@ -87,11 +72,7 @@ PublicAccessCidrs = Annotated[
 ]
 Principal = Annotated[
     str,
-    w.pattern(
-        _PRINCIPAL,
-        "the ARN of an IAM role or user, arn:aws:iam::ACCOUNT:role/NAME",
-        "arn:aws:iam::123456789012:role/platform",
-    ),
+    w.arn("iam", "(role|user)/[A-Za-z0-9+=,.@_/-]{1,512}", "the ARN of an IAM role or user", "role/NAME", region=False),
 ]
 SCALING_TIER = "a scaling tier of the control plane"
 ScalingTier = Annotated[str, w.open_choice(eks.SCALING_TIERS, "tier-[a-z0-9-]{1,30}", SCALING_TIER)]

@@ -27,26 +27,17 @@ GrafanaWorkspaceId = Annotated[
 ]
 PrometheusWorkspaceArn = Annotated[
     str,
-    w.pattern(
-        re.compile(
-            r"arn:aws[a-z-]*:aps:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):workspace/"
-            r"ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
-            re.ASCII,
-        ),
-        "the ARN of a workspace, arn:aws:aps:REGION:ACCOUNT:workspace/ws-...",
-        "arn:aws:aps:us-east-2:123456789012:workspace/ws-01234567-89ab-cdef-0123-456789abcdef",
+    w.arn(
+        "aps", "workspace/ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "the ARN of a workspace", "workspace/ws-..."
     ),
 ]
 SecretArn = Annotated[
     str,
-    w.pattern(
-        re.compile(
-            r"arn:aws[a-z-]*:secretsmanager:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):secret:"
-            r"[A-Za-z0-9/_+=.@-]{1,519}",
-            re.ASCII,
-        ),
-        "the ARN of a secret, arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME, and not what is in it",
-        "arn:aws:secretsmanager:us-east-2:123456789012:secret:pagerduty-AbCdEf",
+    w.arn(
+        "secretsmanager",
+        "secret:[A-Za-z0-9/_+=.@-]{1,519}",
+        "the ARN of a secret, and not its content",
+        "secret:NAME",
     ),
 ]
 # A host, perhaps a port and a path; no name and password, which would stand in the template.

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from ultracluster.catalogue.storage import openzfs, s3
 from ultracluster.clusterfile._problems import shown
@@ -49,12 +49,9 @@ class ExistingBucket(Section):
 HomeDeployment = Annotated[
     openzfs.DeploymentType, w.choice(_DEPLOYMENTS, "a deployment of FSx for OpenZFS in one zone")
 ]
-#: Left out of the path of an error.
-DATA_BUCKET_TAGS = ("<flag>", "<existing>")
 DataBucket = Annotated[
-    Annotated[bool, w.Word(_whether, type="boolean", description="Whether to create one."), Tag(DATA_BUCKET_TAGS[0])]
-    | Annotated[ExistingBucket, Tag(DATA_BUCKET_TAGS[1])],
-    Discriminator(lambda value: DATA_BUCKET_TAGS[isinstance(value, dict | ExistingBucket)]),
+    bool | ExistingBucket,
+    w.Either(w.Word(_whether, type="boolean", description="Whether to create one."), ExistingBucket),
 ]
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network
 from typing import Annotated, Any, TypeVar
 
@@ -11,6 +11,7 @@ from pydantic_core import core_schema
 
 from ultracluster.clusterfile._problems import Collector, shown
 from ultracluster.clusterfile._quantities import Quantity
+from ultracluster.clusterfile.sections._section import Section
 
 # What YAML gives. Anything else in a section that is built in Python is a parsed value already.
 _RAW = (str, int, float, list, dict, type(None))
@@ -36,27 +37,57 @@ class Word:
     ) -> None:
         self.parse = parse
         self.example = next(iter(schema.get("examples", ())), None) if example is None else example
-        self._write = write
-        self._schema = schema
+        self.write = write or write_value
+        self.schema = schema
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         """Return the parser and the writer, as pydantic calls them."""
-        written = core_schema.plain_serializer_function_ser_schema(self._write or write)
-        return core_schema.no_info_plain_validator_function(self._read, serialization=written)
+        written = core_schema.plain_serializer_function_ser_schema(self.write)
+        return core_schema.no_info_plain_validator_function(self.read, serialization=written)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         """Return what an editor completes from."""
-        return dict(self._schema)
+        return dict(self.schema)
 
-    def _read(self, value: Any) -> Any:
+    def read(self, value: Any) -> Any:
+        """Parse a YAML value; a parsed value stays as it is."""
         return self.parse(value) if isinstance(value, _RAW) else value
 
 
-def write(value: Any) -> Any:
+class Either:
+    """A pydantic type that is a section, or what a word parses: `Annotated[T, Either(...)]`.
+
+    Args:
+        word: Parses everything but mappings, and writes the value.
+        section: Section of a mapping.
+        convert: Returns the value of a section; raises ValueError. Default: the section itself.
+    """
+
+    def __init__(self, word: Word, section: type[Section], convert: Callable[[Any], Any] = lambda value: value) -> None:
+        self.word, self.section, self._convert = word, section, convert
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        """Return the parser and the writer, as pydantic calls them."""
+
+        def read(value: Any, validate: Callable[[Any], Any]) -> Any:
+            return self._convert(validate(value)) if isinstance(value, dict) else self.word.read(value)
+
+        written = core_schema.plain_serializer_function_ser_schema(self.word.write)
+        inner = handler.generate_schema(self.section)
+        return core_schema.no_info_wrap_validator_function(read, inner, serialization=written)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Return what an editor completes from."""
+        return {"anyOf": [*self.word.schema.get("anyOf", [self.word.schema]), handler(schema)]}
+
+
+def write_value(value: Any) -> Any:
     """Return a value as the file writes it."""
+    if isinstance(value, Section):
+        return value.model_dump(by_alias=True, exclude_unset=True)
     if isinstance(value, Quantity | IPv4Network):
         return str(value)
-    return [write(item) for item in value] if isinstance(value, tuple) else getattr(value, "word", value)
+    return [write_value(item) for item in value] if isinstance(value, tuple) else getattr(value, "word", value)
 
 
 def parsed(parse: Callable[[Any], Any], pattern: re.Pattern[str] | str, *examples: str) -> Word:
@@ -79,6 +110,24 @@ def pattern(pattern: re.Pattern[str], what: str, *examples: str, example: object
         pattern=json_pattern(pattern),
         examples=list(examples),
         example=example,
+    )
+
+
+def arn(service: str, resource: str, what: str, form: str, *, region: bool = True) -> Word:
+    """Create the word of an ARN.
+
+    Args:
+        service: Service in the ARN.
+        resource: Pattern of what follows the account.
+        what: What the text must be, for the error.
+        form: What follows the account, as the error and the example show it.
+        region: False for a global service.
+    """
+    place, example = ("[a-z0-9-]+", "us-east-2") if region else ("", "")
+    return pattern(
+        re.compile(rf"arn:aws[a-z-]*:{service}:{place}:\d{{12}}:{resource}", re.ASCII),
+        f"{what}, arn:aws:{service}:{'REGION' if region else ''}:ACCOUNT:{form}",
+        f"arn:aws:{service}:{example}:123456789012:{form}",
     )
 
 
@@ -235,13 +284,3 @@ def flag(value: object) -> bool:
     lower = value.strip().lower() if isinstance(value, str) else ""
     hint = f"; write {words.get(lower, lower)}" if lower in words or lower in ("true", "false") else ""
     raise ValueError(f"must be true or false, got {shown(value)}{hint}")
-
-
-def parts(value: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]], errors: Collector) -> dict[str, Any]:
-    """Parse the known keys of a mapping, and refuse others."""
-    for key in value:
-        if key not in readers:
-            hint = did_you_mean(key, readers) if len(readers) > 1 else ""
-            allowed = f"allowed {'are' if len(readers) > 1 else 'is'} {', '.join(readers)}"
-            errors.add((key,), f"unknown key; {hint}{allowed}", at_key=True, rule="unknown-key")
-    return {key: errors.parse((key,), parse, value[key]) for key, parse in readers.items() if key in value}
