@@ -122,7 +122,7 @@ paths = st.from_regex(r"/?([a-z. ;$]{0,4}/){0,3}[a-z]{1,4}", fullmatch=True)
 @given(paths | st.sampled_from(["/", "/etc", "/opt/aws/x", "/opt", "/scratch", "/mnt/nvme", "/var/x", "/a b", "/é"]))
 def test_the_path_is_checked_as_the_cluster_file_checks_mounts(path: str) -> None:
     try:
-        mount_path("/fsx")(path)
+        mount_path("/fsx").parse(path)
     except ValueError:
         with pytest.raises(ValueError, match=r"^path .*such as /scratch|^path .*take one like /scratch"):
             LocalScratch(path=path)

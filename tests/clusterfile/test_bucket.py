@@ -98,7 +98,7 @@ def test_the_storage_stack_prints_the_name_of_an_existing_bucket() -> None:
     assert storage["Resources"]
 
 
-def test_a_link_without_a_bucket_shows_yours_and_a_named_one_its_own() -> None:
+def test_an_association_without_a_bucket_shows_the_existing_data_bucket() -> None:
     associations = [
         resource["Properties"]["DataRepositoryPath"]
         for resource in resources(cluster("{existing: mine}", linked("/ck: {}, /all: {bucket: theirs, prefix: x}")))
@@ -127,7 +127,7 @@ def test_warns_once_of_an_unmanaged_bucket_and_can_be_acknowledged() -> None:
     assert "existing-bucket" not in warned(cluster("true")) | warned(cluster("false"))
 
 
-def test_a_link_to_your_bucket_is_warned_of_as_one_that_is_not_made_here() -> None:
+def test_warns_of_an_association_with_an_existing_bucket() -> None:
     links = linked("/ck: {export: [NEW]}, /data: {}")
     plain, keyed = cluster("{existing: mine}", links), cluster(WITH_KEY, links)
     both = {"association-foreign-bucket", "association-unversioned"}

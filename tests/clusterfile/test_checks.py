@@ -82,7 +82,7 @@ def test_pcs_manages_2048_instances_login_nodes_included(count: int, good: bool)
 
 
 @given(st.integers(1, 2_000), st.sampled_from([18, 20, 22, 24]))
-def test_a_count_is_good_exactly_when_the_subnet_holds_it(count: int, prefix: int) -> None:
+def test_accepts_a_count_if_and_only_if_the_subnet_holds_it(count: int, prefix: int) -> None:
     """16 addresses a node, one login node, eight for services; the rest of the subnet is AWS's five."""
     network = f"network: {{training-subnet: 10.0.128.0/{prefix}}}"
     text = with_groups(f"train: {{type: p5en.48xlarge, count: {count}}}", network)
@@ -259,7 +259,7 @@ def test_the_main_job_warns_of_what_the_file_leaves_open() -> None:
     }
 
 
-def test_a_file_that_leaves_nothing_open_has_no_warnings() -> None:
+def test_a_complete_file_has_no_warnings() -> None:
     text = bent("count: 64", "count: 64, image: ami-0123456789abcdef0")
     text = bent(f"capacity: {RESERVATION}", f"capacity: {{reservation: {RESERVATION}, instances: 64}}", text)
     text += "slurm: {login: {image: ami-0123456789abcdef0}}\n"
@@ -278,7 +278,7 @@ def test_a_file_system_uses_up_the_quota_of_fsx(throughput: int, warned: bool) -
 
 
 @pytest.mark.parametrize(("count", "warned"), [(128, False), (129, True)])
-def test_efa_clients_may_open_more_connections_than_there_are(count: int, warned: bool) -> None:
+def test_warns_if_nodes_open_more_efa_connections_than_a_file_system_takes(count: int, warned: bool) -> None:
     text = bent("count: 64", f"count: {count}")
     assert ("ultracluster:lustre-efa-connections" in ids(text)) == warned
     assert "ultracluster:lustre-efa-connections" not in ids(bent("40 GB/s", "40 GB/s, efa: false", text))
@@ -291,14 +291,14 @@ def test_docker_has_a_range_of_its_own(cidr: str, warned: bool) -> None:
     assert ("ultracluster:docker-range" in ids(GOOD + f"network: {{{addresses}}}\n")) == warned
 
 
-def test_spot_and_many_groups_get_a_word() -> None:
+def test_warns_of_spot_and_of_many_node_groups() -> None:
     groups = "\n".join(f"  g-{i:02}: {{type: p5.48xlarge, count: 1, capacity: spot}}" for i in range(10))
     text = f"name: many\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\nnodes:\n{groups}\n"
     assert {"ultracluster:spot-role", "ultracluster:node-group-quota"} <= ids(text)
     assert "ultracluster:node-group-quota" not in ids(text.replace(groups.splitlines()[-1] + "\n", ""))
 
 
-def test_users_without_a_home_that_all_nodes_share_deserve_a_word() -> None:
+def test_warns_of_users_without_a_shared_home() -> None:
     text = f"{GOOD}slurm: {{users: {{ada: {{uid: 2001}}}}}}\n"
     assert "ultracluster:users-without-home" in ids(text)
     assert "ultracluster:users-without-home" not in ids(text.replace("storage: {", "storage: {home: {}, "))
@@ -333,7 +333,7 @@ def test_a_warning_names_the_remedy() -> None:
 
 
 @pytest.mark.parametrize("paths", [("/scratch", "/scratch"), ("/data", "/data/scratch"), ("/data/fsx", "/data")])
-def test_the_scratch_volume_and_a_file_system_hide_nothing_of_each_other(paths: tuple[str, str]) -> None:
+def test_rejects_mounts_that_hide_each_other(paths: tuple[str, str]) -> None:
     mount, scratch = paths
     text = bent(
         "{lustre: {throughput: 40 GB/s}}",

@@ -210,7 +210,7 @@ def test_rejects_a_zone_that_is_no_id_with_the_command_that_prints_ids(new: str,
         ),
     ],
 )
-def test_rejects_a_region_that_is_none(new: str, message: str) -> None:
+def test_rejects_an_invalid_region(new: str, message: str) -> None:
     error = problem("region: us-east-2", f"region: {new}")
     assert error.startswith("c.yaml:2:9 region: ")
     assert message in error
@@ -288,7 +288,10 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
         ("7", "must be one of on-demand, spot, cr-..., {reservation: cr-...,"),
         ("[spot]", "got a list"),
         ("{}", "needs one of reservation, reservations, group, training-plan, got none of them"),
-        (f"{{reservation: {RESERVATION}, group: x}}", "got reservation and group"),
+        (
+            f"{{reservation: {RESERVATION}, group: arn:aws:resource-groups:us-east-2:123456789012:group/pool}}",
+            "got reservation and group",
+        ),
         ("{reservation: 17}", "capacity.reservation: must be the id of a reservation, cr-..., got 17"),
         (
             f"{{reservation: {RESERVATION}, kind: ocdr}}",
@@ -333,7 +336,7 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
         ),
     ],
 )
-def test_rejects_capacity_that_can_not_be_bought(capacity: str, message: str) -> None:
+def test_rejects_capacity_that_ec2_does_not_sell(capacity: str, message: str) -> None:
     error = problem(f"capacity: {RESERVATION}", f"capacity: {capacity}")
     assert error.startswith("c.yaml:6:")
     assert message in error
@@ -463,7 +466,7 @@ def test_long_values_and_keys_are_cut_and_odd_ones_quoted() -> None:
 
 
 def sections(path: Path = ()) -> Iterator[tuple[Path, type[Section]]]:
-    section = _translate._walk(path)[0]
+    section = _translate._section_at(path)
     if section is not None:
         yield path, section
         for name, field in section.model_fields.items():
@@ -471,7 +474,7 @@ def sections(path: Path = ()) -> Iterator[tuple[Path, type[Section]]]:
                 yield from sections((*path, field.alias or name, *below))
 
 
-def test_every_key_that_must_be_there_has_an_example() -> None:
+def test_every_required_key_has_an_example() -> None:
     seen = []
     for path, section in sections():
         for name, field in section.model_fields.items():

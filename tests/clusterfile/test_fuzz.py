@@ -130,17 +130,17 @@ def test_any_text(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(SPLINTERS) | words, max_size=60).map("".join))
-def test_any_heap_of_splinters(text: str) -> None:
+def test_random_fragments(text: str) -> None:
     check(text)
 
 
 @given(st.lists(words, max_size=60).map(" ".join))
-def test_any_shuffle_of_the_words_of_real_files(text: str) -> None:
+def test_shuffled_tokens_of_real_files(text: str) -> None:
     check(text)
 
 
 @given(st.sampled_from(SOURCES), st.integers(0, 2**32), st.lists(st.sampled_from(SPLINTERS) | words, max_size=5))
-def test_any_good_file_with_splinters_in_it(source: str, seed: int, splinters: list[str]) -> None:
+def test_valid_files_with_random_fragments(source: str, seed: int, splinters: list[str]) -> None:
     rng = random.Random(seed)
     for splinter in splinters:
         start = rng.randrange(len(source) + 1)
@@ -149,7 +149,7 @@ def test_any_good_file_with_splinters_in_it(source: str, seed: int, splinters: l
 
 
 @given(st.sampled_from(SOURCES), st.data())
-def test_any_good_file_with_lines_taken_out_doubled_or_swapped(source: str, data: st.DataObject) -> None:
+def test_valid_files_with_lines_removed_repeated_or_swapped(source: str, data: st.DataObject) -> None:
     lines = source.splitlines(keepends=True)
     for _ in range(data.draw(st.integers(1, 4))):
         at, to = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
@@ -166,7 +166,7 @@ def test_any_good_file_with_lines_taken_out_doubled_or_swapped(source: str, data
 
 
 @given(st.sampled_from(SOURCES), st.data())
-def test_any_good_file_with_one_word_for_another(source: str, data: st.DataObject) -> None:
+def test_valid_files_with_a_token_replaced(source: str, data: st.DataObject) -> None:
     old, new = data.draw(words.filter(bool)), data.draw(words | st.sampled_from(SPLINTERS))
     check(source.replace(old, new))
 

@@ -44,13 +44,13 @@ def of_type(resources: dict[str, Any], type: str) -> list[dict[str, Any]]:
     return [resource["Properties"] for resource in resources.values() if resource["Type"] == type]
 
 
-def test_without_a_word_there_is_no_home() -> None:
+def test_there_is_no_home_by_default() -> None:
     cluster = clusterfile.loads(GOOD, "c.yaml")
     assert cluster.storage.home is None
     assert cluster.home_size is None
 
 
-def test_an_empty_home_is_two_servers_at_home_for_the_whole_vpc() -> None:
+def test_an_empty_home_has_two_servers_and_allows_the_vpc() -> None:
     cluster = clusterfile.loads(with_home("{}"), "c.yaml")
     size = cluster.home_size
     assert size is not None
@@ -95,7 +95,7 @@ def test_the_template_has_the_values_of_the_file() -> None:
     assert [configuration["Clients"] for configuration in export["ClientConfigurations"]] == ["10.0.128.0/17"]
 
 
-def test_the_home_has_the_cluster_s_key_even_when_nothing_else_has() -> None:
+def test_the_home_is_encrypted_with_the_key_of_the_cluster() -> None:
     text = bent(f"storage: {{{LUSTRE}}}", "storage: {data-bucket: false, home: {}}")
     result = resources(text)
     (zfs,) = of_type(result, "AWS::FSx::FileSystem")
@@ -116,7 +116,7 @@ def test_every_node_mounts_it_and_waits_for_the_client() -> None:
     assert "HomeFileSystemId" in templates(cluster)["llama-Storage"]["Outputs"]
 
 
-def test_a_home_in_a_local_zone_stands_in_the_zone_of_the_services() -> None:
+def test_the_home_of_a_cluster_in_a_local_zone_is_in_the_zone_of_the_services() -> None:
     text = bent("us-east-2\nzone: use2-az1", "us-west-2\nzone: usw2-lax1-az1", with_home("{}"))
     text = bent(", capacity: cr-0123456789abcdef0", "", bent(f"{LUSTRE}, ", "", text))
     text = bent("type: p5en.48xlarge", "type: c7i.2xlarge", text) + "network: {control-plane-zone: usw2-az1}\n"
@@ -172,7 +172,7 @@ def test_a_deployment_that_the_region_does_not_sell_names_those_it_does() -> Non
     )
 
 
-def test_a_home_in_two_zones_is_no_word_of_the_cluster_file() -> None:
+def test_rejects_a_home_in_two_zones() -> None:
     assert wrong("{deployment: MULTI_AZ_1}") == (
         ".deployment: a deployment of FSx for OpenZFS in one zone is one of SINGLE_AZ_1, SINGLE_AZ_HA_1, SINGLE_AZ_2, "
         "SINGLE_AZ_HA_2, got 'MULTI_AZ_1'"

@@ -214,7 +214,7 @@ def test_a_link_to_the_data_bucket_needs_one() -> None:
     assert read("/data: {bucket: my-datasets}", storage="data-bucket: false, ")
 
 
-def test_a_link_stands_beside_the_mistakes_of_its_file_system() -> None:
+def test_reports_errors_of_an_association_and_of_its_file_system() -> None:
     errors = wrong("/a: {bucket: one}, /a/b: {bucket: two}", "tier: 125 MB/s/TiB, efa: false, capacity: 7 GiB, ")
     assert any(line.startswith("links./a/b: the paths") for line in errors)
     assert any(line.startswith("capacity: ") for line in errors)
@@ -244,7 +244,7 @@ def refusals(links: str) -> list[str]:
 
 
 @given(SEVERAL)
-def test_no_link_lies_inside_another(directories: list[list[str]]) -> None:
+def test_rejects_an_association_inside_another(directories: list[list[str]]) -> None:
     errors = refusals(", ".join(f"/{'/'.join(parts)}: {{bucket: bucket{n}}}" for n, parts in enumerate(directories)))
     assert bool(errors) == overlap(directories)
     assert all("overlap" in message for message in errors)
@@ -303,7 +303,7 @@ def test_an_existing_bucket_with_imports_must_be_in_the_region() -> None:
     assert "imports" not in warned(read("/data: {bucket: theirs}"))["association-foreign-bucket"]
 
 
-def test_the_schema_takes_the_example_and_no_other_names() -> None:
+def test_the_schema_checks_paths_and_keys_of_associations() -> None:
     lustre = clusterfile.schema()["$defs"]["Lustre"]["properties"]
     assert lustre["data-repository-associations"]["propertyNames"]["pattern"].startswith("^(?:")
     assert set(clusterfile.schema()["$defs"]["Link"]["properties"]) == {"bucket", "prefix", "import", "export"}

@@ -55,7 +55,7 @@ def render(texts: list[str]) -> str:
     return "\n\n".join("\n".join([*written(text), *messages(text)]) for text in texts) + "\n"
 
 
-def test_messages_are_the_reviewed_ones(pytestconfig: pytest.Config) -> None:
+def test_messages_match_the_reviewed_ones(pytestconfig: pytest.Config) -> None:
     texts = cases()
     assert len(texts) > 700
     assert len(set(texts)) == len(texts)

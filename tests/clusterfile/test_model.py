@@ -44,7 +44,7 @@ def test_seven_lines_are_a_cluster_of_512_gpus() -> None:
     assert cluster.storage.lustre.mount == "/fsx"
 
 
-def test_the_rest_has_defaults_of_a_careful_engineer() -> None:
+def test_defaults_of_optional_keys() -> None:
     cluster = loads(with_groups("gpu: {type: p5.48xlarge, count: 1}"), "c.yaml")
     assert cluster.account is None
     assert cluster.encryption_key is None
@@ -221,7 +221,7 @@ def test_the_same_file_is_the_same_cluster() -> None:
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_is_good_by_a_path_or_its_name(file: Path) -> None:
+def test_an_example_loads_by_path_or_name(file: Path) -> None:
     cluster = load(file)
     assert isinstance(cluster, ClusterFile)
     assert cluster == load(str(file))

@@ -67,7 +67,7 @@ def test_a_cluster_of_ten_lines_is_monitored_without_an_identity_center() -> Non
     assert "AWS::Grafana::Workspace" not in types(resources)
 
 
-def test_with_the_profile_none_nothing_is_made_and_nothing_is_collected() -> None:
+def test_the_profile_none_creates_and_collects_nothing() -> None:
     text = with_section("{profile: none}")
     cluster = clusterfile.loads(text, "c.yaml")
     assert "llama-Observability" not in templates(cluster)
@@ -75,7 +75,7 @@ def test_with_the_profile_none_nothing_is_made_and_nothing_is_collected() -> Non
     assert "alerts-unheard" not in ids(text)
 
 
-def test_managed_grafana_takes_the_place_of_the_server() -> None:
+def test_managed_grafana_replaces_the_server() -> None:
     resources = stack(with_section("{grafana: {kind: managed}}"))
     assert {"AWS::Grafana::Workspace", "Custom::GrafanaContent", "AWS::Lambda::Function"} <= types(resources)
     assert "AWS::AutoScaling::AutoScalingGroup" not in types(resources)
@@ -87,7 +87,7 @@ def test_an_existing_grafana_gets_only_the_content() -> None:
     assert "AWS::Grafana::Workspace" not in types(resources)
 
 
-def test_without_grafana_there_is_none() -> None:
+def test_the_kind_none_creates_no_grafana() -> None:
     resources = stack(with_section("{grafana: {kind: none}}"))
     assert not types(resources) & {
         "AWS::Grafana::Workspace",
@@ -152,7 +152,7 @@ def test_storage_notifies_the_topic_of_the_alerts() -> None:
     assert "AWS::CloudWatch::Alarm" not in types(stack(GOOD, "llama-Storage"))
 
 
-def test_who_should_be_there_is_written_down() -> None:
+def test_expected_nodes_are_exported() -> None:
     text = json.dumps([r for r in stack(GOOD).values() if r["Type"] == "AWS::APS::RuleGroupsNamespace"])
     assert "vector(64)" in text
     assert EXPECTED_NODES in text

@@ -13,7 +13,7 @@ from support.clusterfile_data import problems
         ("{alerts: {}}", "observability.alerts: says nothing; name a topic, an email, pagerduty or runbooks"),
         (
             "{alerts: {topic: arn:aws:sns:us-east-2:123456789012:oncall, email: a@example.com}}",
-            "observability.alerts.email: subscribe the address to your topic yourself",
+            "observability.alerts.email: an existing topic keeps its subscriptions",
         ),
         (
             "{alerts: {topic: arn:aws:sns:us-east-1:123456789012:oncall}}",
@@ -45,7 +45,7 @@ from support.clusterfile_data import problems
         ),
         (
             "{alerts: {pagerduty: 0123456789abcdef0123456789abcdef}}",
-            "observability.alerts.pagerduty: must be the ARN of a secret, arn:aws:secretsmanager:REGION:ACCOUNT",
+            "observability.alerts.pagerduty: must be the ARN of a secret, and not its content, arn:aws:secretsmanager",
         ),
         ("{retention: 12 h}", "observability.retention: metrics are kept for whole days, 1 d to 1095 d, got 12 h"),
         ("{retention: 1096 d}", "observability.retention: metrics are kept for whole days, 1 d to 1095 d, got 1096 d"),
@@ -86,7 +86,7 @@ def test_rejects_an_existing_grafana_in_a_region_without_the_service() -> None:
     assert "eu-north-1 has no Amazon Managed Grafana" in error
 
 
-def test_everything_that_is_wrong_comes_at_once() -> None:
+def test_reports_all_errors_at_once() -> None:
     section = "{retention: 12 h, alerts: {}, grafana: {workspace: g-0123456789}}"
     assert len(problems(with_section(section))) == 3
 

@@ -77,7 +77,7 @@ def test_what_is_written_reads_back_as_itself(kind: type[Quantity], data: st.Dat
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-def test_whole_quantities_print_as_one_would_write_them(kind: type[Quantity], data: st.DataObject) -> None:
+def test_whole_quantities_print_in_their_shortest_form(kind: type[Quantity], data: st.DataObject) -> None:
     number, unit = data.draw(st.integers(1, 10**6)), data.draw(st.sampled_from(sorted(kind.units)))
     quantity = kind.parse(f"{number} {unit}")
     assert kind.parse(str(quantity)) == quantity
@@ -151,7 +151,7 @@ def test_rejects_other_values_too(value: object) -> None:
 
 
 @pytest.mark.parametrize("text", ["0 GB/s", "0.0 GB/s", "000 MiB/s"])
-def test_rejects_nothing_at_all(text: str) -> None:
+def test_rejects_an_empty_file(text: str) -> None:
     with pytest.raises(ValueError, match="must be above zero"):
         Throughput.parse(text)
     assert not re.search(Throughput.pattern(), text)

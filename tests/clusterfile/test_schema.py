@@ -33,14 +33,14 @@ def reader_takes(text: str) -> bool:
     return True
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_valid() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     json.dumps(SCHEMA)
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
-def test_every_example_is_good_by_the_schema(file: Path) -> None:
+def test_every_example_is_valid_by_the_schema(file: Path) -> None:
     assert [error.message for error in VALIDATOR.iter_errors(as_editors_see_it(file.read_text()))] == []
 
 
@@ -72,7 +72,7 @@ def defaults(node: Any, key: str = "") -> list[tuple[str, Any]]:
     ]
 
 
-def test_defaults_are_written_as_one_would_write_them() -> None:
+def test_defaults_are_in_the_form_of_the_file() -> None:
     values = dict(defaults(SCHEMA))
     assert values["capacity"] == "on-demand"
     assert values["root-volume"] == "500 GiB"
@@ -82,7 +82,7 @@ def test_defaults_are_written_as_one_would_write_them() -> None:
     assert None not in values.values()
 
 
-def test_types_are_completed_and_new_ones_are_no_mistake_to_an_editor() -> None:
+def test_the_schema_completes_types_and_accepts_new_ones() -> None:
     group = SCHEMA["$defs"]["NodeGroupSection"]["properties"]["type"]
     assert group["anyOf"][0]["enum"] == [*INSTANCE_TYPES, *ULTRASERVERS]
     assert VALIDATOR.is_valid(as_editors_see_it(bent("p5en.48xlarge", "p7.48xlarge")))
@@ -123,7 +123,7 @@ def test_types_are_completed_and_new_ones_are_no_mistake_to_an_editor() -> None:
         ("storage: {", "storage: {data-bucket: {existing: my-datasets, key: alias/data}, "),
     ],
 )
-def test_rejects_what_the_reader_rejects_where_a_schema_can_express_it(old: str, new: str) -> None:
+def test_the_schema_rejects_what_it_can_express(old: str, new: str) -> None:
     assert not VALIDATOR.is_valid(as_editors_see_it(bent(old, new)))
     assert not reader_takes(bent(old, new))
 
@@ -165,7 +165,7 @@ KEYS = sorted(
 
 
 @given(st.lists(st.tuples(st.sampled_from(ROOMS), st.sampled_from(KEYS), scalars), min_size=1, max_size=3))
-def test_what_the_schema_refuses_the_reader_refuses(changes: list[tuple[tuple[str, ...], str, Any]]) -> None:
+def test_the_reader_rejects_what_the_schema_rejects(changes: list[tuple[tuple[str, ...], str, Any]]) -> None:
     data = as_editors_see_it(GOOD)
     for room, key, value in changes:
         place = data
@@ -181,7 +181,7 @@ def test_what_the_schema_refuses_the_reader_refuses(changes: list[tuple[tuple[st
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=12), st.sampled_from([Throughput, Size, Duration, Parameters]))
-def test_quantities_match_the_schema_when_the_reader_takes_them(text: str, kind: Any) -> None:
+def test_accepted_quantities_match_the_schema(text: str, kind: Any) -> None:
     validator = Draft202012Validator({"type": "string", "pattern": kind.pattern()})
     for candidate in (text, f"{text} {next(iter(kind.units))}", f"1{text}{next(iter(kind.units))}"):
         try:

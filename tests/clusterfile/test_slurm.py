@@ -36,7 +36,7 @@ def test_sections_that_no_queue_names_have_their_own() -> None:
     assert cluster.queues[1].settings == {"PriorityTier": "5"}
 
 
-def test_a_queue_that_gives_way_makes_slurm_preempt_and_leaves_the_others_alone() -> None:
+def test_a_preemptible_queue_enables_preemption_for_itself_only() -> None:
     cluster = loads(two("{queues: {cheap: {preempt: requeue}, tune: {priority: 2}}}"), "c.yaml")
     assert cluster.slurm_settings == {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
     assert {queue.name: queue.settings["PreemptMode"] for queue in cluster.queues} == {
@@ -236,7 +236,7 @@ def test_rejects_a_queue_that_ultraservers_share_with_others() -> None:
     assert "slurm.queues.all.nodes: UltraServers want a queue of their own; give small another queue" in error
 
 
-def test_rejects_an_ultraserver_that_nothing_declares_beside_types_that_are_declared() -> None:
+def test_rejects_an_undeclared_ultraserver_beside_declared_types() -> None:
     text = (ROOT / "examples" / "slurm-new-type.yaml").read_text()
     (error,) = problems(text.replace("type: u-p6e-gb300x72", "type: u-p6e-gb300x73"))
     assert "unknown instance type 'u-p6e-gb300x73'; did you mean u-p6e-gb300x72?" in error

@@ -41,7 +41,7 @@ def test_an_error_names_the_file_that_has_it(folder: Path) -> None:
     assert message(written(folder, THREE_LINES)).startswith("base.yaml:7:32 storage.lustre.throughput: ")
 
 
-def test_rejects_a_base_that_is_not_there_and_one_that_extends_another(folder: Path) -> None:
+def test_rejects_a_missing_base_and_a_base_that_extends_another(folder: Path) -> None:
     assert "there is no file base2.yaml; name the base" in message(
         written(folder, THREE_LINES.replace("base.yaml", "base2.yaml"))
     )

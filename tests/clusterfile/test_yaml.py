@@ -45,7 +45,7 @@ def test_rejects_a_text_of_10_mb_as_well() -> None:
     assert "is larger than 1 MiB" in problems(GOOD + "#" * (10 * 2**20))[0]
 
 
-def test_rejects_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_rejects_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ClusterFileError, match=r"nowhere\.yaml:1:1 there is no such file"):
         load(tmp_path / "nowhere.yaml")
 
@@ -147,7 +147,7 @@ def test_rejects_deep_nesting_at_once(opening: str) -> None:
     assert time.monotonic() - began < 60
 
 
-def test_rejects_a_key_that_is_there_twice_with_both_lines_and_what_else_is_wrong() -> None:
+def test_rejects_a_repeated_key_with_both_lines_and_reports_other_errors() -> None:
     text = bent("  train:", "  train: {type: p5.48xlarge, count: x}\n  train:") + "zone: use1-az1\n"
     assert problems(text) == [
         "c.yaml:6:37 nodes.train.count: must be a whole number, got 'x'",
@@ -156,7 +156,7 @@ def test_rejects_a_key_that_is_there_twice_with_both_lines_and_what_else_is_wron
     ]
 
 
-def test_quotes_do_not_hide_a_key_that_is_there_twice() -> None:
+def test_quotes_do_not_hide_a_repeated_key() -> None:
     assert "is here a second time" in problems(GOOD + '"name": llama\n')[0]
 
 
@@ -167,7 +167,7 @@ def test_rejects_keys_that_are_no_texts(key: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 2**20, "a: " + "x" * 6_000, "a: !!" + "x" * 10**6, "# " + "x" * 10**6])
-def test_rejects_a_line_that_goes_on_and_on(text: str) -> None:
+def test_rejects_a_very_long_line(text: str) -> None:
     began = time.monotonic()
     (message,) = problems(text[: 2**20 - 1])
     assert "characters, and 5,000 are allowed" in message
@@ -190,7 +190,7 @@ def test_what_old_yaml_took_for_dates_and_booleans_is_a_text(written: str) -> No
 
 
 @pytest.mark.parametrize("text", ["0o100", "0x40", "+64"])
-def test_whole_numbers_may_be_written_as_yaml_allows(text: str) -> None:
+def test_accepts_each_form_of_whole_numbers_in_yaml(text: str) -> None:
     assert loads(bent("count: 64", f"count: {text}"), "c.yaml").node_groups[0].count == 64
 
 

@@ -13,10 +13,9 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _slurm_plan
-from ultracluster.clusterfile._catalogue import Catalogue
 from ultracluster.clusterfile._lustre import lustre_client, lustre_plan
 from ultracluster.clusterfile._needs import home_size, second_zone, training_addresses
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup, node_groups
+from ultracluster.clusterfile._node_group import KUBERNETES, Catalogue, NodeGroup, node_groups
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
 from ultracluster.clusterfile.sections import _common as t

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.clusterfile._catalogue import Catalogue
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._node_group import NodeGroup, node_groups
+from ultracluster.clusterfile._node_group import Catalogue, NodeGroup, node_groups
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile.sections._declared import DeclaredType
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection, instance_type_name

@@ -13,7 +13,7 @@ from ultracluster.clusterfile.sections._word import write_value
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12). It accepts every valid file, and some that `load` rejects."""
-    schema = _without_null(ClusterFile.model_json_schema(schema_generator=_Generator))
+    schema = ClusterFile.model_json_schema(schema_generator=_Generator)
     schema["properties"]["accept"]["propertyNames"] = {"enum": [rule.id for rule in rules() if rule.acceptable]}
     # A file that extends another one has some of the keys.
     schema |= {"if": {"required": ["extends"]}, "else": {"required": schema.pop("required")}}
@@ -24,20 +24,6 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _without_null(node: Any) -> Any:
-    """Return the schema without `null`: a key is left out instead."""
-    if isinstance(node, list):
-        return [_without_null(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    result = {key: _without_null(value) for key, value in node.items() if not (key == "default" and value is None)}
-    options = [option for option in result.get("anyOf", ()) if option != {"type": "null"}]
-    if len(options) < len(result.get("anyOf", ())):
-        del result["anyOf"]
-        result = {**(options[0] if len(options) == 1 else {"anyOf": options}), **result}
-    return result
-
-
 class _Generator(GenerateJsonSchema):
     """Titles in words, defaults as the file has them, and mappings whose names are checked."""
 
@@ -46,6 +32,14 @@ class _Generator(GenerateJsonSchema):
 
     def encode_default(self, dft: Any) -> Any:
         return {} if isinstance(dft, BaseModel) else write_value(dft)
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> dict[str, Any]:
+        # A key is left out instead.
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        result = super().default_schema(schema)
+        return {key: value for key, value in result.items() if key != "default" or value is not None}
 
     def dict_schema(self, schema: core_schema.DictSchema) -> dict[str, Any]:
         # pydantic writes `patternProperties`, which accept every other name.

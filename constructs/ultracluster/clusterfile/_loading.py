@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._overlay import assign, overlay
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE
@@ -52,7 +51,7 @@ def load(path: str | os.PathLike[str], *, further: Further | None = None) -> Clu
         if (again := lower.step("extends")) is not None:
             message = "a base cannot extend another file; write its keys here"
             raise ClusterFileError(name, [_at(again, "extends", message)])
-        tree, located = overlay(lower, tree), [*more, *located]
+        tree, located = tree.overlay(lower), [*more, *located]
     return _check(tree, located, name, further)
 
 
@@ -127,11 +126,7 @@ def variant(cluster: ClusterFile, changes: Mapping[str, Value]) -> ClusterFile:
 def _built(data: dict[str, Any]) -> ClusterFile:
     cluster, problems = _assess(data)
     if problems or cluster is None:
-        located = [
-            Located(line=1, column=1, field=field_name(problem.path), message=problem.message, rule=problem.rule)
-            for problem in problems
-        ]
-        raise ClusterFileError("cluster", located)
+        raise ClusterFileError("cluster", [_located(problem, 1, 1) for problem in problems])
     return cluster
 
 
@@ -143,12 +138,8 @@ def _raw(value: Any) -> Any:
 
 
 def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    both = {key: _merged(base[key], value) for key, value in changes.items() if _mappings(base.get(key), value)}
-    return {**base, **changes, **both}
-
-
-def _mappings(*values: object) -> bool:
-    return all(isinstance(value, dict) for value in values)
+    both = [key for key, value in changes.items() if isinstance(value, dict) and isinstance(base.get(key), dict)]
+    return {**base, **changes, **{key: _merged(base[key], changes[key]) for key in both}}
 
 
 def _text(name: str) -> str:
@@ -178,7 +169,7 @@ def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[
         tree, located = _yaml_tree.parse(text)
     except _yaml_tree.NotATree as error:
         raise ClusterFileError(name, [replace(problem, file=file) for problem in error.problems]) from None
-    assign(tree, file)
+    tree.assign(file)
     return tree, [replace(problem, file=file) for problem in located]
 
 
@@ -189,21 +180,15 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str, further: Fu
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
     if further is not None and cluster is not None and not (problems or located):
         problems += further(cluster)
-    for problem in problems:
-        line, column, file = tree.place(problem.path, at_key=problem.at_key)
-        located.append(
-            Located(
-                line=line,
-                column=column,
-                field=field_name(problem.path),
-                message=problem.message,
-                rule=problem.rule,
-                file=file,
-            )
-        )
+    located += [_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems]
     if located or cluster is None:
         raise ClusterFileError(name, located)
     return cluster
+
+
+def _located(problem: Problem, line: int, column: int, file: str = "") -> Located:
+    field = field_name(problem.path)
+    return Located(line=line, column=column, field=field, message=problem.message, rule=problem.rule, file=file)
 
 
 def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:

@@ -1,16 +1,24 @@
-"""The node groups of a cluster file, with what follows from them."""
+"""Node groups and instance types of a cluster file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
 from ultracluster.boot import GPU_TAINT, Effect, Taint
-from ultracluster.catalogue.ec2 import InstanceType, Interface, Layout, UltraServer, addresses, interfaces
+from ultracluster.catalogue.ec2 import (
+    INSTANCE_TYPES,
+    InstanceType,
+    Interface,
+    Layout,
+    UltraServer,
+    addresses,
+    interfaces,
+)
 from ultracluster.catalogue.schedulers import eks, pcs
-from ultracluster.clusterfile._catalogue import Catalogue
 from ultracluster.clusterfile._quantities import Size
 from ultracluster.clusterfile.sections._capacity import Blocks
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection, NodeSlurm
+from ultracluster.clusterfile.sections._word import did_you_mean
 from ultracluster.planning.capacity import (
     Capacity,
     Image,
@@ -28,6 +36,35 @@ _SUFFIX_LENGTH = 6
 KUBERNETES = "kubernetes"
 # Two prefixes of 16 addresses hold the pods of daemons, and of a job with one pod for each GPU.
 DEFAULT_PODS = 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Catalogue:
+    """Types by name.
+
+    Args:
+        declared: The types that the file declares, by name.
+    """
+
+    declared: Mapping[str, InstanceType]
+
+    def look_up(self, name: str) -> tuple[InstanceType, UltraServer | None]:
+        """Return the type of a name, and the UltraServer if the name is of one.
+
+        Raises:
+            ValueError: If the name is not known.
+        """
+        types = {**INSTANCE_TYPES, **self.declared}
+        if name in types:
+            return types[name], None
+        servers = {server.name: (record, server) for record in types.values() for server in record.ultraservers}
+        if name in servers:
+            return servers[name]
+        hint = did_you_mean(name, [*types, *servers])
+        raise ValueError(
+            f"unknown instance type {name!r}; {hint}the known ones: ultracluster types; one that is new is declared "
+            "under types:"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

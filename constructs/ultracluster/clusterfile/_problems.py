@@ -1,8 +1,7 @@
 """Errors of a cluster file, and where they are."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 #: Keys from the top of the file to a value.
 Path = tuple[str | int, ...]
@@ -73,20 +72,9 @@ class Collector:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def add(self, path: Path, message: str, *, at_key: bool = False, rule: str = INVALID_VALUE) -> None:
+    def add(self, path: Path, message: str, *, at_key: bool = False) -> None:
         """Add an error."""
-        self.problems.append(Problem(path=path, message=message, at_key=at_key, rule=rule))
-
-    def parse(self, path: Path, parse: Callable[[Any], Any], value: object) -> Any:
-        """Parse a part. None if it has errors, which are kept."""
-        try:
-            return parse(value)
-        except FieldProblems as error:
-            for part in error.problems:
-                self.add((*path, *part.path), part.message, at_key=part.at_key, rule=part.rule)
-        except ValueError as error:
-            self.add(path, str(error))
-        return None
+        self.problems.append(Problem(path=path, message=message, at_key=at_key))
 
     def result(self, value: _T) -> _T:
         """Return the value.

@@ -17,7 +17,8 @@ from ultracluster.clusterfile.sections._word import Either, Word, nearest
 def problems(errors: list[Any]) -> list[Problem]:
     """Return the errors of pydantic as errors of the file."""
     # A misspelt key is reported once, and not as a missing one as well.
-    meant = {(*path[:-1], near) for path in _paths(errors, "extra_forbidden") if (near := _near(path))}
+    unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    meant = {(*path[:-1], near) for path in unknown if (near := _near(path))}
     kept = [error for error in errors if error["type"] != "missing" or error["loc"] not in meant]
     # A wrong entry is reported where it is, and not as a list that lacks it as well.
     below = {error["loc"][:depth] for error in errors for depth in range(len(error["loc"]))}
@@ -32,10 +33,6 @@ def no_value(path: Path) -> str:
     if field is None or not example:
         return "has no value; write one, or remove the key"
     return f"has no value; write for example {example}" + ("" if field.is_required() else ", or remove the key")
-
-
-def _paths(errors: list[Any], kind: str) -> list[Path]:
-    return [error["loc"] for error in errors if error["type"] == kind]
 
 
 def _near(path: Path) -> str | None:
@@ -89,14 +86,16 @@ def _keys(path: Path) -> str:
 
 
 def _known_keys(path: Path) -> list[str]:
-    section = _walk(path)[0]
-    return [] if section is None else [field.alias or name for name, field in section.model_fields.items()]
+    return [str(key) for key in _fields(_section_at(path))]
 
 
 def _field(path: Path) -> FieldInfo | None:
-    section = _walk(path[:-1])[0]
-    fields = section.model_fields.items() if section else ()
-    return next((field for name, field in fields if (field.alias or name) == path[-1]), None)
+    return _fields(_section_at(path[:-1])).get(path[-1])
+
+
+def _fields(section: type[Section] | None) -> dict[str | int, FieldInfo]:
+    """Return the fields of a section by key."""
+    return {field.alias or name: field for name, field in section.model_fields.items()} if section else {}
 
 
 def _example(path: Path) -> str:
@@ -129,21 +128,17 @@ def _flow(value: object) -> str:
     return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else str(value)
 
 
-def _walk(path: Path) -> tuple[type[Section] | None, Any]:
-    """Return the section at a path, and the type there."""
+def _section_at(path: Path) -> type[Section] | None:
+    """Return the section at a path, or None."""
     here: Any = ClusterFile
     for step in path:
-        section = _section_in(here)
-        if section is not None:
-            fields = section.model_fields.items()
-            field = next((field for name, field in fields if (field.alias or name) == step), None)
-            here = field and (
-                next((item.section for item in field.metadata if isinstance(item, Either)), field.annotation)
-            )
+        if section := _section_in(here):
+            field = _fields(section).get(step, FieldInfo())
+            here = next((item.section for item in field.metadata if isinstance(item, Either)), field.annotation)
         else:
             here = next((item for item in _options(here) if get_origin(item) in (dict, tuple)), None)
             here = get_args(here)[1 if get_origin(here) is dict else 0] if here else None
-    return _section_in(here), here
+    return _section_in(here)
 
 
 def _section_in(kind: Any) -> type[Section] | None:

@@ -6,7 +6,7 @@ schema of YAML 1.2, so `no` is a text and a date is a text. Bounds on size and d
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ultracluster.clusterfile._problems import Located, Path, field_name, shown
@@ -73,6 +73,21 @@ class Node:
             child = self.value[key]
         return child
 
+    def overlay(self, base: "Node") -> "Node":
+        """Return a mapping with the keys of both; of this one if both have a key. Mappings in it are merged."""
+        children = dict(base.value)
+        for key, child in self.value.items():
+            both = key in children and isinstance(child.value, dict) and isinstance(children[key].value, dict)
+            children[key] = child.overlay(children[key]) if both else child
+        return replace(self, value=children, keys={**base.keys, **self.keys})
+
+    def assign(self, file: str) -> None:
+        """Set the file of this value and of everything in it."""
+        self.file = file
+        values = self.value.values() if isinstance(self.value, dict) else self.value
+        for child in values if isinstance(self.value, dict | list) else ():
+            child.assign(file)
+
     def place(self, path: Path, *, at_key: bool = False) -> tuple[int, int, str]:
         """Return line, column and file of a value, or of its key; of the nearest value above if there is none."""
         node, place, file = self, (self.line, self.column), self.file
@@ -109,10 +124,8 @@ def parse(text: str) -> tuple[Node, list[Located]]:
         NotATree: If there is no tree.
     """
     _check_characters(text)
-    builder = _Builder()
-    for event in _events(text):
-        builder.take(event)
-    root = builder.root
+    builder = _Builder(_events(text))
+    root = builder.root()
     if root is None or root.value is None:
         raise _refusal(1, 1, f"the file is empty; {_START}")
     if not isinstance(root.value, dict):
@@ -167,96 +180,73 @@ def _hint(text: str, line: int, problem: str) -> str:
 
 
 class _Builder:
-    """Builds the tree from the parser's events, without recursion."""
+    """Builds the tree from the parser's events."""
 
-    def __init__(self) -> None:
-        self.root: Node | None = None
+    def __init__(self, events: Iterator[Any]) -> None:
         self.duplicates: list[Located] = []
-        self._open: list[_Open] = []
-        self._documents = 0
+        self._events = events
         self._values = 0
 
-    def take(self, event: Any) -> None:
-        match type(event).__name__:
-            case "DocumentStartEvent":
-                self._documents += 1
-                if self._documents > 1:
-                    line, column = _place(event)
-                    raise _refusal(
-                        line, column, "a second document begins here, and a cluster file is one; remove the ---"
-                    )
-            case "ScalarEvent":
-                self._check(event)
-                line, column = _place(event)
-                self._put(Node(line=line, column=column, value=_scalar(event)), event)
-            case "MappingStartEvent" | "SequenceStartEvent" as kind:
-                self._check(event)
-                line, column = _place(event)
-                node = Node(line=line, column=column, value={} if kind.startswith("Map") else [])
-                path = self._put(node, event)
-                if len(self._open) >= _MAX_DEPTH:
-                    raise _refusal(
-                        line, column, f"values are nested more than {_MAX_DEPTH} deep; a cluster file needs 4"
-                    )
-                self._open.append(_Open(node=node, path=path))
-            case "MappingEndEvent" | "SequenceEndEvent":
-                self._open.pop()
-            case "AliasEvent":
-                raise _unwanted(event, f"*{event.anchor} is an alias", "write the value out")
+    def root(self) -> Node | None:
+        root, documents = None, 0
+        for event in self._events:
+            match type(event).__name__:
+                case "DocumentStartEvent":
+                    documents += 1
+                    if documents > 1:
+                        message = "a second document begins here, and a cluster file is one; remove the ---"
+                        raise _refusal(*_place(event), message)
+                case "ScalarEvent" | "MappingStartEvent" | "SequenceStartEvent" | "AliasEvent":
+                    root = self._node(event, ())
+        return root
+
+    def _node(self, event: Any, path: Path) -> Node:
+        """Return the value that begins with an event."""
+        self._check(event)
+        line, column = _place(event)
+        node, kind = Node(line=line, column=column), type(event).__name__
+        if kind == "ScalarEvent":
+            node.value = _scalar(event)
+            return node
+        if len(path) >= _MAX_DEPTH:
+            raise _refusal(line, column, f"values are nested more than {_MAX_DEPTH} deep; a cluster file needs 4")
+        node.value = {} if kind == "MappingStartEvent" else []
+        for inner in iter(lambda: next(self._events), None):
+            if type(inner).__name__ in ("MappingEndEvent", "SequenceEndEvent"):
+                break
+            if isinstance(node.value, list):
+                node.value.append(self._node(inner, (*path, len(node.value))))
+            else:
+                key = self._key(node, inner, path)
+                node.value.setdefault(key, self._node(next(self._events), (*path, key)))
+        return node
 
     def _check(self, event: Any) -> None:
+        if type(event).__name__ == "AliasEvent":
+            raise _unwanted(event, f"*{event.anchor} is an alias", "write the value out")
         self._values += 1
         if self._values > _MAX_VALUES:
-            raise _refusal(
-                *_place(event), f"the file holds more than {_MAX_VALUES:,} values, far more than a cluster needs"
-            )
+            message = f"the file holds more than {_MAX_VALUES:,} values, far more than a cluster needs"
+            raise _refusal(*_place(event), message)
         if event.anchor is not None:
             raise _unwanted(event, f"&{event.anchor} is an anchor", "write the value out where it is meant")
         if event.tag is not None:
             raise _unwanted(event, f"{event.tag} is a tag", "remove it")
 
-    def _put(self, node: Node, event: Any) -> Path:
-        """Add a node to the open mapping or list, and return its path."""
-        if not self._open:
-            self.root = node
-            return ()
-        top = self._open[-1]
-        if isinstance(top.node.value, list):
-            top.node.value.append(node)
-            return (*top.path, len(top.node.value) - 1)
-        if top.key is None:
-            top.key = self._key(top, node, event)
-            return top.path
-        path = (*top.path, top.key)
-        top.node.value.setdefault(top.key, node)
-        top.key = None
-        return path
-
-    def _key(self, top: "_Open", node: Node, event: Any) -> str:
-        if isinstance(node.value, dict | list):
-            raise _refusal(node.line, node.column, f"a key must be a text, got {shown(node.value)}")
-        key = str(event.value)
-        first = top.node.keys.setdefault(key, (node.line, node.column))
-        if first != (node.line, node.column):
-            self.duplicates.append(
-                Located(
-                    line=node.line,
-                    column=node.column,
-                    field=field_name((*top.path, key)),
-                    rule=_RULE,
-                    message=f"the key is here a second time, and first in line {first[0]}; rename or remove one",
-                )
+    def _key(self, mapping: Node, event: Any, path: Path) -> str:
+        self._check(event)
+        line, column = _place(event)
+        if type(event).__name__ != "ScalarEvent":
+            raise _refusal(
+                line, column, f"a key must be a text, got {shown({} if 'Map' in type(event).__name__ else [])}"
             )
+        key = str(event.value)
+        first, _ = mapping.keys.setdefault(key, (line, column))
+        if mapping.keys[key] != (line, column):
+            message = f"the key is here a second time, and first in line {first}; rename or remove one"
+            field = field_name((*path, key))
+            self.duplicates.append(Located(line=line, column=column, field=field, rule=_RULE, message=message))
         return key
-
-
-@dataclass(kw_only=True, slots=True)
-class _Open:
-    """A mapping or list that is being read, and its last key without a value."""
-
-    node: Node
-    path: Path
-    key: str | None = None
 
 
 def _unwanted(event: Any, what: str, remedy: str) -> NotATree:

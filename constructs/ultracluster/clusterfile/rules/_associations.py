@@ -117,7 +117,11 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
         yield _RELEASE((*_PATH, "release-task"), message, at_key=True)
 
 
-def warn_associations(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]]:
+def warn_associations(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    lustre = cluster.storage.lustre
+    if lustre is None:
+        return
     existing = cluster.storage.existing_bucket
     # A data bucket that is made keeps old versions.
     links = associations(lustre, data_bucket(cluster.storage))

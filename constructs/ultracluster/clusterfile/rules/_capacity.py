@@ -61,10 +61,9 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         )
     kubernetes = cluster.orchestrator == KUBERNETES
     login = cluster.slurm.login.image
-    # EKS chooses an image when it makes a managed node group, and keeps to it.
-    unpinned = _sections(
-        group for group in groups if (group.image.moves if group.image else not kubernetes or _self_managed(group))
-    )
+    # EKS chooses the image of a managed node group when it creates it, and keeps it.
+    self_managed = [group for group in groups if not kubernetes or isinstance(group.capacity, InterruptibleReservation)]
+    unpinned = _sections(group for group in groups if (group.image.moves if group.image else group in self_managed))
     unpinned += ["login"] if not kubernetes and (login is None or login.moves) else []
     if unpinned:
         yield (
@@ -90,10 +89,6 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             "hasn't: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
         )
     yield from _quotas(cluster)
-
-
-def _self_managed(group: NodeGroup) -> bool:
-    return isinstance(group.capacity, InterruptibleReservation)
 
 
 def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:

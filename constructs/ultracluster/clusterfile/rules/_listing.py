@@ -10,9 +10,11 @@ from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile.rules import _file, _reading
+from ultracluster.clusterfile.rules._associations import warn_associations
 from ultracluster.clusterfile.rules._capacity import warn_capacity
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
 from ultracluster.clusterfile.rules._lustre import warn_lustre
+from ultracluster.clusterfile.rules._lustre_client import warn_efa
 from ultracluster.clusterfile.rules._network import warn_network
 from ultracluster.clusterfile.rules._observability import warn_observability
 from ultracluster.clusterfile.rules._rule import Rule, registered, warning
@@ -76,5 +78,11 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _UNKNOWN_REGION,
             f"{cluster.region} is no region that this release knows, so its zones are not checked; mind its spelling",
         )
-    for warn in (warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_slurm, warn_observability):
+    for warn in _WARNINGS:
         yield from warn(cluster)
+
+
+_WARNINGS = (
+    *(warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_associations, warn_efa, warn_slurm),
+    warn_observability,
+)

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ultracluster.boot import MOST_EFA_INTERFACES
+from ultracluster.catalogue.storage import lustre as facts
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._lustre import (
@@ -16,12 +18,13 @@ from ultracluster.clusterfile._lustre import (
     writers,
 )
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._associations import warn_associations
-from ultracluster.clusterfile.rules._lustre_client import warn_efa
-from ultracluster.clusterfile.rules._lustre_goal import SOLD, check_keys
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
-from ultracluster.clusterfile.sections._lustre import Lustre
+from ultracluster.clusterfile.rules._associations import check_file_system
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.sections._lustre import LUSTRE_VERSION, Lustre
+from ultracluster.clusterfile.sections._word import not_one_of
 from ultracluster.planning.lustre import (
+    LUSTRE_BACKUPS,
+    LUSTRE_SOLD,
     LustreOffer,
     LustreOverrides,
     LustreSpec,
@@ -46,7 +49,50 @@ _TIER = error(
     "lustre-tier", "FSx for Lustre sells some throughput tiers, and not all of them in each zone.", acceptable=True
 )
 
+_EFA_INTERFACES = error("lustre-efa-interfaces", "AWS's tool configures a limited number of EFA interfaces.")
+_EXISTING = error("lustre-existing-keys", "An existing file system keeps its own shape.")
+_VERSION = error("lustre-version", "FSx runs some versions of Lustre only.", acceptable=True)
+_GOAL = error("lustre-goal", "The shape of a file system follows from a throughput, a checkpoint or a capacity.")
+_CHECKPOINT = error("lustre-checkpoint-size", "The size of a checkpoint follows from the model, or is given.")
+_BACKUPS = shared(LUSTRE_BACKUPS)
+_SOLD = shared(LUSTRE_SOLD)
+
 _PATH: Path = ("storage", "lustre")
+# Keys that an existing file system takes.
+_OF_EXISTING = {"client", "data_repository_associations", "existing", "mount", "release_task"}
+_GOALS = "a throughput, a checkpoint or a capacity"
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html (read 2026-11-21)
+_MOST_BACKUP_DAYS = 90
+
+
+def check_keys(lustre: Lustre) -> Iterator[Problem]:
+    """Check the keys of the section that do not depend on the zone."""
+    most, requested = MOST_EFA_INTERFACES, lustre.client.efa_interfaces
+    if requested is not None and requested > most:
+        message = f"must be 1 to {most}, got {requested:,}; for as many as AWS's tool takes, leave it out"
+        yield _EFA_INTERFACES((*_PATH, "client", "efa-interfaces"), message)
+    if lustre.storage_type == "INTELLIGENT_TIERING" and lustre.tier is not None:
+        message = "Intelligent-Tiering has no tier; remove it, or say its throughput-capacity"
+        yield _SOLD((*_PATH, "tier"), message)
+    if lustre.existing is not None:
+        for key in sorted(lustre.model_fields_set - _OF_EXISTING):
+            message = "describes a new file system, and existing names an existing one; remove one of the two"
+            yield _EXISTING((*_PATH, key.replace("_", "-")), message, at_key=True)
+        return
+    if lustre.lustre_version is not None and lustre.lustre_version not in facts.VERSIONS:
+        message = not_one_of(lustre.lustre_version, facts.VERSIONS, LUSTRE_VERSION)
+        yield _VERSION((*_PATH, "lustre-version"), message)
+    if lustre.throughput is None and lustre.checkpoint is None and lustre.capacity is None:
+        message = f"say what the file system is for: {_GOALS}; write for example throughput: 40 GB/s"
+        yield _GOAL(_PATH, message, at_key=True)
+    goal = lustre.checkpoint
+    if goal is not None and (goal.model is None) == (goal.size is None):
+        message = "say how large it is: either model: 70 B, its parameters, or size: 1 TB"
+        yield _CHECKPOINT((*_PATH, "checkpoint"), message)
+    if lustre.backups is not None and lustre.backups.days not in range(1, _MOST_BACKUP_DAYS + 1):
+        message = f"daily backups are kept for whole days, 1 d to {_MOST_BACKUP_DAYS} d, got {lustre.backups}"
+        yield _BACKUPS((*_PATH, "backups"), message)
+    yield from check_file_system(lustre)
 
 
 def check_lustre(draft: Draft) -> Iterator[Problem]:
@@ -73,7 +119,7 @@ def check_lustre(draft: Draft) -> Iterator[Problem]:
     if any(key is not None for key, _ in refusals):
         for key, message in refusals:
             at_key = key is not None and key != "capacity"
-            yield SOLD((*_PATH, str(key)), message) if at_key else _unsold(lustre, message)
+            yield _SOLD((*_PATH, str(key)), message) if at_key else _unsold(lustre, message)
         return
     try:
         plan = lustre_plan(lustre, zone=zone, accept=accept)
@@ -88,7 +134,7 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
     """Return the error at the key that causes it."""
     exact = lustre.tier is not None and lustre.capacity is not None
     for key in ("capacity",) if exact and "GiB" in message else ():
-        return SOLD((*_PATH, key), f"{message}; without `tier` any size will do")
+        return _SOLD((*_PATH, key), f"{message}; without `tier` any size will do")
     # The key of the cluster file for it.
     message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
     for words, key, value in (
@@ -98,8 +144,8 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
     ):
         # Of several problems none is nearest.
         if value is not None and words in message and "; " not in message.replace("; the next", ""):
-            return SOLD((*_PATH, key), message)
-    return SOLD(_PATH, message, at_key=True)
+            return _SOLD((*_PATH, key), message)
+    return _SOLD(_PATH, message, at_key=True)
 
 
 def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
@@ -107,7 +153,7 @@ def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
         return
     for message in check_capacity(lustre.capacity.gib, tier=lustre.tier.mb_per_s_per_tib, efa=spec.efa):
         remedy = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if spec.efa else "")
-        yield SOLD((*_PATH, "capacity"), message + remedy)
+        yield _SOLD((*_PATH, "capacity"), message + remedy)
         return
 
 
@@ -180,7 +226,6 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         ]
         yield _LUSTRE_QUOTA, f"the file system takes {'; '.join(words)}; have it raised before you deploy"
     yield from _existing(cluster, lustre)
-    yield from warn_associations(cluster, lustre)
     goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.lustre_zone)
     if plan is not None and goal is not None and nodes is not None:
         seconds = checkpoint_times(goal.size_bytes, plan.spec, nodes).write_seconds
@@ -201,8 +246,6 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
                 else "write efa: false if none ever will: it can't be changed later"
             ),
         )
-    if cluster.lustre_efa:
-        yield from warn_efa(cluster, lustre)
     zone = cluster.lustre_zone
     far = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != zone)
     if far:

@@ -8,7 +8,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._lustre import efa_connections, efa_nodes, most_interfaces, requested_client
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._lustre_goal import check_keys
+from ultracluster.clusterfile.rules._lustre import check_keys
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
 from ultracluster.planning.network import EFA_REACH, check_efa_reach
@@ -109,8 +109,11 @@ def _check_reach(draft: Draft, lustre: Lustre) -> Iterator[Problem]:
         yield _REACH((*_PATH, "existing", "cidr"), message)
 
 
-def warn_efa(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]]:
+def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings about nodes that use EFA for the file system."""
+    lustre = cluster.storage.lustre
+    if lustre is None or not cluster.lustre_efa:
+        return
     requested, client = requested_client(lustre), cluster.lustre_client
     near = [
         group

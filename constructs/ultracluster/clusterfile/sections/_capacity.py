@@ -1,7 +1,6 @@
 """The capacity of nodes: purchase options and reservations."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Annotated, Any
@@ -9,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from ultracluster.catalogue.ec2 import INSTANCES_PER_CAPACITY_BLOCK
-from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._problems import Collector, FieldProblems, Problem, shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._placement import PlacementGroupName
@@ -63,14 +62,7 @@ class Blocks:
     blocks: tuple[Block, ...]
 
 
-def _checked(text: str, check: Callable[[str], list[str]]) -> str:
-    if problems := check(text):
-        raise ValueError(problems[0])
-    return text
-
-
-def _reservation(value: object) -> str:
-    return _checked(w.text(value, "the id of a reservation, cr-..."), check_reservation_id)
+_ID = w.checked(check_reservation_id, "the id of a reservation, cr-...", r"^cr-[0-9a-f]{17}$", "cr-0123456789abcdef0")
 
 
 def _kind(value: object) -> str:
@@ -85,7 +77,7 @@ def _word(value: object) -> CapacityValue:
     if value in _WORDS:
         return _WORDS[value]
     if value.startswith("cr-"):
-        return TargetedReservation(reservation_id=_reservation(value))
+        return TargetedReservation(reservation_id=_ID.parse(value))
     if value.startswith("arn:"):
         key = "training-plan" if ":training-plan/" in value else "group"
         raise ValueError(f"an ARN is written as {{{key}: ARN}}, got {shown(value)}")
@@ -140,9 +132,8 @@ def _end(value: object) -> datetime:
     return end
 
 
-_ID = w.parsed(_reservation, r"^cr-[0-9a-f]{17}$", "cr-0123456789abcdef0")
 _OPEN = w.Word(
-    lambda value: value if value == "open" else _reservation(value),
+    lambda value: value if value == "open" else _ID.parse(value),
     anyOf=[{"const": "open"}, _ID.schema],
     example="cr-...",
 )
@@ -151,8 +142,8 @@ Kind = Annotated[str, w.Word(_kind, enum=list(_KINDS), example="capacity-block")
 End = Annotated[datetime, w.parsed(_end, _TIME, "2026-12-24")]
 
 
-def _arn(service: str, check: Callable[[str], list[str]]) -> w.Word:
-    return w.parsed(lambda value: _checked(w.text(value, "an ARN"), check), f"^arn:aws[a-z-]*:{service}:")
+GroupArn = Annotated[str, w.checked(check_group_arn, "an ARN", "^arn:aws[a-z-]*:resource-groups:")]
+TrainingPlanArn = Annotated[str, w.checked(check_training_plan_arn, "an ARN", "^arn:aws[a-z-]*:sagemaker:")]
 
 
 class Reserved(Section):
@@ -180,10 +171,8 @@ class Reserved(Section):
     reservations: w.Several[ReservationId] | None = Field(
         default=None, description="Ids of Capacity Blocks of one kind and size, each of which becomes a node group."
     )
-    group: Annotated[str, _arn("resource-groups", check_group_arn)] | None = Field(
-        default=None, description="ARN of a resource group of reservations."
-    )
-    training_plan: Annotated[str, _arn("sagemaker", check_training_plan_arn)] | None = Field(
+    group: GroupArn | None = Field(default=None, description="ARN of a resource group of reservations.")
+    training_plan: TrainingPlanArn | None = Field(
         default=None, description="ARN of a SageMaker training plan: HyperPod only."
     )
     kind: Kind = Field(default="odcr", description="Kind of the reservation.")
@@ -220,10 +209,10 @@ class Reserved(Section):
         names = self.model_fields_set - {"reservation", "reservations", "kind"}
         extra = {name: getattr(self, name) for name in names}
         ids = self.reservations or (self.reservation,)
-        blocks = errors.parse(
-            ("instances",), lambda ids: tuple(_KINDS[self.kind](reservation_id=id, **extra) for id in ids), ids
-        )
-        errors.result(None)
+        try:
+            blocks = tuple(_KINDS[self.kind](reservation_id=id, **extra) for id in ids)
+        except ValueError as error:
+            raise FieldProblems([Problem(path=("instances",), message=str(error))]) from None
         return Blocks(blocks=blocks) if self.reservations else blocks[0]
 
     def _misplaced(self, head: str, given: set[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import Annotated, get_args
 
@@ -11,6 +12,7 @@ from ultracluster.boot import check_mount_path, paths
 from ultracluster.catalogue.ec2 import REGIONS, ZONE_ID, region_of_zone
 from ultracluster.catalogue.ec2 import Architecture as ArchitectureWord
 from ultracluster.catalogue.schedulers import pcs
+from ultracluster.catalogue.storage import s3
 from ultracluster.clusterfile import _quantities as q
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _word as w
@@ -34,14 +36,6 @@ _TAG_VALUE = re.compile(r"[\w\s.:/=+\-@]{0,256}")
 # As people have them: of what RFC 5322 allows beyond, quotes and comments, a mail server may make anything.
 _DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({_DOMAIN}\.)+{_DOMAIN}", re.ASCII)
-
-
-def _name(value: object) -> str:
-    result = w.text(value, "the cluster's name")
-    # A text that is far too long stays wrong when it is cut, and readable.
-    if problems := pcs.check_cluster_name(result[:60]):
-        raise ValueError(problems[0])
-    return result
 
 
 def region(value: object) -> str:
@@ -144,16 +138,27 @@ def architecture(value: object) -> str:
     return w.one_of(value, get_args(ArchitectureWord), "an architecture")
 
 
-def mount_path(example: str, *, home: bool = False) -> Callable[[object], str]:
-    """Create the parser of the directory where nodes mount a file system."""
+def mount_path(example: str, *, home: bool = False) -> Word:
+    """Create the word of the directory where nodes mount a file system."""
+    return w.checked(
+        partial(check_mount_path, example=example, home=home), f"a directory, such as {example}", paths.MOUNT, example
+    )
+
+
+def bucket_name(keys: str, check: Callable[[str], list[str]]) -> Word:
+    """Create the word of the name of an existing bucket; an error writes its parts into the text `keys`."""
 
     def parse(value: object) -> str:
-        result = w.text(value, f"a directory, such as {example}")
-        if problems := check_mount_path(result, example=example, home=home):
+        bucket = w.text(value, "the name of a bucket, such as my-datasets")
+        name, _, prefix = bucket.removeprefix("s3://").partition("/")
+        if name != bucket:
+            remedy = (keys if prefix else keys.partition(" and ")[0]).format(name=name, prefix=prefix)
+            raise ValueError(f"must be the name of a bucket alone, got {shown(bucket)}; write {remedy}"[:300])
+        if problems := check(bucket[:80]):
             raise ValueError(problems[0])
-        return result
+        return bucket
 
-    return parse
+    return w.parsed(parse, s3.BUCKET_NAME, "my-datasets")
 
 
 def one_line(value: object) -> str:
@@ -171,7 +176,7 @@ def _tag_name(value: object) -> str:
     return name
 
 
-Name = Annotated[str, w.parsed(_name, pcs.CLUSTER_NAME, "llama")]
+Name = Annotated[str, w.checked(pcs.check_cluster_name, "the cluster's name", pcs.CLUSTER_NAME, "llama", longest=60)]
 Region = Annotated[str, w.parsed(region, REGION, "us-east-2")]
 ZoneId = Annotated[str, w.parsed(zone_id, ZONE_ID, "use2-az1")]
 Account = Annotated[
@@ -200,8 +205,8 @@ _KEY_ARN = w.arn(
 KeyArn = Annotated[str, Word(key_arn, **_KEY_ARN.schema)]
 TopicArn = Annotated[str, w.arn("sns", "[A-Za-z0-9_-]{1,256}", "the ARN of an SNS topic", "NAME")]
 Email = Annotated[str, w.pattern(_EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
-MountPath = Annotated[str, w.parsed(mount_path("/fsx"), paths.MOUNT, "/fsx")]
-HomePath = Annotated[str, w.parsed(mount_path("/home", home=True), paths.MOUNT, "/home")]
+MountPath = Annotated[str, mount_path("/fsx")]
+HomePath = Annotated[str, mount_path("/home", home=True)]
 SettingName = Annotated[str, w.pattern(_SETTING, "a setting of Slurm, a word such as Prolog", "Prolog")]
 OneLine = Annotated[str, Word(one_line, type=["string", "number"], example="...")]
 Settings = dict[SettingName, OneLine]

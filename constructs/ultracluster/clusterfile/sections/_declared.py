@@ -1,6 +1,5 @@
 """The section `types`: instance types that this release does not know."""
 
-import re
 from dataclasses import replace
 from typing import Annotated, Any, get_args
 
@@ -40,18 +39,13 @@ def _type_name(value: object) -> str:
 
 CardCount = Annotated[int, w.whole(1, _MOST_CARDS, example=4)]
 UltraServerName = Annotated[
-    str,
-    w.pattern(
-        re.compile(r"u-[a-z0-9-]{1,30}", re.ASCII),
-        "the name of an UltraServer, such as u-p6e-gb300x72",
-        "u-p6e-gb300x72",
-    ),
+    str, w.pattern(r"u-[a-z0-9-]{1,30}", "the name of an UltraServer, such as u-p6e-gb300x72", "u-p6e-gb300x72")
 ]
 InterfaceKind = Annotated[Kind, w.choice(get_args(Kind), "a kind of network interface")]
 PurchaseOption = Annotated[Purchase, w.choice(get_args(Purchase), "a purchase option")]
 GpuName = Annotated[
     str,
-    w.pattern(re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", re.ASCII), "the model of a GPU, such as GB200", "GB200"),
+    w.pattern(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", "the model of a GPU, such as GB200", "GB200"),
 ]
 DeclaredTypeName = Annotated[
     str, w.parsed(_type_name, r"^[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}$", "p6e-gb300.36xlarge")

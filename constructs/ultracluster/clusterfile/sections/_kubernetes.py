@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from ultracluster.catalogue.schedulers import eks
-from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
@@ -32,19 +32,19 @@ _ADD_ON_VERSION = re.compile(rf"v{_NUMBERS}-eksbuild\.[1-9]\d{{0,8}}|default", r
 _CHART_VERSION = re.compile(rf"v?{_NUMBERS}(-{_WORDS})?(\+{_WORDS})?", re.ASCII)
 
 
-def _public_access(value: object) -> PublicAccess:
+def _anywhere(value: object) -> PublicAccess:
     if value == ANYWHERE:
         return "anywhere"
-    if not isinstance(value, list):
-        forms = f"a list of ranges beside the VPC, as in [203.0.113.0/24], [] for none, or {ANYWHERE}"
-        raise ValueError(f"must be {forms}; got {shown(value)}")
-    errors = Collector()
-    ranges = errors.result([errors.parse((index,), _public_range, item) for index, item in enumerate(value)])
-    if len(ranges) > eks.PUBLIC_RANGES:
-        raise ValueError(
-            f"EKS takes {eks.PUBLIC_RANGES} ranges at most, got {len(ranges)}; join neighbours into wider ones"
-        )
-    return tuple(ranges)
+    forms = f"a list of ranges beside the VPC, as in [203.0.113.0/24], [] for none, or {ANYWHERE}"
+    raise ValueError(f"must be {forms}; got {shown(value)}")
+
+
+def _few(ranges: tuple[IPv4Network, ...]) -> PublicAccess:
+    if len(ranges) <= eks.PUBLIC_RANGES:
+        return ranges
+    raise ValueError(
+        f"EKS takes {eks.PUBLIC_RANGES} ranges at most, got {len(ranges)}; join neighbours into wider ones"
+    )
 
 
 def _public_range(value: object) -> IPv4Network:
@@ -55,21 +55,8 @@ def _public_range(value: object) -> IPv4Network:
 
 
 Version = Annotated[str, w.open_choice(eks.VERSIONS, "[0-9][.][0-9]{1,3}", "a version of Kubernetes")]
-PublicAccessCidrs = Annotated[
-    PublicAccess,
-    Word(
-        _public_access,
-        anyOf=[
-            {"const": ANYWHERE},
-            {
-                "type": "array",
-                "maxItems": eks.PUBLIC_RANGES,
-                "items": {"type": "string", "pattern": r"^[0-9.]{7,15}/[0-9]{1,2}$"},
-            },
-        ],
-        examples=[["203.0.113.0/24"]],
-    ),
-]
+PublicRange = Annotated[IPv4Network, w.parsed(_public_range, r"^[0-9.]{7,15}/[0-9]{1,2}$", "203.0.113.0/24")]
+PublicAccessCidrs = Annotated[PublicAccess, w.Either(Word(_anywhere, const=ANYWHERE), tuple[PublicRange, ...], _few)]
 Principal = Annotated[
     str,
     w.arn("iam", "(role|user)/[A-Za-z0-9+=,.@_/-]{1,512}", "the ARN of an IAM role or user", "role/NAME", region=False),
@@ -88,13 +75,11 @@ ChartVersion = Annotated[str, w.pattern(_CHART_VERSION, "a version, such as 0.19
 TeamName = Annotated[
     str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a namespace is called", "research")
 ]
-ClusterName = Annotated[
-    str, w.pattern(re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", re.ASCII), "the name of an EKS cluster", "platform")
-]
+ClusterName = Annotated[str, w.pattern(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", "the name of an EKS cluster", "platform")]
 ApiServer = Annotated[
     str,
     w.pattern(
-        re.compile(r"https://[A-Za-z0-9.-]{4,250}", re.ASCII),
+        r"https://[A-Za-z0-9.-]{4,250}",
         "the address of the API server, https://...",
         "https://ABC.gr7.us-east-2.eks.amazonaws.com",
     ),
@@ -102,7 +87,7 @@ ApiServer = Annotated[
 CertificateAuthority = Annotated[
     str,
     w.pattern(
-        re.compile(r"[A-Za-z0-9+/]{4,8000}={0,2}", re.ASCII),
+        r"[A-Za-z0-9+/]{4,8000}={0,2}",
         "the base64 text that aws eks describe-cluster shows",
         "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t",
         example="the text that aws eks describe-cluster shows",

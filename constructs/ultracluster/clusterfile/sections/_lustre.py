@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ultracluster.boot import BUNDLE_URL, SHA256, paths
 from ultracluster.catalogue.storage import lustre as facts
-from ultracluster.catalogue.storage import lustre_intelligent_tiering, repositories, s3
+from ultracluster.catalogue.storage import lustre_intelligent_tiering, repositories
 from ultracluster.clusterfile import _quantities as q
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
@@ -41,27 +41,6 @@ def _read_cache(value: object) -> q.Size | str:
         f"must be a size, such as 10 TiB, {' or '.join(_READ_CACHES)}, got {shown(value)}"
         + (f"; {hint}" if hint else "")
     )
-
-
-def _link_path(value: object) -> str:
-    what = "a directory of the file system, as seen from its own root, such as /data; / is all of it"
-    path = w.text(value, what)
-    if _LINK_PATH.fullmatch(path):
-        return path
-    raise ValueError(
-        f"must be {what}; of letters, digits, dots, hyphens and underscores, no slash at the end, got {shown(path)}"
-    )
-
-
-def _linked_bucket(value: object) -> str:
-    bucket = w.text(value, "the name of a bucket, such as my-datasets")
-    name, _, prefix = bucket.removeprefix("s3://").partition("/")
-    if name != bucket:
-        remedy = f"bucket: {name}" + (f" and prefix: {prefix}" if prefix else "")
-        raise ValueError(f"must be the name of a bucket alone, got {shown(bucket)}; write {remedy}"[:300])
-    if problems := bucket_problems(bucket[:80]):
-        raise ValueError(problems[0])
-    return bucket
 
 
 def _schedule(value: object) -> str:
@@ -99,9 +78,7 @@ FileSystemId = Annotated[str, w.ec2_id("fs", "the id of a file system")]
 MountName = Annotated[
     str,
     w.pattern(
-        MOUNT_NAME,
-        "the LustreMountName of a file system, 1 to 8 letters, digits, hyphens and underscores",
-        "fsx",
+        MOUNT_NAME, "the LustreMountName of a file system, 1 to 8 letters, digits, hyphens and underscores", "fsx"
     ),
 ]
 BundleUrl = Annotated[
@@ -121,8 +98,16 @@ Sha256 = Annotated[
         example="what sha256sum prints for it",
     ),
 ]
-LinkPath = Annotated[str, w.parsed(_link_path, _LINK_PATH, "/data")]
-LinkedBucket = Annotated[str, w.parsed(_linked_bucket, s3.BUCKET_NAME, "my-datasets")]
+LinkPath = Annotated[
+    str,
+    w.pattern(
+        _LINK_PATH,
+        "a directory of the file system, as seen from its own root, such as /data, of letters, digits, dots, hyphens "
+        "and underscores, without a slash at the end; / is all of it",
+        "/data",
+    ),
+]
+LinkedBucket = Annotated[str, t.bucket_name("bucket: {name} and prefix: {prefix}", bucket_problems)]
 LinkPrefix = Annotated[
     str,
     w.parsed(lambda value: w.text(value, "a prefix of the bucket, such as tokens"), r"^[^\r\n]*$", "tokens"),

@@ -20,9 +20,7 @@ GrafanaKind = Annotated[str, w.choice(("self-hosted", "managed", "none"), "a kin
 GrafanaWorkspaceId = Annotated[
     str,
     w.pattern(
-        re.compile(r"g-[0-9a-f]{10}", re.ASCII),
-        "the id of a workspace of Amazon Managed Grafana, such as g-0123456789",
-        "g-0123456789",
+        r"g-[0-9a-f]{10}", "the id of a workspace of Amazon Managed Grafana, such as g-0123456789", "g-0123456789"
     ),
 ]
 PrometheusWorkspaceArn = Annotated[
@@ -34,17 +32,14 @@ PrometheusWorkspaceArn = Annotated[
 SecretArn = Annotated[
     str,
     w.arn(
-        "secretsmanager",
-        "secret:[A-Za-z0-9/_+=.@-]{1,519}",
-        "the ARN of a secret, and not its content",
-        "secret:NAME",
+        "secretsmanager", "secret:[A-Za-z0-9/_+=.@-]{1,519}", "the ARN of a secret, and not its content", "secret:NAME"
     ),
 ]
 # A host, perhaps a port and a path; no name and password, which would stand in the template.
 HttpsUrl = Annotated[
     str,
     w.pattern(
-        re.compile(_HOST + r"([/?][A-Za-z0-9./_~:@?=&%+-]{0,1500})?", re.ASCII),
+        _HOST + r"([/?][A-Za-z0-9./_~:@?=&%+-]{0,1500})?",
         "an address that begins with https:// and a host",
         "https://idp.example.com/metadata",
     ),
@@ -53,7 +48,7 @@ HttpsUrl = Annotated[
 RunbooksUrl = Annotated[
     str,
     w.pattern(
-        re.compile(_HOST + r"(/[A-Za-z0-9._~@%+-]{1,200}){0,20}", re.ASCII),
+        _HOST + r"(/[A-Za-z0-9._~@%+-]{1,200}){0,20}",
         "an address that begins with https:// and has no slash, question mark or hash at the end: pages follow it",
         "https://wiki.example.com/runbooks",
     ),

@@ -31,23 +31,6 @@ _MOST_SHARES = 2**31 - 2
 _ROOM = ", which Slurm has room for"
 
 
-def _account_name(value: object) -> str:
-    name = w.text(value, "a name")
-    if ACCOUNT.fullmatch(name):
-        return name
-    raise ValueError(
-        f"a name has 1 to 40 lower-case letters, digits, hyphens and underscores and begins with a letter, got "
-        f"{shown(name)}"
-    )
-
-
-def _user_name(value: object) -> str:
-    name = w.text(value, "the name of a user")
-    if problems := check_user_name(name[:60]):
-        raise ValueError(problems[0])
-    return name
-
-
 def _ssh_key(value: object) -> str:
     key = w.text(value, "a public key").strip()
     if "PRIVATE" in key:
@@ -83,8 +66,9 @@ def _option(value: object) -> str:
     return w.matching(one_line(value), OPTION, "a text of letters, digits and .,:/=_+- ")
 
 
-AccountName = Annotated[str, w.parsed(_account_name, ACCOUNT, "research")]
-UserName = Annotated[str, w.parsed(_user_name, USER_NAME, "ada")]
+_ACCOUNT = "a name of 1 to 40 lower-case letters, digits, hyphens and underscores, which begins with a letter"
+AccountName = Annotated[str, w.pattern(ACCOUNT, _ACCOUNT, "research")]
+UserName = Annotated[str, w.checked(check_user_name, "the name of a user", USER_NAME, "ada", longest=60)]
 Uid = Annotated[
     int,
     w.whole(UIDS.start, UIDS.stop - 1, ", which neither images nor systemd use", example=2001),

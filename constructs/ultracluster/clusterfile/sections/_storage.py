@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ultracluster.catalogue.storage import openzfs, s3
-from ultracluster.clusterfile._problems import shown
+from ultracluster.catalogue.storage import openzfs
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
@@ -18,16 +17,6 @@ _DEPLOYMENTS = tuple(word for word, sold in openzfs.DEPLOYMENTS.items() if sold.
 _BUCKET_FORMS = "true, false, or an existing bucket as {existing: my-datasets}"
 
 
-def _bucket_name(value: object) -> str:
-    bucket = w.text(value, "the name of a bucket, such as my-datasets")
-    name = bucket.removeprefix("s3://").partition("/")[0]
-    if name != bucket:
-        raise ValueError(f"must be the name of a bucket alone, got {shown(bucket)}; write existing: {name}"[:300])
-    if problems := existing_bucket_problems(bucket[:80]):
-        raise ValueError(problems[0])
-    return bucket
-
-
 def _whether(value: object) -> bool:
     try:
         return w.flag(value)
@@ -38,7 +27,7 @@ def _whether(value: object) -> bool:
 class ExistingBucket(Section):
     """An existing bucket."""
 
-    name: Annotated[str, w.parsed(_bucket_name, s3.BUCKET_NAME, "my-datasets")] = Field(
+    name: Annotated[str, t.bucket_name("existing: {name}", existing_bucket_problems)] = Field(
         alias="existing", description="Its name."
     )
     key: t.KeyArn | None = Field(

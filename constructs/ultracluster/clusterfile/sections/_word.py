@@ -55,22 +55,23 @@ class Word:
 
 
 class Either:
-    """A pydantic type that is a section, or what a word parses: `Annotated[T, Either(...)]`.
+    """A pydantic type that is a section or a list, or what a word parses: `Annotated[T, Either(...)]`.
 
     Args:
-        word: Parses everything but mappings, and writes the value.
-        section: Section of a mapping.
-        convert: Returns the value of a section; raises ValueError. Default: the section itself.
+        word: Parses everything but mappings, or lists, and writes the value.
+        section: Section of a mapping, or type of a list.
+        convert: Returns the value of a section or list; raises ValueError. Default: itself.
     """
 
-    def __init__(self, word: Word, section: type[Section], convert: Callable[[Any], Any] = lambda value: value) -> None:
+    def __init__(self, word: Word, section: Any, convert: Callable[[Any], Any] = lambda value: value) -> None:
         self.word, self.section, self._convert = word, section, convert
+        self._raw = dict if isinstance(section, type) else list
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         """Return the parser and the writer, as pydantic calls them."""
 
         def read(value: Any, validate: Callable[[Any], Any]) -> Any:
-            return self._convert(validate(value)) if isinstance(value, dict) else self.word.read(value)
+            return self._convert(validate(value)) if isinstance(value, self._raw) else self.word.read(value)
 
         written = core_schema.plain_serializer_function_ser_schema(self.word.write)
         inner = handler.generate_schema(self.section)
@@ -95,7 +96,33 @@ def parsed(parse: Callable[[Any], Any], pattern: re.Pattern[str] | str, *example
     return Word(parse, type="string", pattern=json_pattern(pattern), examples=list(examples))
 
 
-def pattern(pattern: re.Pattern[str], what: str, *examples: str, example: object = None) -> Word:
+def checked(
+    check: Callable[[str], list[str]],
+    what: str,
+    pattern: re.Pattern[str] | str,
+    *examples: str,
+    longest: int | None = None,
+) -> Word:
+    """Create the word of a text that a function checks.
+
+    Args:
+        check: Returns the errors of a text.
+        what: What the text must be, for the error of a value that is not a text.
+        pattern: Pattern for editors.
+        *examples: Texts that are valid.
+        longest: Characters that are checked: the beginning of a longer text is not valid either.
+    """
+
+    def parse(value: object) -> str:
+        result = text(value, what)
+        if problems := check(result[:longest]):
+            raise ValueError(problems[0])
+        return result
+
+    return parsed(parse, pattern, *examples)
+
+
+def pattern(pattern: re.Pattern[str] | str, what: str, *examples: str, example: object = None) -> Word:
     """Create the word of a text that matches a pattern.
 
     Args:
@@ -104,10 +131,11 @@ def pattern(pattern: re.Pattern[str], what: str, *examples: str, example: object
         *examples: Texts that match.
         example: What an error proposes. Default: the first of the examples.
     """
+    form = re.compile(pattern, re.ASCII) if isinstance(pattern, str) else pattern
     return Word(
-        lambda value: matching(value, pattern, what),
+        lambda value: matching(value, form, what),
         type="string",
-        pattern=json_pattern(pattern),
+        pattern=json_pattern(form),
         examples=list(examples),
         example=example,
     )
@@ -125,7 +153,7 @@ def arn(service: str, resource: str, what: str, form: str, *, region: bool = Tru
     """
     place, example = ("[a-z0-9-]+", "us-east-2") if region else ("", "")
     return pattern(
-        re.compile(rf"arn:aws[a-z-]*:{service}:{place}:\d{{12}}:{resource}", re.ASCII),
+        rf"arn:aws[a-z-]*:{service}:{place}:\d{{12}}:{resource}",
         f"{what}, arn:aws:{service}:{'REGION' if region else ''}:ACCOUNT:{form}",
         f"arn:aws:{service}:{example}:123456789012:{form}",
     )
@@ -180,7 +208,7 @@ def ec2_id(prefix: str, what: str) -> Word:
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
     """
     return pattern(
-        re.compile(f"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?"),
+        f"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?",
         f"{what}, {prefix}- and 17 hexadecimal digits",
         f"{prefix}-0123456789abcdef0",
     )
