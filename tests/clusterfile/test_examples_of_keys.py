@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.clusterfile.sections._word import Word
+from ultracluster.clusterfile.sections._word import Either, Word
 
 HOSTILE = ["", "x", "-", "1", "9" * 40, "\x00", "7:03:00 ", 0, -1, 1.5, True, None, [], {}, [None], {"x": 1}]
 
@@ -20,7 +20,7 @@ def models(model: type[BaseModel], seen: set[type]) -> Iterator[type[BaseModel]]
     seen.add(model)
     yield model
     for field in model.model_fields.values():
-        for part in parts(field.annotation):
+        for part in (part for item in (*field.metadata, field.annotation) for part in parts(item)):
             if isinstance(part, type) and issubclass(part, BaseModel):
                 yield from models(part, seen)
 
@@ -28,6 +28,9 @@ def models(model: type[BaseModel], seen: set[type]) -> Iterator[type[BaseModel]]
 def parts(annotation: Any) -> Iterator[Any]:
     """A type and all types in it."""
     yield annotation
+    if isinstance(annotation, Either):
+        yield annotation.word
+        yield from parts(annotation.section)
     for inner in get_args(annotation):
         yield from parts(inner)
 
@@ -35,7 +38,7 @@ def parts(annotation: Any) -> Iterator[Any]:
 def words() -> Iterator[tuple[str, Word]]:
     for model in models(ClusterFile, set()):
         for name, field in model.model_fields.items():
-            inside = [*field.metadata, *parts(field.annotation)]
+            inside = [part for item in (*field.metadata, field.annotation) for part in parts(item)]
             for index, word in enumerate(item for item in inside if isinstance(item, Word)):
                 yield f"{model.__name__}.{name}-{index}", word
 
@@ -51,7 +54,7 @@ def test_the_keys_of_the_file_are_here() -> None:
 @pytest.mark.parametrize("key", WORDS)
 def test_a_key_accepts_its_examples(key: str) -> None:
     word = WORDS[key]
-    for example in word._schema.get("examples", ()):
+    for example in word.schema.get("examples", ()):
         word.parse(example)
 
 

@@ -1,11 +1,9 @@
 """Errors of a cluster file, and where they are."""
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 #: Keys from the top of the file to a value.
 Path = tuple[str | int, ...]
-_T = TypeVar("_T")
 
 #: Rule of a value that is not what its key takes.
 INVALID_VALUE = "invalid-value"
@@ -64,27 +62,6 @@ class FieldProblems(ValueError):
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
         self.problems = problems
-
-
-class Collector:
-    """The errors of the parts of one value."""
-
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-
-    def add(self, path: Path, message: str, *, at_key: bool = False) -> None:
-        """Add an error."""
-        self.problems.append(Problem(path=path, message=message, at_key=at_key))
-
-    def result(self, value: _T) -> _T:
-        """Return the value.
-
-        Raises:
-            FieldProblems: If there are errors.
-        """
-        if self.problems:
-            raise FieldProblems(self.problems)
-        return value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)

@@ -33,7 +33,8 @@ def check_types(draft: Draft) -> Iterator[Problem]:
             yield _DECLARED(("types", name, *(("like",) if declared.like else ())), str(error))
     uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.type_names.items()}
     if service := valid(lambda: draft.service_nodes):
-        uses[*service_path(draft), "type"] = service.type
+        path = (KUBERNETES, "system") if draft.orchestrator == KUBERNETES else ("slurm", "login")
+        uses[*path, "type"] = service.type
     for path, type in uses.items():
         try:
             record, server = draft.catalogue.look_up(type)
@@ -48,11 +49,6 @@ def check_types(draft: Draft) -> Iterator[Problem]:
         section = draft.nodes.get(str(path[1]))
         if path[0] == "nodes" and section is not None:
             yield from _check_counts(str(path[1]), section, record, server)
-
-
-def service_path(draft: Draft) -> tuple[str, str]:
-    """Return the path of the nodes beside the node groups."""
-    return (KUBERNETES, "system") if draft.orchestrator == KUBERNETES else ("slurm", "login")
 
 
 def _check_service(record: InstanceType, server: UltraServer | None) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from ultracluster.catalogue.ec2 import INSTANCES_PER_CAPACITY_BLOCK
-from ultracluster.clusterfile._problems import Collector, FieldProblems, Problem, shown
+from ultracluster.clusterfile._problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._placement import PlacementGroupName
@@ -151,8 +151,8 @@ class Reserved(Section):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [{"required": [head]} for head in _HEADS],
             "allOf": [
+                {"oneOf": [{"required": [head]} for head in _HEADS]},
                 {
                     "if": {"properties": {"kind": {"const": "capacity-block"}}, "required": ["kind"]},
                     "then": {"properties": {"instances": {"maximum": INSTANCES_PER_CAPACITY_BLOCK}}},
@@ -198,10 +198,8 @@ class Reserved(Section):
         if len(heads) != 1:
             got = f"got {' and '.join(heads)}" if heads else "got none of them"
             raise ValueError(f"needs one of {', '.join(_HEADS)}, {got}; the forms are {_FORMS}")
-        errors = Collector()
-        for key, message in self._misplaced(heads[0], given).items():
-            errors.add((key,), message, at_key=True)
-        errors.result(None)
+        if wrong := self._misplaced(heads[0], given):
+            raise FieldProblems([Problem(path=(key,), message=text, at_key=True) for key, text in wrong.items()])
         if self.group or self.training_plan:
             return ReservationGroup(arn=self.group) if self.group else TrainingPlan(arn=self.training_plan or "")
         if self.reservation == "open":

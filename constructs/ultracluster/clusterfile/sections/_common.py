@@ -1,7 +1,7 @@
 """Words of several sections: numbers, quantities, places, ids, ranges of addresses, settings."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import Annotated, get_args
@@ -145,7 +145,7 @@ def mount_path(example: str, *, home: bool = False) -> Word:
     )
 
 
-def bucket_name(keys: str, check: Callable[[str], list[str]]) -> Word:
+def bucket_name(keys: str, check: Callable[[str], Sequence[str]]) -> Word:
     """Create the word of the name of an existing bucket; an error writes its parts into the text `keys`."""
 
     def parse(value: object) -> str:
@@ -201,9 +201,10 @@ _KEY_ARN = w.arn(
     "key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     "the ARN of a KMS key",
     "key/ID",
+    "key/01234567-89ab-cdef-0123-456789abcdef",
 )
 KeyArn = Annotated[str, Word(key_arn, **_KEY_ARN.schema)]
-TopicArn = Annotated[str, w.arn("sns", "[A-Za-z0-9_-]{1,256}", "the ARN of an SNS topic", "NAME")]
+TopicArn = Annotated[str, w.arn("sns", "[A-Za-z0-9_-]{1,256}", "the ARN of an SNS topic", "NAME", "oncall")]
 Email = Annotated[str, w.pattern(_EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
 MountPath = Annotated[str, mount_path("/fsx")]
 HomePath = Annotated[str, mount_path("/home", home=True)]

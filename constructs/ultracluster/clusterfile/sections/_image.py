@@ -36,7 +36,9 @@ Version = Annotated[str, w.Word(_version, type=["string", "number"], example="1.
 class DescribedImage(Section):
     """An image, and what it contains."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["id"]}, {"required": ["parameter"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [{"oneOf": [{"required": ["id"]}, {"required": ["parameter"]}]}]}
+    )
 
     id: Annotated[str, _ID] | None = Field(default=None, description="Id of the image.")
     parameter: Annotated[str, _PARAMETER] | None = Field(

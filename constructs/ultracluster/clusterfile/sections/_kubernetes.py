@@ -59,7 +59,14 @@ PublicRange = Annotated[IPv4Network, w.parsed(_public_range, r"^[0-9.]{7,15}/[0-
 PublicAccessCidrs = Annotated[PublicAccess, w.Either(Word(_anywhere, const=ANYWHERE), tuple[PublicRange, ...], _few)]
 Principal = Annotated[
     str,
-    w.arn("iam", "(role|user)/[A-Za-z0-9+=,.@_/-]{1,512}", "the ARN of an IAM role or user", "role/NAME", region=False),
+    w.arn(
+        "iam",
+        "(role|user)/[A-Za-z0-9+=,.@_/-]{1,512}",
+        "the ARN of an IAM role or user",
+        "role/NAME",
+        "role/platform",
+        region=False,
+    ),
 ]
 SCALING_TIER = "a scaling tier of the control plane"
 ScalingTier = Annotated[str, w.open_choice(eks.SCALING_TIERS, "tier-[a-z0-9-]{1,30}", SCALING_TIER)]

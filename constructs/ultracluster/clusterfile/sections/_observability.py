@@ -23,16 +23,20 @@ GrafanaWorkspaceId = Annotated[
         r"g-[0-9a-f]{10}", "the id of a workspace of Amazon Managed Grafana, such as g-0123456789", "g-0123456789"
     ),
 ]
+_WORKSPACE = "workspace/ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_EXAMPLE = "workspace/ws-01234567-89ab-cdef-0123-456789abcdef"
 PrometheusWorkspaceArn = Annotated[
     str,
-    w.arn(
-        "aps", "workspace/ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "the ARN of a workspace", "workspace/ws-..."
-    ),
+    w.arn("aps", _WORKSPACE, "the ARN of a workspace", "workspace/ws-...", _EXAMPLE),
 ]
 SecretArn = Annotated[
     str,
     w.arn(
-        "secretsmanager", "secret:[A-Za-z0-9/_+=.@-]{1,519}", "the ARN of a secret, and not its content", "secret:NAME"
+        "secretsmanager",
+        "secret:[A-Za-z0-9/_+=.@-]{1,519}",
+        "the ARN of a secret, and not its content",
+        "secret:NAME",
+        "secret:pagerduty-AbCdEf",
     ),
 ]
 # A host, perhaps a port and a path; no name and password, which would stand in the template.

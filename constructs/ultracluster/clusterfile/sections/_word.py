@@ -2,14 +2,14 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Network
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 from pydantic_core import core_schema
 
-from ultracluster.clusterfile._problems import Collector, shown
+from ultracluster.clusterfile._problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile._quantities import Quantity
 from ultracluster.clusterfile.sections._section import Section
 
@@ -97,7 +97,7 @@ def parsed(parse: Callable[[Any], Any], pattern: re.Pattern[str] | str, *example
 
 
 def checked(
-    check: Callable[[str], list[str]],
+    check: Callable[[str], Sequence[str]],
     what: str,
     pattern: re.Pattern[str] | str,
     *examples: str,
@@ -141,21 +141,22 @@ def pattern(pattern: re.Pattern[str] | str, what: str, *examples: str, example: 
     )
 
 
-def arn(service: str, resource: str, what: str, form: str, *, region: bool = True) -> Word:
+def arn(service: str, resource: str, what: str, form: str, example: str, *, region: bool = True) -> Word:
     """Create the word of an ARN.
 
     Args:
         service: Service in the ARN.
         resource: Pattern of what follows the account.
         what: What the text must be, for the error.
-        form: What follows the account, as the error and the example show it.
+        form: What follows the account, as the error shows it.
+        example: An example of it.
         region: False for a global service.
     """
-    place, example = ("[a-z0-9-]+", "us-east-2") if region else ("", "")
+    place, name = ("[a-z0-9-]+", "us-east-2") if region else ("", "")
     return pattern(
         rf"arn:aws[a-z-]*:{service}:{place}:\d{{12}}:{resource}",
         f"{what}, arn:aws:{service}:{'REGION' if region else ''}:ACCOUNT:{form}",
-        f"arn:aws:{service}:{example}:123456789012:{form}",
+        f"arn:aws:{service}:{name}:123456789012:{example}",
     )
 
 
@@ -190,11 +191,11 @@ Several = Annotated[tuple[_Item, ...], _Distinct(), Field(min_length=1)]
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    errors = Collector()
-    for index, value in enumerate(values):
-        if value in values[:index]:
-            errors.add((index,), f"names {shown(value)} twice; remove one")
-    return errors.result(values)
+    repeated = [index for index, value in enumerate(values) if value in values[:index]]
+    if repeated:
+        texts = {index: f"names {shown(values[index])} twice; remove one" for index in repeated}
+        raise FieldProblems([Problem(path=(index,), message=text) for index, text in texts.items()])
+    return values
 
 
 def quantity(kind: type[Quantity]) -> Word:
