@@ -8,7 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.clusterfile.sections._word import Either, Word
+from ultracluster.clusterfile.sections._either import Either
+from ultracluster.clusterfile.sections._word import Word
 
 HOSTILE = ["", "x", "-", "1", "9" * 40, "\x00", "7:03:00 ", 0, -1, 1.5, True, None, [], {}, [None], {"x": 1}]
 

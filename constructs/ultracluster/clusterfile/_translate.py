@@ -10,8 +10,9 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._problems import FieldProblems, Path, Problem, shown
 from ultracluster.clusterfile.rules._reading import MISSING, UNKNOWN_KEY, VALUE
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._section import Section
-from ultracluster.clusterfile.sections._word import Either, Word, nearest
+from ultracluster.clusterfile.sections._word import Word, nearest
 
 
 def problems(errors: list[Any]) -> list[Problem]:

@@ -33,8 +33,8 @@ def check_types(draft: Draft) -> Iterator[Problem]:
             yield _DECLARED(("types", name, *(("like",) if declared.like else ())), str(error))
     uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.type_names.items()}
     if service := valid(lambda: draft.service_nodes):
-        path = (KUBERNETES, "system") if draft.orchestrator == KUBERNETES else ("slurm", "login")
-        uses[*path, "type"] = service.type
+        beside = (KUBERNETES, "system") if draft.orchestrator == KUBERNETES else ("slurm", "login")
+        uses[*beside, "type"] = service.type
     for path, type in uses.items():
         try:
             record, server = draft.catalogue.look_up(type)

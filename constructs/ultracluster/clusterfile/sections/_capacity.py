@@ -11,6 +11,7 @@ from ultracluster.catalogue.ec2 import INSTANCES_PER_CAPACITY_BLOCK
 from ultracluster.clusterfile._problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._placement import PlacementGroupName
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.planning.capacity import (
@@ -240,4 +241,4 @@ _WORD = w.Word(
         {**_ID.schema, "description": "On-demand capacity reservation (ODCR)."},
     ],
 )
-Capacity = Annotated[CapacityValue | Blocks, w.Either(_WORD, Reserved, Reserved.capacity)]
+Capacity = Annotated[CapacityValue | Blocks, Either(_WORD, Reserved, Reserved.capacity)]

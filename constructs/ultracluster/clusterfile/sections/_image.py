@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.planning.capacity import VERSION
 from ultracluster.planning.capacity import Image as ImageValue
@@ -59,7 +60,7 @@ def write_image(image: ImageValue) -> str | dict[str, str]:
 
 Image = Annotated[
     ImageValue,
-    w.Either(
+    Either(
         w.Word(_word, write_image, anyOf=[_ID.schema, _PARAMETER.schema]),
         DescribedImage,
         lambda image: ImageValue(**dict(image)),

@@ -10,6 +10,7 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
@@ -56,7 +57,7 @@ def _public_range(value: object) -> IPv4Network:
 
 Version = Annotated[str, w.open_choice(eks.VERSIONS, "[0-9][.][0-9]{1,3}", "a version of Kubernetes")]
 PublicRange = Annotated[IPv4Network, w.parsed(_public_range, r"^[0-9.]{7,15}/[0-9]{1,2}$", "203.0.113.0/24")]
-PublicAccessCidrs = Annotated[PublicAccess, w.Either(Word(_anywhere, const=ANYWHERE), tuple[PublicRange, ...], _few)]
+PublicAccessCidrs = Annotated[PublicAccess, Either(Word(_anywhere, const=ANYWHERE), tuple[PublicRange, ...], _few)]
 Principal = Annotated[
     str,
     w.arn(

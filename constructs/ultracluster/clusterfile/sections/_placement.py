@@ -7,6 +7,7 @@ from pydantic import Field
 
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.planning.capacity import STRATEGIES, NamedGroup, PlacementOption, Strategy
 
@@ -43,7 +44,7 @@ def write_placement(requested: PlacementOption) -> str | dict[str, str]:
 
 PlacementGroup = Annotated[
     PlacementOption,
-    w.Either(
+    Either(
         w.Word(_word, write_placement, enum=list(_WORDS)),
         ExistingPlacementGroup,
         lambda group: NamedGroup(name=group.name),

@@ -8,6 +8,7 @@ from ultracluster.catalogue.storage import openzfs
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._lustre import Lustre
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.planning.s3 import existing_bucket_problems
@@ -40,7 +41,7 @@ HomeDeployment = Annotated[
 ]
 DataBucket = Annotated[
     bool | ExistingBucket,
-    w.Either(w.Word(_whether, type="boolean", description="Whether to create one."), ExistingBucket),
+    Either(w.Word(_whether, type="boolean", description="Whether to create one."), ExistingBucket),
 ]
 
 
