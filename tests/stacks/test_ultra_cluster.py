@@ -121,7 +121,8 @@ def existing_lustre(stack: cdk.Stack) -> storage.ILustreFileSystem:
 def test_an_existing_file_system_is_mounted_and_its_group_admits_the_nodes() -> None:
     stack = cdk.Stack(app(), "S", env=ENV)
     lustre = existing_lustre(stack)
-    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), storage=storage.Storage(lustre=lustre))
+    given = {"network": existing_network(stack), "storage": storage.Storage(lustre=lustre)}
+    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), **given)
     assert [mount.path for mount in cluster.storage.mounts] == ["/fsx"]
     rules = [entry for entry in resources(stack).values() if entry["Type"] == "AWS::EC2::SecurityGroupIngress"]
     assert [entry for entry in rules if entry["Properties"]["GroupId"] == "sg-0123456789abcdef0"]
@@ -137,7 +138,10 @@ def test_file_systems_of_another_stack_are_mounted_and_admit_the_nodes() -> None
     lustre = storage.LustreFileSystem(data, "Lustre", vpc=vpc, subnet=vpc.private_subnets[0], spec=spec)
     shared = storage.EfsHome(data, "Shared", vpc=vpc, subnets=vpc.private_subnets)
     given = storage.Storage(lustre=lustre, file_systems={"/shared": shared})
-    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), storage=given)
+    subnet = vpc.private_subnets[0]
+    nodes = network.EfaSecurityGroup(stack, "Nodes", vpc=vpc)
+    near = network.Network(vpc=vpc, training_subnet=subnet, services_subnet=subnet, nodes=nodes)
+    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), network=near, storage=given)
     assert [mount.path for mount in cluster.storage.mounts] == ["/shared", "/fsx"]
     nodes = stack.resolve(cluster.network.nodes.security_group_id)
     rules = [
@@ -151,7 +155,7 @@ def test_an_existing_file_system_is_mounted_where_the_caller_mounts_it() -> None
     stack = cdk.Stack(app(), "S", env=ENV)
     lustre = existing_lustre(stack)
     given = storage.Storage(lustre=lustre, file_systems={"/data": lustre})
-    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), storage=given)
+    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), network=existing_network(stack), storage=given)
     assert [mount.path for mount in cluster.storage.mounts] == ["/data"]
     assert str(cluster.outputs["MountCommand"].value).endswith(" /data")
 

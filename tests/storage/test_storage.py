@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import cast
 
 import aws_cdk as cdk
 import pytest
@@ -97,7 +98,8 @@ def test_letting_clients_in_does_not_touch_the_file_system() -> None:
         stack = cdk.Stack()
         lustre = make_lustre(stack)
         if with_clients:
-            lustre.allow_clients(ec2.SecurityGroup(stack, "Clients", vpc=ec2.Vpc(stack, "Other")))
+            vpc = cast(ec2.IVpc, stack.node.find_child("Vpc"))
+            lustre.allow_clients(ec2.SecurityGroup(stack, "Clients", vpc=vpc))
         return Template.from_stack(stack).find_resources("AWS::FSx::FileSystem")
 
     assert file_systems(with_clients=True) == file_systems(with_clients=False)

@@ -2,29 +2,38 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IDependable
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup
-from ultracluster.network._cluster_network import ClusterNetwork
+from ultracluster.network._cluster_network import ClusterNetwork, IClusterNetwork
+from ultracluster.network._efa_rules import check_efa_rules
 from ultracluster.network._efa_security_group import EfaSecurityGroup
 from ultracluster.network._efa_subnets import known
+from ultracluster.network._private_subnets import check_private
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._service_endpoints import ServiceEndpoints
 from ultracluster.rules import Message, Refusal, error
 
 _SUBNETS = error("network-subnets", "Each zone with nodes has one subnet, and each subnet has nodes.")
 _TWICE = error("network-twice", "A cluster has one network: that of its file, or one that is handed in.")
+_UNUSED = error("network-unused", "A key of the file that a handed-in network makes useless would be ignored.")
 _REGION = error("network-region", "A handed-in network must be in the region of the cluster.")
+# What the file says of a network that is created; the handed-in one has it already.
+_CREATED = ("cidr", "training_subnet", "subnets", "internet")
 _ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """VPC, subnets and security group of the nodes. Create one by hand to use an existing VPC."""
+    """VPC, subnets and security group of the nodes. Create one by hand to use an existing VPC.
+
+    Raises:
+        Refusal: If a subnet or the security group is of another VPC, as far as the app knows.
+    """
 
     vpc: ec2.IVpc
     training_subnet: ec2.ISubnet
@@ -37,6 +46,24 @@ class Network:
     #: Dependencies of controllers and nodes, such as routes and rules of the security group.
     ready: tuple[IDependable, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Compare the VPCs."""
+        if problems := check_same_vpc({"vpc": self.vpc, **self._subnets, "nodes": self.nodes}):
+            raise Refusal("Network", problems)
+
+    @classmethod
+    def from_cluster_network(cls, scope: Construct, network: IClusterNetwork) -> "Network":
+        """Create the security group of the nodes in a network."""
+        nodes = EfaSecurityGroup(scope, "Nodes", vpc=network.vpc)
+        return cls(
+            vpc=network.vpc,
+            training_subnet=network.training_subnet,
+            services_subnet=network.services_subnet,
+            nodes=nodes,
+            zone_subnets=network.zone_subnets,
+            ready=(network, nodes),
+        )
+
     @classmethod
     def from_cluster_file(cls, scope: Construct, cluster: ClusterFile) -> "Network":
         """Create the network of a cluster file, or import the existing one that it names."""
@@ -48,18 +75,33 @@ class Network:
         if cluster.network.existing is not None:
             text = "network is given twice: by the argument and by network.existing of the cluster file"
             problems.append(_TWICE(text))
-        subnets = {"training_subnet": self.training_subnet, "services_subnet": self.services_subnet}
-        subnets |= {f"zone_subnets[{zone!r}]": subnet for zone, subnet in self.zone_subnets.items()}
-        named = {f"network.{name}": subnet for name, subnet in subnets.items()}
-        problems += check_same_vpc({"network.vpc": self.vpc, **named, "network.nodes": self.nodes})
-        for argument, subnet in subnets.items():
+        problems += [
+            _UNUSED(
+                f"network.{key.replace('_', '-')} of the cluster file has no effect on the network that is handed in: "
+                "remove it from the file"
+            )
+            for key in _CREATED
+            if key in cluster.network.model_fields_set
+        ]
+        named = {f"network.{name}": subnet for name, subnet in self._subnets.items()}
+        for argument, subnet in named.items():
             zone = _zone_name(subnet)
             if zone is not None and not zone.startswith(cluster.region):
-                problems.append(_REGION(f"network.{argument} must be in {cluster.region}, got a subnet in {zone}"))
+                problems.append(_REGION(f"{argument} must be in {cluster.region}, got a subnet in {zone}"))
+        problems += check_private(named)
+        problems += [
+            message for message in check_efa_rules({"network.nodes": self.nodes}) if message.rule.kind == "error"
+        ]
         for group in cluster.node_groups:
             if group.zone != cluster.zone and group.zone not in self.zone_subnets:
                 problems.append(_no_subnet(group))
         return problems
+
+    @property
+    def _subnets(self) -> dict[str, ec2.ISubnet]:
+        """Subnets by the name of the argument."""
+        zones = {f"zone_subnets[{zone!r}]": subnet for zone, subnet in self.zone_subnets.items()}
+        return {"training_subnet": self.training_subnet, "services_subnet": self.services_subnet, **zones}
 
     def subnet_of(self, group: NodeGroup, cluster: ClusterFile) -> ec2.ISubnet:
         """Return the subnet of a node group.
@@ -122,17 +164,10 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         zone_cidrs=cluster.zone_subnets,
         internet=cluster.network.internet,
     )
-    nodes = EfaSecurityGroup(scope, "Nodes", vpc=network.vpc)
-    ready: list[IDependable] = [network, nodes]
-    if not cluster.network.internet:
-        ready.append(
-            ServiceEndpoints(scope, "Endpoints", vpc=network.vpc, subnet=network.services_subnet, clients=[nodes])
-        )
-    return Network(
-        vpc=network.vpc,
-        training_subnet=network.training_subnet,
-        services_subnet=network.services_subnet,
-        nodes=nodes,
-        zone_subnets=network.zone_subnets,
-        ready=tuple(ready),
+    result = Network.from_cluster_network(scope, network)
+    if cluster.network.internet:
+        return result
+    endpoints = ServiceEndpoints(
+        scope, "Endpoints", vpc=network.vpc, subnet=network.services_subnet, clients=[result.nodes]
     )
+    return replace(result, ready=(*result.ready, endpoints))

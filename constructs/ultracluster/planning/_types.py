@@ -23,8 +23,11 @@ _PLAIN = (str, int, float, list, tuple, dict, type(None))
 
 
 def shown(value: object) -> str:
-    """Return the repr of a value, shortened."""
+    """Return the repr of a value, shortened; an object without one is its type, and a construct also its path."""
     text = repr(value)
+    if " object at 0x" in text:
+        path = getattr(getattr(value, "node", None), "path", "")
+        text = f"{type(value).__name__} {path}".rstrip()
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 

@@ -25,6 +25,11 @@ def main(*files: str) -> None:
         clusters = [clusterfile.load(name, further=file_problems) for name in names]
     except clusterfile.ClusterFileError as error:
         sys.exit(str(error))
+    seen: dict[str, str] = {}
+    for file, cluster in zip(names, clusters, strict=True):
+        if cluster.name in seen:
+            sys.exit(f"{file}: name must differ from that of {seen[cluster.name]} in one app, got {cluster.name!r}")
+        seen[cluster.name] = file
     for cluster in clusters:
         ClusterStacks(app, cluster=cluster, account=cluster.account or os.environ.get("CDK_DEFAULT_ACCOUNT"))
     app.synth()

@@ -1,18 +1,23 @@
 """A whole cluster as one construct."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.network import Network
+from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
-from ultracluster.rules import Refusal
+from ultracluster.planning import shown, type_errors
+from ultracluster.rules import Refusal, error
 from ultracluster.stacks._environment import check_environment
 from ultracluster.stacks._orchestrators import create_orchestrator
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
+
+_NAME = error("cluster-name-in-use", "Clusters of one name in a region have the same controller and parameters.")
+_ZONE = error("network-zone", "A handed-in network must be in the zone of the cluster.")
 
 
 class UltraCluster(Construct):
@@ -23,13 +28,15 @@ class UltraCluster(Construct):
 
     Args:
         cluster: Cluster file, as `clusterfile.load` returns it.
-        network: Existing network. Default: that of the file, which is a new VPC unless it names an existing one.
+        network: Existing network, or a `ClusterNetwork`, in which the security group of the nodes is created. Default:
+            that of the file, which is a new VPC unless it names an existing one.
         storage: Existing file systems and bucket. Nodes mount them where the file says, or at `/fsx` and `/home`, and
             the security groups of both sides get the rules. Default: the storage of the file.
 
     Raises:
-        ValueError: If region or account of stack and cluster file differ, or if `network` or `storage` does not have
-            what the file requires. All reasons at once.
+        Refusal: If region or account of stack and cluster file differ, if another cluster of the app has the name and
+            region, if `network` or `storage` does not have what the file requires, or makes a key of the file useless,
+            or if the nodes do not reach the storage. All reasons at once.
     """
 
     def __init__(
@@ -38,22 +45,32 @@ class UltraCluster(Construct):
         id: str,
         *,
         cluster: ClusterFile,
-        network: Network | None = None,
+        network: Network | IClusterNetwork | None = None,
         storage: Storage | None = None,
     ) -> None:
         super().__init__(scope, id)
+        if problems := _types({"cluster": cluster, "network": network, "storage": storage}):
+            raise Refusal(self, problems)
         stack = cdk.Stack.of(self)
         check_environment(self, cluster, account=stack.account, region=stack.region)
-        problems = [*(network.problems(cluster) if network else []), *(storage.problems(cluster) if storage else [])]
+        self._cluster = cluster
+        problems = self._name_problems()
+        if network is not None and not isinstance(network, Network):
+            if network.zone != cluster.zone:
+                text = f"network must be in {cluster.zone}, the zone of the cluster file, got {network.zone}"
+                raise Refusal(self, _ZONE(text))
+            network = Network.from_cluster_network(Construct(self, "Network"), network)
+        problems += [] if network is None else network.problems(cluster)
+        problems += [] if storage is None else storage.problems(cluster, network)
         if problems:
             raise Refusal(self, problems)
         #: Network of the nodes.
-        self.network = network or Network.from_cluster_file(Construct(self, "Network"), cluster)
+        self.network = Network.from_cluster_file(Construct(self, "Network"), cluster) if network is None else network
         #: File systems and data bucket.
         self.storage = (
-            storage.connected(cluster, network=self.network)
-            if storage
-            else Storage.from_cluster_file(Construct(self, "Storage"), cluster, network=self.network)
+            Storage.from_cluster_file(Construct(self, "Storage"), cluster, network=self.network)
+            if storage is None
+            else storage.connected(cluster, network=self.network)
         )
         #: Control plane and nodes: a `SlurmCluster` or a `KubernetesCluster`.
         self.orchestrator = create_orchestrator(
@@ -83,3 +100,29 @@ class UltraCluster(Construct):
     def node_groups(self) -> Mapping[str, Construct]:
         """Node groups by name; `login` is that of Slurm's login nodes, `system` that of Kubernetes' system nodes."""
         return self.orchestrator.node_groups
+
+    def _name_problems(self) -> list[str]:
+        others = (other for other in self.node.root.node.find_all() if isinstance(other, UltraCluster))
+        return [
+            _NAME(
+                f"cluster must have a name of its own in {self._cluster.region}: {other.node.path} is "
+                f"{self._cluster.name!r} too; change name in one of the cluster files"
+            )
+            for other in others
+            if other is not self and _place(other) == _place(self)
+        ]
+
+
+def _place(cluster: UltraCluster) -> tuple[str, ...]:
+    """Name, region and account of a cluster, and its stage if the account is not known."""
+    file, account = cluster._cluster, cdk.Stack.of(cluster).account
+    stage = cdk.Stage.of(cluster) if cdk.Token.is_unresolved(account) else None
+    return (file.name, file.region, account, "" if stage is None else stage.node.path)
+
+
+def _types(given: Mapping[str, object]) -> list[str]:
+    cluster = given["cluster"]
+    if isinstance(cluster, ClusterFile):
+        return type_errors(UltraCluster.__init__, given)
+    remedy = f": pass clusterfile.load({str(cluster)!r})" if isinstance(cluster, str | Path) else ""
+    return [f"cluster must be a ClusterFile, got {shown(cluster)}{remedy}"]

@@ -7,7 +7,7 @@ import jsii
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
-from ultracluster.network import allow_nfs
+from ultracluster.network import allow_nfs, check_same_vpc
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage._alarms import Alarms
@@ -52,12 +52,16 @@ class SharedFileSystem(cdk.Resource):
                 the clients; otherwise in the stack of the clients.
 
         Raises:
-            Refusal: If `clients` has no security group, is in another region, or EFA does not reach a subnet.
+            Refusal: If `clients` has no security group, is in another region or, as far as the app knows, another VPC,
+                or EFA does not reach a subnet. A group of a peered VPC is taken if it is imported by its id.
         """
         groups = clients.connections.security_groups if hasattr(clients, "connections") else []
         errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {clients!r}")]
         for group in groups:
             errors += check_same_region(self, {"clients": group})
+        places = {f"subnets[{index}]": subnet for index, subnet in enumerate(listed(subnets))}
+        places |= {f"clients[{index}]" if index else "clients": group for index, group in enumerate(groups)}
+        errors += check_same_vpc({"the file system": self._group, **places})
         errors += [error for subnet in listed(subnets) if self._reach for error in self._reach(subnet)]
         if errors:
             raise Refusal(self, errors)

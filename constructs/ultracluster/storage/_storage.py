@@ -14,6 +14,7 @@ from ultracluster.network import Network
 from ultracluster.rules import Message, error
 from ultracluster.security import OTHER_REGION, acknowledge_accepted
 from ultracluster.storage._data_repositories import links
+from ultracluster.storage._handed_in import check_lustre, check_others, check_place
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem, ISharedFileSystem
 from ultracluster.storage.home._openzfs_home import OpenZfsHome
 from ultracluster.storage.lustre._file_system import LustreFileSystem
@@ -62,8 +63,13 @@ class Storage:
         """Mounts of every node."""
         return [file_system.mount(path) for path, file_system in self.file_systems.items()]
 
-    def problems(self, cluster: ClusterFile) -> list[Message]:
-        """Return what keeps a cluster file from using this storage, which takes the place of its own."""
+    def problems(self, cluster: ClusterFile, network: Network | None) -> list[Message]:
+        """Return how this storage, which takes the place of that of the file, differs from the file or the network.
+
+        Args:
+            cluster: Cluster file.
+            network: Network that is handed in, or None for that of the file.
+        """
         section, problems = cluster.storage, self._elsewhere(cluster.region)
         for name, required, present in (
             ("lustre", section.lustre is not None, self.lustre is not None),
@@ -85,7 +91,14 @@ class Storage:
                     "remove it from the file, and create each link as DataRepositoryAssociation"
                 )
             )
-        return problems
+        if self.lustre is not None:
+            problems += check_lustre(cluster, self.lustre)
+        problems += check_others(cluster, home=self.home, data_bucket=self.data_bucket)
+        places: dict[str, object] = {
+            f"storage.file_systems[{path!r}]": other for path, other in self.file_systems.items()
+        }
+        places |= {"storage.lustre": self.lustre, "storage.home": self.home}
+        return [*problems, *check_place(cluster, network, places)]
 
     def _elsewhere(self, region: str) -> list[Message]:
         resources: dict[str, object] = {"lustre": self.lustre, "data_bucket": self.data_bucket, "home": self.home}

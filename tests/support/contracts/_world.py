@@ -11,6 +11,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 
+from ultracluster.network import EfaSecurityGroup
+
 ACCOUNT = "123456789012"
 REGION = "us-east-2"
 
@@ -35,7 +37,7 @@ class World:
 
     @cached_property
     def security_group(self) -> ec2.ISecurityGroup:
-        return ec2.SecurityGroup(self.stack, "SecurityGroup", vpc=self.vpc)
+        return EfaSecurityGroup(self.stack, "SecurityGroup", vpc=self.vpc)
 
     @cached_property
     def client(self) -> ec2.ISecurityGroup:

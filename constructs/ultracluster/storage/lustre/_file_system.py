@@ -208,7 +208,8 @@ class LustreFileSystem(Lustre):
         message = [f"{file_system_id} exists outside of this app, which neither retains nor guards it"]
         if security_group is None:
             message.append(
-                "allow its clients: all traffic between its security group and theirs, both ways, by group id"
+                "its security group is not known, so allow_clients, connections and mounts add no rule: pass "
+                "security_group, or allow all traffic between its group and that of its clients, both ways, by group id"
             )
         if efa and None in (zone, cidr):
             message.append("EFA reaches it from its own zone and /16 only: check both, or pass zone and cidr")
