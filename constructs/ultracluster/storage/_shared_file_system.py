@@ -59,9 +59,9 @@ class SharedFileSystem(cdk.Resource):
         errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {clients!r}")]
         for group in groups:
             errors += check_same_region(self, {"clients": group})
-        places = {f"subnets[{index}]": subnet for index, subnet in enumerate(listed(subnets))}
-        places |= {f"clients[{index}]" if index else "clients": group for index, group in enumerate(groups)}
-        errors += check_same_vpc({"the file system": self._group, **places})
+        within = {f"subnets[{index}]": subnet for index, subnet in enumerate(listed(subnets))}
+        named = {f"clients[{index}]" if index else "clients": group for index, group in enumerate(groups)}
+        errors += check_same_vpc({"the file system": self._group, **within, **named})
         errors += [error for subnet in listed(subnets) if self._reach for error in self._reach(subnet)]
         if errors:
             raise Refusal(self, errors)
