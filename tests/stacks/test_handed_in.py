@@ -83,7 +83,7 @@ def test_rejects_an_efa_file_system_in_another_zone_whose_name_only_a_deployment
     assert ids(refused) == ["lustre-efa-reach"]
 
 
-def test_rejects_what_the_file_says_and_the_file_system_is_not(stack: cdk.Stack) -> None:
+def test_rejects_keys_that_contradict_the_file_system(stack: cdk.Stack) -> None:
     vpc = a_vpc(stack)
     file = cluster("storage: {lustre: {throughput: 400 GB/s, efa: true, backups: 7 d, mount: /data}}\n")
     given = storage.Storage(lustre=a_lustre(stack, vpc))
@@ -95,7 +95,7 @@ def test_rejects_what_the_file_says_and_the_file_system_is_not(stack: cdk.Stack)
     assert "storage.lustre.throughput of the cluster file asks for 400,000 MB/s" in throughput
 
 
-def test_takes_a_file_system_that_is_what_the_file_says(stack: cdk.Stack) -> None:
+def test_takes_a_file_system_that_fits_the_keys(stack: cdk.Stack) -> None:
     vpc = a_vpc(stack)
     file = cluster("storage: {lustre: {throughput: 1.5 GB/s, mount: /data}}\n")
     given = storage.Storage(lustre=a_lustre(stack, vpc))

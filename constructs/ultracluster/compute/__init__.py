@@ -2,11 +2,7 @@
 
 from ultracluster.boot import Mount
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
-from ultracluster.compute._auto_scaling_node_group import (
-    AutoScalingNodeGroup,
-    IAutoScalingNodeGroup,
-    MountableFileSystem,
-)
+from ultracluster.compute._auto_scaling_node_group import AutoScalingNodeGroup, IAutoScalingNodeGroup
 from ultracluster.compute._boot import user_data
 from ultracluster.compute._bundle import allow_bundle
 from ultracluster.compute._capacity_notices import CapacityNotices
@@ -15,6 +11,7 @@ from ultracluster.compute._image_pipeline import IImagePipeline, ImagePipeline
 from ultracluster.compute._images import image_id, newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import tag_specifications
+from ultracluster.compute._mounts import MountableFileSystem
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.compute._scale_in import ScaleInBeforeEnd
 from ultracluster.compute._script_asset import ScriptAsset

@@ -94,8 +94,3 @@ def read_image(scope: Construct, value: object) -> Image | None:
     if config.os_type == ec2.OperatingSystemType.WINDOWS:
         raise Refusal("", IMAGE("image must be of Linux, got one of Windows"))
     return Image(id=config.image_id)
-
-
-def as_list(value: _T | Sequence[_T]) -> list[_T]:
-    """Return a list, of one value or several."""
-    return [*value] if isinstance(value, list | tuple) else [value]  # type: ignore[list-item]

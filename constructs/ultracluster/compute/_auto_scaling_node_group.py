@@ -10,9 +10,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster.boot import LUSTRE_EFA_UNIT, LustreClient, Mountable, mount_boot
+from ultracluster.boot import LUSTRE_EFA_UNIT, LustreClient, mount_boot
 from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.compute._arguments import UNKNOWN_TYPE, Errors, as_list, read_capacity, read_instance_type
+from ultracluster.compute._arguments import UNKNOWN_TYPE, Errors, read_capacity, read_instance_type
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._boot import user_data
 from ultracluster.compute._bundle import allow_bundle
@@ -20,24 +20,18 @@ from ultracluster.compute._capacity_reservation import ICapacityReservation
 from ultracluster.compute._images import newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import at_synthesis
+from ultracluster.compute._mounts import MountableFileSystem, read_mounts
 from ultracluster.compute._node_group_template import NodeGroupTemplate
-from ultracluster.network import EfaSecurityGroup
-from ultracluster.planning import type_errors
+from ultracluster.network import EfaSecurityGroup, check_private, check_same_vpc
+from ultracluster.planning import as_list, type_errors
 from ultracluster.planning.capacity import Capacity, Image, PlacementOption, check_count
-from ultracluster.rules import TOKEN, Refusal, error, warning
+from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import NodeRole
 
 _EFA_TOOL = error("lustre-efa-tool", "The default image has no AWS tool for Lustre over EFA.")
 _ROOT_VOLUME_KEY = warning("root-volume-key", "The root volume has an imported key, whose policy cannot be changed.")
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html (read 2026-11-22)
 _KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
-
-
-class MountableFileSystem(Mountable, Protocol):
-    """A file system that nodes mount, and that adds the security group rules for them."""
-
-    def allow_clients(self, clients: ec2.ISecurityGroup, *, subnets: Sequence[ec2.ISubnet] = ()) -> None:
-        """Allow clients to mount it; raise a ValueError if EFA does not reach their subnets."""
 
 
 class IAutoScalingNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
@@ -81,7 +75,8 @@ class AutoScalingNodeGroup(_Base):
         count: Number of nodes.
         subnet: Private subnet of the nodes.
         vpc: VPC in which a security group is created. Not needed with `security_groups`.
-        mounts: File systems by path, such as `{"/fsx": lustre}`. Their rules for the nodes are added. Default: none.
+        mounts: File systems by path, such as `{"/fsx": lustre}`; a Lustre file system alone is mounted at `/fsx`. Their
+            rules for the nodes are added. Default: none.
         image: An AMI id, an `ec2.IMachineImage` or an `Image`, with cloud-init and the clients of the file systems.
             Default: the newest Deep Learning Base AMI for Ubuntu.
         capacity: See `NodeGroupTemplate`. Default: on demand.
@@ -106,7 +101,7 @@ class AutoScalingNodeGroup(_Base):
         count: int,
         subnet: ec2.ISubnet,
         vpc: ec2.IVpc | None = None,
-        mounts: Mapping[str, MountableFileSystem] | None = None,
+        mounts: Mapping[str, MountableFileSystem] | MountableFileSystem | None = None,
         image: Image | ec2.IMachineImage | str | None = None,
         capacity: Capacity | ICapacityReservation | str | None = None,
         security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup] | None = None,
@@ -121,17 +116,12 @@ class AutoScalingNodeGroup(_Base):
         errors = Errors(type_errors(AutoScalingNodeGroup.__init__, plain))
         record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
         option = errors.take(lambda: read_capacity(capacity), read_capacity(None))
-        file_systems = dict(sorted((mounts or {}).items()))
-        errors.messages += [
-            f"mounts[{path!r}] must be a file system such as storage.LustreFileSystem, got {file_system!r}"
-            for path, file_system in file_systems.items()
-            if not hasattr(file_system, "allow_clients")
-        ]
+        file_systems: dict[str, MountableFileSystem] = errors.take(lambda: read_mounts(mounts), {})
         if security_groups is None and vpc is None:
             errors.messages.append("vpc must be given to create a security group in it, or security_groups instead")
-        if cdk.Token.is_unresolved(count):
-            errors.messages.append(TOKEN("count must be known at synthesis, got a token"))
-        elif isinstance(count, int):
+        if not errors.messages:
+            errors.messages += check_same_vpc({"vpc": vpc, "subnet": subnet})
+            errors.messages += check_private({"subnet": subnet})
             errors.messages += check_count(option, count)
         errors.check(self)
         assert record is not None
@@ -176,9 +166,13 @@ class AutoScalingNodeGroup(_Base):
             root_volume=root_volume,
             access=Access(instance_profile=profile),
         )
-        for line, file_system in zip(lines, file_systems.values(), strict=True):
+        for line, (path, file_system) in zip(lines, file_systems.items(), strict=True):
             reached = [subnet] if efa and LUSTRE_EFA_UNIT in line.after else []
-            file_system.allow_clients(groups[0], subnets=reached)
+            try:
+                file_system.allow_clients(groups[0], subnets=reached)
+            except Refusal as refusal:
+                named = [message.rule(f"mounts[{path!r}]: {message}") for message in refusal.messages]
+                raise Refusal(self, named) from refusal
         if root_volume is not None and root_volume.key is not None:
             self._allow_auto_scaling(root_volume.key)
 

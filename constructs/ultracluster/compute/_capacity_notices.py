@@ -14,6 +14,7 @@ from constructs import Construct
 from ultracluster.compute._arguments import Errors
 from ultracluster.planning import type_errors
 from ultracluster.rules import Refusal
+from ultracluster.security import check_same_region
 
 # The pages of EC2 and of PCS spell the names of the events differently:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html and
@@ -67,7 +68,7 @@ class CapacityNotices(cdk.Resource):
         email: An address to subscribe, which has to confirm. Default: no subscription.
 
     Raises:
-        ValueError: If there is no id, or an argument has a wrong type.
+        Refusal: If there is no id, an argument has a wrong type, or the topic is in another region than the stack.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html (read 2026-11-21)
     """
@@ -84,6 +85,7 @@ class CapacityNotices(cdk.Resource):
         super().__init__(scope, id)
         plain = {"reservation_ids": reservation_ids, "topic": topic, "email": email}
         Errors(type_errors(CapacityNotices.__init__, plain)).check(self)
+        Errors(check_same_region(self, {"topic": topic})).check(self)
         ids = sorted({reservation_ids} if isinstance(reservation_ids, str) else set(reservation_ids))
         if not ids:
             raise Refusal(self, "reservation_ids must hold at least one id, got none")

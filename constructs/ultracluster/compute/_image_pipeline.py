@@ -14,9 +14,9 @@ from constructs import Construct, IConstruct
 from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import Architecture, image_parameter
 from ultracluster.catalogue.ec2 import image_software as software
-from ultracluster.compute._arguments import IMAGE, Errors, as_list, read_image
+from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._template_checks import check_groups
-from ultracluster.planning import type_errors
+from ultracluster.planning import as_list, type_errors
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import error
 from ultracluster.security import add_managed_policy

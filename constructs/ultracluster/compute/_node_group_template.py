@@ -23,7 +23,6 @@ from ultracluster.compute._arguments import (
     PURCHASE,
     UNKNOWN_TYPE,
     Errors,
-    as_list,
     read_capacity,
     read_image,
     read_instance_type,
@@ -39,8 +38,8 @@ from ultracluster.compute._launch_template_fields import (
     reservation,
     tag_specifications,
 )
-from ultracluster.compute._template_checks import SERVICE, check_groups, check_service
-from ultracluster.planning import type_errors
+from ultracluster.compute._template_checks import SERVICE, check_efa, check_groups, check_service
+from ultracluster.planning import as_list, type_errors
 from ultracluster.planning.capacity import (
     PLACEMENT,
     Capacity,
@@ -156,6 +155,7 @@ class NodeGroupTemplate(cdk.Resource):
         requested = _requested(placement_group)
         #: Strategy of the placement group that is created, or name of the existing one, or None.
         self.placed = errors.take(lambda: placement(requested, record=record, capacity=self.capacity), None, PLACEMENT)
+        errors.messages += check_efa(self, groups, self.interfaces)
         errors.check(self)
         if record.declared:
             cdk.Validations.of(self).add_warning(

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from constructs import IConstruct
 
-from ultracluster.network import check_same_vpc
+from ultracluster.catalogue.ec2 import Interface
+from ultracluster.network import check_efa_rules, check_private, check_same_vpc
 from ultracluster.planning.capacity import Service
 from ultracluster.rules import Message, error
 
@@ -28,8 +31,21 @@ def check_service(
 
 
 def check_groups(groups: Sequence[ec2.ISecurityGroup], subnet: ec2.ISubnet | None) -> list[str]:
-    """Return the errors of security groups: none, or those of another VPC."""
+    """Return the errors of security groups and subnet: no group, groups of another VPC, a public subnet."""
     if not groups:
         return ["security_groups must hold at least one group, got none"]
     indexed = {f"security_groups[{index}]": group for index, group in enumerate(groups)}
-    return list(check_same_vpc({**({} if subnet is None else {"subnet": subnet}), **indexed}))
+    return [*check_same_vpc({"subnet": subnet, **indexed}), *check_private({"subnet": subnet})]
+
+
+def check_efa(
+    scope: IConstruct, groups: Sequence[ec2.ISecurityGroup], interfaces: Sequence[Interface]
+) -> list[Message]:
+    """Return the error of groups that do not allow EFA; add a warning about groups whose rules are not known."""
+    if not any(interface.kind in ("efa", "efa-only") for interface in interfaces):
+        return []
+    messages = check_efa_rules({f"security_groups[{index}]": group for index, group in enumerate(groups)})
+    for message in messages:
+        if message.rule.kind == "warning":
+            cdk.Validations.of(scope).add_warning(message.rule.warning_id, message)
+    return [message for message in messages if message.rule.kind == "error"]

@@ -13,6 +13,9 @@ from ultracluster.rules import ARGUMENT, Message, error
 from ultracluster.security import shown
 
 _ANYWHERE = error("eks-public-access", "An API server is public for wide ranges only where that is intended.")
+_SERVICE_CIDR = error(
+    "kubernetes-service-cidr", "EKS takes private ranges of some sizes for Services, outside the VPC."
+)
 _RANGES = error("eks-public-access-limit", "EKS takes a limited number of ranges of public access.")
 _PRINCIPAL = re.compile(r"arn:[a-z-]+:iam::\d{12}:(role|user)/\S+")
 
@@ -37,6 +40,14 @@ def public_access_problems(cidrs: Sequence[str], *, anywhere: bool) -> list[Mess
         message = f"public_access_cidrs must hold at most {facts.PUBLIC_RANGES} ranges, got {len(cidrs)}"
         problems.append(_RANGES(message))
     return problems
+
+
+def service_range_problems(cidr: str) -> list[Message]:
+    """Return what is wrong with the range of Services."""
+    try:
+        return [_SERVICE_CIDR(f"service_cidr {problem}") for problem in facts.check_service_range(IPv4Network(cidr))]
+    except ValueError:
+        return [_SERVICE_CIDR(f"service_cidr must be an IPv4 range such as {facts.SERVICE_CIDR}, got {cidr!r}")]
 
 
 def admin_problems(admins: Sequence[str | iam.IRole | iam.IUser]) -> list[str]:

@@ -12,11 +12,13 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import eks as facts
-from ultracluster.eks._access import admin_problems, public_access_problems
+from ultracluster.eks._access import admin_problems, public_access_problems, service_range_problems
 from ultracluster.eks._cluster_base import EksClusterBase
 from ultracluster.eks._interfaces import IEksCluster
+from ultracluster.network import check_same_vpc
+from ultracluster.planning import as_list, checked, token_errors
 from ultracluster.rules import Refusal, error, warning
-from ultracluster.security import add_managed_policy
+from ultracluster.security import add_managed_policy, check_same_region
 
 _L1 = eks.CfnCluster
 _LOGS = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -27,6 +29,7 @@ _KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encryp
 _WEIGHTS = {"nvidia.com/gpu": 10, "cpu": 1, "memory": 1}
 
 _VERSION = re.compile(r"\d\.\d{1,3}", re.ASCII)
+_TIER = re.compile(r"standard|tier-[a-z0-9]+", re.ASCII)
 SECOND_ZONE = error("kubernetes-second-zone", "EKS needs subnets in two zones of the region.")
 _NEW_VERSION = warning("kubernetes-version", "EKS runs some versions of Kubernetes only, until a date.")
 _NEW_TIER = warning("kubernetes-scaling-tier", "EKS has some tiers of the control plane only.")
@@ -54,8 +57,8 @@ class EksCluster(EksClusterBase):
         service_cidr: Range of its Services. It cannot change.
 
     Raises:
-        ValueError: If EKS does not support `version`, there are too few subnets, or `public_access_cidrs` is too
-            broad. All reasons at once.
+        Refusal: If EKS does not take a name, version or range, there are too few subnets, one is of another VPC, the
+            key is of another region, or `public_access_cidrs` is too broad. All reasons at once.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html and cluster-endpoint.html (read 2026-11-21)
     """
@@ -92,6 +95,7 @@ class EksCluster(EksClusterBase):
         )
         return imported
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -100,17 +104,27 @@ class EksCluster(EksClusterBase):
         name: str,
         version: str,
         vpc: ec2.IVpc,
-        subnets: Sequence[ec2.ISubnet],
-        public_access_cidrs: Sequence[str] = (),
+        subnets: ec2.ISubnet | Sequence[ec2.ISubnet],
+        public_access_cidrs: str | Sequence[str] = (),
         allow_public_access_from_anywhere: bool = False,
-        admins: Sequence[str | iam.IRole | iam.IUser] = (),
+        admins: str | iam.IRole | iam.IUser | Sequence[str | iam.IRole | iam.IUser] = (),
         key: kms.IKey | None = None,
         scaling_tier: str = "standard",
         bin_packing: bool = False,
         service_cidr: str = facts.SERVICE_CIDR,
     ) -> None:
         super().__init__(scope, id)
-        problems: list[str] = facts.check_version(version) if not _VERSION.fullmatch(version) else []
+        subnets, public_access_cidrs, admins = as_list(subnets), as_list(public_access_cidrs), as_list(admins)
+        problems: list[str] = list(token_errors({"version": version, "scaling_tier": scaling_tier}))
+        problems += facts.check_version(version) if not problems and not _VERSION.fullmatch(version) else []
+        problems += check_same_vpc({"vpc": vpc, **{f"subnets[{index}]": each for index, each in enumerate(subnets)}})
+        problems += check_same_region(self, {"key": key})
+        if not cdk.Token.is_unresolved(name):
+            problems += facts.check_cluster_name(name)
+        if not _TIER.fullmatch(scaling_tier):
+            problems.append(f"scaling_tier must be one of {', '.join(facts.SCALING_TIERS)}, got {scaling_tier!r}")
+        if not cdk.Token.is_unresolved(service_cidr):
+            problems += service_range_problems(service_cidr)
         if len(subnets) < 2:
             problems.append(SECOND_ZONE(f"subnets must hold at least two, in different zones, got {len(subnets)}"))
         problems += public_access_problems(public_access_cidrs, anywhere=allow_public_access_from_anywhere)

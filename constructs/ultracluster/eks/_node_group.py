@@ -1,7 +1,9 @@
 """Managed node groups of EKS."""
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
+import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -9,10 +11,13 @@ from constructs import Construct
 
 from ultracluster.boot import WAIT_MINUTES, Taint, repair_overrides
 from ultracluster.catalogue.schedulers import NodeOs, ami_type
+from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.compute import NodeGroupTemplate
 from ultracluster.eks._grants import EksNodeGroupGrants
-from ultracluster.eks._interfaces import IEksNodeGroup
+from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
+from ultracluster.network import check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
+from ultracluster.planning import checked, shown
 from ultracluster.planning.capacity import Block, OnDemand, Spot, check_count, waits
 from ultracluster.rules import Refusal
 
@@ -57,8 +62,8 @@ class EksNodeGroup(_EksNodeGroupBase):
         taints: Taints of the nodes. Default: none.
 
     Raises:
-        ValueError: If the template is for another service, or the number of nodes is below one or above what the
-            capacity holds.
+        Refusal: If the template is for another service, the number of nodes is below one or above what the capacity
+            holds, the subnet is public or of another VPC, or EKS does not take the name.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/ml-node-groups.html and node-repair.html (read 2026-11-21)
     """
@@ -88,12 +93,13 @@ class EksNodeGroup(_EksNodeGroupBase):
         imported._set_nodes(security_groups, KUBELET_PORT, node_role)
         return imported
 
+    @checked
     def __init__(
         self,
         scope: Construct,
         id: str,
         *,
-        cluster: eks.ICluster,
+        cluster: eks.ICluster | IEksCluster,
         name: str,
         template: NodeGroupTemplate,
         subnet: ec2.ISubnet,
@@ -104,7 +110,18 @@ class EksNodeGroup(_EksNodeGroupBase):
         taints: Sequence[Taint] = (),
     ) -> None:
         super().__init__(scope, id)
-        if problems := [*template.problems("eks-managed"), *check_count(template.capacity, count)]:
+        groups = {f"template.security_groups[{index}]": group for index, group in enumerate(template.security_groups)}
+        problems: list[str] = [
+            *template.problems("eks-managed"),
+            *check_count(template.capacity, count),
+            *check_same_vpc({"subnet": subnet, **groups}),
+            *check_private({"subnet": subnet}),
+        ]
+        if not cdk.Token.is_unresolved(name):
+            problems += facts.check_node_group_name(name)
+        if os not in get_args(NodeOs):
+            problems.append(f"os must be one of {', '.join(get_args(NodeOs))}, got {shown(os)}")
+        if problems:
             raise Refusal(self, problems)
         #: Launch template.
         self.template = template

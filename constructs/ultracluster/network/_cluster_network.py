@@ -12,6 +12,7 @@ from constructs import Construct, IConstruct
 from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
+from ultracluster.planning import checked
 from ultracluster.rules import ARGUMENT, Refusal, error
 
 _LOCAL_ZONE = error("local-zone", "A Local Zone has neither NAT gateways nor Slurm controllers.")
@@ -84,6 +85,7 @@ class ClusterNetwork(_Network):
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

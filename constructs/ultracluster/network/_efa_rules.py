@@ -19,7 +19,7 @@ def check_efa_rules(groups: Mapping[str, ec2.ISecurityGroup]) -> list[Message]:
         groups: Security groups of the nodes, by the name of the argument that they come from.
 
     Returns:
-        An error if all groups are known and none allows EFA, a warning if the rules of the last hope are not known.
+        An error if all groups are known and none allows EFA, a warning if the rules of one are not known.
     """
     allowed = {argument: _allows_efa(group) for argument, group in groups.items()}
     if not groups or any(allowed.values()):
@@ -40,7 +40,7 @@ def check_efa_rules(groups: Mapping[str, ec2.ISecurityGroup]) -> list[Message]:
 
 
 def _allows_efa(group: ec2.ISecurityGroup) -> bool | None:
-    """Whether a group has the rules of EFA, or None for an imported group."""
+    """Return True if a group has the rules of EFA, and None for an imported group."""
     if isinstance(group, EfaSecurityGroup):
         return True
     if not isinstance(group.node.default_child, ec2.CfnSecurityGroup):

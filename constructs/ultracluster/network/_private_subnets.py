@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from ultracluster.rules import Message, error
 
 _PUBLIC = error(
-    "public-subnet", "Nodes with several interfaces get no public address, and a public subnet has no other way out."
+    "public-subnet", "Nodes with several interfaces get no public address, and a public subnet has no NAT gateway."
 )
 
 

@@ -8,6 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network._same_vpc import check_same_vpc
+from ultracluster.planning import as_list, checked
 from ultracluster.rules import Refusal, error
 
 # Services that EKS nodes and pods call: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html; Session
@@ -52,6 +53,7 @@ class ServiceEndpoints(Construct):
     See: https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -59,10 +61,11 @@ class ServiceEndpoints(Construct):
         *,
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
-        clients: Sequence[ec2.IConnectable] = (),
-        services: Sequence[str] = EKS_SERVICES,
+        clients: ec2.IConnectable | Sequence[ec2.IConnectable] = (),
+        services: str | Sequence[str] = EKS_SERVICES,
     ) -> None:
         super().__init__(scope, id)
+        services = as_list(services)
         problems = check_same_vpc({"vpc": vpc, "subnet": subnet})
         if twice := sorted({service for service in services if services.count(service) > 1}):
             problems.append(_SERVICES(f"services must name each service once, got {', '.join(twice)} again"))
@@ -75,7 +78,7 @@ class ServiceEndpoints(Construct):
             self, "Group", vpc=vpc, description="Endpoints of AWS services", allow_all_outbound=False
         )
         self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(_HTTPS))
-        for client in clients:
+        for client in as_list(clients):
             self._connections.allow_default_port_from(client, "Calls of AWS services")
         region = cdk.Stack.of(self).region
         for service in services:

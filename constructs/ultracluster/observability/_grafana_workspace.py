@@ -18,6 +18,7 @@ from ultracluster.catalogue.monitoring import (
     MANAGED_GRAFANA_VERSION,
     MOST_SUBNETS,
 )
+from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, text_problem
 from ultracluster.rules import Refusal, error
 
@@ -136,6 +137,12 @@ class GrafanaWorkspace(_GrafanaWorkspaceBase):
             *text_problem("version", version, _VERSION, f"a version such as {MANAGED_GRAFANA_VERSION}"),
             *_problems(stack.region, len(subnets), len(security_groups)),
             *(() if saml is None else _saml_problems(saml)),
+            *check_same_vpc(
+                {
+                    **{f"subnets[{index}]": subnet for index, subnet in enumerate(subnets)},
+                    **{f"security_groups[{index}]": group for index, group in enumerate(security_groups)},
+                }
+            ),
         ]
         if problems:
             raise Refusal(self, problems)

@@ -19,6 +19,7 @@ from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
 from ultracluster.observability._prometheus_rules import PrometheusRules
 from ultracluster.rules import Refusal, error
+from ultracluster.security import check_same_region
 from ultracluster.storage import Alarms
 
 _RETENTION = error("metrics-retention", "Prometheus keeps metrics for 1 to 1095 whole days.")
@@ -192,7 +193,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
     ) -> None:
         super().__init__(scope, id)
         limits = series_limits or {}
-        problems = list(_problems(alias, alert_manager, retention_days, limits))
+        problems = [*_problems(alias, alert_manager, retention_days, limits), *check_same_region(self, {"key": key})]
         if problems:
             raise Refusal(self, problems)
         log = vended_log(self, log_retention)

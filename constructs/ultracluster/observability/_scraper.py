@@ -12,6 +12,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.catalogue.monitoring import SCRAPER_SUBNETS
+from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import arn_problem, known, text_problem
 from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace, vended_log, workspace_of
 from ultracluster.rules import Refusal, error
@@ -68,6 +69,12 @@ class PrometheusScraper(Construct):
         problems = [
             *text_problem("alias", alias, _ALIAS, "1 to 100 letters, digits, dots, hyphens and underscores"),
             *_problems(configuration, cluster_arn, [subnet.subnet_id for subnet in subnets], len(security_groups)),
+            *check_same_vpc(
+                {
+                    **{f"subnets[{index}]": subnet for index, subnet in enumerate(subnets)},
+                    **{f"security_groups[{index}]": group for index, group in enumerate(security_groups)},
+                }
+            ),
         ]
         if problems:
             raise Refusal(self, problems)

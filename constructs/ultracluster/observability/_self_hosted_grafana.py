@@ -21,6 +21,7 @@ from constructs import Construct
 from ultracluster.boot import scripts, without_comments
 from ultracluster.catalogue.monitoring import SELF_HOSTED_VERSION
 from ultracluster.compute import image_id, tag_specifications
+from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import known, region_problem, text_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
 from ultracluster.observability._dashboards import CORE_PLUGIN, dashboard_problems, fitted
@@ -114,6 +115,7 @@ class SelfHostedGrafana(Construct):
             *text_problem("version", version, _VERSION, f"a version such as {SELF_HOSTED_VERSION}"),
             *region_problem("cloudwatch_region", cloudwatch_region),
             *dashboard_problems(dashboards),
+            *check_same_vpc({"vpc": vpc, "subnet": subnet}),
         ]
         if cloudwatch_region is not None and not known(cloudwatch_region):
             problems.append(_TOKEN("cloudwatch_region stands in a file: give its name, such as us-east-2"))

@@ -3,9 +3,17 @@
 from importlib import import_module
 from types import ModuleType
 
-from ultracluster.planning._types import check_fields, check_types, shown, type_errors
+from ultracluster.planning._types import (
+    as_list,
+    check_fields,
+    check_types,
+    checked,
+    shown,
+    token_errors,
+    type_errors,
+)
 
-__all__ = ["check_fields", "check_types", "shown", "type_errors"]
+__all__ = ["as_list", "check_fields", "check_types", "checked", "shown", "token_errors", "type_errors"]
 _PACKAGES = ("capacity", "home", "lustre", "network", "s3", "slurm", "workload")
 
 

@@ -1,17 +1,23 @@
 """Types of arguments: pydantic checks them, and each error is a sentence that names the argument."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from functools import cache, partial, wraps
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
-from ultracluster.rules import Refusal
+from ultracluster.rules import TOKEN, Message, Refusal, error
 
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+# (read 2026-11-21)
+_REMOVAL_POLICY = error("removal-policy", "CloudFormation takes no snapshots of file systems and buckets.")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _SHOWN = 60
 _EXPECTED = {
     "bool_type": "True or False",
@@ -43,24 +49,59 @@ def check_types(owner: Callable[..., Any], values: Mapping[str, object]) -> None
 
 
 def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list[str]:
-    """Return a sentence for each argument that does not have its declared type.
+    """Return a sentence for each argument that does not have its declared type, or is a token in place of a number.
 
     Args:
         owner: Function or class that declares the arguments.
         values: The arguments, by name.
     """
+    # The CDK encodes a token as a float below this number.
+    tokens = [name for name, value in values.items() if isinstance(value, float) and value < -1e280]
+    messages: list[str] = [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
     try:
-        _adapter(owner).validate_python(dict(values))
+        _adapter(owner).validate_python({name: value for name, value in values.items() if name not in tokens})
     except ValidationError as error:
         errors: dict[str, tuple[list[str], object]] = {}
         for detail in error.errors():
             name = str(detail["loc"][0])
             errors.setdefault(name, ([], values[name]))[0].append(_expected(detail))
-        return [
+        messages += [
             f"{name} must be {' or '.join(dict.fromkeys(expected))}, got {shown(value)}"
             for name, (expected, value) in errors.items()
         ]
-    return []
+    return messages
+
+
+def as_list(value: _T | Sequence[_T]) -> list[_T]:
+    """Return a list, of one value or several."""
+    return [*value] if isinstance(value, list | tuple) else [value]  # type: ignore[list-item]
+
+
+def token_errors(values: Mapping[str, object]) -> list[Message]:
+    """Return a sentence for each text that is a token, where its value decides what is created."""
+    # The CDK writes a token into a text like this.
+    tokens = [name for name, value in values.items() if isinstance(value, str) and "${Token[" in value]
+    return [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
+
+
+def checked(create: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Wrap a constructor, or a function that imports a resource: wrong types raise a Refusal with the path."""
+    signature = inspect.signature(create)
+
+    @wraps(create)
+    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        given = signature.bind(*args, **kwargs).arguments
+        scope, id = given.pop("scope"), given.pop("id")
+        given.pop("self", None)
+        errors = type_errors(create, given)
+        if getattr(given.get("removal_policy"), "name", None) == "SNAPSHOT":
+            allowed = "RETAIN_ON_UPDATE_OR_DELETE, RETAIN or DESTROY"
+            errors.append(_REMOVAL_POLICY(f"removal_policy must be {allowed}, got SNAPSHOT"))
+        if errors:
+            raise Refusal(f"{scope.node.path}/{id}".lstrip("/"), errors)
+        return create(*args, **kwargs)
+
+    return wrapped
 
 
 @cache

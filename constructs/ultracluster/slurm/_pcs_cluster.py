@@ -10,7 +10,9 @@ from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
+from ultracluster.network import check_same_vpc
 from ultracluster.orchestration import NodeResource
+from ultracluster.planning import as_list, checked, token_errors
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import NodeRole
 from ultracluster.slurm._grants import PcsClusterGrants
@@ -38,6 +40,7 @@ SLURMCTLD_PORT = 6817
 JOIN_ACTIONS = tuple(_JOIN)
 
 _VERSION = re.compile(r"\d{2}\.\d{2}", re.ASCII)
+_SIZE = re.compile(r"[A-Z][A-Z0-9_]+", re.ASCII)
 
 
 class _PcsClusterBase(NodeResource):
@@ -67,7 +70,7 @@ class PcsCluster(_PcsClusterBase):
         size: Size of the controller; see `pcs.SIZES`. A change would replace the cluster, which CloudFormation refuses
             under the same name. Default: the smallest size for `max_instances`.
         subnet: Subnet of the controller's network interface; not in a Local Zone.
-        security_groups: Security groups of the controller; each must allow all traffic from itself, as
+        security_groups: One group of the controller, or several; each must allow all traffic from itself, as
             `EfaSecurityGroup` does.
         slurm_version: Version of Slurm that PCS supports. Default: 25.11.
         options: Accounting, REST API, metrics and settings. Default: accounting only.
@@ -112,6 +115,7 @@ class PcsCluster(_PcsClusterBase):
         imported._set_nodes(security_groups, SLURMCTLD_PORT, node_role)
         return imported
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -120,7 +124,7 @@ class PcsCluster(_PcsClusterBase):
         name: str,
         max_instances: int,
         subnet: ec2.ISubnet,
-        security_groups: Sequence[ec2.ISecurityGroup],
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup],
         size: str | None = None,
         slurm_version: str = pcs.DEFAULT_SLURM_VERSION,
         options: SlurmOptions | None = None,
@@ -130,12 +134,21 @@ class PcsCluster(_PcsClusterBase):
     ) -> None:
         super().__init__(scope, id)
         options = options or SlurmOptions()
-        problems = [
+        security_groups = as_list(security_groups)
+        groups = {f"security_groups[{index}]": group for index, group in enumerate(security_groups)}
+        if unknown := token_errors({"name": name, "slurm_version": slurm_version, "size": size}):
+            raise Refusal(self, unknown)
+        problems: list[str] = [
             *map(NAME, pcs.check_cluster_name(name)),
+            *check_same_vpc({"subnet": subnet, **groups}),
             *(pcs.check_slurm_version(slurm_version) if not _VERSION.fullmatch(slurm_version) else ()),
             *map(_LIMIT, pcs.check_nodes(max_instances, size)),
             *options.problems(slurm_version),
         ]
+        if not security_groups:
+            problems.append("security_groups must hold at least one group, got none")
+        if size is not None and not _SIZE.fullmatch(size):
+            problems.append(f"size must be one of {', '.join(pcs.SIZES)}, got {size!r}")
         if instance_profile is not None and node_role is None:
             problems.append("instance_profile needs node_role, the role that is in it")
         if problems:

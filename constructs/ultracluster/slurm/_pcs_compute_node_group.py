@@ -1,5 +1,6 @@
 """A group of equal Slurm nodes."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
@@ -11,6 +12,7 @@ from ultracluster.boot import BootScript
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.orchestration import NodeResource
+from ultracluster.planning import as_list, checked
 from ultracluster.planning.capacity import PLACEMENT, check_count, check_static_nodes, placement, static_nodes
 from ultracluster.planning.slurm import check_gres
 from ultracluster.rules import Refusal, error
@@ -24,6 +26,9 @@ _WHOLE = error("ultraserver-whole", "An UltraServer is bought whole: counts must
 _GRES = error("slurm-gres", "PCS and Slurm take some records of gres.conf only.")
 #: Port of slurmd. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMD_PORT = 6818
+
+
+_FEATURE = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
 
 class _PcsNodeGroupBase(NodeResource):
@@ -89,6 +94,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         imported._set_nodes(security_groups, SLURMD_PORT, cluster)
         return imported
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -100,17 +106,23 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         count: int,
         minimum: int | None = None,
         boot: BootScript | None = None,
-        features: Sequence[str] = (),
+        features: str | Sequence[str] = (),
         slurm_settings: Mapping[str, str] | None = None,
         gres: Sequence[Mapping[str, str]] = (),
     ) -> None:
         super().__init__(scope, id)
+        features = as_list(features)
         if minimum is None:
             minimum = static_nodes(template.capacity, count)
         settings = dict(slurm_settings or {})
         problems: list[str] = [*map(NAME, pcs.check_node_group_name(name)), *_check_counts(template, count, minimum)]
         problems += setting_problems("node-group", settings, cluster.slurm_version)
         problems += map(_GRES, check_gres(settings, gres, version=cluster.slurm_version))
+        problems += [
+            f"features must be names of letters, digits, dots, hyphens and underscores, got {feature!r}"
+            for feature in features
+            if not cdk.Token.is_unresolved(feature) and not _FEATURE.fullmatch(feature)
+        ]
         if features and "Features" in settings:
             problems.append("features are given twice: features and slurm_settings")
         problems += template.problems("pcs", "subnet", "image")

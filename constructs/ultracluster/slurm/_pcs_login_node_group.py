@@ -9,6 +9,7 @@ from ultracluster.boot import BootScript
 from ultracluster.catalogue.ec2 import INSTANCES_PER_SPREAD_GROUP, InstanceType
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
 from ultracluster.orchestration import NodeResource
+from ultracluster.planning import as_list, checked
 from ultracluster.planning.capacity import Image
 from ultracluster.slurm._grants import PcsNodeGroupGrants
 from ultracluster.slurm._interfaces import IPcsCluster
@@ -34,21 +35,22 @@ class PcsLoginNodeGroup(NodeResource):
         tags: Tags of the instances, their volumes and interfaces.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
         id: str,
         *,
         cluster: IPcsCluster,
-        instance_type: InstanceType | str,
+        instance_type: InstanceType | ec2.InstanceType | str,
         subnet: ec2.ISubnet,
-        security_groups: Sequence[ec2.ISecurityGroup],
-        image: Image | str,
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup],
+        image: Image | ec2.IMachineImage | str,
         count: int = 1,
         ssh: LoginSsh | None = None,
         name: str = "login",
         boot: BootScript | None = None,
-        user_data: str | None = None,
+        user_data: ec2.UserData | str | None = None,
         root_volume: RootVolume | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
@@ -58,7 +60,7 @@ class PcsLoginNodeGroup(NodeResource):
             self,
             "Template",
             instance_type=instance_type,
-            security_groups=[*security_groups, *ssh_groups],
+            security_groups=[*as_list(security_groups), *ssh_groups],
             placement_group="spread" if 1 < count <= INSTANCES_PER_SPREAD_GROUP else None,
             access=None if ssh is None else Access(key_pair=ssh.key_pair),
             service="pcs",

@@ -10,8 +10,12 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster.planning import type_errors
 from ultracluster.rules import Refusal, error
 
+# Seconds; shorter periods are for high-resolution metrics, which AWS's services do not publish here:
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (read 2026-11-22)
+_PERIOD_SECONDS = 60
 _ALARM = error("alarm", "An alarm is one of the resource, and has an action or a topic.")
 
 
@@ -77,14 +81,32 @@ class Alarms:
             id: Id of the alarm, for a second alarm of this name. Default: the name.
 
         Raises:
-            Refusal: If there is no alarm of this name, or the action is not an action.
+            Refusal: If there is no alarm of this name, the action is not an action, CloudWatch does not take a number,
+                or the id is taken.
         """
+        given = {"threshold": threshold, "evaluation_periods": evaluation_periods, "period": period}
+        problems = type_errors(Alarms.add, given)
+        if not problems and evaluation_periods is not None and evaluation_periods < 1:
+            problems.append(_ALARM(f"evaluation_periods must be at least 1, got {evaluation_periods}"))
+        if not problems and period is not None and period.to_seconds() % _PERIOD_SECONDS:
+            problems.append(_ALARM(f"period must be a multiple of one minute, got {period.to_seconds():g} seconds"))
+        if problems:
+            raise Refusal(self._owner, problems)
         definition = self._definitions.get(name)
         if definition is None:
             text = f"name must be one of {', '.join(self._definitions)}, got {name!r}"
             raise Refusal(self._owner, _ALARM(text))
         if not hasattr(action, "topic_arn") and not hasattr(action, "bind"):
             raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {action!r}"))
+        place, id = scope or self._scope, id or name
+        if place.node.try_find_child(id) is not None:
+            raise Refusal(
+                self._owner,
+                _ALARM(
+                    f"the alarm {id} exists in {place.node.path}: pass another id or scope, or call add_alarm_action "
+                    "of the existing alarm for a second action"
+                ),
+            )
         metric = definition.metric()
         if period is not None:
             metric = metric.with_(period=period)  # type: ignore[attr-defined]  # metrics and expressions have it
@@ -92,8 +114,8 @@ class Alarms:
         periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
         minutes = (period or definition.period).to_minutes(integral=False) * periods
         alarm = cloudwatch.Alarm(
-            scope or self._scope,
-            id or name,
+            place,
+            id,
             metric=metric,
             threshold=limit,
             evaluation_periods=periods,

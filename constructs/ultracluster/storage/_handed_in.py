@@ -54,7 +54,7 @@ def check_lustre(cluster: ClusterFile, lustre: ILustreFileSystem) -> Iterator[Me
 def _sizes(
     key: str, cluster: ClusterFile, planned: LustreSpec, spec: LustreSpec
 ) -> tuple[float | Fraction, float | Fraction, str]:
-    """What a key requires at least, what a file system has, and the unit."""
+    """Return what a key requires at least, what a file system has, and the unit."""
     section = cluster.storage.lustre
     if section is not None and key == "capacity" and section.capacity is not None:
         return section.capacity.gib, spec.most_gib, "GiB"
@@ -82,7 +82,7 @@ def check_place(cluster: ClusterFile, network: Network | None, file_systems: Map
 
     Args:
         cluster: Cluster file.
-        network: Network that is handed in. None: that of the file.
+        network: Network that is handed in, or None for that of the file.
         file_systems: File systems by the name of the argument.
     """
     for argument, file_system in file_systems.items():

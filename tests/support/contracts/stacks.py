@@ -12,8 +12,15 @@ from support.contracts._world import World
 from ultracluster import clusterfile, network, stacks, storage
 from ultracluster.slurm import SlurmCluster
 
-_FILE = clusterfile.load(ROOT / "examples" / "slurm-512-gpus.yaml")
+_EXAMPLE = ROOT / "examples" / "slurm-512-gpus.yaml"
+_FILE = clusterfile.load(_EXAMPLE)
 _PARTS = "its parts connect and grant"
+
+
+def _named(id: str) -> clusterfile.ClusterFile:
+    """Cluster file with a name of its own: two clusters of one name would have the same controller."""
+    text = _EXAMPLE.read_text().replace(f"name: {_FILE.name}\n", f"name: cluster-{id.lower()}\n", 1)
+    return clusterfile.loads(text, _EXAMPLE.name)
 
 
 def _network(world: World) -> network.Network:
@@ -74,7 +81,7 @@ ROWS: dict[str, Row] = {
         )
     ),
     "UltraCluster": _row(
-        lambda scope, id, world: stacks.UltraCluster(scope, id, cluster=_FILE, network=_network(world)),
+        lambda scope, id, world: stacks.UltraCluster(scope, id, cluster=_named(id), network=_network(world)),
         "AWS::PCS::Cluster",
         "AWS::FSx::FileSystem",
         "AWS::APS::Workspace",

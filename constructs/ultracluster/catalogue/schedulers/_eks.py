@@ -3,6 +3,7 @@
 See: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html (read 2026-11-21)
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -72,6 +73,13 @@ ZONES_WITHOUT_CONTROL_PLANE = ("use1-az3", "usw1-az2", "cac1-az3")
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
 SERVICE_CIDR = "172.20.0.0/16"
 
+# EKS takes private ranges from /12 to /24: the same page.
+_SERVICE_PREFIXES = range(12, 25)
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html, and for node groups
+# https://docs.aws.amazon.com/eks/latest/userguide/create-managed-node-group.html (read 2026-11-22)
+_CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
+_NODE_GROUP_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}", re.ASCII)
+
 # "Public endpoint access CIDR ranges per cluster", which can't be raised:
 # https://docs.aws.amazon.com/general/latest/gr/eks.html (read 2026-11-21)
 PUBLIC_RANGES = 40
@@ -108,6 +116,34 @@ def check_version(version: str) -> list[str]:
     if _key(version) < _key(next(iter(VERSIONS))):
         return [f"{version} is at its end: EKS updates such clusters automatically; {known}"]
     return [f"{version} is not known to this release; {known}"]
+
+
+def check_cluster_name(name: str) -> list[str]:
+    """Return the errors of the name of a cluster; empty if it is valid."""
+    return _name_errors(name, _CLUSTER_NAME, 100)
+
+
+def check_node_group_name(name: str) -> list[str]:
+    """Return the errors of the name of a managed node group; empty if it is valid."""
+    return _name_errors(name, _NODE_GROUP_NAME, 63)
+
+
+def _name_errors(name: str, pattern: re.Pattern[str], most: int) -> list[str]:
+    if pattern.fullmatch(name):
+        return []
+    return [
+        f"name has 1 to {most} letters, digits, hyphens and underscores, and begins with a letter or digit, "
+        f"got {name[:120]!r}"
+    ]
+
+
+def check_service_range(cidr: IPv4Network) -> list[str]:
+    """Return the errors of a range of Services; empty if it is valid."""
+    inside = any(cidr.subnet_of(private) for private in PRIVATE_RANGES)
+    if inside and cidr.prefixlen in _SERVICE_PREFIXES:
+        return []
+    sizes = f"/{_SERVICE_PREFIXES[0]} to /{_SERVICE_PREFIXES[-1]}"
+    return [f"must be a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, {sizes}, got {cidr}"]
 
 
 def check_public_range(range: IPv4Network) -> str | None:

@@ -53,8 +53,6 @@ _ELASTIC = error("elastic", "Karpenter launches some capacities only, in the zon
 
 _HERE: Path = ("kubernetes",)
 _NEW = {"public_access_cidrs", "admins", "second_zone", "scaling_tier", "bin_packing", "add_ons", "system"}
-# https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
-_SHORTEST_SERVICE_PREFIX, _LONGEST_SERVICE_PREFIX = 12, 24
 
 
 def check_orchestrator(draft: Draft) -> Iterator[Problem]:
@@ -138,12 +136,7 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
             yield _ADD_ON(path, f"EKS knows no such add-on; {hint.strip()}", at_key=True)
     cidr = requested.service_cidr
-    inside = any(cidr.subnet_of(range) for range in eks.PRIVATE_RANGES)
-    if not inside or not _SHORTEST_SERVICE_PREFIX <= cidr.prefixlen <= _LONGEST_SERVICE_PREFIX:
-        message = (
-            f"must be a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, /{_SHORTEST_SERVICE_PREFIX} to "
-            f"/{_LONGEST_SERVICE_PREFIX}, got {cidr}"
-        )
+    for message in eks.check_service_range(cidr):
         yield _SERVICE_CIDR((*_HERE, "service-cidr"), message)
     network = draft.network
     if requested.existing is not None and network.existing is None:

@@ -11,9 +11,10 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, efs_mount, efs_volume
 from ultracluster.catalogue.storage import efs as facts
+from ultracluster.planning import checked
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
-from ultracluster.storage._arguments import checked, listed
+from ultracluster.storage._arguments import listed
 from ultracluster.storage._interfaces import ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.home._home import check_mount_targets, create_mount_targets, warn_of_import

@@ -12,10 +12,11 @@ from constructs import Construct
 from ultracluster.boot import Mount, Volume, openzfs_mount, openzfs_volume
 from ultracluster.catalogue.storage import openzfs
 from ultracluster.network import check_same_vpc
+from ultracluster.planning import checked
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_SOLD, OpenZfsSize
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
-from ultracluster.storage._arguments import checked, listed
+from ultracluster.storage._arguments import listed
 from ultracluster.storage._interfaces import ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.home._home import warn_of_import

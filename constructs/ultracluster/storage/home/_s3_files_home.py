@@ -13,9 +13,10 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
 from ultracluster.catalogue.storage import s3_files as limits
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import check_same_region
-from ultracluster.storage._arguments import checked, listed, unwrapped
+from ultracluster.storage._arguments import listed, unwrapped
 from ultracluster.storage._grants import Permission, grant
 from ultracluster.storage._interfaces import IDataBucket, ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem

@@ -7,10 +7,11 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
+from ultracluster.planning import checked
 from ultracluster.planning.lustre import RELEASE_TASK, check_release, check_schedule, task_path
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region, wildcard_finding
-from ultracluster.storage._arguments import checked, listed
+from ultracluster.storage._arguments import listed
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
 
 

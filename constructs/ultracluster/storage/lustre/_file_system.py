@@ -15,7 +15,7 @@ from constructs import Construct
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.clusterfile import Size, Throughput
 from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
-from ultracluster.planning import check_fields
+from ultracluster.planning import check_fields, checked
 from ultracluster.planning.lustre import (
     FILE_SYSTEM_ID,
     LUSTRE_BACKUPS,
@@ -31,7 +31,6 @@ from ultracluster.planning.lustre import (
 )
 from ultracluster.rules import ARGUMENT, Message, Refusal, Rule, error, warning
 from ultracluster.security import check_same_region
-from ultracluster.storage._arguments import checked
 from ultracluster.storage._interfaces import ILustreFileSystem
 from ultracluster.storage.lustre._base import Lustre
 from ultracluster.storage.lustre._metrics import LustreMetrics

@@ -7,6 +7,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.planning import checked
 from ultracluster.planning.s3 import (
     OLD_VERSIONS_DAYS,
     Purpose,
@@ -16,7 +17,7 @@ from ultracluster.planning.s3 import (
 )
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import check_same_region, shown
-from ultracluster.storage._arguments import checked, unwrapped
+from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
 from ultracluster.storage.s3._log_bucket import RETENTION, keep_policy, log_bucket

@@ -11,7 +11,7 @@ from aws_cdk import aws_s3express as s3express
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import region_of_zone
-from ultracluster.planning import shown
+from ultracluster.planning import checked, shown
 from ultracluster.planning.s3 import (
     EXPRESS_BUCKET,
     check_directory_bucket,
@@ -20,7 +20,7 @@ from ultracluster.planning.s3 import (
 )
 from ultracluster.rules import Message, Refusal
 from ultracluster.security import OTHER_REGION, check_same_region
-from ultracluster.storage._arguments import checked, listed
+from ultracluster.storage._arguments import listed
 from ultracluster.storage._grants import Permission, grant
 from ultracluster.storage._interfaces import IExpressBucket
 

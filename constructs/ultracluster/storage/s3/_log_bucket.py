@@ -4,8 +4,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
-from ultracluster.storage._arguments import checked
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
 
