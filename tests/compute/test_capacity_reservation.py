@@ -10,11 +10,12 @@ from aws_cdk.assertions import Match, Template
 
 from ultracluster import compute
 from ultracluster.catalogue.ec2 import Interface
+from ultracluster.network import EfaSecurityGroup
 
 
 @pytest.fixture
 def group(stack: cdk.Stack) -> ec2.ISecurityGroup:
-    return ec2.SecurityGroup(stack, "Nodes", vpc=ec2.Vpc(stack, "Vpc"))
+    return EfaSecurityGroup(stack, "Nodes", vpc=ec2.Vpc(stack, "Vpc"))
 
 
 def data(template: Template) -> dict[str, Any]:

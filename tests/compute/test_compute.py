@@ -15,6 +15,7 @@ from ultracluster import compute
 from ultracluster.boot import Mount, Volume
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, LAYOUTS, Layout, interfaces
 from ultracluster.compute._boot import USER_DATA_LIMIT_BYTES
+from ultracluster.network import EfaSecurityGroup
 from ultracluster.planning.capacity import TrainingPlan
 
 RESERVATION = "cr-0123456789abcdef0"
@@ -23,7 +24,7 @@ GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/pool"
 
 @pytest.fixture
 def group(stack: cdk.Stack) -> ec2.ISecurityGroup:
-    return ec2.SecurityGroup(stack, "Nodes", vpc=ec2.Vpc(stack, "Vpc"))
+    return EfaSecurityGroup(stack, "Nodes", vpc=ec2.Vpc(stack, "Vpc"))
 
 
 def data(template: Callable[[], Template]) -> dict[str, Any]:
