@@ -471,7 +471,7 @@ def test_rejects_storage_of_another_region_for_a_cluster() -> None:
         file_systems={"/fsx": HOMES["lustre"](cdk.Stack(stack.node.root, "Near", env=ENV), vpc)},  # type: ignore[arg-type]
     )
     cluster = clusterfile.loads(GOOD, "cluster.yaml")
-    wrong = {problem.split()[0] for problem in handed_in.problems(cluster) if problem.rule.id == "other-region"}
+    wrong = {problem.split()[0] for problem in handed_in.problems(cluster, None) if problem.rule.id == "other-region"}
     assert wrong == {"storage.home", "storage.data_bucket"}
 
 
