@@ -259,7 +259,12 @@ def test_rejects_a_network_without_internet_under_slurm() -> None:
 
 def test_rejects_services_inside_the_vpc() -> None:
     error = problem("admins:", "service-cidr: 10.0.0.0/16, admins:", GOOD)
-    assert "kubernetes.service-cidr: 10.0.0.0/16 overlaps 10.0.0.0/16, where the nodes are" in error
+    assert "kubernetes.service-cidr: Services have 10.0.0.0/16, which overlaps 10.0.0.0/16, the range of" in error
+
+
+def test_proposes_services_outside_the_vpc() -> None:
+    text = GOOD.replace("nodes:", "network: {cidr: 172.20.0.0/16}\nnodes:")
+    assert any("write another, such as 10.100.0.0/16" in row for row in problems(text)), problems(text)
 
 
 @pytest.mark.parametrize("zone", ["use2-az1", "use1-az4"])

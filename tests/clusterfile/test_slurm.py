@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import ROOT
-from support.clusterfile_data import RESERVATION, problem, problems, read, with_groups
+from support.clusterfile_data import GOOD, RESERVATION, problem, problems, read, with_groups
 from ultracluster.clusterfile import loads
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile._slurm_plan import slurm_time
@@ -234,6 +234,13 @@ def test_rejects_a_queue_that_ultraservers_share_with_others() -> None:
     )
     (error,) = problems(text.replace("us-east-2", "us-east-1").replace("use2-az1", "use1-dfw2-az1"))
     assert "slurm.queues.all.nodes: UltraServers want a queue of their own; give small another queue" in error
+
+
+def test_rejects_a_declared_type_without_a_primary_interface() -> None:
+    cards = "network-cards: [{count: 1, kinds: [efa], interfaces: 1}]"
+    text = GOOD.replace("nodes:", f"types: {{p9.48xlarge: {{like: p5en.48xlarge, {cards}}}}}\nnodes:")
+    (error,) = problems(text)
+    assert "types.p9.48xlarge.network-cards: the first card offers efa; it must offer interface too" in error
 
 
 def test_rejects_an_undeclared_ultraserver_beside_declared_types() -> None:

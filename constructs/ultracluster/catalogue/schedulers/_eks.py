@@ -72,6 +72,8 @@ ZONES_WITHOUT_CONTROL_PLANE = ("use1-az3", "usw1-az2", "cac1-az3")
 # The range of Services, when nobody names one: one of the two that EKS itself chooses.
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
 SERVICE_CIDR = "172.20.0.0/16"
+#: The other range that EKS takes by default, where a VPC has the first.
+OTHER_SERVICE_CIDR = "10.100.0.0/16"
 
 # EKS takes private ranges from /12 to /24: the same page.
 _SERVICE_PREFIXES = range(12, 25)

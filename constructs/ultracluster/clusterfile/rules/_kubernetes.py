@@ -1,6 +1,7 @@
 """Rules of Kubernetes and of keys of one orchestrator."""
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 
 from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.catalogue.schedulers import eks, eks_add_ons
@@ -144,9 +145,9 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         yield _EXISTING((*_HERE, "existing"), message, at_key=True)
     taken = network.existing.cidr if network.existing else network.cidr
     if taken is not None and cidr.overlaps(taken):
-        message = f"{cidr} overlaps {taken}, where the nodes are; take another range, such as {eks.SERVICE_CIDR}"
-        path = (*_HERE, "service-cidr") if "service_cidr" in requested.model_fields_set else ("network",)
-        yield _SERVICE_CIDR(path, message)
+        free = eks.OTHER_SERVICE_CIDR if IPv4Network(eks.SERVICE_CIDR).overlaps(taken) else eks.SERVICE_CIDR
+        message = f"Services have {cidr}, which overlaps {taken}, the range of the nodes; write another, such as {free}"
+        yield _SERVICE_CIDR((*_HERE, "service-cidr"), message)
 
 
 def _check_zones(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:

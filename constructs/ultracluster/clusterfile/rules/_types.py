@@ -28,9 +28,17 @@ def check_types(draft: Draft) -> Iterator[Problem]:
                 message = f"is an UltraServer of {servers[server_name]} too; give one of the two another name"
                 yield _DECLARED(("types", name, "ultraservers", server_name), message, at_key=True)
         try:
-            declared.record(name)
+            record = declared.record(name)
         except ValueError as error:
             yield _DECLARED(("types", name, *(("like",) if declared.like else ())), str(error))
+            continue
+        if record.cards and "interface" not in record.cards[0].kinds:
+            kinds = ", ".join(record.cards[0].kinds)
+            message = (
+                f"the first card offers {kinds}; it must offer interface too, for the primary network interface: "
+                f"kinds: [interface, {kinds}]"
+            )
+            yield _DECLARED(("types", name, "network-cards"), message)
     uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.type_names.items()}
     if service := valid(lambda: draft.service_nodes):
         beside = (KUBERNETES, "system") if draft.orchestrator == KUBERNETES else ("slurm", "login")
