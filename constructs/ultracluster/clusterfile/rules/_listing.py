@@ -22,6 +22,7 @@ from ultracluster.clusterfile.rules._slurm import warn_slurm
 
 # Importing a module registers its rules.
 _MODULES = (_file, _reading)
+_ACCEPT_UNUSED = warning("accept-unused", "The file accepts a rule that it does not break any more.")
 _UNKNOWN_REGION = warning("unknown-region", "A Region that this release does not know; its zones are not checked.")
 
 
@@ -47,10 +48,17 @@ class Warning:
 
 def warnings(cluster: ClusterFile) -> list[Warning]:
     """Return the warnings about a cluster file, and the errors that it accepts."""
-    accepted = [(problem.rule, problem.message) for problem in cluster.accepted]
+    messages = [
+        *((problem.rule, problem.message) for problem in cluster.accepted),
+        *((rule.id, message) for rule, message in _warnings(cluster)),
+    ]
+    unused = [id for id in cluster.accept if id not in {_ACCEPT_UNUSED.id, *(id for id, _ in messages)}]
+    if unused:
+        messages.append(
+            (_ACCEPT_UNUSED.id, f"accept names {', '.join(unused)}, which this file does not break; remove them")
+        )
     return [
-        Warning(id=f"ultracluster:{id}", message=message, accepted=cluster.accept.get(id))
-        for id, message in [*accepted, *((rule.id, message) for rule, message in _warnings(cluster))]
+        Warning(id=f"ultracluster:{id}", message=message, accepted=cluster.accept.get(id)) for id, message in messages
     ]
 
 
