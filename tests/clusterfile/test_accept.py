@@ -160,6 +160,6 @@ def test_the_command_lists_the_rules() -> None:
 
 def test_an_accepted_rule_that_the_file_does_not_break_is_reported() -> None:
     text = f'{GOOD}accept: {{unknown-region: "opens in 2027", alerts-unheard: "a wall screen"}}\n'
-    found = {warning.rule: warning for warning in warnings(loads(text, "c.yaml"))}
-    assert found["alerts-unheard"].accepted == "a wall screen"
-    assert "accept names unknown-region, which this file does not break" in found["accept-unused"].message
+    by_rule = {warning.rule: warning for warning in warnings(loads(text, "c.yaml"))}
+    assert by_rule["alerts-unheard"].accepted == "a wall screen"
+    assert "accept names unknown-region, which this file does not break" in by_rule["accept-unused"].message
