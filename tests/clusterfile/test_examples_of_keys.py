@@ -60,7 +60,7 @@ def test_a_key_accepts_its_examples(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", WORDS)
-@pytest.mark.parametrize("value", HOSTILE, ids=repr)
-def test_a_key_takes_or_refuses_a_hostile_value_without_a_crash(key: str, value: object) -> None:
-    with suppress(ValueError):
-        WORDS[key].parse(value)
+def test_a_key_takes_or_refuses_hostile_values_without_a_crash(key: str) -> None:
+    for value in HOSTILE:
+        with suppress(ValueError):
+            WORDS[key].parse(value)

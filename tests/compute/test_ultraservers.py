@@ -271,7 +271,7 @@ GPUS = "type: p5en.48xlarge, zone: use1-az6"
             f"{GPUS}, count: 8, capacity: {{reservation: {ONE}, kind: spot}}",
             "",
             "capacity.kind",
-            "spot buys without a reservation; write capacity: spot, or the kind of the reservation",
+            "spot has no reservation; write capacity: spot, or the kind of the reservation",
             id="spot-with-a-reservation",
         ),
         pytest.param(

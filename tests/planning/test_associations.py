@@ -1,5 +1,6 @@
 """Valid data repository associations of Lustre file systems, and warnings about data loss."""
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -28,7 +29,7 @@ def link(path: str = "/data", repository: str = "s3://my-data", **more: Any) -> 
     return Association(path=path, repository=repository, **more)
 
 
-def problems(*associations: Association, **more: Any) -> list[str]:
+def problems(*associations: Association, **more: Any) -> Sequence[str]:
     return check_associations(associations, region=REGION, **more)
 
 
@@ -207,7 +208,7 @@ def test_every_choice_of_events_is_allowed_and_warned_of_where_it_can_lose_data(
     assert warnings == {id for id, holds in expected.items() if holds}
 
 
-def release(*paths: str, days: int = 7, options: str = "relatime,flock", links: list[Association]) -> list[str]:
+def release(*paths: str, days: int = 7, options: str = "relatime,flock", links: list[Association]) -> Sequence[str]:
     return check_release(paths, links, not_accessed_for_days=days, mount_options=options)
 
 

@@ -1,5 +1,6 @@
 """Offline checks of FSx for Lustre settings: all errors at once, each with a remedy."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from ultracluster.planning.lustre import LustreClients, LustreOffer, LustreOverr
 IT = {"storage_type": "INTELLIGENT_TIERING"}
 
 
-def problems(**stated: Any) -> list[str]:
+def problems(**stated: Any) -> Sequence[str]:
     return check_lustre(LustreOverrides(**stated))
 
 

@@ -121,8 +121,8 @@ def existing_lustre(stack: cdk.Stack) -> storage.ILustreFileSystem:
 def test_an_existing_file_system_is_mounted_and_its_group_admits_the_nodes() -> None:
     stack = cdk.Stack(app(), "S", env=ENV)
     lustre = existing_lustre(stack)
-    given = {"network": existing_network(stack), "storage": storage.Storage(lustre=lustre)}
-    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), **given)
+    mounted = storage.Storage(lustre=lustre)
+    cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), network=existing_network(stack), storage=mounted)
     assert [mount.path for mount in cluster.storage.mounts] == ["/fsx"]
     rules = [entry for entry in resources(stack).values() if entry["Type"] == "AWS::EC2::SecurityGroupIngress"]
     assert [entry for entry in rules if entry["Properties"]["GroupId"] == "sg-0123456789abcdef0"]
