@@ -1,5 +1,7 @@
 """Arguments of other constructs: another VPC or region, a public subnet, a single value, a token, what AWS refuses."""
 
+import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match
+from constructs import Construct
 
 from ultracluster import compute, eks, network, observability, slurm, storage
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
@@ -240,3 +243,27 @@ def test_names_an_alarm_that_exists(stack: cdk.Stack) -> None:
     with pytest.raises(Refusal, match=r"the alarm Full exists in Stack/Lustre/Alarms: pass another id or scope"):
         alarms.add_all(sns.Topic(stack, "Second"))
     alarms.add("Full", sns.Topic(stack, "Third"), id="Fuller", threshold=90)
+
+
+UNCHECKED = {
+    # They check their own arguments: a workspace or Grafana may be an ARN or an id too.
+    *("AnomalyDetector", "GrafanaContent", "PrometheusRules", "PrometheusScraper"),
+    # They collect the errors of all arguments, those of types included.
+    *("AutoScalingNodeGroup", "ImagePipeline", "NodeGroupTemplate"),
+    # They take a cluster file, and report in its words.
+    *("ClusterStack", "ComputeStack", "KubernetesCluster", "NetworkStack", "ObservabilityStack", "SlurmCluster"),
+    *("StorageStack", "UltraCluster"),
+}
+
+
+def test_every_other_construct_checks_the_types_of_its_arguments() -> None:
+    unchecked = set()
+    for package in ("network", "security", "compute", "storage", "observability", "slurm", "eks", "stacks"):
+        module = importlib.import_module(f"ultracluster.{package}")
+        for name in module.__all__:
+            member = getattr(module, name)
+            if inspect.isclass(member) and issubclass(member, Construct):
+                init = member.__dict__.get("__init__")
+                if init is not None and "__wrapped__" not in vars(init):
+                    unchecked.add(name)
+    assert unchecked == UNCHECKED

@@ -138,7 +138,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: managed(name="a b"), "name must be 1 to 255 letters"),
         (lambda: own_server(version="latest; reboot"), "version must be a version such as"),
         (lambda: own_server(workspace="x y"), "workspace_id must be the id of a workspace"),
-        (lambda: own_server(workspace=7), "must be a PrometheusWorkspace, its ARN or its id, got 7"),  # type: ignore[arg-type]
+        (lambda: own_server(workspace=7), "workspace must be an IPrometheusWorkspace or a string, got 7"),  # type: ignore[arg-type]
         (lambda: own_server(cloudwatch_region="mars"), "cloudwatch_region must be a region"),
         (lambda: scraper(alias=""), "alias must be 1 to 100 letters"),
         (lambda: scraper(workspace=CHINESE), "is in the partition aws-cn"),

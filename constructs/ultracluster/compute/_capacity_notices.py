@@ -12,7 +12,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from ultracluster.compute._arguments import Errors
-from ultracluster.planning import type_errors
+from ultracluster.planning import checked, type_errors
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region
 
@@ -73,6 +73,7 @@ class CapacityNotices(cdk.Resource):
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -10,7 +10,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import ZONE_ID, InstanceType
 from ultracluster.compute._arguments import PURCHASE, UNKNOWN_TYPE, Errors, read_instance_type
-from ultracluster.planning import type_errors
+from ultracluster.planning import checked, type_errors
 from ultracluster.planning.capacity import PLACEMENT, OnDemand, OpenReservation, TargetedReservation, check_sold
 from ultracluster.rules import error
 
@@ -66,6 +66,7 @@ class CapacityReservation(_Base):
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

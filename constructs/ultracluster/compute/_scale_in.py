@@ -6,7 +6,7 @@ from aws_cdk import aws_autoscaling as autoscaling
 from constructs import Construct
 
 from ultracluster.compute._arguments import Errors
-from ultracluster.planning import type_errors
+from ultracluster.planning import checked, type_errors
 from ultracluster.planning.capacity import Block, check_end
 
 #: Lead time before EC2 terminates the instances, in which pods and jobs can leave.
@@ -30,6 +30,7 @@ class ScaleInBeforeEnd(Construct):
     See: https://docs.aws.amazon.com/eks/latest/userguide/ml-node-groups.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -7,6 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.planning import checked
 from ultracluster.rules import TOKEN, Refusal
 
 
@@ -38,6 +39,7 @@ class ScriptAsset(Construct):
         ValueError: If the text holds a token: its checksum must be known at synthesis.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, text: str) -> None:
         super().__init__(scope, id)
         if cdk.Token.is_unresolved(text):

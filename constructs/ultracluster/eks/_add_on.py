@@ -8,6 +8,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal
 
 POD_IDENTITY = iam.ServicePrincipal("pods.eks.amazonaws.com")
@@ -33,6 +34,7 @@ class EksAddOn(cdk.Resource):
     See: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

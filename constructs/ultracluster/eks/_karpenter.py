@@ -13,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from ultracluster.eks._add_on import pod_role
+from ultracluster.planning import checked
 from ultracluster.rules import TOKEN, Refusal
 from ultracluster.security import acknowledge_wildcards
 
@@ -62,6 +63,7 @@ class EksKarpenter(cdk.Resource):
     See: https://karpenter.sh/docs/reference/cloudformation/ (read 2026-11-21)
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: eks.ICluster, name: str, node_role: iam.IRole) -> None:
         super().__init__(scope, id)
         if cdk.Token.is_unresolved(name):

@@ -3,6 +3,7 @@
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
+from ultracluster.planning import checked
 from ultracluster.security import NodeRole, add_managed_policy
 
 
@@ -14,6 +15,7 @@ class EksNodeRole(NodeRole):
     See: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str) -> None:
         super().__init__(scope, id)
         for name in ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly"):

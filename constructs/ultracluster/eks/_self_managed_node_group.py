@@ -7,6 +7,7 @@ from constructs import Construct
 from ultracluster.compute import NodeGroupTemplate, auto_scaling_group
 from ultracluster.eks._node_group import KUBELET_PORT
 from ultracluster.orchestration import NodeResource
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import check_count
 from ultracluster.rules import TOKEN, Refusal
 
@@ -32,6 +33,7 @@ class EksSelfManagedNodeGroup(NodeResource):
     See: https://docs.aws.amazon.com/eks/latest/userguide/launch-workers.html and ml-node-groups.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

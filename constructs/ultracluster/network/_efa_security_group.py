@@ -4,6 +4,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network._group_rules import allow_all_between
+from ultracluster.planning import checked
 
 
 class EfaSecurityGroup(ec2.SecurityGroup):
@@ -22,6 +23,7 @@ class EfaSecurityGroup(ec2.SecurityGroup):
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html (read 2026-11-20)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from ultracluster.monitoring.alerts import TOPIC_REGION
 from ultracluster.observability._checks import arn_problem, known
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 
 _FIFO = error("alerts-topic-fifo", "CloudWatch and Prometheus do not publish to a topic of the type FIFO.")
@@ -69,6 +70,7 @@ class AlertTopic(Construct):
     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, topic: sns.ITopic | None = None, email: str | None = None) -> None:
         super().__init__(scope, id)
         stack = cdk.Stack.of(self)

@@ -20,6 +20,7 @@ from ultracluster.catalogue.monitoring import (
 )
 from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, text_problem
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 
 _REGION = error("grafana-managed-region", "Amazon Managed Grafana is not sold in every Region.")
@@ -119,6 +120,7 @@ class GrafanaWorkspace(_GrafanaWorkspaceBase):
         imported.url = f"https://{workspace_id}.grafana-workspace.{imported.env.region}.amazonaws.com"
         return imported
 
+    @checked
     def __init__(
         self,
         scope: Construct,

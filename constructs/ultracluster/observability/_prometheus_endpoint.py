@@ -7,6 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network import ServiceEndpoints
+from ultracluster.planning import checked
 
 
 @jsii.implements(ec2.IConnectable)
@@ -23,6 +24,7 @@ class PrometheusEndpoint(Construct):
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-interface-VPC.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -18,6 +18,7 @@ from ultracluster.observability._checks import WORKSPACE_ID, arn_problem, known,
 from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
 from ultracluster.observability._prometheus_rules import PrometheusRules
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage import Alarms
@@ -177,6 +178,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         )
         return PrometheusWorkspace.from_workspace_arn(scope, id, arn)
 
+    @checked
     def __init__(
         self,
         scope: Construct,

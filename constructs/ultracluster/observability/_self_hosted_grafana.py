@@ -26,6 +26,7 @@ from ultracluster.observability._checks import known, region_problem, text_probl
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
 from ultracluster.observability._dashboards import CORE_PLUGIN, dashboard_problems, fitted
 from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace, workspace_of
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import Refusal, error
 from ultracluster.security import NodeRole
@@ -97,6 +98,7 @@ class SelfHostedGrafana(Construct):
         Refusal: If a dashboard, the version, an id or a region is not valid; all at once.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -6,6 +6,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.planning import checked
+
 # What Session Manager needs, and no more: AWS's own policy AmazonSSMManagedInstanceCore also allows a node to read
 # every parameter of the account. See
 # https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-create-iam-instance-profile.html
@@ -30,6 +32,7 @@ class NodeRole(iam.Role):
             that says so.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

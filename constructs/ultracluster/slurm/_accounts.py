@@ -8,6 +8,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
@@ -41,6 +42,7 @@ class SlurmAccounts(cdk.Resource):
     See: https://docs.aws.amazon.com/systems-manager/latest/userguide/state-manager-about.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -9,6 +9,7 @@ from constructs import Construct
 
 from ultracluster.boot import BootScript
 from ultracluster.compute import ScriptAsset
+from ultracluster.planning import checked
 from ultracluster.slurm._interfaces import IPcsCluster
 
 
@@ -23,6 +24,7 @@ class NodeScripts(Construct):
         role: Role of the nodes.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, role: iam.IRole) -> None:
         super().__init__(scope, id)
         self._assets: dict[str, ScriptAsset] = {}

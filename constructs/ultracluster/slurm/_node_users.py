@@ -8,6 +8,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import User, users_path
+from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 
 _TWICE = error("node-users", "Files belong to numbers: two users with one name or number share their files.")
@@ -26,6 +27,7 @@ class NodeUsers(Construct):
         ValueError: If two users have the same name or uid.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: str, users: Sequence[User]) -> None:
         super().__init__(scope, id)
         for field, values in (("name", [user.name for user in users]), ("uid", [user.uid for user in users])):

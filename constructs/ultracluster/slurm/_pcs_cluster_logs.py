@@ -6,6 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.planning import checked
 from ultracluster.slurm._interfaces import IPcsCluster
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/monitoring-overview.html and monitoring_scaling-logs.html
@@ -39,6 +40,7 @@ class PcsClusterLogs(Construct):
             already. Default: CloudWatch's own encryption.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -12,6 +12,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.compute import CapacityNotices
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import Block, CapacityBlock, check_end
 from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_wildcards
@@ -49,6 +50,7 @@ class PcsDrain(cdk.Resource):
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -7,6 +7,7 @@ from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
+from ultracluster.planning import checked
 from ultracluster.planning.slurm import QueueMember, check_shared_queue
 from ultracluster.rules import Refusal, error
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
@@ -33,6 +34,7 @@ class PcsQueue(cdk.Resource):
     See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
