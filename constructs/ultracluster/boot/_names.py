@@ -11,7 +11,7 @@ LONGEST_LABEL = 63
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 # A name as long as a file must not drown its message.
 _LONGEST_QUOTE = 70
-KUBERNETES_NAME = error("kubernetes-name", "Kubernetes takes lowercase labels of at most 63 characters as names.")
+KUBERNETES_NAME = error("kubernetes-name")
 
 
 def check_label(what: str, name: str, longest: int = LONGEST_LABEL) -> list[Message]:

@@ -16,7 +16,7 @@ OPTION = re.compile(r"[\w.,:/=+-]{1,200}", re.ASCII)
 #: A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter is for
 #: quotes and commas.
 LONGEST_SCRIPT_BYTES = 48 * 1024
-_ACCOUNT = error("slurm-account", "The tree of accounts must have one root and no loop.")
+_ACCOUNT = error("slurm-account")
 _ROOT = "root"
 _NONE: Mapping[str, str] = MappingProxyType({})
 

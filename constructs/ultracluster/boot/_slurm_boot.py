@@ -43,7 +43,7 @@ _MANY_VCPUS = 64
 #: More than any type has; two digits, as the script takes them.
 MOST_EFA_INTERFACES = 99
 _BUNDLE = error("lustre-efa-bundle", "AWS's tool for Lustre over EFA comes from an address with a checksum.")
-_INTERFACES = error("lustre-efa-interfaces", "AWS's tool configures a limited number of EFA interfaces.")
+_INTERFACES = error("lustre-efa-interfaces")
 _MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"
 
 

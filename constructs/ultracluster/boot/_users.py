@@ -12,7 +12,7 @@ USERS_UNIT = "ultracluster-users.service"
 # From 60,001 on numbers are systemd's, and images hand theirs out from 1,000 on: https://systemd.io/UIDS-GIDS/ (read
 # 2026-11-21). The group of a user has the same number.
 UIDS = range(2_000, 60_000)
-_USER = error("slurm-user", "Linux and Slurm take some names, numbers and keys only.")
+_USER = error("slurm-user")
 #: As `useradd` of Debian takes it, without capitals.
 USER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 # Those that images, Slurm and Systems Manager have, and what sudo would take for a group's.

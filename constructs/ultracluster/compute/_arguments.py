@@ -14,11 +14,9 @@ from ultracluster.planning.capacity import Capacity, Image, OnDemand, Spot, Targ
 from ultracluster.rules import ARGUMENT, TOKEN, Refusal, Rule, error
 
 _T = TypeVar("_T")
-IMAGE = error("image", "An image must be ready for the service and have the architecture of the type.")
-PURCHASE = error("purchase-option", "EC2 sells each type with some purchase options: declare a new one under `types`.")
-UNKNOWN_TYPE = error(
-    "unknown-instance-type", "Network interfaces follow from the type: declare a new one under `types`."
-)
+IMAGE = error("image")
+PURCHASE = error("purchase-option")
+UNKNOWN_TYPE = error("unknown-instance-type")
 
 
 class Errors:

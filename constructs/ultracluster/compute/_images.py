@@ -8,9 +8,7 @@ from ultracluster.catalogue.ec2 import Architecture, ImageFamily, image_paramete
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import warning
 
-_UNPINNED = warning(
-    "unpinned-image", "An image is AWS's newest at each deployment; nodes are replaced when it changes."
-)
+_UNPINNED = warning("unpinned-image")
 
 
 def newest_image(family: ImageFamily, architecture: Architecture, *, kubernetes: str | None = None) -> Image:

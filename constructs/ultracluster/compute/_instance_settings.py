@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from ultracluster.planning import check_fields
 from ultracluster.rules import Refusal, error
 
-_ROOT_VOLUME = error("root-volume", "Container images need space, and a gp3 volume has a largest size.")
+_ROOT_VOLUME = error("root-volume")
 
 
 @dataclass(frozen=True, kw_only=True)

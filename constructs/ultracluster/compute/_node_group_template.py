@@ -58,9 +58,9 @@ from ultracluster.security import check_same_region
 
 _L1 = ec2.CfnLaunchTemplate
 _LAUNCHED = ("instance", "volume", "network-interface")
-_DECLARED = warning("declared-type", "A type is declared in the file, so its facts cannot be checked.")
-_LAYOUT = error("layout", "The instance type must have the network interfaces of the layout.")
-_CAPACITY = error("capacity-service", "PCS and EKS must be able to launch nodes with the capacity.")
+_DECLARED = warning("declared-type")
+_LAYOUT = error("layout")
+_CAPACITY = error("capacity-service")
 
 
 @jsii.implements(ec2.ILaunchTemplate, ec2.IConnectable, iam.IGrantable, cdk.ITaggableV2)

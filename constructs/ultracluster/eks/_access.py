@@ -13,9 +13,7 @@ from ultracluster.rules import ARGUMENT, Message, error
 from ultracluster.security import shown
 
 _ANYWHERE = error("eks-public-access", "An API server is public for wide ranges only where that is intended.")
-_SERVICE_CIDR = error(
-    "kubernetes-service-cidr", "EKS takes private ranges of some sizes for Services, outside the VPC."
-)
+_SERVICE_CIDR = error("kubernetes-service-cidr")
 _RANGES = error("eks-public-access-limit", "EKS takes a limited number of ranges of public access.")
 _PRINCIPAL = re.compile(r"arn:[a-z-]+:iam::\d{12}:(role|user)/\S+")
 

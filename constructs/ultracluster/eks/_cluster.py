@@ -30,9 +30,9 @@ _WEIGHTS = {"nvidia.com/gpu": 10, "cpu": 1, "memory": 1}
 
 _VERSION = re.compile(r"\d\.\d{1,3}", re.ASCII)
 _TIER = re.compile(r"standard|tier-[a-z0-9]+", re.ASCII)
-SECOND_ZONE = error("kubernetes-second-zone", "EKS needs subnets in two zones of the region.")
-_NEW_VERSION = warning("kubernetes-version", "EKS runs some versions of Kubernetes only, until a date.")
-_NEW_TIER = warning("kubernetes-scaling-tier", "EKS has some tiers of the control plane only.")
+SECOND_ZONE = error("kubernetes-second-zone")
+_NEW_VERSION = warning("kubernetes-version")
+_NEW_TIER = warning("kubernetes-scaling-tier")
 
 
 class EksCluster(EksClusterBase):

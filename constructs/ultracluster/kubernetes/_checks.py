@@ -18,9 +18,7 @@ _DRA_FROM = 34
 # A pod has its own root, so /home is free; these are not.
 _TAKEN_PATHS = ("/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/lib", "/tmp", "/var")
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+", re.ASCII)
-_PLATFORM = error(
-    "kubernetes-platform", "Devices, schedulers, teams and volumes of one cluster must be possible together."
-)
+_PLATFORM = error("kubernetes-platform")
 
 #: What is wrong: the attributes and names of a `Platform` down to it, and a sentence.
 Found = tuple[tuple[str, ...], str]

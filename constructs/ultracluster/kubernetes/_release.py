@@ -11,7 +11,7 @@ from ultracluster.rules import Refusal, error
 
 # SemVer, with the "v" that some charts write. https://semver.org (read 2026-11-21)
 _VERSION = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
-CHART = error("kubernetes-chart", "A Helm release that does not exist, or a version that does not serve these nodes.")
+CHART = error("kubernetes-chart")
 _LONGEST_RELEASE_NAME = 53  # https://helm.sh/docs/topics/charts (read 2026-11-21)
 
 

@@ -15,8 +15,8 @@ from ultracluster.network._zonal_subnet import ZonalSubnet
 from ultracluster.planning import checked
 from ultracluster.rules import ARGUMENT, Refusal, error
 
-_LOCAL_ZONE = error("local-zone", "A Local Zone has neither NAT gateways nor Slurm controllers.")
-_RANGE = error("network-range", "The ranges of VPC and subnets must be valid, within the VPC, and not overlap.")
+_LOCAL_ZONE = error("local-zone")
+_RANGE = error("network-range")
 
 
 class IClusterNetwork(IConstruct, Protocol):

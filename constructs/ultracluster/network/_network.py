@@ -18,7 +18,7 @@ from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._service_endpoints import ServiceEndpoints
 from ultracluster.rules import Message, Refusal, error
 
-_SUBNETS = error("network-subnets", "Each zone with nodes has one subnet, and each subnet has nodes.")
+_SUBNETS = error("network-subnets")
 _TWICE = error("network-twice", "A cluster has one network: that of its file, or one that is handed in.")
 _UNUSED = error("network-unused", "A key of the file that a handed-in network makes useless would be ignored.")
 _REGION = error("network-region", "A handed-in network must be in the region of the cluster.")

@@ -23,7 +23,7 @@ from ultracluster.rules import Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage import Alarms
 
-_RETENTION = error("metrics-retention", "Prometheus keeps metrics for 1 to 1095 whole days.")
+_RETENTION = error("metrics-retention")
 _SERIES = error("prometheus-series-limit", "The limit of a cluster allows at least one series.")
 _DEFINITION = error("prometheus-alert-manager", "AMP takes Alertmanager's configuration in a wrapper, up to a size.")
 _ARN = re.compile(rf"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{{12}}:workspace/{WORKSPACE_ID.pattern}", re.ASCII)

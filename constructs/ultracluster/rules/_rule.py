@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from ultracluster.rules._reasons import REASONS
+
 _RULES: "dict[str, Rule]" = {}
 
 
@@ -47,22 +49,22 @@ class Message(str):
         return message
 
 
-def error(id: str, reason: str) -> Rule:
+def error(id: str, reason: str | None = None) -> Rule:
     """Register the rule of an error, in the module that checks it.
 
-    Raises:
-        ValueError: If another rule has the id.
-    """
-    return _register(Rule(id=id, kind="error", reason=reason))
-
-
-def warning(id: str, reason: str) -> Rule:
-    """Register the rule of a warning, in the module that prints it.
+    Args:
+        id: Id of the rule.
+        reason: Its reason. Default: the one in `REASONS`, of a rule that the cluster file has too.
 
     Raises:
         ValueError: If another rule has the id.
     """
-    return _register(Rule(id=id, kind="warning", reason=reason))
+    return _register(Rule(id=id, kind="error", reason=reason or REASONS[id]))
+
+
+def warning(id: str, reason: str | None = None) -> Rule:
+    """Register the rule of a warning, in the module that prints it; otherwise as `error`."""
+    return _register(Rule(id=id, kind="warning", reason=reason or REASONS[id]))
 
 
 def registered() -> list[Rule]:

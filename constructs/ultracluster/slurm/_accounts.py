@@ -19,7 +19,7 @@ from ultracluster.slurm._run_command import command_document
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
 _READ = ("ssm:DescribeDocument", "ssm:GetDocument")
 _RUN = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
-_SIZE = error("slurm-accounts-size", "One document of Systems Manager holds a limited number of accounts and users.")
+_SIZE = error("slurm-accounts-size")
 _WAIT_SECONDS = 1800
 
 

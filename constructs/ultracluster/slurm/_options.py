@@ -9,10 +9,10 @@ from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
 from ultracluster.rules import Message, error
 from ultracluster.slurm._settings import setting_problems
 
-_METRICS = error("slurm-metrics", "PCS serves metrics of newer versions only, and sets what they need.")
-_REST_API = error("slurm-rest-api", "PCS has the REST API of newer versions only.")
-_ACCOUNTING = error("slurm-accounting", "Accounts, QoS and billing need the accounting database.")
-_PURGE = error("slurm-purge-time", "PCS keeps accounting records for whole days.")
+_METRICS = error("slurm-metrics")
+_REST_API = error("slurm-rest-api")
+_ACCOUNTING = error("slurm-accounting")
+_PURGE = error("slurm-purge-time")
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 

@@ -28,11 +28,9 @@ _JOIN = {
     "to PCS instance profiles: an instance registers before it knows its node group"
 }
 
-_LIMIT = error(
-    "slurm-controller-limit", "A Slurm controller manages a limited number of instances, and its size cannot change."
-)
-_NEW_VERSION = warning("slurm-version", "PCS runs some versions of Slurm only, until a date.")
-_NEW_SIZE = warning("slurm-size", "PCS has some sizes of controllers only.")
+_LIMIT = error("slurm-controller-limit")
+_NEW_VERSION = warning("slurm-version")
+_NEW_SIZE = warning("slurm-size")
 #: Port of slurmctld. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMCTLD_PORT = 6817
 

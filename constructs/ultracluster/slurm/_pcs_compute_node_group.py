@@ -21,9 +21,9 @@ from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._node_scripts import NodeScripts
 from ultracluster.slurm._settings import NAME, custom_settings, setting_problems
 
-_STATIC = error("min-nodes", "PCS powers nodes off for some capacities only.")
-_WHOLE = error("ultraserver-whole", "An UltraServer is bought whole: counts must be multiples of its instances.")
-_GRES = error("slurm-gres", "PCS and Slurm take some records of gres.conf only.")
+_STATIC = error("min-nodes")
+_WHOLE = error("ultraserver-whole")
+_GRES = error("slurm-gres")
 #: Port of slurmd. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMD_PORT = 6818
 

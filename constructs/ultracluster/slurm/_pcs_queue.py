@@ -14,7 +14,7 @@ from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._settings import NAME, custom_settings, setting_problems
 
-_NODES = error("slurm-queue-nodes", "A queue has nodes of sections that exist, and PCS one kind of node for each.")
+_NODES = error("slurm-queue-nodes")
 
 
 class PcsQueue(cdk.Resource):

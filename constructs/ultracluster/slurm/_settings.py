@@ -8,7 +8,7 @@ from ultracluster.planning.slurm import check_settings
 from ultracluster.rules import Message, error
 
 _T = TypeVar("_T")
-_SETTING = error("slurm-setting", "PCS refuses settings that it manages, and Slurm those that contradict.")
+_SETTING = error("slurm-setting")
 NAME = error("pcs-name", "PCS takes some names of clusters, node groups and queues only.")
 
 

@@ -25,10 +25,8 @@ from ultracluster.planning.capacity import (
     vcpu_needs,
 )
 
-_DECLARED_TYPE = warning("declared-type", "A type is declared in the file, so its facts cannot be checked.")
-_UNPINNED_IMAGE = warning(
-    "unpinned-image", "An image is AWS's newest at each deployment; nodes are replaced when it changes."
-)
+_DECLARED_TYPE = warning("declared-type")
+_UNPINNED_IMAGE = warning("unpinned-image")
 _IMEX_PROLOG = warning(
     "imex-prolog", "UltraServers with `slurm.health: false`, and no other prolog that configures IMEX."
 )

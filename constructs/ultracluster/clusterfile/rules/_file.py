@@ -35,9 +35,7 @@ _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", accep
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks.")
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
 _STACK = error("stack-resources", "CloudFormation takes a limited number of resources in a stack.")
-_CONTROLLER = error(
-    "slurm-controller-limit", "A Slurm controller manages a limited number of instances, and its size cannot change."
-)
+_CONTROLLER = error("slurm-controller-limit")
 
 # Of the 500 that CloudFormation takes, so that there is room for what a later release adds.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-21)

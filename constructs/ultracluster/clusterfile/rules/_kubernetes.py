@@ -21,8 +21,8 @@ _KUBERNETES_VERSION_SUPPORT = warning(
 _KUBERNETES_NO_ADMINS = warning("kubernetes-no-admins", "No principal has access to the Kubernetes cluster.")
 _KUBERNETES_OPEN = warning("kubernetes-open", "The API server is public for all addresses.")
 _KUBERNETES_ADD_ON = warning("kubernetes-add-on", "An EKS add-on that is not in the documentation of AWS.")
-_VERSION = error("kubernetes-version", "EKS runs some versions of Kubernetes only, until a date.", acceptable=True)
-_TIER = error("kubernetes-scaling-tier", "EKS has some tiers of the control plane only.", acceptable=True)
+_VERSION = error("kubernetes-version", acceptable=True)
+_TIER = error("kubernetes-scaling-tier", acceptable=True)
 _OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of the other one would have no effect.")
 _INTERNET = error(
     "network-internet", "PCS nodes need internet access; only Kubernetes has endpoints for all that nodes need."
@@ -35,18 +35,12 @@ _HYPERPOD = error(
     "kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod conflict with the Kueue of this library."
 )
 _ADD_ON = error("kubernetes-add-on-name", "EKS refuses an add-on that it does not know.", acceptable=True)
-_SERVICE_CIDR = error(
-    "kubernetes-service-cidr", "EKS takes private ranges of some sizes for Services, outside the VPC."
-)
-KUBERNETES_NAME = error("kubernetes-name", "Kubernetes takes lowercase labels of at most 63 characters as names.")
-KUBERNETES_CHART = error(
-    "kubernetes-chart", "A Helm release that does not exist, or a version that does not serve these nodes."
-)
-KUBERNETES_PLATFORM = error(
-    "kubernetes-platform", "Devices, schedulers, teams and volumes of one cluster must be possible together."
-)
+_SERVICE_CIDR = error("kubernetes-service-cidr")
+KUBERNETES_NAME = error("kubernetes-name")
+KUBERNETES_CHART = error("kubernetes-chart")
+KUBERNETES_PLATFORM = error("kubernetes-platform")
 _ZONE = error("kubernetes-zone", "EKS has no control plane in some zones.", acceptable=True)
-_SECOND_ZONE = error("kubernetes-second-zone", "EKS needs subnets in two zones of the region.")
+_SECOND_ZONE = error("kubernetes-second-zone")
 _ULTRASERVER = error("kubernetes-ultraserver", "UltraServers need Dynamic Resource Allocation and Amazon Linux 2023.")
 _PODS = error("kubernetes-pods", "EKS and the addresses of the first network card limit the pods of a node.")
 _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerocket nodes.")

@@ -24,9 +24,9 @@ _INTERFACE_QUOTA = warning(
 _DOCKER_RANGE = warning("docker-range", "The network overlaps 172.17.0.0/16, the range of Docker.")
 _SUBNET_SIZE = warning("subnet-size", "The range of the existing subnet is not known.")
 _EXISTING = error("network-existing", "An existing network keeps its own ranges and subnets.")
-_LOCAL_ZONE = error("local-zone", "A Local Zone has neither NAT gateways nor Slurm controllers.")
-_RANGE = error("network-range", "The ranges of VPC and subnets must be valid, within the VPC, and not overlap.")
-_SUBNETS = error("network-subnets", "Each zone with nodes has one subnet, and each subnet has nodes.")
+_LOCAL_ZONE = error("local-zone")
+_RANGE = error("network-range")
+_SUBNETS = error("network-subnets")
 _ADDRESSES = error(
     "network-addresses", "A subnet must have an address for every interface; its range cannot change later."
 )

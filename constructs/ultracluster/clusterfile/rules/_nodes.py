@@ -18,14 +18,14 @@ from ultracluster.planning.capacity import (
     purchase,
 )
 
-_LAYOUT = error("layout", "The instance type must have the network interfaces of the layout.")
-_SERVICE = error("capacity-service", "PCS and EKS must be able to launch nodes with the capacity.")
-_PURCHASE = error("purchase-option", "EC2 sells each type with some purchase options: declare a new one under `types`.")
-_HELD = error("capacity-count", "A reservation cannot hold more nodes than it has instances.")
-_ROOT = error("root-volume", "Container images need space, and a gp3 volume has a largest size.")
-_PLACEMENT = error("placement-group", "EC2 takes a placement group with some capacities only.")
+_LAYOUT = error("layout")
+_SERVICE = error("capacity-service")
+_PURCHASE = error("purchase-option")
+_HELD = error("capacity-count")
+_ROOT = error("root-volume")
+_PLACEMENT = error("placement-group")
 _SHARED = error("reservation-shared", "Node groups that share a reservation must agree on it and fit in it together.")
-_IMAGE = error("image", "An image must be ready for the service and have the architecture of the type.")
+_IMAGE = error("image")
 
 # Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
 # https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20).

@@ -19,7 +19,7 @@ _NO_MANAGED_GRAFANA = warning("grafana-region", "The region has no Amazon Manage
 _ALERTS_UNHEARD = warning("alerts-unheard", "The topic of the alerts has no subscription in the file.")
 _ALERT_MANAGER = warning("alert-manager", "An existing workspace has its own alert manager, which is not changed.")
 _OFF = error("observability-off", "Without metrics the other keys have no effect.")
-_RETENTION = error("metrics-retention", "Prometheus keeps metrics for 1 to 1095 whole days.")
+_RETENTION = error("metrics-retention")
 _EXISTING = error("workspace-existing", "An existing workspace keeps its own retention, limit and alert manager.")
 _QUOTA = error("metrics-quota", "A workspace takes a limited number of active series by default.", acceptable=True)
 _SERIES = error("metrics-series-limit", "A limit below the series of the nodes discards samples.")

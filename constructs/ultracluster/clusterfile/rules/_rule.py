@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.rules import REASONS
 from ultracluster.rules import Rule as ConstructRule
 
 _RULES: "dict[str, Rule]" = {}
@@ -31,14 +32,14 @@ class Rule:
         return Problem(path=path, message=message, at_key=at_key, rule=self.id)
 
 
-def error(id: str, reason: str, *, acceptable: bool = False) -> Rule:
-    """Register the rule of an error."""
-    return _register(Rule(id=id, kind="error", reason=reason, acceptable=acceptable))
+def error(id: str, reason: str | None = None, *, acceptable: bool = False) -> Rule:
+    """Register the rule of an error. By default, the reason is the one that constructs give too."""
+    return _register(Rule(id=id, kind="error", reason=reason or REASONS[id], acceptable=acceptable))
 
 
-def warning(id: str, reason: str) -> Rule:
-    """Register the rule of a warning."""
-    return _register(Rule(id=id, kind="warning", reason=reason, acceptable=True))
+def warning(id: str, reason: str | None = None) -> Rule:
+    """Register the rule of a warning. By default, the reason is the one that constructs give too."""
+    return _register(Rule(id=id, kind="warning", reason=reason or REASONS[id], acceptable=True))
 
 
 def shared(rule: ConstructRule) -> Rule:

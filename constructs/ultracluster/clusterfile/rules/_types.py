@@ -11,11 +11,11 @@ from ultracluster.clusterfile.sections._capacity import Blocks
 from ultracluster.clusterfile.sections._nodes import NODE_GROUP, NodeGroupSection
 from ultracluster.planning.capacity import Block, CapacityBlock, OnDemand, UltraServerBlock, check_sold
 
-_WHOLE = error("ultraserver-whole", "An UltraServer is bought whole: counts must be multiples of its instances.")
+_WHOLE = error("ultraserver-whole")
 _EVEN = error("capacity-block-even", "Several Capacity Blocks of one section get the same number of nodes each.")
 _NAMES = error("capacity-block-name", "The name of the node group of each Capacity Block must be valid and unique.")
 _DECLARED = error("declared-type-invalid", "A declared type must have every value that planning needs.")
-_UNKNOWN = error("unknown-instance-type", "Network interfaces follow from the type: declare a new one under `types`.")
+_UNKNOWN = error("unknown-instance-type")
 _BESIDE = error("service-node-type", "Login and system nodes must be sold on demand, and need no UltraServer.")
 
 

@@ -7,7 +7,7 @@ from ultracluster.catalogue.ec2 import INSTANCES_PER_SPREAD_GROUP, InstanceType
 from ultracluster.planning.capacity._purchase_options import Capacity, OpenReservation, TargetedReservation
 from ultracluster.rules import error
 
-PLACEMENT = error("placement-group", "EC2 takes a placement group with some capacities only.")
+PLACEMENT = error("placement-group")
 #: Strategies of a new placement group.
 Strategy = Literal["cluster", "partition", "spread"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

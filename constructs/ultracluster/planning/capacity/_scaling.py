@@ -3,7 +3,7 @@
 from ultracluster.planning.capacity._purchase_options import Block, Capacity, InterruptibleReservation, OnDemand, Spot
 from ultracluster.rules import error
 
-_COUNT = error("capacity-count", "A reservation cannot hold more nodes than it has instances.")
+_COUNT = error("capacity-count")
 _END = error("capacity-end", "A schedule before the end of a Capacity Block needs that end.")
 
 

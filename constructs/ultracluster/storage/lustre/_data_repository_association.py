@@ -22,9 +22,7 @@ from ultracluster.storage._properties import properties_of
 from ultracluster.storage.lustre import _repository_access as repository_access
 from ultracluster.storage.lustre._metrics import AssociationMetrics
 
-FOREIGN_FILE_SYSTEM = warning(
-    "association-foreign-file-system", "An existing file system is linked; its links and backups are not known."
-)
+FOREIGN_FILE_SYSTEM = warning("association-foreign-file-system")
 
 
 class DataRepositoryAssociation(cdk.Resource):

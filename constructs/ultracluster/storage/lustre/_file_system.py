@@ -37,9 +37,9 @@ from ultracluster.storage.lustre._metrics import LustreMetrics
 
 _MAINTENANCE = error("lustre-maintenance", "The weekly maintenance begins at a minute of a weekday, in UTC.")
 _EXISTING_ID = error("lustre-existing", "An existing file system is found by its id and mount name.")
-_TIER = warning("lustre-tier", "FSx for Lustre sells some throughput tiers, and not all of them in each zone.")
-_VERSION = warning("lustre-version", "FSx runs some versions of Lustre only.")
-_EXISTING = warning("existing-lustre", "An existing file system is mounted; the library does not protect it.")
+_TIER = warning("lustre-tier")
+_VERSION = warning("lustre-version")
+_EXISTING = warning("existing-lustre")
 
 
 class LustreFileSystem(Lustre):

@@ -11,10 +11,8 @@ from ultracluster.planning.s3 import ROLE_PREFIX
 from ultracluster.rules import warning
 from ultracluster.security import shown
 
-FOREIGN_BUCKET = warning(
-    "association-foreign-bucket", "A link names an existing bucket, whose policy, key and lifecycle are not known."
-)
-FOREIGN_KEY = warning("association-foreign-key", "The data bucket is linked, and its existing key must allow FSx.")
+FOREIGN_BUCKET = warning("association-foreign-bucket")
+FOREIGN_KEY = warning("association-foreign-key")
 
 # What FSx lists for the role, on the bucket and on its objects. See
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html (read 2026-11-21).

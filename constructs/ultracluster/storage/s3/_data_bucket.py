@@ -22,7 +22,7 @@ from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
 from ultracluster.storage.s3._log_bucket import RETENTION, keep_policy, log_bucket
 
-_EXISTING = warning("existing-bucket", "The data bucket exists; the library does not configure or protect it.")
+_EXISTING = warning("existing-bucket")
 _PURPOSE = error("bucket-purpose", "The purpose decides for how long a bucket keeps what is overwritten.")
 
 # AWS bills parts of unfinished uploads and lists them nowhere; no upload of a job takes a week.

@@ -1,0 +1,53 @@
+"""Reasons of the rules that constructs and the cluster file share: each checks its own form of them."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "association-foreign-bucket": "A link names an existing bucket, whose policy, key and lifecycle are not known.",
+        "association-foreign-file-system": "An existing file system is linked; its links and backups are not known.",
+        "association-foreign-key": "The data bucket is linked, and its existing key must allow FSx.",
+        "capacity-count": "A reservation cannot hold more nodes than it has instances.",
+        "capacity-service": "PCS and EKS must be able to launch nodes with the capacity.",
+        "declared-type": "A type is declared in the file, so its facts cannot be checked.",
+        "existing-bucket": "The data bucket exists; the library does not configure or protect it.",
+        "existing-lustre": "An existing file system is mounted; the library does not protect it.",
+        "image": "An image must be ready for the service and have the architecture of the type.",
+        "kubernetes-chart": "A Helm release that does not exist, or a version that does not serve these nodes.",
+        "kubernetes-name": "Kubernetes takes lowercase labels of at most 63 characters as names.",
+        "kubernetes-platform": "Devices, schedulers, teams and volumes of one cluster must be possible together.",
+        "kubernetes-scaling-tier": "EKS has some tiers of the control plane only.",
+        "kubernetes-second-zone": "EKS needs subnets in two zones of the region.",
+        "kubernetes-service-cidr": "EKS takes private ranges of some sizes for Services, outside the VPC.",
+        "kubernetes-version": "EKS runs some versions of Kubernetes only, until a date.",
+        "layout": "The instance type must have the network interfaces of the layout.",
+        "local-zone": "A Local Zone has neither NAT gateways nor Slurm controllers.",
+        "lustre-efa-interfaces": "AWS's tool configures a limited number of EFA interfaces.",
+        "lustre-tier": "FSx for Lustre sells some throughput tiers, and not all of them in each zone.",
+        "lustre-version": "FSx runs some versions of Lustre only.",
+        "metrics-retention": "Prometheus keeps metrics for 1 to 1095 whole days.",
+        "min-nodes": "PCS powers nodes off for some capacities only.",
+        "network-range": "The ranges of VPC and subnets must be valid, within the VPC, and not overlap.",
+        "network-subnets": "Each zone with nodes has one subnet, and each subnet has nodes.",
+        "placement-group": "EC2 takes a placement group with some capacities only.",
+        "purchase-option": "EC2 sells each type with some purchase options: declare a new one under `types`.",
+        "root-volume": "Container images need space, and a gp3 volume has a largest size.",
+        "slurm-account": "The tree of accounts must have one root and no loop.",
+        "slurm-accounting": "Accounts, QoS and billing need the accounting database.",
+        "slurm-accounts-size": "One document of Systems Manager holds a limited number of accounts and users.",
+        "slurm-controller-limit": "A Slurm controller manages a limited number of instances; its size cannot change.",
+        "slurm-gres": "PCS and Slurm take some records of gres.conf only.",
+        "slurm-metrics": "PCS serves metrics of newer versions only, and sets what they need.",
+        "slurm-purge-time": "PCS keeps accounting records for whole days.",
+        "slurm-queue-nodes": "A queue has nodes of sections that exist, and PCS one kind of node for each.",
+        "slurm-rest-api": "PCS has the REST API of newer versions only.",
+        "slurm-setting": "PCS refuses settings that it manages, and Slurm those that contradict.",
+        "slurm-size": "PCS has some sizes of controllers only.",
+        "slurm-user": "Linux and Slurm take some names, numbers and keys only.",
+        "slurm-version": "PCS runs some versions of Slurm only, until a date.",
+        "ultraserver-whole": "An UltraServer is bought whole: counts must be multiples of its instances.",
+        "unknown-instance-type": "Network interfaces follow from the type: declare a new one under `types`.",
+        "unpinned-image": "An image is AWS's newest at each deployment; nodes are replaced when it changes.",
+    }
+)
