@@ -13,8 +13,8 @@ from ultracluster.catalogue.ec2 import (
     GPUS,
     INSTANCE_TYPES,
     ULTRASERVERS,
-    InstanceType,
     instance_type,
+    instance_type_from_api,
     interfaces,
     ultraserver,
 )
@@ -62,12 +62,12 @@ def test_ec2_describes_every_type_of_the_catalogue_but_gb200() -> None:
 )
 @pytest.mark.parametrize("name", PUBLIC)
 def test_the_catalogue_agrees_with_what_ec2_describes(name: str, field: str) -> None:
-    assert getattr(INSTANCE_TYPES[name], field) == getattr(InstanceType.from_api(described()[name]), field)
+    assert getattr(INSTANCE_TYPES[name], field) == getattr(instance_type_from_api(described()[name]), field)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_each_card_agrees_with_what_ec2_describes(name: str) -> None:
-    actual = InstanceType.from_api(described()[name]).cards
+    actual = instance_type_from_api(described()[name]).cards
     expected = INSTANCE_TYPES[name].cards
     assert [(c.index, c.kinds, c.max_interfaces) for c in expected] == [
         (c.index, c.kinds, c.max_interfaces) for c in actual
@@ -76,7 +76,7 @@ def test_each_card_agrees_with_what_ec2_describes(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name != "p6-b300.48xlarge"])
 def test_a_card_s_ena_bandwidth_is_the_api_s(name: str) -> None:
-    actual = InstanceType.from_api(described()[name]).cards
+    actual = instance_type_from_api(described()[name]).cards
     assert [c.ena_gbps for c in INSTANCE_TYPES[name].cards] == [c.ena_gbps for c in actual]
 
 
@@ -84,13 +84,13 @@ def test_on_b300_the_api_gives_efa_bandwidth_where_ena_has_220() -> None:
     """3,870 Gbit/s of ENA in all, as AWS's guide says, is 350 + 16 x 220; the API's 400 a card is EFA's."""
     cards = instance_type("p6-b300.48xlarge").cards
     assert sum(card.ena_gbps or 0 for card in cards) == 350 + 16 * 220 == 3870
-    actual = InstanceType.from_api(described()["p6-b300.48xlarge"]).cards
+    actual = instance_type_from_api(described()["p6-b300.48xlarge"]).cards
     assert {card.ena_gbps for card in actual[1:]} == {400}
 
 
 @pytest.mark.parametrize("name", [name for name in GPU_TYPES if name in described()])
 def test_ebs_bandwidth_is_the_api_s(name: str) -> None:
-    assert INSTANCE_TYPES[name].ebs_gbps == InstanceType.from_api(described()[name]).ebs_gbps
+    assert INSTANCE_TYPES[name].ebs_gbps == instance_type_from_api(described()[name]).ebs_gbps
 
 
 @pytest.mark.parametrize("name", [name for name in GPU_TYPES if name != "p6e-gb200.36xlarge"])
@@ -230,7 +230,7 @@ def test_rejects_a_misspelt_type_with_the_one_that_was_meant(wrong: str, meant: 
 
 @pytest.mark.parametrize("name", ["", "quantum.large", "p5", "\0", "p" * 100_000])
 def test_rejects_a_type_that_resembles_none_with_the_way_to_bring_a_new_one(name: str) -> None:
-    with pytest.raises(ValueError, match=r"unknown instance type .*InstanceType\.from_api") as caught:
+    with pytest.raises(ValueError, match=r"unknown instance type .*instance_type_from_api") as caught:
         instance_type(name)
     assert len(str(caught.value)) < 300
 

@@ -1,4 +1,4 @@
-"""`InstanceType.from_api`: a record from EC2's own description of a type, and a clear refusal of anything else."""
+"""`instance_type_from_api`: a record from EC2's own description of a type, and a clear refusal of anything else."""
 
 import copy
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.hardware_data import described
-from ultracluster.catalogue.ec2 import GPUS, INSTANCE_TYPES, InstanceType, instance_type, interfaces
+from ultracluster.catalogue.ec2 import GPUS, INSTANCE_TYPES, instance_type, instance_type_from_api, interfaces
 
 REQUIRED = [
     "InstanceType",
@@ -35,7 +35,7 @@ def item(name: str = "p5.48xlarge", **paths: Any) -> dict[str, Any]:
 
 def test_every_type_that_ec2_describes_becomes_a_record() -> None:
     for name, described_item in described().items():
-        record = InstanceType.from_api(described_item)
+        record = instance_type_from_api(described_item)
         network = described_item["NetworkInfo"]
         assert record.name == name
         assert record.max_interfaces == network["MaximumNetworkInterfaces"]
@@ -44,14 +44,14 @@ def test_every_type_that_ec2_describes_becomes_a_record() -> None:
 
 
 def test_facts_that_the_api_lacks_are_none_outside_the_catalogue() -> None:
-    record = InstanceType.from_api(item(InstanceType="p9.48xlarge"))
+    record = instance_type_from_api(item(InstanceType="p9.48xlarge"))
     assert record.declared
     assert (record.efa_gbps, record.efa_generation, record.nvlink_domain, record.gpudirect_rdma) == (None,) * 4
     assert (record.lustre_efa_interfaces, record.gpudirect_storage, record.software) == (None,) * 3
 
 
 def test_a_type_of_the_catalogue_keeps_the_facts_of_the_guides() -> None:
-    record, known = InstanceType.from_api(item()), INSTANCE_TYPES["p5.48xlarge"]
+    record, known = instance_type_from_api(item()), INSTANCE_TYPES["p5.48xlarge"]
     assert not record.declared
     assert (record.nvlink_domain, record.lustre_efa_interfaces, record.software) == (8, 8, known.software)
 
@@ -68,30 +68,30 @@ def test_a_type_of_the_catalogue_keeps_the_facts_of_the_guides() -> None:
     ],
 )
 def test_a_known_gpu_has_its_facts_by_name_and_memory(name: str, gpu: str) -> None:
-    assert InstanceType.from_api(item(name)).gpu == GPUS[gpu]
+    assert instance_type_from_api(item(name)).gpu == GPUS[gpu]
 
 
 def test_an_unknown_gpu_keeps_its_name_and_brings_no_facts() -> None:
-    record = InstanceType.from_api(item("g6e.48xlarge"))
+    record = instance_type_from_api(item("g6e.48xlarge"))
     assert (record.gpus, record.gpu_model, record.gpu) == (8, "L40S", None)
 
 
 def test_a_gpu_of_a_known_name_with_other_memory_is_not_the_known_one() -> None:
     changed = item("p6-b200.48xlarge")
     changed["GpuInfo"]["Gpus"][0]["MemoryInfo"]["SizeInMiB"] = 185 * 1024
-    assert InstanceType.from_api(changed).gpu is None
+    assert instance_type_from_api(changed).gpu is None
 
 
 def test_a_type_of_tomorrow_works_on_its_first_day() -> None:
-    record = InstanceType.from_api(item("p6-b300.48xlarge", InstanceType="p7.48xlarge"))
+    record = instance_type_from_api(item("p6-b300.48xlarge", InstanceType="p7.48xlarge"))
     assert record.name == "p7.48xlarge"
     assert interfaces(record) == interfaces("p6-b300.48xlarge")
 
 
 def test_a_type_of_the_catalogue_brings_the_cards_that_aws_names_for_it() -> None:
     """Only AWS's guide has the cards that share bandwidth; the layout must not depend on the lookup of the type."""
-    assert InstanceType.from_api(item()).extra_ena_cards == instance_type("p5.48xlarge").extra_ena_cards
-    assert InstanceType.from_api(item(InstanceType="p9.48xlarge")).extra_ena_cards is None
+    assert instance_type_from_api(item()).extra_ena_cards == instance_type("p5.48xlarge").extra_ena_cards
+    assert instance_type_from_api(item(InstanceType="p9.48xlarge")).extra_ena_cards is None
 
 
 def test_gb200_gets_the_documented_four_devices_however_it_was_looked_up() -> None:
@@ -106,25 +106,25 @@ def test_gb200_gets_the_documented_four_devices_however_it_was_looked_up() -> No
         }
         for card in expected.cards
     ]
-    assert interfaces(InstanceType.from_api(actual)) == interfaces(expected)
+    assert interfaces(instance_type_from_api(actual)) == interfaces(expected)
 
 
 def test_cards_come_in_the_order_of_their_index_whatever_the_order_of_the_answer() -> None:
     shuffled = item("p6-b300.48xlarge")
     shuffled["NetworkInfo"]["NetworkCards"].reverse()
-    assert InstanceType.from_api(shuffled) == InstanceType.from_api(item("p6-b300.48xlarge"))
+    assert instance_type_from_api(shuffled) == instance_type_from_api(item("p6-b300.48xlarge"))
 
 
 @pytest.mark.parametrize(
     ("name", "architecture"), [("mac2.metal", "arm64"), ("mac1.metal", "x86_64"), ("t2.micro", "x86_64")]
 )
 def test_the_architecture_is_what_instructions_the_cpu_knows(name: str, architecture: str) -> None:
-    assert InstanceType.from_api(item(name)).architecture == architecture
+    assert instance_type_from_api(item(name)).architecture == architecture
 
 
 def test_rejects_an_empty_item_and_names_all_that_is_missing() -> None:
     with pytest.raises(ValueError, match="not an item of DescribeInstanceTypes") as caught:
-        InstanceType.from_api({})
+        instance_type_from_api({})
     for path in REQUIRED:
         assert f"- {path} is missing\n" in str(caught.value)
     assert "aws ec2 describe-instance-types" in str(caught.value)
@@ -139,7 +139,7 @@ def test_rejects_an_item_without_a_value_that_a_cluster_needs(path: str) -> None
         inner = inner[step]
     del inner[last]
     with pytest.raises(ValueError, match=f"- {path} is missing") as caught:
-        InstanceType.from_api(lacking)
+        instance_type_from_api(lacking)
     assert str(caught.value).count("\n- ") == 1
 
 
@@ -147,7 +147,7 @@ def test_rejects_efa_without_a_number_of_devices() -> None:
     lacking = item()
     del lacking["NetworkInfo"]["EfaInfo"]
     with pytest.raises(ValueError, match=r"NetworkInfo\.EfaInfo\.MaximumEfaInterfaces is missing"):
-        InstanceType.from_api(lacking)
+        instance_type_from_api(lacking)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_rejects_efa_without_a_number_of_devices() -> None:
 )
 def test_rejects_a_value_of_the_wrong_kind(path: str, value: Any, must: str) -> None:
     with pytest.raises(ValueError, match=f"must {must}"):
-        InstanceType.from_api(item(**{path: value}))
+        instance_type_from_api(item(**{path: value}))
 
 
 @pytest.mark.parametrize(
@@ -190,25 +190,25 @@ def test_rejects_a_card_that_makes_no_sense(key: str, value: Any, must: str) -> 
     bad = item()
     bad["NetworkInfo"]["NetworkCards"][0][key] = value
     with pytest.raises(ValueError, match=must):
-        InstanceType.from_api(bad)
+        instance_type_from_api(bad)
 
 
 def test_rejects_two_cards_of_one_index() -> None:
     bad = item()
     bad["NetworkInfo"]["NetworkCards"][5]["NetworkCardIndex"] = 4
     with pytest.raises(ValueError, match="hold card 0, and no card twice"):
-        InstanceType.from_api(bad)
+        instance_type_from_api(bad)
 
 
 def test_all_problems_come_at_once() -> None:
     with pytest.raises(ValueError, match="not an item") as caught:
-        InstanceType.from_api(item(InstanceType="", VCpuInfo={}, MemoryInfo=[]))
+        instance_type_from_api(item(InstanceType="", VCpuInfo={}, MemoryInfo=[]))
     assert str(caught.value).count("\n- ") == 3
 
 
 def test_a_long_value_does_not_drown_its_message() -> None:
     with pytest.raises(ValueError, match="must") as caught:
-        InstanceType.from_api(item(VCpuInfo__DefaultVCpus="9" * 100_000))
+        instance_type_from_api(item(VCpuInfo__DefaultVCpus="9" * 100_000))
     assert len(str(caught.value)) < 400
 
 
@@ -251,7 +251,7 @@ def test_a_mutated_item_is_a_record_or_a_value_error(changes: list[tuple[tuple[A
             continue  # An earlier change took the place away.
     refusal = ""
     try:
-        record = InstanceType.from_api(mutated)
+        record = instance_type_from_api(mutated)
     except ValueError as error:
         refusal = str(error)
     if refusal:

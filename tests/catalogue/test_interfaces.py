@@ -21,6 +21,7 @@ from ultracluster.catalogue.ec2 import (
     NetworkCard,
     addresses,
     instance_type,
+    instance_type_from_api,
     interfaces,
 )
 
@@ -129,7 +130,7 @@ def unfit(item: Mapping[str, Any], result: Sequence[Interface]) -> list[str]:
 def test_every_type_of_ec2_has_valid_interfaces_or_an_error_with_a_remedy(layout: Layout) -> None:
     wrong, refused = {}, {}
     for name, item in described().items():
-        record = InstanceType.from_api(item)
+        record = instance_type_from_api(item)
         try:
             result = interfaces(record, layout)
         except ValueError as error:
@@ -157,7 +158,7 @@ def test_every_type_of_ec2_has_valid_interfaces_or_an_error_with_a_remedy(layout
 
 @pytest.mark.parametrize("name", [name for name in INSTANCE_TYPES if name != "p6e-gb200.36xlarge"])
 def test_the_catalogue_and_ec2_s_description_lead_to_the_same_interfaces(name: str) -> None:
-    record = InstanceType.from_api(described()[name])
+    record = instance_type_from_api(described()[name])
     for layout in LAYOUTS:
         assert outcome(name, layout) == outcome(record, layout)
 

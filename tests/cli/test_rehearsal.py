@@ -10,8 +10,8 @@ import pytest
 from cdk_rehearsal.rehearsal import Action, LocalCloud, RehearsalError, Report, Step, rehearse
 from cdk_rehearsal.rehearsal import _cdk_cli as cli
 from cdk_rehearsal.rehearsal._assembly import stacks as assembled
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._mirror import mirror
-from cdk_rehearsal.rehearsal._state import Environment
 from support import ROOT
 from ultracluster.cli._one_more_group import one_more_group
 

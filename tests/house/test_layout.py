@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,24 @@ def test_other_packages_are_imported_through_their_face(path: Path) -> None:
             f"{path.name} imports {what} of {name}"
         )
         assert is_package(name), f"{path.name} imports {what} of the module {name}, not of its package"
+
+
+def test_modules_do_not_import_in_circles() -> None:
+    """Imports inside functions and for types only count too."""
+    modules = {module(path): path for path in sources()}
+    graph = {
+        name: {
+            imported if imported in modules else parent
+            for parent, what in ours(path)
+            if (imported := f"{parent}.{what}") in modules or parent in modules
+        }
+        - {name}
+        for name, path in modules.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"these modules import in a circle: {', '.join(error.args[1])}")
 
 
 def test_modules_behind_a_face_are_private() -> None:

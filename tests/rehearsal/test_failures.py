@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from cdk_rehearsal.rehearsal import Maker
+from cdk_rehearsal.rehearsal._blueprint import Blueprint
 from cdk_rehearsal.rehearsal._deployment import Deployment
 from cdk_rehearsal.rehearsal._engine import Engine
 from cdk_rehearsal.rehearsal._resources import Resources
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource
+from cdk_rehearsal.rehearsal._state import Resource
 from support.rehearsal_tools import Stacks, file_system, local_stacks, parameter
 
 PLACEMENT_GROUP = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}}

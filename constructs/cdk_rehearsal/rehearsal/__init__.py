@@ -6,9 +6,10 @@ Needs moto and cfn-lint: `pip install "cdk-ultracluster[rehearsal]"`.
 from cdk_rehearsal.rehearsal._profile import no_profile
 
 with no_profile():
+    from cdk_rehearsal.rehearsal._blueprint import Maker
     from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
     from cdk_rehearsal.rehearsal._errors import RehearsalError
-    from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, Maker, StandIn
+    from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, StandIn
     from cdk_rehearsal.rehearsal._report import Report, Step
     from cdk_rehearsal.rehearsal._runner import Listener, rehearse
     from cdk_rehearsal.rehearsal._update import Edit, Update

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from cdk_rehearsal.rehearsal import _assets as assets
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._engine import Engine
 from cdk_rehearsal.rehearsal._errors import TemplateError
-from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Stack
+from cdk_rehearsal.rehearsal._state import ChangeSet, Stack
 from cdk_rehearsal.rehearsal._template import Template
 
 Answer = dict[str, Any]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdk_rehearsal.rehearsal._state import Environment
+from cdk_rehearsal.rehearsal._blueprint import Environment
 
 _PLACE = re.compile(r"aws://([^/]+)/([^/]+)")
 

@@ -4,8 +4,8 @@ from urllib.parse import unquote, urlparse
 
 from moto.s3.models import s3_backends
 
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._errors import TemplateError
-from cdk_rehearsal.rehearsal._state import Environment
 
 
 def read(bucket: str, key: str, environment: Environment) -> bytes:

@@ -13,6 +13,7 @@ from werkzeug.serving import BaseWSGIServer, make_server
 from cdk_rehearsal.registry import NO_RULES, UpdateRules
 from cdk_rehearsal.rehearsal._answers import Answers
 from cdk_rehearsal.rehearsal._api import CloudFormationApi
+from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._engine import Engine
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._front import KEY_PREFIX, Front
@@ -64,7 +65,9 @@ class LocalCloud:
             for name, level in self._log_levels.items():
                 logging.getLogger(name).setLevel(max(level, logging.CRITICAL))
             moto = DomainDispatcherApplication(create_backend_app)
-            front = Front(CloudFormationApi(Engine(self)), self.answers, self.grafana, moto)
+            custom = CustomResourceDriver(self.stacks, self.journal, self.answers, self.environment)
+            engine = Engine(self.stacks, self.journal, custom, self.update_rules)
+            front = Front(CloudFormationApi(engine), self.answers, self.grafana, moto)
             self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
             self.answers.endpoint = f"http://localhost:{self._server.server_port}"
             self.grafana.endpoint = self.endpoint

@@ -12,18 +12,18 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cdk_rehearsal.rehearsal import _assets as assets
+from cdk_rehearsal.rehearsal._answers import Answers
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError
-from cdk_rehearsal.rehearsal._journal import Maker, StandIn
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource
+from cdk_rehearsal.rehearsal._journal import Journal, StandIn
+from cdk_rehearsal.rehearsal._state import Resource, Stacks
 from cdk_rehearsal.rehearsal._values import Values
-
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._cloud import LocalCloud
 
 MARKER = "cdk-rehearsal-handler.json"
 # Python starts, imports boto3 and runs on a busy machine: Lambda's default of 3 s would be a race.
@@ -48,8 +48,11 @@ getattr(importlib.import_module(module.replace("/", ".")), name)(json.load(sys.s
 class CustomResourceDriver:
     """Creates, updates and deletes custom resources. Their handlers reach the local cloud and nothing else."""
 
-    def __init__(self, cloud: "LocalCloud") -> None:
-        self._cloud = cloud
+    def __init__(
+        self, stacks: Stacks, journal: Journal, answers: Answers, environment: Callable[[str, str], dict[str, str]]
+    ) -> None:
+        self._stacks, self._journal, self._answers = stacks, journal, answers
+        self._environment = environment
 
     @staticmethod
     def is_custom(type_name: str) -> bool:
@@ -63,9 +66,7 @@ class CustomResourceDriver:
                 maker=Maker.STAND_IN,
                 generation=generation,
             )
-            self._cloud.journal.stand_in(
-                StandIn(kind="custom resource", name=_name(blueprint), value=resource.physical_id)
-            )
+            self._journal.stand_in(StandIn(kind="custom resource", name=_name(blueprint), value=resource.physical_id))
             return resource
         answer = self._invoke("Create", blueprint, {})
         return Resource(
@@ -102,7 +103,7 @@ class CustomResourceDriver:
         return resource.data[name]
 
     def _find_function(self, arn: str) -> Resource | None:
-        for stack in self._cloud.stacks.living():
+        for stack in self._stacks.living():
             for resource in (*stack.making.values(), *stack.resources.values()):
                 if resource.blueprint.type_name != "AWS::Lambda::Function":
                     continue
@@ -127,7 +128,7 @@ class CustomResourceDriver:
         if handler is None:
             raise ResourceError(f"the function of {_name(blueprint)} is gone: its {request} cannot run")
         function, asset = handler
-        request_id, url = self._cloud.answers.expect()
+        request_id, url = self._answers.expect()
         event = {
             "RequestType": request,
             "ServiceToken": blueprint.properties["ServiceToken"],
@@ -140,7 +141,7 @@ class CustomResourceDriver:
             **more,
         }
         response = self._run(function, asset, event)
-        answer = self._cloud.answers.take(request_id)
+        answer = self._answers.take(request_id)
         if answer is None:
             raise ResourceError(f"the handler of {_name(blueprint)} ended without an answer; it said: {response}")
         wrong = [key for key in ("StackId", "RequestId", "LogicalResourceId") if answer.get(key) != event[key]]
@@ -178,7 +179,7 @@ class CustomResourceDriver:
                 done = subprocess.run(
                     command,
                     cwd=Path(folder),
-                    env=self._cloud.environment(e.region, e.account) | variables,
+                    env=self._environment(e.region, e.account) | variables,
                     input=json.dumps(event),
                     capture_output=True,
                     text=True,

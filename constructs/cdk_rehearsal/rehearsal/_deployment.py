@@ -3,30 +3,29 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cdk_rehearsal.registry import registry
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
-from cdk_rehearsal.rehearsal._journal import Action, Entry, Maker
+from cdk_rehearsal.rehearsal._inventory import Inventory
+from cdk_rehearsal.rehearsal._journal import Action, Entry
 from cdk_rehearsal.rehearsal._scope import StackResolver
-from cdk_rehearsal.rehearsal._state import Blueprint, ChangeSet, Resource, Stack
-
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._engine import Engine
+from cdk_rehearsal.rehearsal._state import ChangeSet, Resource, Stack
 
 
 class Deployment:
     """Deploys a change set to a stack, whose `resources` and `outputs` change only when everything went well."""
 
-    def __init__(self, engine: "Engine", stack: Stack, change_set: ChangeSet) -> None:
-        self._engine = engine
+    def __init__(self, inventory: Inventory, stack: Stack, change_set: ChangeSet) -> None:
+        self._inventory = inventory
         self._stack = stack
         self._template = change_set.template
         self._old = dict(stack.resources)
         self.created: dict[str, Resource] = {}
         self._undo: list[tuple[str, Callable[[], None]]] = []
         self._superseded: list[Resource] = []
-        self._resolver = StackResolver(engine, stack, change_set.template, change_set.parameters, self.created)
+        self._resolver = StackResolver(inventory, stack, change_set.template, change_set.parameters, self.created)
 
     def run(self) -> None:
         """Create and update resources in the order of their dependencies, then resolve the outputs.
@@ -54,7 +53,7 @@ class Deployment:
         for old, policy in gone:
             # CloudFormation leaves behind what it cannot clean up, and the update is complete.
             with contextlib.suppress(ResourceError):
-                self._engine.remove(self._stack, old, policy)
+                self._inventory.remove(self._stack, old, policy)
 
     def roll_back(self) -> list[str]:
         """Undo everything that `run` did, the last first; give what could not be undone."""
@@ -121,34 +120,34 @@ class Deployment:
                 f"Rename {named} and update the stack again."
             )
         self._event(blueprint, "", f"{verb}_IN_PROGRESS", reason)
-        resource = self._engine.resources.create(blueprint, old.generation + 1 if old else 0)
+        resource = self._inventory.resources.create(blueprint, old.generation + 1 if old else 0)
         policy = "Retain" if old is None and blueprint.deletion_policy == "Retain" else "Delete"
-        self._undo.append((blueprint.logical_id, lambda: self._engine.remove(self._stack, resource, policy)))
+        self._undo.append((blueprint.logical_id, lambda: self._inventory.remove(self._stack, resource, policy)))
         self.created[blueprint.logical_id] = resource
         if old:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, f"{verb}_COMPLETE")
-        self._engine.journal.record(Action.REPLACE if old else Action.CREATE, resource, ", ".join(why))
+        self._inventory.journal.record(Action.REPLACE if old else Action.CREATE, resource, ", ".join(why))
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
         if refused := blueprint.type.rejected(
-            old.blueprint.properties, blueprint.properties, self._engine.update_rules
+            old.blueprint.properties, blueprint.properties, self._inventory.update_rules
         ):
             why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
             raise ResourceError(f"{blueprint.type_name} refuses the update: {why}")
         changed = blueprint.changed(old.blueprint.properties)
         if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
-            self._engine.journal.note(
+            self._inventory.journal.note(
                 f"{self._stack.name}/{blueprint.logical_id}: a change of {', '.join(maybe)} may replace the "
                 f"{blueprint.type_name} on AWS; the rehearsal changed it in place"
             )
         self._event(blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
-        resource = self._engine.resources.update(old, blueprint)
+        resource = self._inventory.resources.update(old, blueprint)
         moved = resource.physical_id != old.physical_id
 
         def undo() -> None:
             self._event(old.blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
-            self._old[blueprint.logical_id] = self._engine.resources.update(resource, old.blueprint)
+            self._old[blueprint.logical_id] = self._inventory.resources.update(resource, old.blueprint)
             self._event(old.blueprint, old.physical_id, "UPDATE_COMPLETE")
 
         self._undo.append((blueprint.logical_id, undo))
@@ -156,7 +155,7 @@ class Deployment:
         if moved:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, "UPDATE_COMPLETE")
-        self._engine.journal.record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
+        self._inventory.journal.record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
 
     def _outputs(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         outputs: dict[str, dict[str, Any]] = {}
@@ -187,13 +186,13 @@ class Deployment:
     def _check_exports(self, exports: dict[str, str]) -> None:
         here = self._stack.environment
         for name, value in exports.items():
-            owner = self._engine.stacks.exporter(name, here)
+            owner = self._inventory.stacks.exporter(name, here)
             if owner is not None and owner is not self._stack:
                 raise TemplateError(f"Export with name {name} is already exported by stack {owner.name}")
             if name in self._stack.exports and self._stack.exports[name] != value:
-                self._engine.stacks.refuse_in_use(name, here, "updated")
+                self._inventory.stacks.refuse_in_use(name, here, "updated")
         for name in set(self._stack.exports) - set(exports):
-            self._engine.stacks.refuse_in_use(name, here, "deleted")
+            self._inventory.stacks.refuse_in_use(name, here, "deleted")
 
     def _verify(self) -> None:
         """Compare the resources that exist with those of the template: nothing is green by accident."""
@@ -211,7 +210,7 @@ class Deployment:
             kind = self._template.resources[logical_id]["Type"]
             verb = "UPDATE" if logical_id in self._old else "CREATE"
             self._stack.event(logical_id, "", kind, f"{verb}_FAILED", reason)
-            self._engine.journal.add(
+            self._inventory.journal.add(
                 Entry(
                     action=Action.FAIL,
                     stack=self._stack.name,

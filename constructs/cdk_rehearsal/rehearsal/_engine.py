@@ -3,33 +3,34 @@
 from datetime import UTC, datetime
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cdk_rehearsal.registry import registry
+from cdk_rehearsal.registry import NO_RULES, UpdateRules, registry
 from cdk_rehearsal.rehearsal import _parameters as parameters
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._deployment import Deployment
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
-from cdk_rehearsal.rehearsal._journal import Action
+from cdk_rehearsal.rehearsal._inventory import Inventory
+from cdk_rehearsal.rehearsal._journal import Journal
+from cdk_rehearsal.rehearsal._nested_stacks import NestedStackDriver
 from cdk_rehearsal.rehearsal._preview import preview
 from cdk_rehearsal.rehearsal._resources import Resources
-from cdk_rehearsal.rehearsal._state import ChangeSet, Environment, Resource, Stack
+from cdk_rehearsal.rehearsal._state import ChangeSet, Stack, Stacks
 from cdk_rehearsal.rehearsal._template import Template
-
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._cloud import LocalCloud
 
 NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE")
 
 
-class Engine:
+class Engine(Inventory):
     """All stacks of one local cloud. One change at a time; reading needs no lock."""
 
-    def __init__(self, cloud: "LocalCloud") -> None:
-        self.stacks, self.journal, self.update_rules = cloud.stacks, cloud.journal, cloud.update_rules
-        self.resources = Resources(self, CustomResourceDriver(cloud))
+    def __init__(
+        self, stacks: Stacks, journal: Journal, custom: CustomResourceDriver, update_rules: UpdateRules = NO_RULES
+    ) -> None:
+        resources = Resources(journal, custom, NestedStackDriver(self))
+        super().__init__(stacks=stacks, journal=journal, resources=resources, update_rules=update_rules)
         self._lock = RLock()
 
     def prepare(
@@ -121,24 +122,6 @@ class Engine:
             stack.exports, stack.imports = {}, set()
             stack.move("DELETE_COMPLETE")
             stack.deleted = datetime.now(UTC)
-
-    def remove(self, stack: Stack, resource: Resource, policy: str) -> None:
-        """Delete a resource, or retain it if its policy requires that; raise ResourceError if that fails."""
-        event = partial(stack.event, resource.blueprint.logical_id, resource.physical_id, resource.blueprint.type_name)
-        if policy in ("Retain", "RetainExceptOnCreate"):
-            event("DELETE_SKIPPED")
-            self.journal.record(Action.RETAIN, resource)
-            stack.retained.append(resource)
-            return
-        event("DELETE_IN_PROGRESS")
-        try:
-            self.resources.delete(resource)
-        except (ResourceError, TemplateError) as error:
-            event("DELETE_FAILED", str(error))
-            self.journal.record(Action.FAIL, resource, str(error))
-            raise ResourceError(f"{resource.blueprint.logical_id}: {error}") from error
-        event("DELETE_COMPLETE")
-        self.journal.record(Action.DELETE, resource)
 
     def _fail(self, stack: Stack, deployment: Deployment, error: Exception, *, update: bool, roll_back: bool) -> None:
         reason = reason_of(error)

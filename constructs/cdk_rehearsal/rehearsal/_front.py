@@ -16,8 +16,8 @@ from werkzeug.datastructures import Headers, MultiDict
 from cdk_rehearsal.rehearsal import _grafana_stand_in as grafana_stand_in
 from cdk_rehearsal.rehearsal._answers import PATH, Answers
 from cdk_rehearsal.rehearsal._api import CloudFormationApi
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._errors import TemplateError
-from cdk_rehearsal.rehearsal._state import Environment
 
 # The access key of a rehearsal names the account that it is for; moto makes others when a role is assumed.
 KEY_PREFIX = "REHEARSAL"

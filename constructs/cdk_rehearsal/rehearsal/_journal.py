@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._state import Resource
+from cdk_rehearsal.rehearsal._blueprint import Maker
+from cdk_rehearsal.rehearsal._state import Resource
 
 
 class Action(StrEnum):
@@ -19,16 +18,6 @@ class Action(StrEnum):
     DELETE = "delete"
     RETAIN = "retain"
     FAIL = "fail"
-
-
-class Maker(StrEnum):
-    """Maker of a resource: a service model of moto, the registry schema alone, or a custom resource's handler."""
-
-    MOTO = "moto"
-    SCHEMA = "schema"
-    HANDLER = "handler"
-    STAND_IN = "stand-in"
-    STACK = "stack"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +76,7 @@ class Journal:
         with self._lock:
             self._entries.append(entry)
 
-    def record(self, action: Action, resource: "Resource", detail: str = "") -> None:
+    def record(self, action: Action, resource: Resource, detail: str = "") -> None:
         """Add an entry for a resource."""
         blueprint = resource.blueprint
         self.add(

@@ -6,8 +6,8 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 
 from cdk_rehearsal.registry import walk
+from cdk_rehearsal.rehearsal._blueprint import Blueprint
 from cdk_rehearsal.rehearsal._journal import StandIn
-from cdk_rehearsal.rehearsal._state import Blueprint
 
 _ID = re.compile(r"(vpc|subnet|sg|rtb)-[0-9a-f]{8,17}")
 

@@ -15,9 +15,10 @@ from moto.cloudformation.parsing import get_model_map
 from cdk_rehearsal.rehearsal import _moto_deletes as moto_deletes
 from cdk_rehearsal.rehearsal import _moto_existing as moto_existing
 from cdk_rehearsal.rehearsal import _moto_zones as moto_zones
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError
-from cdk_rehearsal.rehearsal._journal import Journal, Maker
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource
+from cdk_rehearsal.rehearsal._journal import Journal
+from cdk_rehearsal.rehearsal._state import Resource
 from cdk_rehearsal.rehearsal._values import Values
 
 # The types that are made through moto. It has models for about eighty more, but those refuse valid templates (they

@@ -1,24 +1,43 @@
 """Nested stacks: a resource that is a stack of its own."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from cdk_rehearsal.rehearsal import _assets as assets
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError
-from cdk_rehearsal.rehearsal._journal import Maker
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource, Stack
+from cdk_rehearsal.rehearsal._state import ChangeSet, Resource, Stack, Stacks
 from cdk_rehearsal.rehearsal._values import Values
 
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._engine import Engine
-
 TYPE = "AWS::CloudFormation::Stack"
+
+
+class _Engine(Protocol):
+    """The engine above: it deploys nested stacks as it deploys their parents."""
+
+    stacks: Stacks
+
+    def prepare(
+        self,
+        *,
+        name: str,
+        stack_name: str,
+        kind: str,
+        text: str,
+        given: dict[str, str | None],
+        tags: dict[str, str],
+        environment: Environment,
+    ) -> tuple[Stack, ChangeSet]: ...
+
+    def execute(self, stack: Stack, change_set: ChangeSet) -> None: ...
+
+    def delete(self, stack: Stack) -> None: ...
 
 
 class NestedStackDriver:
     """Creates, updates and deletes nested stacks with the engine that runs their parents."""
 
-    def __init__(self, engine: "Engine") -> None:
+    def __init__(self, engine: _Engine) -> None:
         self._engine = engine
 
     def create(self, blueprint: Blueprint, generation: int) -> Resource:

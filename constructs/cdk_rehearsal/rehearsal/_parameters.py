@@ -7,9 +7,9 @@ from typing import Any
 
 from moto.ssm.models import ssm_backends
 
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._errors import TemplateError
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
-from cdk_rehearsal.rehearsal._state import Environment
 from cdk_rehearsal.rehearsal._template import Template
 
 _SSM = re.compile(r"AWS::SSM::Parameter::Value<(.+)>")

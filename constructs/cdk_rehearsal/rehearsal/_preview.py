@@ -1,14 +1,12 @@
 """Changes of a deployment before it is made: the changes of a change set."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._inventory import Inventory
 from cdk_rehearsal.rehearsal._scope import StackResolver
 from cdk_rehearsal.rehearsal._state import Resource, Stack
 from cdk_rehearsal.rehearsal._template import Template
-
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._engine import Engine
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
 
@@ -26,10 +24,10 @@ class _PreviewResolver(StackResolver):
         return name in self._template.resources and name not in self._created
 
 
-def preview(engine: "Engine", stack: Stack, template: Template, values: dict[str, Any]) -> list[dict[str, Any]]:
+def preview(inventory: Inventory, stack: Stack, template: Template, values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the changes that deploying a template would make, in CloudFormation's form."""
     created: dict[str, Resource] = {}
-    resolver = _PreviewResolver(engine, stack, template, values, created)
+    resolver = _PreviewResolver(inventory, stack, template, values, created)
     old = stack.resources
     changes: list[dict[str, Any]] = []
     wanted = set()

@@ -4,7 +4,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, Maker, StandIn
+from cdk_rehearsal.rehearsal._blueprint import Maker
+from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, StandIn
 from cdk_rehearsal.rehearsal._state import Stacks
 
 if TYPE_CHECKING:

@@ -1,18 +1,16 @@
 """Resources: created, updated, deleted and asked for attributes, each by the driver that can do it best."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
-from cdk_rehearsal.rehearsal._journal import Maker
+from cdk_rehearsal.rehearsal._journal import Journal
 from cdk_rehearsal.rehearsal._moto_models import MotoDriver
-from cdk_rehearsal.rehearsal._nested_stacks import TYPE, NestedStackDriver
+from cdk_rehearsal.rehearsal._nested_stacks import TYPE
 from cdk_rehearsal.rehearsal._schema_driver import SchemaDriver
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource
-
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._engine import Engine
+from cdk_rehearsal.rehearsal._state import Resource
 
 _R = TypeVar("_R")
 
@@ -32,12 +30,12 @@ class Driver(Protocol):
 class Resources:
     """All resources. Properties are checked against the registry schema before anything is created."""
 
-    def __init__(self, engine: "Engine", custom: CustomResourceDriver) -> None:
-        self._moto = MotoDriver(engine.journal)
+    def __init__(self, journal: Journal, custom: CustomResourceDriver, nested: Driver) -> None:
+        self._moto = MotoDriver(journal)
         self._drivers: dict[Maker, Driver] = {
             Maker.HANDLER: custom,
             Maker.STAND_IN: custom,
-            Maker.STACK: NestedStackDriver(engine),
+            Maker.STACK: nested,
             Maker.MOTO: self._moto,
             Maker.SCHEMA: SchemaDriver(),
         }

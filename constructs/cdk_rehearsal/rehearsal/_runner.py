@@ -13,13 +13,14 @@ from typing import Protocol
 from cdk_rehearsal import guard
 from cdk_rehearsal.registry import NO_RULES, UpdateRules
 from cdk_rehearsal.rehearsal import _assembly as assembly
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cdk_cli import CdkCli, CliResult
 from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._journal import Action
 from cdk_rehearsal.rehearsal._mirror import mirror
 from cdk_rehearsal.rehearsal._report import Report, Step, changes, report
-from cdk_rehearsal.rehearsal._state import Environment, Stack
+from cdk_rehearsal.rehearsal._state import Stack
 from cdk_rehearsal.rehearsal._update import Update
 
 REGION = "us-east-1"

@@ -3,9 +3,9 @@
 import json
 from dataclasses import replace
 
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError
-from cdk_rehearsal.rehearsal._journal import Maker
-from cdk_rehearsal.rehearsal._state import Blueprint, Resource
+from cdk_rehearsal.rehearsal._state import Resource
 from cdk_rehearsal.rehearsal._values import Values
 
 # Two equal rules of one group: EC2 answers InvalidPermission.Duplicate.

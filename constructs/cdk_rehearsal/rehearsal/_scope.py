@@ -1,29 +1,33 @@
 """References that one stack can make: to its parameters, its resources, other stacks and AWS itself."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from moto.ec2.models import ec2_backends
 from moto.secretsmanager.models import secretsmanager_backends
 
 from cdk_rehearsal.rehearsal import _parameters as parameters
+from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._errors import TemplateError
 from cdk_rehearsal.rehearsal._intrinsics import Resolver
-from cdk_rehearsal.rehearsal._state import Environment, Resource, Stack
+from cdk_rehearsal.rehearsal._inventory import Inventory
+from cdk_rehearsal.rehearsal._state import Resource, Stack
 from cdk_rehearsal.rehearsal._template import Template
-
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._engine import Engine
 
 
 class StackResolver(Resolver):
     """Resolves a template with the values of its parameters, while the caller adds to the created resources."""
 
     def __init__(
-        self, engine: "Engine", stack: Stack, template: Template, values: dict[str, Any], created: dict[str, Resource]
+        self,
+        inventory: Inventory,
+        stack: Stack,
+        template: Template,
+        values: dict[str, Any],
+        created: dict[str, Resource],
     ) -> None:
         super().__init__(template)
-        self._engine = engine
+        self._inventory = inventory
         self._stack = stack
         self._values = values
         self._created = created
@@ -46,11 +50,11 @@ class StackResolver(Resolver):
         return self._created[name]
 
     def attribute(self, name: str, attribute: str) -> Any:
-        return self._engine.resources.attribute(self.resource(name), attribute)
+        return self._inventory.resources.attribute(self.resource(name), attribute)
 
     def import_value(self, name: str) -> Any:
         """Return what another stack exports, and remember that it is in use."""
-        exporter = self._engine.stacks.exporter(name, self._stack.environment)
+        exporter = self._inventory.stacks.exporter(name, self._stack.environment)
         if exporter is None or exporter is self._stack:
             raise TemplateError(f"No export named {name} found.")
         self.imports.add(name)
@@ -61,7 +65,7 @@ class StackResolver(Resolver):
         here = self._stack.environment
         region = arguments.get("Region") or here.region
         there = Environment(account=here.account, region=region)
-        other = self._engine.stacks.find(str(name), there)
+        other = self._inventory.stacks.find(str(name), there)
         if other is None or other.status.startswith("REVIEW"):
             raise TemplateError(f"Fn::GetStackOutput: there is no stack {name} in {region}")
         if output not in other.outputs:
@@ -81,7 +85,7 @@ class StackResolver(Resolver):
                     return parameters.look_up(name, self._stack.environment)
                 except LookupError:
                     if name.startswith(parameters.PUBLIC):
-                        return parameters.stand_in(name, self._engine.journal)
+                        return parameters.stand_in(name, self._inventory.journal)
                     raise TemplateError(f"Parameters: [{name}] cannot be found in the parameter store") from None
             case "secretsmanager":
                 return self._secret(reference)
@@ -90,7 +94,7 @@ class StackResolver(Resolver):
     def _secret(self, reference: str) -> str:
         arn = re.match(r"arn:[^:]+:secretsmanager:[^:]*:[^:]*:secret:[^:]+", reference)
         name = arn[0] if arn else reference.split(":")[0]
-        for stack in self._engine.stacks.living(self._stack.environment):
+        for stack in self._inventory.stacks.living(self._stack.environment):
             for resource in [*stack.resources.values(), *self._created.values()]:
                 if resource.blueprint.type_name != "AWS::SecretsManager::Secret":
                     continue

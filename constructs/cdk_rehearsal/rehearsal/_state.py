@@ -5,47 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from moto.utilities.utils import get_partition
-
-from cdk_rehearsal.registry import ResourceType
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment, Maker
 from cdk_rehearsal.rehearsal._errors import TemplateError
-from cdk_rehearsal.rehearsal._journal import Maker
 from cdk_rehearsal.rehearsal._template import Template
 from cdk_rehearsal.rehearsal._values import Values
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, order=True)
-class Environment:
-    """Account and region of a stack."""
-
-    account: str
-    region: str
-
-    @property
-    def partition(self) -> str:
-        """Partition of the region, such as aws-cn."""
-        return get_partition(self.region)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Blueprint:
-    """Description of one resource in a template, with every intrinsic resolved."""
-
-    stack_name: str
-    stack_id: str
-    logical_id: str
-    type: ResourceType
-    type_name: str
-    properties: dict[str, Any]
-    environment: Environment
-    deletion_policy: str = "Delete"
-    replace_policy: str = "Delete"
-
-    def changed(self, properties: dict[str, Any]) -> list[str]:
-        """Names of the top-level properties that differ from these."""
-        return sorted(
-            name for name in {*self.properties, *properties} if self.properties.get(name) != properties.get(name)
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

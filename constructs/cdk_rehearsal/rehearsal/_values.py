@@ -7,12 +7,10 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cdk_rehearsal.rehearsal import _patterns as patterns
-
-if TYPE_CHECKING:
-    from cdk_rehearsal.rehearsal._state import Blueprint
+from cdk_rehearsal.rehearsal._blueprint import Blueprint
 
 HEX = "0123456789abcdef"
 LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -91,7 +89,7 @@ _TIME = "2026-01-01T00:00:00Z"
 class Values:
     """The made-up values of one resource. A model of moto, or a handler, may have given its id already."""
 
-    blueprint: "Blueprint"
+    blueprint: Blueprint
     generation: int
     known_id: str = ""
 

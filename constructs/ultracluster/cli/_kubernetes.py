@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ultracluster.catalogue.schedulers import eks
-from ultracluster.cli._orchestrators import end_of
+from ultracluster.cli._capacity_end import end_of
 from ultracluster.cli._writing import RenderedFile
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.kubernetes import NOT_DEPLOYED, platform, platform_files, platform_of

@@ -1,8 +1,7 @@
 """Contract of an orchestrator for the commands. A further one is a module such as `_slurm`, and its row below."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ultracluster.cli._writing import RenderedFile
@@ -39,20 +38,6 @@ class Orchestrator(Protocol):
 
     def objects(self, cluster: "ClusterFile", deployed: Mapping[str, str]) -> "list[RenderedFile]":
         """Files for `kubectl` and `helm`, with the outputs of the stacks; empty without a Kubernetes API."""
-
-
-class End(NamedTuple):
-    """End of a Capacity Block, and its words."""
-
-    at: datetime
-    words: str
-
-
-def end_of(group: "NodeGroup") -> End | None:
-    """Return when the instances of a group are terminated, or None."""
-    at = getattr(group.capacity, "terminates_at", None)
-    how = "to be terminated by you before" if group.ultraserver else "terminated from"
-    return None if at is None else End(at, f"{how} {at:%Y-%m-%d %H:%M} UTC")
 
 
 def orchestrator(cluster: "ClusterFile") -> Orchestrator:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.cli._orchestrators import end_of
+from ultracluster.cli._capacity_end import end_of
 from ultracluster.cli._writing import RenderedFile
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.monitoring import SlurmSource

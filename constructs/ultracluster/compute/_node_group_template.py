@@ -74,7 +74,7 @@ class NodeGroupTemplate(cdk.Resource):
     L1, because `ec2.LaunchTemplate` has neither several network interfaces nor reservations (aws-cdk-lib 2.275.0).
 
     Args:
-        instance_type: A name, an `ec2.InstanceType` or a record of the catalogue (`InstanceType.from_api` creates a
+        instance_type: A name, an `ec2.InstanceType` or a record of the catalogue (`instance_type_from_api` creates a
             record of a new type).
         security_groups: One group, or several, of every interface. EFA needs one that allows all traffic from and to
             itself, such as `network.EfaSecurityGroup`.

@@ -17,9 +17,10 @@ from ultracluster.observability._alert_topic import AlertTopic
 from ultracluster.observability._cloudwatch_access import CloudWatchGrants
 from ultracluster.observability._grafana_provisioning import GrafanaContent
 from ultracluster.observability._grafana_workspace import GrafanaWorkspace, Saml
+from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_endpoint import PrometheusEndpoint
 from ultracluster.observability._prometheus_rules import PrometheusRules
-from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace, PrometheusWorkspace
+from ultracluster.observability._prometheus_workspace import PrometheusWorkspace
 from ultracluster.observability._self_hosted_grafana import SelfHostedGrafana
 from ultracluster.storage import Storage
 

@@ -1,18 +1,15 @@
 """Rules of a workspace of Amazon Managed Service for Prometheus."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
 from aws_cdk import aws_aps as l1
 from constructs import Construct
 
 from ultracluster.observability._checks import known
+from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._rule_check import RULE_FILE, rule_problems
 from ultracluster.rules import Message, Refusal, error
-
-if TYPE_CHECKING:
-    from ultracluster.observability._prometheus_workspace import IPrometheusWorkspace
 
 _ENVIRONMENT = error("prometheus-environment", "CloudFormation creates resources of a workspace in its own Region.")
 
@@ -34,9 +31,7 @@ class PrometheusRules(Construct):
     (read 2026-11-21)
     """
 
-    def __init__(
-        self, scope: Construct, id: str, *, workspace: "IPrometheusWorkspace", rules: Mapping[str, str]
-    ) -> None:
+    def __init__(self, scope: Construct, id: str, *, workspace: IPrometheusWorkspace, rules: Mapping[str, str]) -> None:
         super().__init__(scope, id)
         named = {file.removesuffix(".yaml"): text for file, text in rules.items()}
         problems = [
@@ -50,7 +45,7 @@ class PrometheusRules(Construct):
             l1.CfnRuleGroupsNamespace(self, name, name=name, workspace=workspace.workspace_arn, data=text)
 
 
-def environment_problems(scope: Construct, workspace: "IPrometheusWorkspace") -> Iterator[Message]:
+def environment_problems(scope: Construct, workspace: IPrometheusWorkspace) -> Iterator[Message]:
     """Yield the problems of a workspace in another account or region than the stack that adds a resource to it."""
     stack = cdk.Stack.of(scope)
     for what, here, there in (

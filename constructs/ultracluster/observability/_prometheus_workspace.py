@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Protocol
 
 import aws_cdk as cdk
 import jsii
@@ -15,6 +14,7 @@ from constructs import Construct
 from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.catalogue.monitoring import DEFINITION_BYTES, MOST_RETENTION_DAYS, RETENTION_DAYS
 from ultracluster.observability._checks import WORKSPACE_ID, arn_problem, known, text_problem
+from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
 from ultracluster.observability._prometheus_rules import PrometheusRules
@@ -30,42 +30,6 @@ _ARN = re.compile(rf"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{{12}}:workspace/{WORKSPACE
 _ARN_FORM = "arn:aws:aps:REGION:ACCOUNT:workspace/ws-..."
 _ALERT_MANAGER = "aps.amazonaws.com"
 _ALIAS_CHARACTERS = 100
-
-
-class IPrometheusWorkspace(cdk.IResource, iam.IGrantable, Protocol):
-    """A workspace of Amazon Managed Service for Prometheus. As a principal of grants it is its alert manager."""
-
-    @property
-    def workspace_arn(self) -> str:
-        """ARN."""
-
-    @property
-    def workspace_id(self) -> str:
-        """Id, `ws-...`."""
-
-    @property
-    def region(self) -> str:
-        """Region of the workspace, which may be another one than that of the stack."""
-
-    @property
-    def query_url(self) -> str:
-        """URL of queries."""
-
-    @property
-    def remote_write_url(self) -> str:
-        """URL that samples are written to."""
-
-    @property
-    def grants(self) -> PrometheusGrants:
-        """Permissions on the workspace."""
-
-    @property
-    def metrics(self) -> PrometheusMetrics:
-        """CloudWatch metrics of the workspace."""
-
-    @property
-    def alarms(self) -> Alarms:
-        """CloudWatch alarms of the workspace; `add` or `add_all` creates them."""
 
 
 @jsii.implements(iam.IGrantable)

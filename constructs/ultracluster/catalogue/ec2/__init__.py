@@ -1,6 +1,7 @@
 """Facts about EC2: instance types, GPUs, network cards, UltraServers, zones, quotas; each with source and date."""
 
 from ultracluster.catalogue.ec2 import _software as image_software
+from ultracluster.catalogue.ec2._describe import instance_type_from_api
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
 from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves
 from ultracluster.catalogue.ec2._instance_type import Architecture, InstanceType, Kind, NetworkCard, Purchase
@@ -62,6 +63,7 @@ __all__ = [
     "image_parameter",
     "image_software",
     "instance_type",
+    "instance_type_from_api",
     "interfaces",
     "is_local_zone",
     "moves",

@@ -28,8 +28,20 @@ _NOT_IN_THE_API = (
 )
 
 
-def read(item: Mapping[str, Any]) -> InstanceType:
-    """Return a record for `InstanceType.from_api`."""
+def instance_type_from_api(item: Mapping[str, Any]) -> InstanceType:
+    """Return a record from an item of EC2's DescribeInstanceTypes response, for types outside the catalogue.
+
+    Facts that the API lacks (EFA bandwidth, NVLink, Lustre, software) are None, or come from the catalogue if
+    that has the type; a known GPU brings its facts along. A type that is not in the catalogue counts as declared.
+
+    Args:
+        item: One element of `InstanceTypes`, as boto3 or the AWS CLI gives it.
+
+    Raises:
+        ValueError: If the item lacks required facts, with all that are missing.
+
+    See: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html (read 2026-11-20)
+    """
     problems: list[str] = []
     at = _Reader(item, problems)
     # EC2 marks macOS by a suffix (arm64_mac); the instructions are the same.

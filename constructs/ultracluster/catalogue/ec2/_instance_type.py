@@ -1,8 +1,7 @@
 """EC2 instance types."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from ultracluster.catalogue.ec2._gpus import Gpu
 from ultracluster.catalogue.ec2._ultraservers import UltraServer
@@ -128,23 +127,3 @@ class InstanceType:
     def max_interfaces(self) -> int:
         """Maximum number of network interfaces of any type on all cards."""
         return sum(card.max_interfaces for card in self.cards)
-
-    @staticmethod
-    def from_api(item: Mapping[str, Any]) -> "InstanceType":
-        """Return a record from an item of EC2's DescribeInstanceTypes response, for types outside the catalogue.
-
-        Facts that the API lacks (EFA bandwidth, NVLink, Lustre, software) are None, or come from the catalogue if
-        that has the type; a known GPU brings its facts along. A type that is not in the catalogue counts as declared.
-
-        Args:
-            item: One element of `InstanceTypes`, as boto3 or the AWS CLI gives it.
-
-        Raises:
-            ValueError: If the item lacks required facts, with all that are missing.
-
-        See: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html (read 2026-11-20)
-        """
-        # Here and not at the top: the reader knows the catalogue, and the catalogue is made of these.
-        from ultracluster.catalogue.ec2._describe import read
-
-        return read(item)

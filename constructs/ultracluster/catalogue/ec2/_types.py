@@ -214,6 +214,6 @@ def instance_type(name: str) -> InstanceType:
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ValueError(
             f"unknown instance type {name[:_LONGEST_QUOTE]!r}; {hint}`ultracluster types` lists the catalogue, and "
-            "InstanceType.from_api brings a type that is not in it"
+            "instance_type_from_api brings a type that is not in it"
         )
     return record

@@ -1,0 +1,38 @@
+"""Stacks and resources of one local cloud, without the means to deploy them."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from cdk_rehearsal.registry import UpdateRules
+from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._journal import Action, Journal
+from cdk_rehearsal.rehearsal._resources import Resources
+from cdk_rehearsal.rehearsal._state import Resource, Stack, Stacks
+
+
+@dataclass(kw_only=True)
+class Inventory:
+    """Stacks and resources."""
+
+    stacks: Stacks
+    journal: Journal
+    resources: Resources
+    update_rules: UpdateRules
+
+    def remove(self, stack: Stack, resource: Resource, policy: str) -> None:
+        """Delete a resource, or retain it if its policy requires that; raise ResourceError if that fails."""
+        event = partial(stack.event, resource.blueprint.logical_id, resource.physical_id, resource.blueprint.type_name)
+        if policy in ("Retain", "RetainExceptOnCreate"):
+            event("DELETE_SKIPPED")
+            self.journal.record(Action.RETAIN, resource)
+            stack.retained.append(resource)
+            return
+        event("DELETE_IN_PROGRESS")
+        try:
+            self.resources.delete(resource)
+        except (ResourceError, TemplateError) as error:
+            event("DELETE_FAILED", str(error))
+            self.journal.record(Action.FAIL, resource, str(error))
+            raise ResourceError(f"{resource.blueprint.logical_id}: {error}") from error
+        event("DELETE_COMPLETE")
+        self.journal.record(Action.DELETE, resource)
