@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import aws_cdk as cdk
 import pytest
@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 
 from ultracluster import compute
-from ultracluster.boot import NodeBoot, NodeFile, boot_script
+from ultracluster.boot import BootScript, NodeBoot, NodeFile, boot_script
 from ultracluster.catalogue.ec2 import Layout
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.network import EfaSecurityGroup
@@ -42,6 +42,7 @@ class World:
         minimum: int | None = None,
         instance_type: str = "p5en.48xlarge",
         layout: Layout = "all-efa",
+        boot: Sequence[BootScript] = (),
     ) -> PcsComputeNodeGroup:
         template = compute.NodeGroupTemplate(
             self.stack,
@@ -62,6 +63,7 @@ class World:
             template=template,
             count=count,
             minimum=minimum,
+            boot=boot,
         )
 
 
@@ -276,6 +278,15 @@ def test_groups_with_one_boot_share_one_script_that_their_role_may_read(stack: c
     assert statement["Action"] == "s3:GetObject"
     assert len(statement["Resource"]) == 2
     assert "*" not in str(statement["Resource"])
+
+
+def test_a_group_runs_its_scripts_in_order_and_continues_after_a_failure_it_accepts(stack: cdk.Stack) -> None:
+    first = BootScript(text="#!/bin/sh\n", name="first", on_error="CONTINUE")
+    World(stack).nodes(boot=[first, boot_script()])
+    (group,) = Template.from_stack(stack).find_resources("AWS::PCS::ComputeNodeGroup").values()
+    scripts = group["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+    actions = [(script["Name"], script["OnError"], script["ExecutionPolicy"]) for script in scripts]
+    assert actions == [("first", "CONTINUE", "EVERY_BOOT"), ("ultracluster-boot", "TERMINATE", "EVERY_BOOT")]
 
 
 def test_a_group_without_a_boot_has_no_lifecycle_actions(stack: cdk.Stack) -> None:

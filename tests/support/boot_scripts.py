@@ -20,7 +20,8 @@ def boots(cluster: ClusterFile) -> dict[str, tuple[dict[str, str], list[list[str
     result = {}
     template = Template.from_stack(stacks.compute)
     for logical_id, created in template.find_resources("AWS::PCS::ComputeNodeGroup").items():
-        (script,) = created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+        scripts = created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+        (script,) = (script for script in scripts if script["Name"] == "ultracluster-boot")
         checksum = script["ScriptSource"]["Checksum"]
         stored = (Path(app.outdir) / f"asset.{checksum}.sh").read_bytes()
         assert hashlib.sha256(stored).hexdigest() == checksum

@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ultracluster.boot import scripts
 from ultracluster.boot._mounts import Mount, check_mount_points
@@ -32,11 +33,15 @@ class BootScript:
 
     Args:
         text: Script. The same files, mounts and units give the same bytes.
-        arguments: Device of each mount, which may be a CDK token.
+        arguments: Arguments, which may be CDK tokens: the device of each mount.
+        name: Name of the lifecycle script; each script of a node has another one.
+        on_error: What AWS PCS does if the script fails: terminate the node, skip the scripts after it, or continue.
     """
 
     text: str
     arguments: tuple[str, ...] = ()
+    name: str = "ultracluster-boot"
+    on_error: Literal["TERMINATE", "STOP_SEQUENCE", "CONTINUE"] = "TERMINATE"
 
     @property
     def sha256(self) -> str:

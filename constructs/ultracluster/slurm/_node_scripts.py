@@ -1,5 +1,6 @@
 """Boot scripts of the nodes of a cluster."""
 
+from collections.abc import Sequence
 from typing import cast
 
 import aws_cdk as cdk
@@ -43,34 +44,33 @@ class NodeScripts(Construct):
         child = stack.node.try_find_child(id)
         return NodeScripts(stack, id, role=cluster.node_role) if child is None else cast(NodeScripts, child)
 
-    def add(self, script: BootScript) -> l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty:
-        """Add a script, and return the lifecycle action that runs it at every boot of a node, before slurmd starts.
+    def add(self, scripts: Sequence[BootScript]) -> l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty:
+        """Add scripts, and return the lifecycle actions that run them at every boot of a node, before slurmd starts.
 
-        If the script is missing or its checksum differs, PCS terminates the node and starts another one. A later
-        failure drains the node, with the reason.
+        If a script is missing or its checksum differs, PCS does what its `on_error` says. After a later failure of the
+        boot script the node is drained, with the reason.
 
         See: https://docs.aws.amazon.com/pcs/latest/userguide/cng-node-lifecycle-actions-configure.html
         (read 2026-11-21)
         """
+        return l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty(
+            script_caching_policy="CACHE_ONCE",
+            stages=l1.CfnComputeNodeGroup.NodeLifecycleStagesProperty(
+                node_bootstrapped=[self._action(script) for script in scripts]
+            ),
+        )
+
+    def _action(self, script: BootScript) -> l1.CfnComputeNodeGroup.NodeLifecycleScriptProperty:
         asset = self._assets.get(script.sha256)
         if not self._assets:
             iam.Policy(self, "Read", statements=[self._read]).attach_to_role(self._role)
         if asset is None:
             asset = self._assets[script.sha256] = ScriptAsset(self, f"Script{script.sha256[:8]}", text=script.text)
             self._read.add_resources(asset.arn)
-        return l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty(
-            script_caching_policy="CACHE_ONCE",
-            stages=l1.CfnComputeNodeGroup.NodeLifecycleStagesProperty(
-                node_bootstrapped=[
-                    l1.CfnComputeNodeGroup.NodeLifecycleScriptProperty(
-                        name="ultracluster-boot",
-                        script_source=l1.CfnComputeNodeGroup.ScriptSourceProperty(
-                            script_location=asset.url, checksum=asset.sha256
-                        ),
-                        arguments=list(script.arguments) or None,
-                        execution_policy="EVERY_BOOT",
-                        on_error="TERMINATE",
-                    )
-                ]
-            ),
+        return l1.CfnComputeNodeGroup.NodeLifecycleScriptProperty(
+            name=script.name,
+            script_source=l1.CfnComputeNodeGroup.ScriptSourceProperty(script_location=asset.url, checksum=asset.sha256),
+            arguments=list(script.arguments) or None,
+            execution_policy="EVERY_BOOT",
+            on_error=script.on_error,
         )

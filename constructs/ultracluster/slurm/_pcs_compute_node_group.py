@@ -54,8 +54,9 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         count: Largest number of nodes.
         minimum: Number of nodes that are always up; the others are powered on for jobs. Default: `count` for reserved
             capacity, which is paid for anyway; 0 on demand, with Spot and with an interruptible reservation.
-        boot: Script that a node runs at every boot before it takes jobs, from `boot.boot_script`; the image needs
-            version 1.5.0 of the PCS agent or a newer one. A change drains and replaces the nodes. Default: none.
+        boot: One script, or several, that a node runs in this order at every boot before it takes jobs, from
+            `boot.boot_script`; the image needs version 1.5.0 of the PCS agent or a newer one. A change drains and
+            replaces the nodes. Default: none.
         features: Features that jobs select with `--constraint`. Default: none.
         slurm_settings: Settings of slurm.conf for the nodes, by name, such as `Weight`. Default: none.
         gres: Records of gres.conf, each a mapping of attributes. Default: PCS writes one for the GPUs of the type.
@@ -105,13 +106,13 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         template: NodeGroupTemplate,
         count: int,
         minimum: int | None = None,
-        boot: BootScript | None = None,
+        boot: BootScript | Sequence[BootScript] = (),
         features: str | Sequence[str] = (),
         slurm_settings: Mapping[str, str] | None = None,
         gres: Sequence[Mapping[str, str]] = (),
     ) -> None:
         super().__init__(scope, id)
-        features = as_list(features)
+        features, boots = as_list(features), as_list(boot)
         if minimum is None:
             minimum = static_nodes(template.capacity, count)
         settings = dict(slurm_settings or {})
@@ -129,7 +130,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         if problems or template.subnet is None or template.image is None:
             raise Refusal(self, problems)
         setting = template.purchase.setting
-        scripts = None if boot is None else NodeScripts.of(self, cluster)
+        scripts = NodeScripts.of(self, cluster) if boots else None
         self.name = name
         self.count = count
         #: Launch template.
@@ -151,7 +152,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             custom_launch_template=l1.CfnComputeNodeGroup.CustomLaunchTemplateProperty(
                 template_id=template.launch_template_id, version=template.version_number
             ),
-            node_lifecycle_actions=scripts.add(boot) if scripts and boot else None,
+            node_lifecycle_actions=scripts.add(boots) if scripts else None,
             slurm_configuration=_settings({"Features": ",".join(features)} if features else {}, settings, gres),
         )
         # Nodes cannot register before the cluster exists and their role has its policy.

@@ -29,7 +29,7 @@ class PcsLoginNodeGroup(NodeResource):
         count: Number of login nodes, which are always up. Two or more are on separate hardware. Default: 1.
         ssh: SSH access. Default: none; Session Manager only.
         name: Name of the group. Default: `login`.
-        boot: Script that a node runs at every boot; see `PcsComputeNodeGroup`.
+        boot: Scripts that a node runs at every boot; see `PcsComputeNodeGroup`.
         user_data: Plain text; see `compute.user_data`.
         root_volume: See `NodeGroupTemplate`.
         tags: Tags of the instances, their volumes and interfaces.
@@ -49,7 +49,7 @@ class PcsLoginNodeGroup(NodeResource):
         count: int = 1,
         ssh: LoginSsh | None = None,
         name: str = "login",
-        boot: BootScript | None = None,
+        boot: BootScript | Sequence[BootScript] = (),
         user_data: ec2.UserData | str | None = None,
         root_volume: RootVolume | None = None,
         tags: Mapping[str, str] | None = None,
