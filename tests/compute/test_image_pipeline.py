@@ -21,6 +21,7 @@ from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute._image_pipeline import _versions
 from ultracluster.monitoring.collectors import collectors
+from ultracluster.planning import as_list
 
 # "data: Maximum length of 16000": https://docs.aws.amazon.com/imagebuilder/latest/APIReference/API_CreateComponent.html
 # (read 2026-11-21)
@@ -294,6 +295,44 @@ def test_reports_a_parent_without_the_repository_of_nvidia() -> None:
     done = dcgm_of("", "1:4.7.0-1")
     assert (done.returncode, done.stdout) == (1, "")
     assert "have no DCGM 1:4.5.3: it needs NVIDIA's own for Ubuntu" in done.stderr
+
+
+def test_a_deployment_builds_another_image_for_another_content_only() -> None:
+    """As another resource: the old image stays until the lifecycle policy deletes it."""
+    ids = []
+    for version in ("25.11", "25.11", "25.05"):
+        stack = cdk.Stack(cdk.App(), "Stack")
+        image = build(stack, slurm_version=version).add_image()
+        assert (image.known_architecture, image.moves) == ("x86_64", False)
+        ((id, resource),) = Template.from_stack(stack).find_resources("AWS::ImageBuilder::Image").items()
+        assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
+        assert resource["UpdateReplacePolicy"] == "Retain"
+        assert stack.resolve(image.id) == {"Fn::GetAtt": [id, "ImageId"]}
+        ids.append(id)
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_images_that_nodes_may_need_are_not_deleted(stack: cdk.Stack) -> None:
+    build(stack).add_image()
+    (image,), (policy,) = properties(stack, "Image"), properties(stack, "LifecyclePolicy")
+    assert policy["ResourceSelection"]["TagMap"] == image["Tags"]
+    (detail,) = policy["PolicyDetails"]
+    assert detail["Filter"] == {"Type": "AGE", "Value": 30, "Unit": "DAYS", "RetainAtLeast": 2}
+    assert detail["ExclusionRules"]["Amis"]["LastLaunched"] == {"Unit": "DAYS", "Value": 180}
+
+
+def test_a_builder_reads_its_own_components_and_writes_its_own_logs(stack: cdk.Stack) -> None:
+    build(stack)
+    (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
+    statements = policy["Properties"]["PolicyDocument"]["Statement"]
+    (role,) = Template.from_stack(stack).find_resources("AWS::IAM::Role").values()
+    assert "ManagedPolicyArns" not in role["Properties"]
+    allowed = {action: statement["Resource"] for statement in statements for action in as_list(statement["Action"])}
+    assert [component["Fn::GetAtt"][1] for component in allowed["imagebuilder:GetComponent"]] == ["Arn", "Arn"]
+    assert "/aws/imagebuilder/" in json.dumps(allowed["logs:PutLogEvents"])
+    assert "ssm:GetParameter" not in allowed
+    (group,) = Template.from_stack(stack).find_resources("AWS::Logs::LogGroup").values()
+    assert group["Properties"]["RetentionInDays"] == 90
 
 
 def test_pipelines_pass_every_check(tmp_path: Path, strict: StrictProcess) -> None:

@@ -31,14 +31,14 @@ def observability(app: cdk.App) -> None:
 
 
 def images(app: cdk.App) -> None:
-    """A pipeline for each architecture."""
+    """A pipeline for each architecture, whose image the deployment builds."""
     stack = cdk.Stack(app, "Images", env=_THERE)
     subnet = ec2.Subnet.from_subnet_id(stack, "Subnet", "subnet-0123456789abcdef0")
     group = ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-0123456789abcdef0")
     for architecture in ("x86_64", "arm64"):
         compute.ImagePipeline(
             stack, architecture.replace("_", ""), architecture=architecture, subnet=subnet, security_groups=[group]
-        )
+        ).add_image()
 
 
 def open_bucket(app: cdk.App) -> None:

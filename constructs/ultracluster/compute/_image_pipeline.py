@@ -9,17 +9,18 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as l1
+from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
 from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import Architecture, image_parameter
 from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.compute._arguments import IMAGE, Errors, read_image
+from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
 from ultracluster.compute._template_checks import check_groups
 from ultracluster.planning import as_list, type_errors
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import error
-from ultracluster.security import add_managed_policy
 
 # Builder instances: the newest general type of each architecture with 16 vCPUs, because Slurm is compiled.
 _BUILDERS: dict[Architecture, str] = {"x86_64": "c7i.4xlarge", "arm64": "c7g.4xlarge"}
@@ -27,7 +28,6 @@ _BUILDERS: dict[Architecture, str] = {"x86_64": "c7i.4xlarge", "arm64": "c7g.4xl
 # https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
 _VERSION = "1.0.0"
 _SLURM = error("image-pipeline-slurm", "AWS has installers for some Slurm releases only.")
-_POLICIES = ("EC2InstanceProfileForImageBuilder", "AmazonSSMManagedInstanceCore")
 
 
 class ImagePipelineGrants:
@@ -70,7 +70,7 @@ class _Base(cdk.Resource):
 
 
 class ImagePipeline(_Base):
-    """An EC2 Image Builder pipeline for images of AWS PCS, started by hand or by a schedule.
+    """An EC2 Image Builder pipeline for images of AWS PCS, started by hand, by a schedule or by a deployment.
 
     The image has what AWS's Deep Learning AMI has (NVIDIA driver, CUDA, Lustre client), and in the versions of
     `catalogue.ec2`: EFA, PCS agent, Slurm, Enroot, Pyxis for that Slurm, DCGM and metrics collectors; on arm64 IMEX
@@ -79,7 +79,8 @@ class ImagePipeline(_Base):
 
         aws imagebuilder start-image-pipeline-execution --image-pipeline-arn ARN
 
-    Nodes do not use a new image by themselves: write its id into the cluster file, `image: ami-...`, and deploy.
+    Nodes do not use an image of a pipeline by themselves: write its id into the cluster file, `image: ami-...`, and
+    deploy. `add_image` builds one in the deployment, for node groups of the same app.
 
     Args:
         architecture: CPU architecture; `arm64` for UltraServers.
@@ -126,6 +127,7 @@ class ImagePipeline(_Base):
         if base.known_architecture not in (None, architecture):
             errors.messages.append(IMAGE(f"the parent is for {base.known_architecture}, not for {architecture}"))
         errors.check(self)
+        self._architecture = architecture
         self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"
         region = cdk.Stack.of(self).region
         versions = _versions(slurm_version, architecture)
@@ -138,10 +140,11 @@ class ImagePipeline(_Base):
             root_volume_gib,
             *(component.name for component in components),
         ]
-        recipe = l1.CfnImageRecipe(
+        self._content = _digest(recipe_parts)
+        self._recipe = l1.CfnImageRecipe(
             self,
             "Recipe",
-            name=f"{self._label}-{_digest(recipe_parts)}",
+            name=f"{self._label}-{self._content}",
             version=_VERSION,
             parent_image=str(recipe_parts[0]),
             components=[
@@ -157,11 +160,20 @@ class ImagePipeline(_Base):
                 )
             ],
         )
-        infrastructure = l1.CfnInfrastructureConfiguration(
+        #: Logs of the builds.
+        self.log_group: logs.ILogGroup = logs.LogGroup(
+            self,
+            "LogGroup",
+            log_group_name=log_group_name(self._label),
+            retention=logs.RetentionDays.THREE_MONTHS,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        role = builder_role(self, log_group=log_group_name(self._label), components=components)
+        self._infrastructure = l1.CfnInfrastructureConfiguration(
             self,
             "Infrastructure",
             name=self._label,
-            instance_profile_name=self._profile().instance_profile_name,
+            instance_profile_name=iam.InstanceProfile(self, "InstanceProfile", role=role).instance_profile_name,
             instance_types=[_BUILDERS[architecture]],
             subnet_id=subnet.subnet_id,
             security_group_ids=[group.security_group_id for group in groups],
@@ -174,8 +186,12 @@ class ImagePipeline(_Base):
             self,
             "Resource",
             name=self._label,
-            image_recipe_arn=recipe.attr_arn,
-            infrastructure_configuration_arn=infrastructure.attr_arn,
+            image_recipe_arn=self._recipe.attr_arn,
+            infrastructure_configuration_arn=self._infrastructure.attr_arn,
+            logging_configuration=l1.CfnImagePipeline.PipelineLoggingConfigurationProperty(
+                image_log_group_name=self.log_group.log_group_name,
+                pipeline_log_group_name=self.log_group.log_group_name,
+            ),
             enhanced_image_metadata_enabled=True,
             status="ENABLED",
             schedule=None
@@ -186,6 +202,26 @@ class ImagePipeline(_Base):
             ),
         )
         self.pipeline_arn = pipeline.attr_arn
+
+    def add_image(self) -> Image:
+        """Build an image at deployment, and return it.
+
+        The deployment waits for the build. The same content of the recipe never builds again; a changed one builds
+        another image, and the image before it stays until a lifecycle policy deletes it: after 30 days, if no
+        instance was launched from it for 180 days, and it is not one of the two newest, nor tagged
+        `ultracluster:keep: true`. Deleting the stack keeps the images.
+        """
+        image = build_at_deployment(
+            self,
+            digest=self._content,
+            recipe=self._recipe.attr_arn,
+            infrastructure=self._infrastructure.attr_arn,
+            log_group=self.log_group.log_group_name,
+            label=self._label,
+        )
+        # The role must have its permissions, or the builder instance does not register.
+        image.node.add_dependency(self.node.find_child("Role"))
+        return Image(id=image.attr_image_id, architecture=self._architecture)
 
     @staticmethod
     def from_image_pipeline_arn(scope: Construct, id: str, pipeline_arn: str) -> IImagePipeline:
@@ -210,21 +246,6 @@ class ImagePipeline(_Base):
             platform="Linux",
             data=cdk.Stack.of(self).to_json_string(document),
         )
-
-    def _profile(self) -> iam.InstanceProfile:
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
-        )
-        for name in _POLICIES:
-            add_managed_policy(
-                role,
-                name,
-                "Image Builder requires this AWS managed policy on every instance that builds an image (set-up, IAM); "
-                "it is on no node of a cluster",
-            )
-        return iam.InstanceProfile(self, "InstanceProfile", role=role)
 
 
 def _versions(slurm_version: str, architecture: Architecture) -> dict[str, str]:
