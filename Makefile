@@ -53,7 +53,7 @@ lint: $(READY)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
 
 unit: $(READY)
-	@"$(BIN)/pytest" -q -n 2 --dist worksteal $(QUICK:%=tests/%)
+	@"$(BIN)/pytest" -q -n 3 --dist worksteal $(QUICK:%=tests/%)
 
 golden: $(READY)
 	@"$(BIN)/pytest" -q tests/stacks/test_golden.py tests/compute/test_purchase_options.py tests/examples tests/house --update-snapshots

@@ -1,10 +1,13 @@
 """Every IAM action that a construct names exists: as an operation of AWS's APIs, or as a permission without one."""
 
 import fnmatch
+import gzip
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 import aws_cdk as cdk
@@ -32,16 +35,29 @@ PERMISSIONS = {
 
 
 @cache
-def operations() -> dict[str, set[str]]:
-    """Operations of the APIs that botocore knows, by the prefix of their IAM actions."""
+def services() -> dict[str, set[str]]:
+    """Services that botocore knows, by the prefix of their IAM actions.
+
+    Only the head of each model is read: all models together are 200 MB.
+    """
+    folder = Path(botocore.__file__).parent / "data"
+    named: dict[str, set[str]] = defaultdict(set)
+    for model in folder.glob("*/*/service-2.json.gz"):
+        with gzip.open(model, "rt") as text:
+            head = text.read(4096)
+        prefixes = re.findall(r'"(?:signingName|endpointPrefix)"\s*:\s*"([^"]+)"', head)
+        for prefix in {model.parts[-3], *prefixes}:
+            named[prefix].add(model.parts[-3])
+    return named
+
+
+@cache
+def operations(prefix: str) -> set[str]:
+    """Operations of the APIs with a prefix."""
     session = botocore.session.get_session()
-    known: dict[str, set[str]] = defaultdict(set)
-    for service in session.get_available_services():
-        model = session.get_service_model(service)
-        metadata = model.metadata
-        for prefix in {service, metadata.get("signingName"), metadata.get("endpointPrefix")} - {None}:
-            known[prefix] |= set(model.operation_names)
-    return known
+    return {
+        name for service in services().get(prefix, ()) for name in session.get_service_model(service).operation_names
+    }
 
 
 def actions(node: Any) -> Iterator[str]:
@@ -72,7 +88,7 @@ def actions_of(name: str) -> frozenset[str]:
 
 def unknown(action: str) -> bool:
     prefix, _, operation = action.partition(":")
-    return action not in PERMISSIONS and not fnmatch.filter(operations().get(prefix, ()), operation)
+    return action not in PERMISSIONS and not fnmatch.filter(operations(prefix), operation)
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
