@@ -37,17 +37,8 @@ def main() -> int:
         )  # fmt: skip
         types = subprocess.Popen([*BEHIND, BIN / "mypy"], cwd=ROOT, stdout=typed, stderr=subprocess.STDOUT)
         print("== pytest", flush=True)
-        others = [
-            *BEHIND,
-            *pytest,
-            *sys.argv[1:],
-            "-n",
-            str((os.cpu_count() or 1) + 1),
-            "--dist",
-            "worksteal",
-            "-m",
-            "not daemons",
-        ]
+        workers = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
+        others = [*BEHIND, *pytest, *sys.argv[1:], *workers, "-m", "not daemons"]
         tests = subprocess.run(others, cwd=ROOT).returncode
         codes = [tests, daemons.wait(), types.wait()]
         for title, output in (("pytest: Slurm and Prometheus for real", real), ("mypy --strict", typed)):

@@ -38,7 +38,7 @@ PERMISSIONS = {
 def services() -> dict[str, set[str]]:
     """Services that botocore knows, by the prefix of their IAM actions.
 
-    Only the head of each model is read: all models together are 200 MB.
+    Only the head of each model is read: parsing all of them takes half a minute.
     """
     folder = Path(botocore.__file__).parent / "data"
     named: dict[str, set[str]] = defaultdict(set)
