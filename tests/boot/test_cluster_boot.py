@@ -38,7 +38,14 @@ SCRATCH_UNIT = "etc/systemd/system/ultracluster-local-scratch.service"
 def test_a_node_with_local_disks_makes_its_scratch_volume_first() -> None:
     files, _ = of(PLAIN, "train")
     assert "--path /scratch --disks 8 --container-store yes" in files[SCRATCH_UNIT]
-    assert files["etc/ultracluster/boot-units"].startswith("ultracluster-local-scratch.service\n")
+    first, second, *_ = files["etc/ultracluster/boot-units"].splitlines()
+    assert (first, second) == ("ultracluster-imds.service", "ultracluster-local-scratch.service")
+
+
+def test_imds_all_adds_no_firewall_rule() -> None:
+    files, _ = of(f"{PLAIN}slurm: {{imds: all}}\n", "login")
+    assert not [name for name in files if "imds" in name]
+    assert "imds" not in files["etc/ultracluster/boot-units"]
 
 
 def test_a_node_without_local_disks_makes_none() -> None:

@@ -65,7 +65,7 @@ ROLE = {
 DIFFERENCES: dict[str, tuple[Any, str]] = {
     "BlockDeviceMappings.0.Ebs.Encrypted": (True, "disks are encrypted"),
     "LaunchTemplateName": (None, "a template with a name can't be replaced"),
-    "MetadataOptions.HttpPutResponseHopLimit": (None, "a container has no business with the role of its node"),
+    "MetadataOptions.HttpPutResponseHopLimit": (1, "a container has no business with the role of its node"),
     "MetadataOptions.InstanceMetadataTags": (None, "no program of a node reads its tags"),
     "SlurmConfiguration.Accounting.DefaultPurgeTimeInDays": (
         None,

@@ -22,6 +22,7 @@ from ultracluster.boot._home_mounts import (
     s3_files_mount,
     s3_files_volume,
 )
+from ultracluster.boot._imds import IMDS_UNIT, imds_boot
 from ultracluster.boot._mountpoint import Mountpoint
 from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_points
 from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
@@ -56,6 +57,7 @@ __all__ = [
     "ACCOUNT",
     "BUNDLE_URL",
     "GPU_TAINT",
+    "IMDS_UNIT",
     "KUBERNETES_NAME",
     "LONGEST_LABEL",
     "LONGEST_SCRIPT_BYTES",
@@ -104,6 +106,7 @@ __all__ = [
     "eks_boot",
     "health_boot",
     "health_settings",
+    "imds_boot",
     "mount_boot",
     "openzfs_mount",
     "openzfs_volume",

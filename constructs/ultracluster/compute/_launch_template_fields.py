@@ -77,6 +77,16 @@ def network_interface(
     )
 
 
+def metadata_options() -> ec2.CfnLaunchTemplate.MetadataOptionsProperty:
+    """Return the options of the instance metadata service: IMDSv2, and no answer to containers with their own network.
+
+    The hop limit is explicit, because its default follows from the image: 2 for Amazon Linux 2023.
+
+    See: https://docs.aws.amazon.com/linux/al2023/ug/imdsv2.html (read 2026-11-22)
+    """
+    return _L1.MetadataOptionsProperty(http_tokens="required", http_endpoint="enabled", http_put_response_hop_limit=1)
+
+
 def disk(root: RootVolume) -> ec2.CfnLaunchTemplate.BlockDeviceMappingProperty:
     """Return the block device mapping of a root volume."""
     return _L1.BlockDeviceMappingProperty(

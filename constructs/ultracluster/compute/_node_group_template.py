@@ -34,6 +34,7 @@ from ultracluster.compute._launch_template_fields import (
     at_synthesis,
     disk,
     market_options,
+    metadata_options,
     network_interface,
     reservation,
     tag_specifications,
@@ -281,7 +282,7 @@ class NodeGroupTemplate(cdk.Resource):
                 placement=None
                 if self.placement_group is None
                 else _L1.PlacementProperty(group_name=self.placement_group.placement_group_name),
-                metadata_options=_L1.MetadataOptionsProperty(http_tokens="required", http_endpoint="enabled"),
+                metadata_options=metadata_options(),
                 block_device_mappings=[disk(root)],
                 tag_specifications=tag_specifications(self._tags, *_LAUNCHED),
             ),

@@ -20,7 +20,7 @@ from constructs import Construct
 
 from ultracluster.boot import scripts, without_comments
 from ultracluster.catalogue.monitoring import SELF_HOSTED_VERSION
-from ultracluster.compute import image_id, tag_specifications
+from ultracluster.compute import image_id, metadata_options, tag_specifications
 from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import known, region_problem, text_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
@@ -154,7 +154,7 @@ class SelfHostedGrafana(Construct):
                 iam_instance_profile=properties.IamInstanceProfileProperty(
                     arn=role.instance_profile.instance_profile_arn
                 ),
-                metadata_options=properties.MetadataOptionsProperty(http_tokens="required", http_endpoint="enabled"),
+                metadata_options=metadata_options(),
                 network_interfaces=[
                     properties.NetworkInterfaceProperty(
                         device_index=0,

@@ -13,6 +13,7 @@ from ultracluster.boot import (
     boot_script,
     deep_check,
     health_boot,
+    imds_boot,
     slurm_boot,
     system_boot,
     users_boot,
@@ -58,6 +59,8 @@ def node_boot(
         parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
     if cluster.users:
         parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
+    if cluster.slurm.imds == "root":
+        parts.insert(0, imds_boot())
     return boot_script(*parts, *extra, mounts=mounts)
 
 

@@ -116,6 +116,11 @@ class Slurm(Section):
     health: t.Flag = Field(
         default=True, description="Whether nodes are checked before each job, and cleaned up after it: prolog, epilog."
     )
+    imds: s.ImdsAccess = Field(
+        default="root",
+        description="Who reaches the instance metadata service on the nodes, and with it the credentials of the nodes' "
+        "role, which can join nodes to Slurm: root, or all users and their jobs.",
+    )
     slurmdbd_settings: t.Settings = Field(default={}, description="Settings of slurmdbd.conf that PCS takes, by name.")
     cgroup_settings: t.Settings = Field(default={}, description="Settings of cgroup.conf that PCS takes, by name.")
     queues: dict[NodeGroupName, Queue] = Field(

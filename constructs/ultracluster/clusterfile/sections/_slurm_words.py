@@ -15,6 +15,7 @@ from ultracluster.clusterfile.sections._word import Word
 #: What Slurm does with jobs of a queue when one of a higher priority needs their nodes. The other words of Slurm leave
 #: the GPUs' memory full.
 Preemption = Literal["off", "requeue", "cancel"]
+_ImdsUsers = Literal["root", "all"]
 #: The word for 0.0.0.0/0.
 ANYWHERE = "anywhere"
 # "Up to 255 ASCII characters": https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateKeyPair.html (read
@@ -84,6 +85,7 @@ QosPriority = Annotated[int, w.whole(0, _MOST_SHARES, _ROOM)]
 Priority = Annotated[int, w.whole(0, _HIGHEST_PRIORITY)]
 # `off` without quotes is a text in YAML 1.2.
 Preempt = Annotated[Preemption, w.choice(get_args(Preemption), "what becomes of jobs that give way")]
+ImdsAccess = Annotated[_ImdsUsers, w.choice(get_args(_ImdsUsers), "who reaches the instance metadata service")]
 WeightName = Annotated[str, w.pattern(_WEIGHT_NAME, "a resource, such as CPU, Mem or GRES/gpu", "GRES/gpu")]
 Weight = Annotated[float, Word(_weight, type="number", minimum=0, example=1)]
 BillingWeights = Annotated[dict[WeightName, Weight], Field(min_length=1)]
