@@ -13,7 +13,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile.rules._file import check
-from ultracluster.clusterfile.rules._reading import EMPTY, FILE
+from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
 from ultracluster.clusterfile.rules._rule import registered
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 
@@ -202,7 +202,7 @@ def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:
     draft, rules = Draft.of(data, valid), registered()
     errors: list[Problem] = []
     accepted: list[Problem] = []
-    for problem in [*problems, *check(draft)]:
+    for problem in [*problems, *check_references(data), *check(draft)]:
         both = problem.rule in draft.accept and rules[problem.rule].acceptable
         (accepted if both else errors).append(problem)
     if cluster is not None:

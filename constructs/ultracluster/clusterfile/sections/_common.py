@@ -31,8 +31,8 @@ REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
 _ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
 _ACCOUNT = re.compile(r"\d{12}", re.ASCII)
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
-_TAG_NAME = re.compile(r"[\w\s.:/=+\-@]{1,128}")
-_TAG_VALUE = re.compile(r"[\w\s.:/=+\-@]{0,256}")
+_TAG_NAME = re.compile(r"[\w .:/=+\-@]{1,128}")
+_TAG_VALUE = re.compile(r"[\w .:/=+\-@]{0,256}")
 # As people have them: of what RFC 5322 allows beyond, quotes and comments, a mail server may make anything.
 _DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({_DOMAIN}\.)+{_DOMAIN}", re.ASCII)
