@@ -36,6 +36,17 @@ def test_sections_that_no_queue_names_have_their_own() -> None:
     assert cluster.queues[1].settings == {"PriorityTier": "5"}
 
 
+def test_the_first_queue_is_the_default_unless_the_file_has_another() -> None:
+    assert [queue.settings for queue in read(NAME, NAME).queues] == [{"Default": "YES"}]
+
+    def defaults(text: str) -> list[str]:
+        return [queue.name for queue in loads(text, "c.yaml").queues if queue.settings.get("Default") == "YES"]
+
+    assert defaults(with_groups(TWO)) == ["tune"]
+    assert defaults(two("{queues: {all: {nodes: [tune, cheap]}}}")) == ["all"]
+    assert defaults(two("{queues: {cheap: {default: true}}}")) == ["cheap"]
+
+
 def test_a_preemptible_queue_enables_preemption_for_itself_only() -> None:
     cluster = loads(two("{queues: {cheap: {preempt: requeue}, tune: {priority: 2}}}"), "c.yaml")
     assert cluster.slurm_settings == {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}

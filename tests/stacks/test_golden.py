@@ -61,7 +61,7 @@ def test_every_alarm_has_a_description() -> None:
 
 def test_adding_a_node_group_changes_no_other_resource() -> None:
     text = MAIN_JOB.read_text()
-    more = text.replace("\nnodes:\n", "\nnodes:\n  extra: {type: p5en.48xlarge, count: 2}\n")
+    more = text.replace("\nstorage:", "\n  extra: {type: p5en.48xlarge, count: 2}\nstorage:")
     assert more != text
     before, after = (templates(clusterfile.loads(source, "llama.yaml")) for source in (text, more))
     for name, template in before.items():

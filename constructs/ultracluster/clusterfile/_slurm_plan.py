@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ultracluster.boot import SlurmAccount, SlurmQos, SlurmUser
 from ultracluster.boot import accounting_script as render
@@ -48,6 +48,8 @@ def may_show_metrics(slurm: Slurm) -> bool:
 def queues(slurm: Slurm, sections: Sequence[str]) -> tuple[QueuePlan, ...]:
     """Return a queue for each section that no queue of the file names, then those of the file.
 
+    The first one is the default queue, unless the file has another.
+
     Args:
         slurm: The section.
         sections: Sections of nodes, in the order of the file.
@@ -57,13 +59,17 @@ def queues(slurm: Slurm, sections: Sequence[str]) -> tuple[QueuePlan, ...]:
     preempts = preempting(slurm)
     # The file does not configure these queues, so their jobs are not preempted.
     default = {"PreemptMode": "OFF"} if preempts else {}
-    return (
+    plans = (
         *(QueuePlan(name=name, sections=(name,), settings=default) for name in sections if name not in named),
         *(
             QueuePlan(name=name, sections=nodes[name], settings=queue_settings(queue, preempts=preempts))
             for name, queue in slurm.queues.items()
         ),
     )
+    if not plans or any("Default" in plan.settings for plan in plans):
+        return plans
+    # The first, so that a further group leaves the queues of the others as they are.
+    return (replace(plans[0], settings={"Default": "YES", **plans[0].settings}), *plans[1:])
 
 
 def preempting(slurm: Slurm) -> bool:

@@ -83,3 +83,9 @@ def test_a_container_has_every_mount_on_every_node(slurm: RealSlurm, job: JobFil
     assert lines, log.read_text()
     assert {line.partition(" on ")[0] for line in lines} == {f"container docker://registry#image:1 {mounts} {here}"}
     assert {line.partition(" on ")[2] for line in lines} <= {f"train-{node} with 192 CPUs" for node in (1, 2)}
+
+
+def test_a_job_that_names_no_queue_runs_in_the_only_one(slurm: RealSlurm) -> None:
+    output = slurm.directory / "queue"
+    slurm.run("sbatch", "--wait", f"--output={output}", "--wrap=echo $SLURM_JOB_PARTITION")
+    assert output.read_text() == "train\n"

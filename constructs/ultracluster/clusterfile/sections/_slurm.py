@@ -28,7 +28,9 @@ class Queue(Section):
     nodes: w.Several[NodeGroupName] = Field(
         default=(), description="Sections of `nodes` in the queue. Default: the one with the name of the queue."
     )
-    default: t.Flag = Field(default=False, description="Whether jobs that name no queue go here.")
+    default: t.Flag = Field(
+        default=False, description="Whether jobs that name no queue go here. Default: if no queue says so, the first."
+    )
     priority: s.Priority = Field(
         default=1, description="Jobs of a queue with a higher one go first, and preempt where `preempt` says so."
     )
