@@ -1,6 +1,7 @@
 """Job files run here in bash; srun, which starts a command once a node, and what a node has are stand-ins."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class Node:
         for path in (self.said, directory / "bin", self.root / "sys/class/infiniband"):
             path.mkdir(parents=True)
         self.provide("srun", SRUN)
+        self.provide("enroot", (ROOT / "tests/support/real_slurm/enroot.sh").read_text())
 
     def provide(self, name: str, text: str = SAYS) -> None:
         path = self.directory / "bin" / name
@@ -81,10 +83,12 @@ class Node:
 
     def run_text(self, text: str, *arguments: str, nodes: int, **variables: str) -> subprocess.CompletedProcess[str]:
         file = self.directory / "job"
-        file.write_text(text)
+        # The mounts stay as they are in the options of srun; an image is imported to a directory of the test.
+        file.write_text(re.sub(r"(?m)^shared=/", f"shared={self.directory}/", text))
         environment = {
             "PATH": f"{self.directory}/bin:{os.environ['PATH']}",
             "SAID": str(self.said),
+            "ENROOT_LOG": str(self.said / "enroot"),
             "ULTRACLUSTER_ROOT": str(self.root),
             "USER": "ana",
             "RUN": str(self.directory / "run"),
@@ -112,7 +116,10 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
     assert done.returncode == 0, done.stderr
     assert len(node.calls("torchrun")) == 64
     output = node.calls("srun")
-    assert "--container-image=docker://public.ecr.aws#deep-learning-containers/pytorch:2.13.0-cu133-amzn2023" in output
+    assert node.calls("enroot") == ["docker://public.ecr.aws#deep-learning-containers/pytorch:2.13.0-cu133-amzn2023"]
+    (image,) = (word.removeprefix("--container-image=") for word in output if "image" in word)
+    name = "public.ecr.aws+deep-learning-containers+pytorch+2.13.0-cu133-amzn2023"
+    assert Path(image) == next((node.directory / "fsx").rglob(f"{name}-{os.uname().machine}.sqsh"))
     assert [word for word in output if "mounts" in word] == ["--container-mounts=/fsx:/fsx,/scratch:/scratch"]
     assert {"--ntasks-per-node=1", "--kill-on-bad-exit=1"} <= set(output)
     head = subprocess.run(["hostname"], capture_output=True, text=True).stdout.strip()
@@ -128,6 +135,21 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
         "--lr",
         "1e-4",
     ]
+
+
+@pytest.mark.parametrize(("owner", "directory"), [("0", "containers"), ("2002", "ana/containers")])
+def test_an_image_that_root_imported_is_taken_and_that_of_another_user_is_not(
+    node: Node, owner: str, directory: str
+) -> None:
+    node.provide("torchrun")
+    node.provide("id", "#!/bin/sh\necho 2001\n")
+    node.provide("stat", f'#!/bin/sh\n[ -e "$3" ] && echo {owner}\n')
+    name = f"registry.io+image+1-{os.uname().machine}.sqsh"
+    (node.directory / "fsx/containers").mkdir(parents=True)
+    (node.directory / "fsx/containers" / name).touch()
+    done = node.run("slurm-512-gpus:train/pretrain", "train.py", IMAGE="registry.io#image:1")
+    assert done.returncode == 0, done.stderr
+    assert f"--container-image={node.directory}/fsx/{directory}/{name}" in node.calls("srun")
 
 
 def test_without_an_image_the_software_of_the_nodes_runs(node: Node) -> None:

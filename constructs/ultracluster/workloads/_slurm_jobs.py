@@ -7,11 +7,13 @@ from importlib import resources
 
 from ultracluster.catalogue.ec2 import NCCL_FIGURES
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.workloads._images import NCCL_TESTS, PYTORCH, VLLM, ContainerImage
+from ultracluster.workloads._images import IMAGES, NCCL_TESTS, PYTORCH, VLLM, ContainerImage
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 
 # Of these, Slurm asks for a checkpoint five minutes before a job has to stop.
 _RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
+# Of these, tasks run in a container.
+_CONTAINER = ("image.sh", "common.sh")
 _VERL_IMAGE = (
     "https://github.com/awslabs/awsome-distributed-ai/tree/95b939cdc5b24ded03a70da21533964f9354b731/"
     "3.test_cases/pytorch/verl/hyperpod-eks/rlvr"
@@ -67,7 +69,7 @@ def slurm_jobs(cluster: ClusterFile) -> tuple[JobFile, ...]:
 
 def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
     few = min(queue.nodes, queue.segment or _nccl_nodes(queue))
-    train = ("common.sh", "on-nodes.sh", "resume.sh", "torchrun.sh")
+    train = (*_CONTAINER, "on-nodes.sh", "resume.sh", "torchrun.sh")
     cache = f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'
     return (
         _Job(
@@ -97,7 +99,7 @@ def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
             title=f"reinforcement learning with veRL on {_amount(queue, few)}",
             usage=("sbatch rl.sbatch data.train_files=... actor_rollout_ref.model.path=...   settings of veRL",),
             nodes=few,
-            bodies=("common.sh", "on-nodes.sh", "resume.sh", "verl.sh"),
+            bodies=(*_CONTAINER, "on-nodes.sh", "resume.sh", "verl.sh"),
             options=_RESUMES,
             no_image="veRL with EFA is in no published image",
             no_image_source=_VERL_IMAGE,
@@ -108,7 +110,7 @@ def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
             title=f"inference with vLLM on {_amount(queue, 1)}",
             usage=("sbatch inference.sbatch MODEL [ARGUMENTS]   of vllm serve; MODEL: a directory or a name",),
             nodes=1,
-            bodies=("common.sh", "on-nodes.sh", "vllm.sh"),
+            bodies=(*_CONTAINER, "on-nodes.sh", "vllm.sh"),
             options=_RESUMES[:2],
             image=VLLM,
             sets=(cache,),
@@ -121,7 +123,7 @@ def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
                 "LARGEST=64G sbatch --nodes=4 nccl.sbatch    on four nodes, with messages up to that size",
             ),
             nodes=few,
-            bodies=("common.sh", "nccl.sh"),
+            bodies=(*_CONTAINER, "nccl.sh"),
             tasks_per_node=queue.instance_type.gpus,
             image=NCCL_TESTS,
         ),
@@ -135,7 +137,18 @@ def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
             nodes=queue.nodes,
             bodies=("health.sh",),
         ),
-    )
+        _Job(
+            name="import",
+            title=f"import of container images to {queue.shared}, on 1 node of {queue.instance_type.name}",
+            usage=(
+                "sbatch import.sbatch [IMAGE ...]       for your jobs; without IMAGE, the pinned ones. Else, the first",
+                "                                       job that takes an image imports it, while its nodes wait",
+                "sudo bash import.sbatch [IMAGE ...]    on a node with Enroot: for the jobs of all users",
+            ),
+            nodes=1,
+            bodies=("image.sh", "import.sh"),
+        ),
+    )[: None if queue.shared else -1]
 
 
 def _render(job: _Job, queue: QueueShape) -> str:
@@ -182,14 +195,19 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
             "# IMAGE    container image, or a .sqsh file that Enroot imported; empty: what the nodes have.",
             f"#          Default: {image.holds}",
         ]
-    elif job.name != "health":
+    elif _runs_containers(job):
         lines.append(f"# IMAGE    must be set: {_why_no_image(job, queue)}; empty: what the nodes have.")
         lines += [f"#          To build one: {job.no_image_source}"] if job.no_image_source else []
     if "resume.sh" in job.bodies:
         where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
         lines.append(f"# RUN      directory of the run's checkpoints{where}.")
-    lines.append("# PAYLOAD  a shell command that every task runs instead, to try the job: 'sleep 60'.")
+    if job.name != "import":
+        lines.append("# PAYLOAD  a shell command that every task runs instead, to try the job: 'sleep 60'.")
     return lines
+
+
+def _runs_containers(job: _Job) -> bool:
+    return "common.sh" in job.bodies
 
 
 def _why_no_image(job: _Job, queue: QueueShape) -> str:
@@ -197,7 +215,7 @@ def _why_no_image(job: _Job, queue: QueueShape) -> str:
 
 
 def _sets_image(job: _Job, image: ContainerImage | None) -> list[str]:
-    if job.name == "health":
+    if not _runs_containers(job):
         return []
     if image:
         return [f'IMAGE="${{IMAGE-{image.enroot}}}"']
@@ -211,8 +229,16 @@ def _numbers(queue: QueueShape, body: str) -> list[str]:
         "gpus_per_node": queue.instance_type.gpus,
         "efa_devices": queue.efa_devices,
         "mounts": f'"{" ".join(queue.mounts)}"',
+        "shared": queue.shared or '""',
+        "images": f"({' '.join(_pinned(queue))})",
     }
     return [f"{name}={value}" for name, value in known.items() if re.search(rf"\${{?{name}\b", body)]
+
+
+def _pinned(queue: QueueShape) -> list[str]:
+    """Return the container images of the queue's job files."""
+    architecture = queue.instance_type.architecture
+    return [image.enroot for image in IMAGES.values() if architecture in image.architectures]
 
 
 def _segment(job: _Job, queue: QueueShape) -> list[str]:

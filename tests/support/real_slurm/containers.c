@@ -1,7 +1,8 @@
 /*
  * The options of Pyxis 0.24.0 (https://github.com/NVIDIA/pyxis/blob/v0.24.0/args.c, read 2026-11-22) for a Slurm without
  * Enroot. Slurm parses them and passes them to the nodes as it does for Pyxis. In place of a container, a task gets what
- * Pyxis would give Enroot as variables, and a working directory outside of the mounts fails as it does in Pyxis.
+ * Pyxis would give Enroot as variables. An image file that is not complete, and a working directory outside of the
+ * mounts, fail as they do in Pyxis and Enroot.
  */
 #include <errno.h>
 #include <limits.h>
@@ -75,10 +76,26 @@ static int is_mounted(const char *path)
 	return 0;
 }
 
+/* A squashfs begins with these bytes; enroot.sh writes the first two when an import begins. */
+static int is_squashfs(const char *path)
+{
+	char magic[4] = "";
+	FILE *file = fopen(path, "r");
+	size_t length = file ? fread(magic, 1, sizeof(magic), file) : 0;
+
+	if (file)
+		fclose(file);
+	return length == sizeof(magic) && memcmp(magic, "hsqs", sizeof(magic)) == 0;
+}
+
 int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
 	if (image == NULL)
 		return 0;
+	if ((image[0] == '/' || image[0] == '.') && !is_squashfs(image)) {
+		slurm_error("pyxis: failed to create container filesystem: Invalid image format: %s", image);
+		return -1;
+	}
 	if (workdir != NULL && !is_mounted(workdir)) {
 		slurm_error("pyxis: couldn't chdir to %s: %s", workdir, strerror(ENOENT));
 		return -1;

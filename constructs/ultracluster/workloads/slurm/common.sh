@@ -1,12 +1,11 @@
 # shellcheck shell=bash
-fail() {
-    echo "$SLURM_JOB_NAME: $*" >&2
-    exit 2
-}
-
 # Containers see what the nodes mount. One list: of an option given twice, Slurm passes the last to the nodes.
 container=()
 if [ -n "$IMAGE" ] && [ -z "${PAYLOAD:-}" ]; then
+    case $IMAGE in
+        /* | ./* | dockerd://* | podman://*) ;;
+        *) [ -z "$shared" ] || IMAGE=$(imported "$IMAGE") ;;
+    esac
     container=(--container-image="$IMAGE")
     list=""
     for mount in $mounts; do
