@@ -34,6 +34,11 @@ ACCEPTED = {
         "AWS::FSx::FileSystem",
         '"DeploymentType": "SINGLE_AZ_HA_1"',
     ),
+    "home-client": (
+        bent("storage: {", "storage: {home: {type: s3-files}, "),
+        "AWS::S3Files::FileSystem",
+        '"Prefix": "home/"',
+    ),
     "kubernetes-add-on-name": (
         f"{KUBERNETES}kubernetes: {{add-ons: {{cordns: default}}}}\n",
         "AWS::EKS::Addon",

@@ -15,7 +15,7 @@ from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
 from ultracluster.cli._home import home_facts, home_sentences
-from ultracluster.clusterfile.sections._storage import Home
+from ultracluster.clusterfile.sections._home import Home
 from ultracluster.stacks import UltraCluster
 
 LUSTRE = "lustre: {throughput: 40 GB/s}"
@@ -255,4 +255,4 @@ def test_clients_are_1_to_25_ranges() -> None:
 def test_reports_a_misspelt_key_and_a_home_without_a_value_with_the_remedy() -> None:
     assert "unknown key; did you mean capacity?" in wrong("{capcity: 100 GiB}")
     assert "write for example home: {}" in problem(LUSTRE, "home: ")
-    assert "must be a mapping, got true; its keys are capacity" in wrong("true")
+    assert "must be a mapping, got true; its keys are type, capacity" in wrong("true")

@@ -201,7 +201,7 @@ def peer_rules(templates: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Rules of security groups, those inside a group included."""
     result = []
     for template in templates.values():
-        for resource in template["Resources"].values():
+        for resource in template.get("Resources", {}).values():
             properties = resource.get("Properties", {})
             if resource["Type"] in ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"):
                 result.append({"Kind": resource["Type"], **properties})

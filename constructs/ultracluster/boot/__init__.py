@@ -17,6 +17,7 @@ from ultracluster.boot._health import health_boot, health_settings
 from ultracluster.boot._home_mounts import (
     efs_mount,
     efs_volume,
+    nfs_mount,
     openzfs_mount,
     openzfs_volume,
     s3_files_mount,
@@ -108,6 +109,7 @@ __all__ = [
     "health_settings",
     "imds_boot",
     "mount_boot",
+    "nfs_mount",
     "openzfs_mount",
     "openzfs_volume",
     "paths",

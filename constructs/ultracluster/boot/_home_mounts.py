@@ -85,6 +85,20 @@ def efs_mount(*, file_system_id: str, dns_name: str, path: str, tls: bool) -> Mo
     )
 
 
+def nfs_mount(*, server: str, export: str, path: str) -> Mount:
+    """Return the mount of a server that supports NFS 4.1, such as FSx for ONTAP, in clear with the NFS client.
+
+    Args:
+        server: DNS name or address.
+        export: Path on the server.
+        path: Mount point on the node.
+    """
+    options = ",".join(("nfsvers=4.1", *_PATIENT, *_AT_BOOT))
+    return Mount(
+        device=f"{server}:{export}", path=_checked(path), type="nfs4", options=options, after=(NFS_CLIENT_UNIT,)
+    )
+
+
 def efs_volume(*, name: str, file_system_id: str, tls: bool) -> Volume:
     """Return the volume for Kubernetes; the driver `aws-efs-csi-driver` includes amazon-efs-utils.
 

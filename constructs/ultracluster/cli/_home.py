@@ -6,11 +6,17 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 
+_SERVICES = {"openzfs": "FSx for OpenZFS", "efs": "EFS", "s3-files": "S3 Files", "nfs": "NFS"}
+
+
 def home_sentences(cluster: "ClusterFile") -> list[str]:
     """Describe the file system and the reasons for its size; empty if there is none."""
     home, size = cluster.storage.home, cluster.home_size
-    if home is None or size is None:
+    if home is None:
         return []
+    if size is None:
+        existing = home.existing and (home.existing.id or f"{home.existing.server}:{home.existing.path}")
+        return [f"home: {_SERVICES[home.type]} at {home.mount}{f', existing: {existing}' if existing else ''}"]
     return [
         f"home: FSx for OpenZFS at {home.mount}, backups of {home.backups}",
         *(f"  - {reason}" for reason in size.reasons),

@@ -246,9 +246,11 @@ class ClusterFile(Section):
 
     @cached_property
     def home_size(self) -> OpenZfsSize | None:
-        """Size of the new home file system and the reasons for it, or None."""
+        """Size of the new home file system of FSx for OpenZFS and the reasons for it, or None."""
         home, region = self.storage.home, None if "home-region" in self.accept else self.region
-        return None if home is None else home_size(home, region=region, clients=self.instances)
+        if home is None or home.type != "openzfs" or home.existing is not None:
+            return None
+        return home_size(home, region=region, clients=self.instances)
 
     @property
     def home_clients(self) -> tuple[IPv4Network, ...]:

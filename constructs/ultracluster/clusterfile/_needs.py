@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ultracluster.catalogue.ec2 import InstanceType, addresses, interfaces
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile.sections._storage import Home
+from ultracluster.clusterfile.sections._home import Home
 from ultracluster.planning.home import CAPACITY_GIB as OPENZFS_CAPACITY_GIB
 from ultracluster.planning.home import OpenZfsSize, size_openzfs
 from ultracluster.planning.lustre import LustreSpec

@@ -50,6 +50,9 @@ def further_add_ons(
     if storage.lustre is not None:
         # Static volumes do not use the API of FSx: the driver needs no role.
         add_ons.append(_add_on(parent, "aws-fsx-csi-driver", cluster, control_plane))
+    if cluster.storage.home is not None and cluster.storage.home.type == "efs":
+        # The policy of the file system allows its clients over TLS: the driver needs no role for a static volume.
+        add_ons.append(_add_on(parent, "aws-efs-csi-driver", cluster, control_plane))
     if storage.data_bucket is not None:
         role = pod_role(parent, "BucketRole")
         storage.data_bucket.grants.read_write(role)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from ultracluster.boot import Mountpoint, Volume, check_label, openzfs_volume
+from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
 from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
 from ultracluster.kubernetes._checks import platform_problems
 from ultracluster.kubernetes._names import check_namespace
@@ -131,19 +131,41 @@ def _volumes(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[str, Vol
     volumes: dict[str, Volume] = {}
     if storage.lustre is not None:
         volumes[storage.lustre.mount] = _lustre(cluster, deployed)
-    if storage.home is not None and cluster.home_size is not None:
-        volumes[storage.home.mount] = openzfs_volume(
-            name="home",
-            volume_id=deployed.get("HomeVolumeId", NOT_DEPLOYED),
-            dns_name=deployed.get("HomeDnsName", NOT_DEPLOYED),
-            volume_path="/fsx",
-            transfer_bytes=_MIB,
-            capacity_gib=cluster.home_size.capacity_gib,
-        )
+    if storage.home is not None:
+        volumes[storage.home.mount] = _home(cluster, deployed)
     if storage.data_bucket:
         bucket = deployed.get("DataBucketName", NOT_DEPLOYED)
         volumes.setdefault("/data", Mountpoint(bucket=bucket).volume("data"))
     return volumes
+
+
+def _home(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
+    home, size = cluster.storage.home, cluster.home_size
+    assert home is not None
+    existing = home.existing
+    if home.type == "efs":
+        id = existing.id if existing and existing.id else deployed.get("HomeFileSystemId", NOT_DEPLOYED)
+        return efs_volume(name="home", file_system_id=id, tls=True)
+    if existing is not None:
+        assert existing.volume is not None
+        return openzfs_volume(
+            name="home",
+            volume_id=existing.volume,
+            dns_name=f"{existing.id}.fsx.{cluster.region}.amazonaws.com",
+            volume_path=existing.path or "/fsx",
+            transfer_bytes=_MIB,
+            capacity_gib=1,
+        )
+    assert size is not None
+    return openzfs_volume(
+        name="home",
+        volume_id=deployed.get("HomeVolumeId", NOT_DEPLOYED),
+        dns_name=deployed.get("HomeDnsName", NOT_DEPLOYED),
+        # No client may mount the root volume.
+        volume_path="/fsx/home",
+        transfer_bytes=_MIB,
+        capacity_gib=size.capacity_gib,
+    )
 
 
 def _lustre(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:

@@ -29,7 +29,7 @@ from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
 from ultracluster.slurm._pcs_queue import PcsQueue
-from ultracluster.storage import Storage
+from ultracluster.storage import S3FilesHome, Storage
 
 
 class SlurmCluster(Construct):
@@ -138,6 +138,8 @@ class SlurmCluster(Construct):
             NodeUsers(self, "Users", cluster=cluster.name, users=cluster.users).grants.read(role)
         if self._storage.data_bucket is not None:
             self._storage.data_bucket.grants.read_write(role)
+        if isinstance(self._storage.home, S3FilesHome):
+            self._storage.home.grants.read_write(role)
         allow_bundle(role, cluster.lustre_client.bundle)
 
     def _login(self, scope: Construct) -> PcsComputeNodeGroup:

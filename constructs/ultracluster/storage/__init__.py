@@ -11,6 +11,7 @@ from ultracluster.storage._interfaces import (
 )
 from ultracluster.storage._storage import Storage
 from ultracluster.storage.home._efs_home import EfsHome
+from ultracluster.storage.home._nfs_home import NfsHome
 from ultracluster.storage.home._openzfs_home import OpenZfsHome
 from ultracluster.storage.home._s3_files_home import S3FilesHome
 from ultracluster.storage.lustre._base import access_times
@@ -38,6 +39,7 @@ __all__ = [
     "LogBucket",
     "LustreFileSystem",
     "LustreMetrics",
+    "NfsHome",
     "OpenZfsHome",
     "S3FilesHome",
     "Storage",

@@ -16,7 +16,7 @@ from ultracluster.security import OTHER_REGION, acknowledge_accepted
 from ultracluster.storage._data_repositories import links
 from ultracluster.storage._handed_in import check_lustre, check_others, check_place
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem, ISharedFileSystem
-from ultracluster.storage.home._openzfs_home import OpenZfsHome
+from ultracluster.storage.home._from_cluster_file import home
 from ultracluster.storage.lustre._file_system import LustreFileSystem
 from ultracluster.storage.s3._data_bucket import DataBucket
 
@@ -42,14 +42,15 @@ class Storage:
         section = cluster.storage
         if not cls.needed(cluster):
             return cls()
-        creates = cluster.lustre_spec or section.home or section.data_bucket is True
+        new_home = section.home is not None and section.home.existing is None
+        creates = cluster.lustre_spec or new_home or section.data_bucket is True
         key = _key(scope, cluster) if creates else None
         lustre = _lustre(scope, cluster, network, key)
         data_bucket = _data_bucket(scope, cluster, key)
         if lustre is not None:
             links(scope, cluster, lustre, data_bucket)
         acknowledge_accepted(scope, cluster)
-        storage = cls(lustre=lustre, data_bucket=data_bucket, home=_home(scope, cluster, network, key))
+        storage = cls(lustre=lustre, data_bucket=data_bucket, home=home(scope, cluster, network, key, data_bucket))
         return replace(storage, file_systems=storage._mounted(cluster))
 
     @staticmethod
@@ -189,25 +190,6 @@ def _data_bucket(scope: Construct, cluster: ClusterFile, key: kms.IKey | None) -
         bucket_name=section.name,
         key=None if section.key is None else kms.Key.from_key_arn(scope, "DataKey", section.key),
     )
-
-
-def _home(scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None) -> OpenZfsHome | None:
-    section, size = cluster.storage.home, cluster.home_size
-    if section is None or size is None:
-        return None
-    home = OpenZfsHome(
-        scope,
-        "Home",
-        vpc=network.vpc,
-        # OpenZFS is not available in Local Zones; elsewhere this is the zone of the nodes.
-        subnet=network.services_subnet,
-        size=size,
-        client_ranges=[str(clients) for clients in cluster.home_clients],
-        key=key,
-        backup_days=section.backups.seconds // 86_400,
-    )
-    home.allow_clients(network.nodes)
-    return home
 
 
 def _key(scope: Construct, cluster: ClusterFile) -> kms.IKey:

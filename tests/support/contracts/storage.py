@@ -159,6 +159,18 @@ ROWS: dict[str, Row] = {
             interface=storage.ISharedFileSystem,
         ),
     ),
+    "NfsHome": Row(
+        make=lambda scope, id, world: storage.NfsHome(
+            scope, id, server="nfs.example.com", path="/vol1", security_group=world.security_group
+        ),
+        connects=Connects(default_port="2049"),
+        grants=_NO_IAM,
+        principal=_NO_ROLE,
+        tags=No("the server exists; nothing of it is created"),
+        default_child=No("the server exists; nothing of it is created"),
+        tokens=No("its address is an argument of the boot script of nodes, and in no template of its own"),
+        twin=No("it is an import"),
+    ),
     "OpenZfsHome": Row(
         make=openzfs,
         connects=Connects(default_port="2049"),

@@ -12,3 +12,6 @@ EXPORT_AFTER_SECONDS = 60
 EXPORT_FILES_PER_S = 800
 #: What home directories run into.
 UNSUPPORTED = ("hard links", "POSIX ACLs", "nconnect")
+#: Version of amazon-efs-utils in the PCS-ready DLAMI of 2026-05-22, the example of its page; S3 Files needs 3.0.
+#: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_pcs-ready-dlami.html (read 2026-11-22)
+PCS_IMAGE_EFS_UTILS = "2.4.2"

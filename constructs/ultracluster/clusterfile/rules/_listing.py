@@ -19,6 +19,7 @@ from ultracluster.clusterfile.rules._network import warn_network
 from ultracluster.clusterfile.rules._observability import warn_observability
 from ultracluster.clusterfile.rules._rule import Rule, registered, warning
 from ultracluster.clusterfile.rules._slurm import warn_slurm
+from ultracluster.clusterfile.rules._storage import warn_home
 
 # Importing a module registers its rules.
 _MODULES = (_file, _reading)
@@ -74,7 +75,7 @@ def facts_as_of(cluster: ClusterFile) -> dict[str, date]:
         "eks": cluster.orchestrator == KUBERNETES,
         "pcs": cluster.orchestrator != KUBERNETES,
         "lustre": cluster.storage.lustre is not None,
-        "openzfs": cluster.storage.home is not None,
+        "openzfs": cluster.home_size is not None,
         "monitoring": cluster.observability.on,
     }
     return dict(sorted(((topic, AS_OF[topic]) for topic, is_used in topics.items() if is_used), key=itemgetter(1)))
@@ -91,6 +92,6 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
 
 
 _WARNINGS = (
-    *(warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_associations, warn_efa, warn_slurm),
+    *(warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_home, warn_associations, warn_efa, warn_slurm),
     warn_observability,
 )

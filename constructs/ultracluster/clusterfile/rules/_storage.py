@@ -1,23 +1,49 @@
 """Rules of home directories, mounts and the data bucket."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 
-from ultracluster.catalogue.storage import openzfs
+from ultracluster.catalogue.ec2 import is_local_zone
+from ultracluster.catalogue.storage import openzfs, s3_files
+from ultracluster.clusterfile._associations import prefix, shows_data_bucket
+from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import home_size
+from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem, field_name
-from ultracluster.clusterfile.rules._rule import Rule, error, shared
-from ultracluster.clusterfile.sections._storage import Home
-from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_SOLD
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.sections._home import Home
+from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_PREFIX, HOME_SOLD
 
 _BACKUPS = shared(HOME_BACKUPS)
 _REGION = error("home-region", "FSx for OpenZFS is not sold in every region.", acceptable=True)
 _SOLD = shared(HOME_SOLD)
 _CLIENTS = shared(HOME_CLIENTS)
+_TYPE = error("home-type", "Each type of home directories has keys of its own.")
+_EXISTING = error("home-existing", "An existing file system keeps its own shape, and is named by its own keys.")
+_KUBERNETES = error("home-kubernetes", "Kubernetes mounts home directories by the CSI driver of an EKS add-on.")
+_ZONE = error("home-zone", "EFS and S3 Files are mounted within their zones.")
+_S3_FILES = error("home-s3-files", "S3 Files shows one prefix of the data bucket, which nothing else may write.")
+_CLIENT = error("home-client", "The image must have the client of the home directories.", acceptable=True)
+_EXISTING_HOME = warning("existing-home", "An existing home file system is neither retained nor changed.")
+_NOT_ON_KUBERNETES = {
+    "s3-files": "its CSI driver needs a role that this library does not create",
+    "nfs": "no EKS add-on has a CSI driver for any NFS server",
+}
 _MOUNTS = error("mount-overlap", "A file system that is mounted within another one hides it.")
 
 _PATH: Path = ("storage", "home")
+
+
+# Keys of each type, besides `type`, `mount` and `existing`; and those that `existing` requires and allows.
+_KEYS: Mapping[str, frozenset[str]] = {
+    "openzfs": frozenset(("capacity", "throughput", "deployment", "backups", "clients")),
+    "efs": frozenset(),
+    "s3-files": frozenset(),
+    "nfs": frozenset(),
+}
+_REQUIRED: Mapping[str, tuple[str, ...]] = {"openzfs": ("id", "volume"), "efs": ("id",), "nfs": ("server", "path")}
+_ALLOWED: Mapping[str, tuple[str, ...]] = {"openzfs": ("path",)}
 
 
 def check_home(draft: Draft) -> Iterator[Problem]:
@@ -25,6 +51,100 @@ def check_home(draft: Draft) -> Iterator[Problem]:
     home = draft.storage.home
     if home is None:
         return
+    yield from _check_type(home)
+    yield from until_invalid(_check_kubernetes(home, draft))
+    if home.existing is not None:
+        yield from _check_existing(home)
+    elif home.type == "openzfs":
+        yield from _check_openzfs(home, draft)
+    else:
+        yield from until_invalid(_check_mount_targets(home, draft))
+    if home.type == "s3-files":
+        yield from until_invalid(_check_s3_files(draft))
+
+
+def _check_type(home: Home) -> Iterator[Problem]:
+    for name in sorted(home.model_fields_set - {"type", "mount", "existing"} - _KEYS[home.type]):
+        message = f"is a key of type: openzfs, and the type is {home.type}; remove one of the two"
+        yield _TYPE((*_PATH, name), message, at_key=True)
+    if home.type == "nfs" and home.existing is None:
+        message = (
+            "is a server that exists; name it, for example existing: {server: nfs.example.com, path: /vol1}, or take "
+            "openzfs, efs or s3-files for a new file system"
+        )
+        yield _TYPE((*_PATH, "type"), message)
+
+
+def _check_existing(home: Home) -> Iterator[Problem]:
+    path, existing = (*_PATH, "existing"), home.existing
+    if existing is None:
+        return
+    if home.type not in _REQUIRED:
+        message = (
+            "has no existing file system of S3 Files; in Python: Storage(home=S3FilesHome."
+            "from_s3_files_home_attributes(...))"
+        )
+        yield _EXISTING(path, message, at_key=True)
+        return
+    for name in sorted(home.model_fields_set & _KEYS[home.type]):
+        message = "describes a new file system, and existing names an existing one; remove one of the two"
+        yield _EXISTING((*_PATH, name), message, at_key=True)
+    required = _REQUIRED[home.type]
+    if missing := [name for name in required if getattr(existing, name) is None]:
+        message = f"of the type {home.type} needs {' and '.join(required)}; {' and '.join(missing)} is missing"
+        yield _EXISTING(path, message, at_key=True)
+    allowed = {*required, *_ALLOWED.get(home.type, ()), "security_group"}
+    for name in sorted(existing.model_fields_set - allowed):
+        keys = ", ".join([*required, *_ALLOWED.get(home.type, ()), "security-group"])
+        message = f"is no key of an existing {home.type}, which takes {keys}; remove it, or change the type"
+        yield _EXISTING((*path, name.replace("_", "-")), message, at_key=True)
+    if home.type == "openzfs" and existing.path is not None and not f"{existing.path}/".startswith("/fsx/"):
+        message = f"a path of a volume of FSx for OpenZFS begins with /fsx, such as /fsx/home, got {existing.path}"
+        yield _EXISTING((*path, "path"), message)
+
+
+def _check_kubernetes(home: Home, draft: Draft) -> Iterator[Problem]:
+    if draft.orchestrator == KUBERNETES and home.type in _NOT_ON_KUBERNETES:
+        message = f"{_NOT_ON_KUBERNETES[home.type]}; take openzfs or efs"
+        yield _KUBERNETES((*_PATH, "type"), message)
+
+
+def _check_mount_targets(home: Home, draft: Draft) -> Iterator[Problem]:
+    local = sorted({zone for zone in (draft.zone, *(group.zone for group in draft.node_groups)) if is_local_zone(zone)})
+    if home.type in ("efs", "s3-files") and local:
+        message = (
+            f"nodes are in the Local Zone {local[0]}, where this library creates no mount target; take openzfs, which "
+            "nodes mount from another zone"
+        )
+        yield _ZONE((*_PATH, "type"), message)
+
+
+def _check_s3_files(draft: Draft) -> Iterator[Problem]:
+    storage, path = draft.storage, (*_PATH, "type")
+    if not storage.data_bucket:
+        yield _S3_FILES(path, "shows the data bucket, and data-bucket is false; remove one of the two")
+    links = storage.lustre.data_repository_associations if storage.lustre else {}
+    for name, link in links.items():
+        shown = f"{prefix(name, link).strip('/')}/".removeprefix("/")
+        if shows_data_bucket(link, storage) and (shown.startswith(HOME_PREFIX) or HOME_PREFIX.startswith(shown)):
+            message = (
+                f"shows {HOME_PREFIX} of the data bucket, which is the home directories too, and both would write "
+                "it; take another prefix, or another bucket"
+            )
+            yield _S3_FILES(("storage", "lustre", "data-repository-associations", name), message, at_key=True)
+    if draft.orchestrator != KUBERNETES:
+        sections = {("nodes", name): section.image for name, section in draft.nodes.items()}
+        images = {("slurm", "login"): draft.slurm.login.image, **sections}
+        if without := [".".join(where) for where, image in images.items() if image is None]:
+            message = (
+                "needs amazon-efs-utils 3.0 on every node, and AWS's image has an older one ("
+                f"{s3_files.PCS_IMAGE_EFS_UTILS}); give an image that has it for {', '.join(without)}, "
+                "or take openzfs or efs"
+            )
+            yield _CLIENT(path, message)
+
+
+def _check_openzfs(home: Home, draft: Draft) -> Iterator[Problem]:
     if home.backups.days not in range(1, openzfs.MOST_BACKUP_DAYS + 1):
         message = f"daily backups are kept for whole days, 1 d to {openzfs.MOST_BACKUP_DAYS} d, got {home.backups}"
         yield _BACKUPS((*_PATH, "backups"), message)
@@ -65,6 +185,20 @@ def _check_clients(home: Home, draft: Draft) -> Iterator[Problem]:
         whose = "the VPC" if network.existing is None else network.existing.subnet
         message = f"holds no address of {whose}, {nodes}, so no node could mount it; add {nodes}"
         yield _CLIENTS(path, message)
+
+
+def warn_home(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    home = cluster.storage.home
+    if home is None or home.existing is None:
+        return
+    name = home.existing.id or home.existing.server
+    words = [f"{name} is neither retained nor changed by this library: check its backups and exports"]
+    if home.existing.security_group is None:
+        words.append("allow tcp 2049 from the security group of the nodes, or name its security-group")
+    if cluster.network.existing is None:
+        words.append("the cluster gets a VPC of its own: connect it to that of the server, or name network.existing")
+    yield _EXISTING_HOME, "; ".join(words)
 
 
 def check_mounts(draft: Draft) -> Iterator[Problem]:

@@ -192,6 +192,7 @@ Account = Annotated[
 ]
 Orchestrator = Annotated[str, Word(orchestrator, enum=list(ORCHESTRATORS), example=ORCHESTRATORS[0])]
 Architecture = Annotated[ArchitectureWord, Word(architecture, enum=list(get_args(ArchitectureWord)))]
+FileSystemId = Annotated[str, w.ec2_id("fs", "the id of a file system")]
 SecurityGroupId = Annotated[str, w.ec2_id("sg", "the id of a security group")]
 VpcId = Annotated[str, w.ec2_id("vpc", "the id of a VPC")]
 SubnetId = Annotated[str, w.ec2_id("subnet", "the id of a subnet")]

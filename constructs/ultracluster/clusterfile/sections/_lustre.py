@@ -74,7 +74,6 @@ Maintenance = Annotated[
     str,
     w.pattern(MAINTENANCE, 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"', "7:03:00"),
 ]
-FileSystemId = Annotated[str, w.ec2_id("fs", "the id of a file system")]
 MountName = Annotated[
     str,
     w.pattern(
@@ -154,7 +153,7 @@ class LustreClient(Section):
 class ExistingLustre(Section):
     """An existing file system."""
 
-    id: FileSystemId = Field(description="Its id.")
+    id: t.FileSystemId = Field(description="Its id.")
     mount_name: MountName = Field(description="LustreMountName in `aws fsx describe-file-systems`.")
     efa: t.Flag = Field(default=False, description="Whether it was created with EFA.")
     zone: t.ZoneId | None = Field(default=None, description="Id of its zone. Default: the cluster's.")

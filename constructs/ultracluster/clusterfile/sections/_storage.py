@@ -4,17 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ultracluster.catalogue.storage import openzfs
-from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._either import Either
+from ultracluster.clusterfile.sections._home import Home
 from ultracluster.clusterfile.sections._lustre import Lustre
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.planning.s3 import existing_bucket_problems
 
-# With nodes in one zone a home in two is paid twice, and needs a second subnet.
-_DEPLOYMENTS = tuple(word for word, sold in openzfs.DEPLOYMENTS.items() if sold.zones == 1)
 _BUCKET_FORMS = "true, false, or an existing bucket as {existing: my-datasets}"
 
 
@@ -36,9 +33,6 @@ class ExistingBucket(Section):
     )
 
 
-HomeDeployment = Annotated[
-    openzfs.DeploymentType, w.choice(_DEPLOYMENTS, "a deployment of FSx for OpenZFS in one zone")
-]
 DataBucket = Annotated[
     bool | ExistingBucket,
     Either(w.Word(_whether, type="boolean", description="Whether to create one."), ExistingBucket),
@@ -51,29 +45,6 @@ class Scratch(Section):
     path: t.MountPath = Field(default="/scratch", description="Where nodes mount it.")
     container_store: t.Flag = Field(
         default=True, description="Whether docker, containerd and enroot keep their images on it."
-    )
-
-
-class Home(Section):
-    """Home directories on FSx for OpenZFS, mounted by every node."""
-
-    capacity: t.Size | None = Field(
-        default=None, description="SSD storage, 64 GiB to 512 TiB; it grows and never shrinks. Default: 256 GiB."
-    )
-    throughput: t.Throughput | None = Field(
-        default=None, description="Throughput capacity, one of those that FSx sells. Default: what the nodes need."
-    )
-    deployment: HomeDeployment | None = Field(
-        default=None, description="Deployment type, fixed for its life. Default: two servers in one zone."
-    )
-    backups: t.Duration = Field(
-        default=Duration.parse(f"{openzfs.BACKUP_DAYS} d"),
-        description="For how long daily backups are kept, 1 d to 90 d.",
-    )
-    mount: t.HomePath = Field(default="/home", description="Where nodes mount it.")
-    clients: tuple[t.Cidr, ...] | None = Field(
-        default=None,
-        description="Ranges of addresses that may mount it. Default: the VPC's; required with `network.existing`.",
     )
 
 
@@ -90,7 +61,7 @@ class Storage(Section):
     )
     home: Home | None = Field(
         default=None,
-        description="Home directories on FSx for OpenZFS; {} takes the defaults. Default: none.",
+        description="Home directories; {} is FSx for OpenZFS with its defaults. Default: none.",
         examples=[{}],
     )
     scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")

@@ -10,6 +10,8 @@ HOME_SOLD = error("home-configuration", "FSx for OpenZFS sells some capacities a
 HOME_CLIENTS = error("home-clients", "NFS allows the ranges that it is given, and nodes must be in one of them.")
 HOME_BACKUPS = error("home-backups", "FSx keeps daily backups for 1 to 90 whole days.")
 
+#: Prefix of the data bucket that S3 Files shows as home directories.
+HOME_PREFIX = "home/"
 #: TCP connections of one client (`nconnect`). Four let 2,048 nodes, the most that AWS PCS manages in a cluster, mount
 #: the smallest server of the second generation, which takes 8,192; sixteen, the most that Linux opens, would let 512.
 CONNECTIONS_PER_CLIENT = 4

@@ -22,11 +22,21 @@ def check_mount_targets(vpc: ec2.IVpc, subnets: Sequence[ec2.ISubnet]) -> list[M
     if not subnets:
         text = "subnets must hold at least one subnet, got none: without a mount target no client reaches the files"
         return [_MOUNT_TARGETS(text)]
-    zones = [subnet.availability_zone for subnet in subnets if not cdk.Token.is_unresolved(subnet.availability_zone)]
+    zones = [zone for subnet in subnets if (zone := _zone(subnet))]
     twice = sorted({zone for zone in zones if zones.count(zone) > 1})
     texts = [f"a zone has one mount target, and several subnets are in {zone}; keep one of them" for zone in twice]
     indexed = {f"subnets[{index}]": subnet for index, subnet in enumerate(subnets)}
     return [*map(_MOUNT_TARGETS, texts), *check_same_vpc({"vpc": vpc, **indexed})]
+
+
+def _zone(subnet: ec2.ISubnet) -> str | None:
+    """Return the zone of a subnet, or None if synthesis does not know it."""
+    try:
+        zone = subnet.availability_zone
+    except RuntimeError:
+        # The CDK raises for a subnet that is imported by its id.
+        return None
+    return None if cdk.Token.is_unresolved(zone) else zone
 
 
 def create_mount_targets(
