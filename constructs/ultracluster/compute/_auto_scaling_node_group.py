@@ -23,7 +23,7 @@ from ultracluster.compute._launch_template_fields import at_synthesis
 from ultracluster.compute._mounts import MountableFileSystem, read_mounts
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.network import EfaSecurityGroup, check_private, check_same_vpc
-from ultracluster.planning import as_list, type_errors
+from ultracluster.planning import as_list, checked, text_problem, type_errors
 from ultracluster.planning.capacity import Capacity, Image, PlacementOption, check_count
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import NodeRole
@@ -184,6 +184,7 @@ class AutoScalingNodeGroup(_Base):
         self._connections = self.template.connections
 
     @staticmethod
+    @checked
     def from_auto_scaling_node_group_attributes(
         scope: Construct,
         id: str,
@@ -200,8 +201,14 @@ class AutoScalingNodeGroup(_Base):
             auto_scaling_group_name: Name of the Auto Scaling group.
             security_groups: Security groups of its nodes.
             role: Role of its nodes.
+
+        Raises:
+            Refusal: If the name is empty or too long.
         """
         imported = _Base(scope, id)
+        name, form = auto_scaling_group_name, "the name of an Auto Scaling group, 1 to 255 characters"
+        if problems := list(text_problem("auto_scaling_group_name", name, r"[^\x00-\x1f]{1,255}", form)):
+            raise Refusal(imported, problems)
         imported.auto_scaling_group_name, imported.role = auto_scaling_group_name, role
         imported._connections = ec2.Connections(
             security_groups=as_list(security_groups), default_port=ec2.Port.all_traffic()

@@ -10,7 +10,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import ZONE_ID, InstanceType
 from ultracluster.compute._arguments import PURCHASE, UNKNOWN_TYPE, Errors, read_instance_type
-from ultracluster.planning import checked, type_errors
+from ultracluster.planning import checked, id_problem, type_errors
 from ultracluster.planning.capacity import PLACEMENT, OnDemand, OpenReservation, TargetedReservation, check_sold
 from ultracluster.rules import error
 
@@ -135,6 +135,7 @@ class CapacityReservation(_Base):
         self.capacity = _capacity(self.reservation_id, self.placement_group, match, held)
 
     @staticmethod
+    @checked
     def from_capacity_reservation_attributes(
         scope: Construct,
         id: str,
@@ -160,7 +161,9 @@ class CapacityReservation(_Base):
         imported = _Base(scope, id)
         errors = Errors()
         # An open reservation is matched, not named, so its id is checked here.
-        errors.take(lambda: _capacity(reservation_id, placement_group, "targeted", instances), None)
+        errors.messages += id_problem("reservation_id", reservation_id, "cr-")
+        if not errors.messages:
+            errors.take(lambda: _capacity(reservation_id, placement_group, match, instances), None)
         errors.check(imported)
         imported.reservation_id, imported.placement_group = reservation_id, placement_group
         imported.capacity = _capacity(reservation_id, placement_group, match, instances)

@@ -39,8 +39,8 @@ from ultracluster.compute._launch_template_fields import (
     reservation,
     tag_specifications,
 )
-from ultracluster.compute._template_checks import SERVICE, check_efa, check_groups, check_service
-from ultracluster.planning import as_list, type_errors
+from ultracluster.compute._template_checks import SERVICE, check_efa, check_groups, check_service, existing_template
+from ultracluster.planning import as_list, checked, type_errors
 from ultracluster.planning.capacity import (
     PLACEMENT,
     Capacity,
@@ -118,14 +118,8 @@ class NodeGroupTemplate(cdk.Resource):
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
-        plain = {
-            "security_groups": security_groups,
-            "placement_group": placement_group,
-            "subnet": subnet,
-            "user_data": user_data,
-            "root_volume": root_volume,
-            "access": access,
-        }
+        plain: dict[str, object] = {"security_groups": security_groups, "placement_group": placement_group}
+        plain |= {"subnet": subnet, "user_data": user_data, "root_volume": root_volume, "access": access}
         Errors(type_errors(NodeGroupTemplate.__init__, plain)).check(self)
         groups = as_list(security_groups)
         root = root_volume or RootVolume()
@@ -150,7 +144,11 @@ class NodeGroupTemplate(cdk.Resource):
         if self.image is not None:
             errors.messages += map(IMAGE, check_image(self.image, record))
         #: The network interfaces of one node.
-        self.interfaces: tuple[Interface, ...] = errors.take(lambda: _interfaces(record, layout), (), _LAYOUT)
+        self.interfaces: tuple[Interface, ...] = errors.take(
+            lambda: interfaces(record, layout) if isinstance(layout, str) else check_interfaces(record, layout),
+            (),
+            _LAYOUT,
+        )
         #: Settings of the service that launches, and of the template, for the capacity.
         self.purchase = errors.take(lambda: purchase(self.capacity, service), Purchase(), _CAPACITY)
         requested = _requested(placement_group)
@@ -179,6 +177,7 @@ class NodeGroupTemplate(cdk.Resource):
             self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
 
     @staticmethod
+    @checked
     def from_launch_template_attributes(
         scope: Construct, id: str, *, launch_template_id: str, version_number: str
     ) -> ec2.ILaunchTemplate:
@@ -188,11 +187,12 @@ class NodeGroupTemplate(cdk.Resource):
             scope: Scope of the import.
             id: Id of the import.
             launch_template_id: Id of the template.
-            version_number: Number of the version to use.
+            version_number: Number of the version to use, `$Latest` or `$Default`.
+
+        Raises:
+            Refusal: If id or version are malformed.
         """
-        return ec2.LaunchTemplate.from_launch_template_attributes(
-            scope, id, launch_template_id=launch_template_id, version_number=version_number
-        )
+        return existing_template(scope, id, launch_template_id, version_number)
 
     @property
     def launch_template_id(self) -> str:
@@ -287,10 +287,6 @@ class NodeGroupTemplate(cdk.Resource):
                 tag_specifications=tag_specifications(self._tags, *_LAUNCHED),
             ),
         )
-
-
-def _interfaces(record: InstanceType, layout: Layout | Sequence[Interface]) -> tuple[Interface, ...]:
-    return interfaces(record, layout) if isinstance(layout, str) else check_interfaces(record, layout)
 
 
 def _requested(given: ec2.IPlacementGroup | PlacementOption) -> PlacementOption:

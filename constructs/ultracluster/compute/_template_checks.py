@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from constructs import IConstruct
+from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import Interface
 from ultracluster.network import check_efa_rules, check_private, check_same_vpc
+from ultracluster.planning import id_problem, text_problem
 from ultracluster.planning.capacity import Service
-from ultracluster.rules import Message, error
+from ultracluster.rules import Message, Refusal, error
 
 SERVICE = error("launch-template-service", "A service that launches sets some fields itself, and requires others.")
 
@@ -49,3 +50,14 @@ def check_efa(
         if message.rule.kind == "warning":
             cdk.Validations.of(scope).add_warning(message.rule.warning_id, message)
     return [message for message in messages if message.rule.kind == "error"]
+
+
+def existing_template(scope: Construct, id: str, launch_template_id: str, version: str) -> ec2.ILaunchTemplate:
+    """Import a launch template, or raise a Refusal if the id or version is malformed."""
+    form = "the number of a version, $Latest or $Default"
+    problems = [*id_problem("launch_template_id", launch_template_id, "lt-")]
+    problems += text_problem("version_number", version, r"[1-9][0-9]*|\$Latest|\$Default", form)
+    if problems:
+        raise Refusal(f"{scope.node.path}/{id}", problems)
+    attributes = {"launch_template_id": launch_template_id, "version_number": version}
+    return ec2.LaunchTemplate.from_launch_template_attributes(scope, id, **attributes)

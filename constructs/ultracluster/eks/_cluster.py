@@ -16,7 +16,7 @@ from ultracluster.eks._access import admin_problems, public_access_problems, ser
 from ultracluster.eks._cluster_base import EksClusterBase
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.network import check_same_vpc
-from ultracluster.planning import as_list, checked, token_errors
+from ultracluster.planning import as_list, checked, id_problem, known, text_problem, token_errors
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import add_managed_policy, check_same_region
 
@@ -28,6 +28,8 @@ _KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encryp
 # (read 2026-11-21)
 _WEIGHTS = {"nvidia.com/gpu": 10, "cpu": 1, "memory": 1}
 
+_ENDPOINT = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?/?", re.ASCII)
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*", re.ASCII)
 _VERSION = re.compile(r"\d\.\d{1,3}", re.ASCII)
 _TIER = re.compile(r"standard|tier-[a-z0-9]+", re.ASCII)
 SECOND_ZONE = error("kubernetes-second-zone")
@@ -64,6 +66,7 @@ class EksCluster(EksClusterBase):
     """
 
     @staticmethod
+    @checked
     def from_eks_cluster_attributes(
         scope: Construct,
         id: str,
@@ -84,8 +87,18 @@ class EksCluster(EksClusterBase):
             certificate_authority: Certificate authority data.
             security_group_id: Id of the security group that EKS created for it.
             vpc: VPC of the cluster.
+
+        Raises:
+            Refusal: If a value is not one of a cluster of EKS. All reasons at once.
         """
         imported = EksClusterBase(scope, id)
+        names = facts.check_cluster_name(cluster_name) if known(cluster_name) else []
+        problems = [f"cluster_{problem}" for problem in names]
+        problems += text_problem("endpoint", endpoint, _ENDPOINT, "the URL of an API server, https://...")
+        problems += text_problem("certificate_authority", certificate_authority, _BASE64, "a certificate in Base64")
+        problems += id_problem("security_group_id", security_group_id, "sg-")
+        if problems:
+            raise Refusal(imported, problems)
         imported._set(
             name=cluster_name,
             endpoint=endpoint,
@@ -121,7 +134,7 @@ class EksCluster(EksClusterBase):
         problems += check_same_region(self, {"key": key})
         if not cdk.Token.is_unresolved(name):
             problems += facts.check_cluster_name(name)
-        if not _TIER.fullmatch(scaling_tier):
+        if known(scaling_tier) and not _TIER.fullmatch(scaling_tier):
             problems.append(f"scaling_tier must be one of {', '.join(facts.SCALING_TIERS)}, got {scaling_tier!r}")
         if not cdk.Token.is_unresolved(service_cidr):
             problems += service_range_problems(service_cidr)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -17,11 +16,12 @@ from ultracluster.eks._grants import EksNodeGroupGrants
 from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
 from ultracluster.network import check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
-from ultracluster.planning import checked, shown
+from ultracluster.planning import arn_problem, as_list, checked, known, shown, token_errors
 from ultracluster.planning.capacity import Block, OnDemand, Spot, check_count, waits
 from ultracluster.rules import Refusal
 
 _L1 = eks.CfnNodegroup
+_ARN = "arn:aws:eks:REGION:ACCOUNT:nodegroup/CLUSTER/NAME/ID"
 _EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 
 #: Port of the kubelet. https://kubernetes.io/docs/reference/networking/ports-and-protocols/
@@ -69,6 +69,7 @@ class EksNodeGroup(_EksNodeGroupBase):
     """
 
     @staticmethod
+    @checked
     def from_eks_node_group_attributes(
         scope: Construct,
         id: str,
@@ -76,7 +77,7 @@ class EksNodeGroup(_EksNodeGroupBase):
         name: str,
         node_group_arn: str,
         node_role: iam.IRole,
-        security_groups: Sequence[ec2.ISecurityGroup] = (),
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup] = (),
     ) -> IEksNodeGroup:
         """Import an existing node group.
 
@@ -87,10 +88,17 @@ class EksNodeGroup(_EksNodeGroupBase):
             node_group_arn: ARN of the group.
             node_role: Role of its nodes.
             security_groups: Security groups of the nodes. Default: not known; rules cannot be added.
+
+        Raises:
+            Refusal: If name or ARN are not those of a managed node group.
         """
         imported = _EksNodeGroupBase(scope, id)
+        problems = [] if not known(name) else facts.check_node_group_name(name)
+        problems += arn_problem("node_group_arn", node_group_arn, _ARN)
+        if problems:
+            raise Refusal(imported, problems)
         imported.name, imported.node_group_arn, imported.node_role = name, node_group_arn, node_role
-        imported._set_nodes(security_groups, KUBELET_PORT, node_role)
+        imported._set_nodes(as_list(security_groups), KUBELET_PORT, node_role)
         return imported
 
     @checked
@@ -117,9 +125,10 @@ class EksNodeGroup(_EksNodeGroupBase):
             *check_same_vpc({"subnet": subnet, **groups}),
             *check_private({"subnet": subnet}),
         ]
-        if not cdk.Token.is_unresolved(name):
+        if known(name):
             problems += facts.check_node_group_name(name)
-        if os not in get_args(NodeOs):
+        problems += token_errors({"os": os, "names of labels": " ".join(labels or {})})
+        if known(os) and os not in get_args(NodeOs):
             problems.append(f"os must be one of {', '.join(get_args(NodeOs))}, got {shown(os)}")
         if problems:
             raise Refusal(self, problems)

@@ -1,6 +1,6 @@
 """The VPC of a cluster: one training subnet in one zone, and little else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import Protocol
 
@@ -9,11 +9,11 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
-from ultracluster.catalogue.ec2 import is_local_zone
+from ultracluster.catalogue.ec2 import ZONE_ID, is_local_zone
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
-from ultracluster.planning import checked
-from ultracluster.rules import ARGUMENT, Refusal, error
+from ultracluster.planning import checked, known, text_problem, token_errors
+from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 _LOCAL_ZONE = error("local-zone")
 _RANGE = error("network-range")
@@ -67,7 +67,7 @@ class ClusterNetwork(_Network):
 
     Args:
         zone: Zone id of the training subnet, such as `use2-az1`. Unlike a name, an id means the same zone everywhere.
-        cidr: Address range of the VPC.
+        cidr: Address range of the VPC, such as `10.0.0.0/16`.
         training_cidr: Address range of the training subnet, inside `cidr`; see `planning.network.plan_subnets`.
         public_cidr: Address range of the NAT gateway's subnet.
         services_zone: Zone id for what cannot be in a Local Zone: NAT gateway, Slurm controller. Default: `zone`.
@@ -79,8 +79,8 @@ class ClusterNetwork(_Network):
         flow_log_retention: Retention of the flow logs in CloudWatch Logs.
 
     Raises:
-        Refusal: If a zone is a token, if `zone` is a Local Zone without another `services_zone`, or if a range is
-            missing or is not inside `cidr`.
+        Refusal: If a zone or range is a token or malformed, if `zone` is a Local Zone without another `services_zone`,
+            or if a range is missing or is not inside `cidr`.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
     """
@@ -92,33 +92,31 @@ class ClusterNetwork(_Network):
         id: str,
         *,
         zone: str,
-        cidr: IPv4Network,
-        training_cidr: IPv4Network,
-        public_cidr: IPv4Network,
+        cidr: IPv4Network | str,
+        training_cidr: IPv4Network | str,
+        public_cidr: IPv4Network | str,
         services_zone: str | None = None,
-        services_cidr: IPv4Network | None = None,
-        zone_cidrs: Mapping[str, IPv4Network] | None = None,
+        services_cidr: IPv4Network | str | None = None,
+        zone_cidrs: Mapping[str, IPv4Network | str] | None = None,
         internet: bool = True,
         flow_log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
     ) -> None:
         super().__init__(scope, id)
-        further = dict(sorted((zone_cidrs or {}).items()))
+        zones = sorted(zone_cidrs or {})
         services_zone = services_zone or zone
-        ranges = {"training_cidr": training_cidr, "public_cidr": public_cidr, "services_cidr": services_cidr}
-        ranges |= {f"zone_cidrs[{other!r}]": range for other, range in further.items()}
+        given = {"cidr": cidr, "training_cidr": training_cidr, "public_cidr": public_cidr}
+        given |= {} if services_cidr is None else {"services_cidr": services_cidr}
+        given |= {f"zone_cidrs[{other!r}]": range for other, range in (zone_cidrs or {}).items()}
+        ranges = _read(self, given)
+        vpc_range = ranges.pop("cidr")
         problems = [
-            _RANGE(f"{argument} must be inside cidr, {cidr}, got {range}")
+            _RANGE(f"{argument} must be inside cidr, {vpc_range}, got {range}")
             for argument, range in ranges.items()
-            if range is not None and not range.subnet_of(cidr)
+            if not range.subnet_of(vpc_range)
         ]
-        named = [("zone", zone), ("services_zone", services_zone), *(("zone_cidrs", other) for other in further)]
-        problems += [
-            ARGUMENT(
-                f"{argument} must be known at synthesis, such as use2-az1, got a token: it decides what is created"
-            )
-            for argument, value in named
-            if cdk.Token.is_unresolved(value)
-        ]
+        named = [("zone", zone), *(("zone_cidrs", other) for other in zones)]
+        named += [("services_zone", services_zone)] if services_zone != zone else []
+        problems += _zone_problems(named)
         if is_local_zone(services_zone):
             problems.append(
                 _LOCAL_ZONE(
@@ -132,21 +130,22 @@ class ClusterNetwork(_Network):
             raise Refusal(self, problems)
 
         # L1, because `ec2.Vpc` looks up the names of the account's zones, even when its subnets are given.
-        vpc = ec2.CfnVPC(self, "Vpc", cidr_block=str(cidr), enable_dns_hostnames=True, enable_dns_support=True)
+        vpc = ec2.CfnVPC(self, "Vpc", cidr_block=str(vpc_range), enable_dns_hostnames=True, enable_dns_support=True)
         cdk.Tags.of(vpc).add("Name", vpc.node.path)
         self.node.default_child = vpc
 
-        nat = self._nat_gateway(vpc.ref, services_zone, public_cidr) if internet else None
-        training = self._private_subnet("TrainingSubnet", vpc.ref, zone, training_cidr, nat)
+        nat = self._nat_gateway(vpc.ref, services_zone, ranges["public_cidr"]) if internet else None
+        training = self._private_subnet("TrainingSubnet", vpc.ref, zone, ranges["training_cidr"], nat)
         services = training
-        if services_zone != zone and services_cidr is not None:
-            services = self._private_subnet("ServicesSubnet", vpc.ref, services_zone, services_cidr, nat)
+        if services_zone != zone:
+            range = ranges["services_cidr"]
+            services = self._private_subnet("ServicesSubnet", vpc.ref, services_zone, range, nat)
         self.zone = zone
         self.training_subnet = training.subnet
         self.services_subnet = services.subnet
         self.zone_subnets = {
-            other: self._private_subnet(f"Subnet-{other}", vpc.ref, other, range, nat).subnet
-            for other, range in further.items()
+            other: self._private_subnet(f"Subnet-{other}", vpc.ref, other, ranges[f"zone_cidrs[{other!r}]"], nat).subnet
+            for other in zones
         }
         private = [training.subnet]
         private += [services.subnet] if services is not training else []
@@ -154,7 +153,7 @@ class ClusterNetwork(_Network):
             self,
             "Attributes",
             vpc_id=vpc.ref,
-            vpc_cidr_block=str(cidr),
+            vpc_cidr_block=str(vpc_range),
             availability_zones=[training.subnet.availability_zone],
             private_subnet_ids=[training.subnet_id],
             private_subnet_route_table_ids=[training.route_table_id],
@@ -176,6 +175,7 @@ class ClusterNetwork(_Network):
         )
 
     @staticmethod
+    @checked
     def from_cluster_network_attributes(
         scope: Construct,
         id: str,
@@ -198,12 +198,14 @@ class ClusterNetwork(_Network):
             zone_subnets: Subnets of nodes in further zones, by zone id. Default: no further zones.
 
         Raises:
-            Refusal: If a subnet is of another VPC, as far as the app knows.
+            Refusal: If a zone is no zone id or a token, or a subnet is of another VPC, as far as the app knows.
         """
         subnets = {"training_subnet": training_subnet, "services_subnet": services_subnet or training_subnet}
         subnets |= {f"zone_subnets[{other!r}]": subnet for other, subnet in (zone_subnets or {}).items()}
         network = _Network(scope, id)
-        if problems := check_same_vpc({"vpc": vpc, **subnets}):
+        problems = _zone_problems([("zone", zone), *(("zone_subnets", other) for other in zone_subnets or {})])
+        problems += check_same_vpc({"vpc": vpc, **subnets})
+        if problems:
             raise Refusal(network, problems)
         network.zone, network.vpc, network.training_subnet = zone, vpc, training_subnet
         network.services_subnet, network.zone_subnets = services_subnet or training_subnet, zone_subnets or {}
@@ -230,3 +232,29 @@ class ClusterNetwork(_Network):
         return ec2.CfnNatGateway(
             self, "NatGateway", subnet_id=public.subnet_id, allocation_id=address.attr_allocation_id
         )
+
+
+def _read(scope: IConstruct, given: Mapping[str, IPv4Network | str]) -> dict[str, IPv4Network]:
+    """Return the ranges of arguments, by argument."""
+    problems: list[Message] = token_errors(given)
+    ranges = {}
+    for argument, value in given.items():
+        try:
+            ranges[argument] = IPv4Network(value)
+        except ValueError as invalid:
+            if known(str(value)):
+                problems.append(_RANGE(f"{argument} must be a range such as 10.0.0.0/16, got {value!r}: {invalid}"))
+    if problems:
+        raise Refusal(scope, problems)
+    return ranges
+
+
+def _zone_problems(zones: Sequence[tuple[str, str]]) -> list[Message]:
+    """Return what is wrong with the ids of zones, each with its argument."""
+    problems = []
+    for argument, zone in zones:
+        if not known(zone):
+            text = f"{argument} must be known at synthesis, such as use2-az1, got a token: it decides what is created"
+            problems.append(TOKEN(text))
+        problems += map(ARGUMENT, text_problem(argument, zone, ZONE_ID, "a zone id such as use2-az1"))
+    return problems

@@ -8,6 +8,9 @@ from aws_cdk import aws_ec2 as ec2
 from ultracluster.network._zonal_subnet import ZonalSubnet
 from ultracluster.rules import Message, error
 
+# Id of every VPC of `ec2.Vpc.from_lookup` until the CDK CLI has looked it up.
+_LOOKED_UP = "vpc-12345"
+
 OTHER_VPC = error("other-vpc", "Security groups, subnets and the nodes in them share one VPC.")
 
 
@@ -16,8 +19,8 @@ def check_same_vpc(
 ) -> list[Message]:
     """Compare the VPCs of resources that must share one.
 
-    A VPC is known for what the app creates, and for what names its VPC by id. Imported subnets and security groups
-    are taken as they are.
+    A VPC is known for what the app creates, for what names its VPC by id, and for the subnets of an imported VPC.
+    Subnets and security groups that are imported alone are taken as they are.
 
     Args:
         resources: The resources, by the name of the argument that they come from; None is skipped.
@@ -45,6 +48,11 @@ def _vpc_of(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup | None) -> str
         scope = resource.node.scope
         child = (scope if isinstance(scope, ZonalSubnet) else resource).node.default_child
         vpc_id = getattr(child, "vpc_id", None)
+        if vpc_id is None and hasattr(scope, "select_subnets"):
+            # The subnets of an imported VPC are its children.
+            vpc_id = getattr(scope, "vpc_id", None)
+    if vpc_id == _LOOKED_UP:
+        return None
     if vpc_id is None or not cdk.Token.is_unresolved(vpc_id):
         return vpc_id
     token = cdk.Tokenization.reverse_complete_string(vpc_id)

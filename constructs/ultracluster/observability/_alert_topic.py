@@ -12,8 +12,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from ultracluster.monitoring.alerts import TOPIC_REGION
-from ultracluster.observability._checks import arn_problem, known
-from ultracluster.planning import checked
+from ultracluster.planning import arn_problem, checked, known
 from ultracluster.rules import Refusal, error
 
 _FIFO = error("alerts-topic-fifo", "CloudWatch and Prometheus do not publish to a topic of the type FIFO.")

@@ -7,10 +7,10 @@ import aws_cdk as cdk
 from aws_cdk import aws_aps as l1
 from constructs import Construct
 
-from ultracluster.observability._checks import known, text_problem
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_rules import environment_problems
 from ultracluster.observability._prometheus_workspace import workspace_of
+from ultracluster.planning import known, text_problem
 from ultracluster.rules import Refusal, error
 
 _DETECTOR = error("prometheus-anomaly-detector", "The service limits the length and the interval of a query.")

@@ -15,12 +15,13 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
-from ultracluster.observability._checks import region_problem, text_problem
+from ultracluster.observability._checks import region_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
 from ultracluster.observability._dashboards import dashboard_problems, fitted
 from ultracluster.observability._grafana_workspace import IGrafanaWorkspace, grafana_of
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import workspace_of
+from ultracluster.planning import text_problem
 from ultracluster.rules import Refusal
 
 _HANDLER = Path(__file__).parent / "grafana_content"

@@ -19,8 +19,8 @@ from ultracluster.catalogue.monitoring import (
     MOST_SUBNETS,
 )
 from ultracluster.network import check_same_vpc
-from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, text_problem
-from ultracluster.planning import checked
+from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL
+from ultracluster.planning import checked, text_problem
 from ultracluster.rules import Refusal, error
 
 _REGION = error("grafana-managed-region", "Amazon Managed Grafana is not sold in every Region.")
@@ -97,6 +97,7 @@ class GrafanaWorkspace(_GrafanaWorkspaceBase):
     """
 
     @staticmethod
+    @checked
     def from_workspace_attributes(
         scope: Construct, id: str, *, workspace_id: str, region: str | None = None, role: iam.IRole | None = None
     ) -> IGrafanaWorkspace:

@@ -6,9 +6,9 @@ import aws_cdk as cdk
 from aws_cdk import aws_aps as l1
 from constructs import Construct
 
-from ultracluster.observability._checks import known
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._rule_check import RULE_FILE, rule_problems
+from ultracluster.planning import known
 from ultracluster.rules import Message, Refusal, error
 
 _ENVIRONMENT = error("prometheus-environment", "CloudFormation creates resources of a workspace in its own Region.")

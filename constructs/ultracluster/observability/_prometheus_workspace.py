@@ -13,12 +13,12 @@ from constructs import Construct
 
 from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.catalogue.monitoring import DEFINITION_BYTES, MOST_RETENTION_DAYS, RETENTION_DAYS
-from ultracluster.observability._checks import WORKSPACE_ID, arn_problem, known, text_problem
+from ultracluster.observability._checks import WORKSPACE_ID, region_problem
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
 from ultracluster.observability._prometheus_rules import PrometheusRules
-from ultracluster.planning import checked
+from ultracluster.planning import arn_problem, checked, known, text_problem
 from ultracluster.rules import Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage import Alarms
@@ -135,6 +135,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
             Refusal: If the id is not the id of a workspace.
         """
         problems = list(text_problem("workspace_id", workspace_id, WORKSPACE_ID, "the id of a workspace, ws-..."))
+        problems += region_problem("region", region)
         if problems:
             raise Refusal(f"{scope.node.path}/{id}", problems)
         arn = cdk.Stack.of(scope).format_arn(

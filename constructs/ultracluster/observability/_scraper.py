@@ -13,9 +13,9 @@ from constructs import Construct
 
 from ultracluster.catalogue.monitoring import SCRAPER_SUBNETS
 from ultracluster.network import check_same_vpc
-from ultracluster.observability._checks import arn_problem, known, text_problem
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import vended_log, workspace_of
+from ultracluster.planning import arn_problem, known, text_problem
 from ultracluster.rules import Refusal, error
 
 _SUBNETS = error("prometheus-scraper-network", "A managed collector needs subnets in two zones and a security group.")

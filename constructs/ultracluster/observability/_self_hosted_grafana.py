@@ -22,12 +22,12 @@ from ultracluster.boot import scripts, without_comments
 from ultracluster.catalogue.monitoring import SELF_HOSTED_VERSION
 from ultracluster.compute import image_id, metadata_options, tag_specifications
 from ultracluster.network import check_same_vpc
-from ultracluster.observability._checks import known, region_problem, text_problem
+from ultracluster.observability._checks import region_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
 from ultracluster.observability._dashboards import CORE_PLUGIN, dashboard_problems, fitted
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import workspace_of
-from ultracluster.planning import checked
+from ultracluster.planning import checked, known, text_problem
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import Refusal, error
 from ultracluster.security import NodeRole

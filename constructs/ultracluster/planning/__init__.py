@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from ultracluster.planning._texts import arn_problem, id_problem, known, text_problem
 from ultracluster.planning._types import (
     as_list,
     check_fields,
@@ -13,7 +14,19 @@ from ultracluster.planning._types import (
     type_errors,
 )
 
-__all__ = ["as_list", "check_fields", "check_types", "checked", "shown", "token_errors", "type_errors"]
+__all__ = [
+    "arn_problem",
+    "as_list",
+    "check_fields",
+    "check_types",
+    "checked",
+    "id_problem",
+    "known",
+    "shown",
+    "text_problem",
+    "token_errors",
+    "type_errors",
+]
 _PACKAGES = ("capacity", "home", "lustre", "network", "s3", "slurm", "workload")
 
 

@@ -12,7 +12,7 @@ from constructs import Construct
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.network import check_same_vpc
 from ultracluster.orchestration import NodeResource
-from ultracluster.planning import as_list, checked, token_errors
+from ultracluster.planning import as_list, checked, id_problem, text_problem, token_errors
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import NodeRole
 from ultracluster.slurm._grants import PcsClusterGrants
@@ -38,6 +38,8 @@ SLURMCTLD_PORT = 6817
 JOIN_ACTIONS = tuple(_JOIN)
 
 _VERSION = re.compile(r"\d{2}\.\d{2}", re.ASCII)
+# https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateComputeNodeGroup.html (read 2026-11-22)
+_PROFILE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:instance-profile/([!-~]{1,510}/)?[\w+=,.@-]{1,128}", re.ASCII)
 _SIZE = re.compile(r"[A-Z][A-Z0-9_]+", re.ASCII)
 
 
@@ -83,6 +85,7 @@ class PcsCluster(_PcsClusterBase):
     """
 
     @staticmethod
+    @checked
     def from_pcs_cluster_attributes(
         scope: Construct,
         id: str,
@@ -91,7 +94,7 @@ class PcsCluster(_PcsClusterBase):
         slurm_version: str,
         node_role: iam.IRole,
         instance_profile_arn: str,
-        security_groups: Sequence[ec2.ISecurityGroup] = (),
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup] = (),
     ) -> IPcsCluster:
         """Import an existing cluster.
 
@@ -103,14 +106,25 @@ class PcsCluster(_PcsClusterBase):
             node_role: Role of its nodes.
             instance_profile_arn: ARN of the instance profile of its nodes.
             security_groups: Security groups of its controller. Default: not known; rules cannot be added.
+
+        Raises:
+            Refusal: If id, version or ARN are not those of PCS. All reasons at once.
         """
         imported = _PcsClusterBase(scope, id)
+        problems = [
+            *token_errors({"slurm_version": slurm_version}),
+            *id_problem("cluster_id", cluster_id, "pcs_"),
+            *text_problem("slurm_version", slurm_version, _VERSION, "a version such as 25.11"),
+            *text_problem("instance_profile_arn", instance_profile_arn, _PROFILE, "the ARN of an instance profile"),
+        ]
+        if problems:
+            raise Refusal(imported, problems)
         imported.cluster_id, imported.slurm_version = cluster_id, slurm_version
         imported.cluster_arn = cdk.Stack.of(scope).format_arn(
             service="pcs", resource="cluster", resource_name=cluster_id
         )
         imported.node_role, imported.instance_profile_arn = node_role, instance_profile_arn
-        imported._set_nodes(security_groups, SLURMCTLD_PORT, node_role)
+        imported._set_nodes(as_list(security_groups), SLURMCTLD_PORT, node_role)
         return imported
 
     @checked

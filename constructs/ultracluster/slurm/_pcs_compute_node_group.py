@@ -12,7 +12,7 @@ from ultracluster.boot import BootScript
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.orchestration import NodeResource
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, id_problem, known, token_errors
 from ultracluster.planning.capacity import PLACEMENT, check_count, check_static_nodes, placement, static_nodes
 from ultracluster.planning.slurm import check_gres
 from ultracluster.rules import Refusal, error
@@ -70,6 +70,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
     """
 
     @staticmethod
+    @checked
     def from_pcs_compute_node_group_attributes(
         scope: Construct,
         id: str,
@@ -77,7 +78,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         cluster: IPcsCluster,
         node_group_id: str,
         name: str,
-        security_groups: Sequence[ec2.ISecurityGroup] = (),
+        security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup] = (),
     ) -> IPcsComputeNodeGroup:
         """Import an existing node group.
 
@@ -88,11 +89,18 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             node_group_id: Id of the group, such as `pcs_abc123`.
             name: Name of the group.
             security_groups: Security groups of the nodes. Default: not known; rules cannot be added.
+
+        Raises:
+            Refusal: If id or name are not those of a node group.
         """
         imported = _PcsNodeGroupBase(scope, id)
+        problems: list[str] = list(id_problem("node_group_id", node_group_id, "pcs_"))
+        problems += map(NAME, pcs.check_node_group_name(name)) if known(name) else []
+        if problems:
+            raise Refusal(imported, problems)
         imported.node_group_id, imported.name = node_group_id, name
         imported.node_group_arn = f"{cluster.cluster_arn}/computenodegroup/{node_group_id}"
-        imported._set_nodes(security_groups, SLURMD_PORT, cluster)
+        imported._set_nodes(as_list(security_groups), SLURMD_PORT, cluster)
         return imported
 
     @checked
@@ -116,6 +124,8 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         if minimum is None:
             minimum = static_nodes(template.capacity, count)
         settings = dict(slurm_settings or {})
+        if unknown := token_errors({"name": name}):
+            raise Refusal(self, unknown)
         problems: list[str] = [*map(NAME, pcs.check_node_group_name(name)), *_check_counts(template, count, minimum)]
         problems += setting_problems("node-group", settings, cluster.slurm_version)
         problems += map(_GRES, check_gres(settings, gres, version=cluster.slurm_version))

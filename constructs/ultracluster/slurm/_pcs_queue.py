@@ -7,7 +7,7 @@ from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.planning import checked
+from ultracluster.planning import checked, token_errors
 from ultracluster.planning.slurm import QueueMember, check_shared_queue
 from ultracluster.rules import Refusal, error
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
@@ -46,6 +46,8 @@ class PcsQueue(cdk.Resource):
         slurm_settings: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
+        if unknown := token_errors({"name": name}):
+            raise Refusal(self, unknown)
         settings = dict(sorted((slurm_settings or {}).items()))
         problems: list[str] = [*map(NAME, pcs.check_node_group_name(name))]
         problems += setting_problems("queue", settings, cluster.slurm_version)

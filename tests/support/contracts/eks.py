@@ -25,11 +25,11 @@ def _second_subnet(world: World) -> ec2.ISubnet:
     return created  # type: ignore[no-any-return]
 
 
-def _cluster(scope: Construct, id: str, world: World, **more: Any) -> eks.EksCluster:
+def control_plane(scope: Construct, id: str, world: World, **more: Any) -> eks.EksCluster:
     subnets = [world.subnet, _second_subnet(world)]
     # Two of one name cannot be in one account, which only a deployment finds.
-    name = f"llama-{id}"
-    return eks.EksCluster(scope, id, name=name, version="1.35", vpc=world.vpc, subnets=subnets, **more)
+    arguments: dict[str, Any] = {"name": f"llama-{id}", "version": "1.35", **more}
+    return eks.EksCluster(scope, id, vpc=world.vpc, subnets=subnets, **arguments)
 
 
 def _imported(scope: Construct, id: str) -> eks.IEksCluster:
@@ -58,7 +58,7 @@ def _template(scope: Construct, id: str, world: World, **more: Any) -> compute.N
     )
 
 
-def _nodes(scope: Construct, id: str, world: World, **more: Any) -> eks.EksNodeGroup:
+def managed_nodes(scope: Construct, id: str, world: World, **more: Any) -> eks.EksNodeGroup:
     arguments: dict[str, Any] = {"subnet": world.subnet, "node_role": world.role, **more}
     template = _template(scope, f"{id}Template", world, service="eks-managed")
     return eks.EksNodeGroup(
@@ -106,13 +106,13 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "EksCluster": Row(
-        make=_cluster,
+        make=control_plane,
         connects=Connects(default_port="443"),
         grants=Grants(methods=("admin", "read")),
         principal=No("its nodes have roles of their own"),
         tags=["AWS::EKS::Cluster", "AWS::KMS::Key", "AWS::IAM::Role"],
         default_child="AWS::EKS::Cluster",
-        tokens=lambda scope, id, world: _cluster(
+        tokens=lambda scope, id, world: control_plane(
             scope, id, world, admins=[world.token("Admin")], public_access_cidrs=[world.token("Office")]
         ),
         twin=Twin(make=_imported, interface=eks.IEksCluster),
@@ -137,13 +137,13 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "EksNodeGroup": Row(
-        make=_nodes,
+        make=managed_nodes,
         connects=Connects(default_port="10250"),
         grants=Grants(methods=("read", "scale")),
         principal=True,
         tags=["AWS::EKS::Nodegroup"],
         default_child="AWS::EKS::Nodegroup",
-        tokens=lambda scope, id, world: _nodes(scope, id, world, subnet=_subnet(scope, id, world)),
+        tokens=lambda scope, id, world: managed_nodes(scope, id, world, subnet=_subnet(scope, id, world)),
         twin=Twin(
             make=lambda scope, id: eks.EksNodeGroup.from_eks_node_group_attributes(
                 scope,

@@ -24,7 +24,7 @@ _NOT_PASSED = No("no other construct refers to it")
 _NO_PERMISSIONS = No("there is nothing that a principal could be allowed to do with it")
 
 
-def _cluster(scope: Construct, id: str, world: World, **more: Any) -> slurm.PcsCluster:
+def controller(scope: Construct, id: str, world: World, **more: Any) -> slurm.PcsCluster:
     arguments: dict[str, Any] = {"name": "llama", "max_instances": 8, "subnet": world.subnet, **more}
     return slurm.PcsCluster(scope, id, security_groups=[world.security_group], **arguments)
 
@@ -52,10 +52,10 @@ def _template(scope: Construct, id: str, world: World) -> compute.NodeGroupTempl
 _BOOT = boot_script(NodeBoot(files=(NodeFile(path="/etc/motd", text="hello\n", mode="0644"),), units=()), mounts=[])
 
 
-def _nodes(scope: Construct, id: str, world: World) -> slurm.PcsComputeNodeGroup:
-    cluster = _of_world(world, "Slurm", _cluster)
+def slurm_nodes(scope: Construct, id: str, world: World, name: str = "train") -> slurm.PcsComputeNodeGroup:
+    cluster = _of_world(world, "Slurm", controller)
     template = _template(scope, f"{id}Template", world)
-    return slurm.PcsComputeNodeGroup(scope, id, cluster=cluster, name="train", template=template, count=2, boot=_BOOT)
+    return slurm.PcsComputeNodeGroup(scope, id, cluster=cluster, name=name, template=template, count=2, boot=_BOOT)
 
 
 def _imported(scope: Construct, id: str) -> slurm.IPcsCluster:
@@ -97,13 +97,13 @@ ROWS: dict[str, Row] = {
         twin=No("nodes know it by the name of the cluster"),
     ),
     "PcsCluster": Row(
-        make=_cluster,
+        make=controller,
         connects=Connects(default_port="6817"),
         grants=Grants(methods=("read",)),
         principal=True,
         tags=["AWS::PCS::Cluster", "AWS::IAM::Role"],
         default_child="AWS::PCS::Cluster",
-        tokens=lambda scope, id, world: _cluster(
+        tokens=lambda scope, id, world: controller(
             scope,
             id,
             world,
@@ -116,7 +116,7 @@ ROWS: dict[str, Row] = {
         twin=Twin(make=_imported, interface=slurm.IPcsCluster),
     ),
     "PcsClusterLogs": Row(
-        make=lambda scope, id, world: slurm.PcsClusterLogs(scope, id, cluster=_of_world(world, "Slurm", _cluster)),
+        make=lambda scope, id, world: slurm.PcsClusterLogs(scope, id, cluster=_of_world(world, "Slurm", controller)),
         connects=_NO_NETWORK,
         grants=Grants(methods=("read",)),
         principal=_NO_ROLE,
@@ -125,13 +125,13 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: slurm.PcsClusterLogs(
             scope,
             id,
-            cluster=_of_world(world, "Slurm", _cluster),
+            cluster=_of_world(world, "Slurm", controller),
             encryption_key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn")),
         ),
         twin=_NOT_PASSED,
     ),
     "PcsComputeNodeGroup": Row(
-        make=_nodes,
+        make=slurm_nodes,
         connects=Connects(default_port="6818"),
         grants=Grants(methods=("read", "start_session")),
         principal=True,
@@ -163,9 +163,9 @@ ROWS: dict[str, Row] = {
         make=lambda scope, id, world: slurm.PcsDrain(
             scope,
             id,
-            cluster=_of_world(world, "Slurm", _cluster),
-            login=_of_world(world, "Nodes", _nodes),
-            node_group=_of_world(world, "Nodes", _nodes),
+            cluster=_of_world(world, "Slurm", controller),
+            login=_of_world(world, "Nodes", slurm_nodes),
+            node_group=_of_world(world, "Nodes", slurm_nodes),
             notices=_of_world(
                 world,
                 "Notices",
@@ -184,7 +184,7 @@ ROWS: dict[str, Row] = {
         make=lambda scope, id, world: slurm.PcsLoginNodeGroup(
             scope,
             id,
-            cluster=_of_world(world, "Slurm", _cluster),
+            cluster=_of_world(world, "Slurm", controller),
             instance_type="c7i.8xlarge",
             subnet=world.subnet,
             security_groups=[world.security_group],
@@ -202,9 +202,9 @@ ROWS: dict[str, Row] = {
         make=lambda scope, id, world: slurm.PcsQueue(
             scope,
             id,
-            cluster=_of_world(world, "Slurm", _cluster),
+            cluster=_of_world(world, "Slurm", controller),
             name="train",
-            node_groups=[_of_world(world, "Nodes", _nodes)],
+            node_groups=[_of_world(world, "Nodes", slurm_nodes)],
         ),
         connects=_NO_NETWORK,
         grants=_NO_PERMISSIONS,
@@ -232,8 +232,8 @@ ROWS: dict[str, Row] = {
         make=lambda scope, id, world: slurm.SlurmAccounts(
             scope,
             id,
-            cluster=_of_world(world, "Slurm", _cluster),
-            login=_of_world(world, "Nodes", _nodes),
+            cluster=_of_world(world, "Slurm", controller),
+            login=_of_world(world, "Nodes", slurm_nodes),
             script="sacctmgr --immediate add account research\n",
         ),
         connects=_NO_NETWORK,

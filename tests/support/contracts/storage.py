@@ -22,7 +22,7 @@ _BUCKET = Grants(methods=("read", "read_write"))
 
 
 def lustre(scope: Construct, id: str, world: World, **options: Any) -> storage.LustreFileSystem:
-    return storage.LustreFileSystem(scope, id, vpc=world.vpc, subnet=world.subnet, spec=SPEC, **options)
+    return storage.LustreFileSystem(scope, id, vpc=world.vpc, subnet=world.subnet, **{"spec": SPEC, **options})
 
 
 def association(scope: Construct, id: str, world: World, **options: Any) -> storage.DataRepositoryAssociation:

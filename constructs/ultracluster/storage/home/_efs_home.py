@@ -11,7 +11,7 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, efs_mount, efs_volume
 from ultracluster.catalogue.storage import efs as facts
-from ultracluster.planning import checked
+from ultracluster.planning import checked, id_problem
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage._arguments import listed
@@ -150,8 +150,13 @@ class EfsHome(_Efs):
             tls: Whether nodes mount it over TLS; see `EfsHome`.
             security_group: Security group of its mount targets, to which rules for clients are added. Default: its
                 owner adds them.
+
+        Raises:
+            Refusal: If the id is not that of a file system.
         """
         home = _Efs(scope, id)
+        if problems := list(id_problem("file_system_id", file_system_id, "fs-")):
+            raise Refusal(home, problems)
         home._tls = tls
         home._set(file_system_id, EfsMetrics(file_system_id), security_group)
         unseen = "that it has a mount target in the zone of each node, and a policy that allows the nodes"

@@ -1,5 +1,6 @@
 """A home file system of FSx for OpenZFS."""
 
+import re
 from collections.abc import Sequence
 from ipaddress import ip_network
 
@@ -12,7 +13,7 @@ from constructs import Construct
 from ultracluster.boot import Mount, Volume, openzfs_mount, openzfs_volume
 from ultracluster.catalogue.storage import openzfs
 from ultracluster.network import check_same_vpc
-from ultracluster.planning import checked
+from ultracluster.planning import checked, id_problem, known
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_SOLD, OpenZfsSize
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
@@ -26,6 +27,8 @@ _VOLUME = "home"
 # The root volume is always /fsx. https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/getting-started.html
 # (read 2026-11-21)
 _VOLUME_PATH = f"/fsx/{_VOLUME}"
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSVolumeConfiguration.html (read 2026-11-22)
+_VOLUME_PATHS = re.compile(r"/fsx(/[A-Za-z0-9_.:/-]*)?", re.ASCII)
 # crossmnt shows the snapshots. no_root_squash: root of a node creates directories and changes their owners.
 # https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/creating-volumes.html (read 2026-11-21)
 _EXPORT_OPTIONS = ["rw", "crossmnt", "no_root_squash"]
@@ -219,11 +222,14 @@ class OpenZfsHome(_OpenZfs):
                 adds them.
 
         Raises:
-            Refusal: If the path is not a path of OpenZFS.
+            Refusal: If an id or the path is not one of OpenZFS. All reasons at once.
         """
         home = _OpenZfs(scope, id)
-        if not cdk.Token.is_unresolved(volume_path) and not volume_path.startswith("/fsx"):
-            raise Refusal(home, _PATH(f"volume_path must begin with /fsx, such as /fsx/home, got {volume_path!r}"))
+        problems = [*id_problem("file_system_id", file_system_id, "fs-"), *id_problem("volume_id", volume_id, "fsvol-")]
+        if known(volume_path) and not _VOLUME_PATHS.fullmatch(volume_path):
+            problems.append(_PATH(f"volume_path must begin with /fsx, such as /fsx/home, got {volume_path[:120]!r}"))
+        if problems:
+            raise Refusal(home, problems)
         stack = cdk.Stack.of(home)
         home.volume_id = volume_id
         home.dns_name = f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"

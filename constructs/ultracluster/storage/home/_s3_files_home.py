@@ -13,7 +13,7 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
 from ultracluster.catalogue.storage import s3_files as limits
-from ultracluster.planning import checked
+from ultracluster.planning import checked, id_problem
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import check_same_region
 from ultracluster.storage._arguments import listed, unwrapped
@@ -174,8 +174,15 @@ class S3FilesHome(_S3Files):
             bucket_key: The KMS key of the bucket's objects. Default: S3 encrypts them with its own.
             security_group: Security group of its mount targets, to which rules for clients are added. Default: its
                 owner adds them.
+
+        Raises:
+            Refusal: If the id is not that of a file system, or bucket or key are in another region.
         """
         home = _S3Files(scope, id)
+        problems = [*id_problem("file_system_id", file_system_id, "fs-")]
+        problems += check_same_region(home, {"bucket": unwrapped(bucket), "bucket_key": bucket_key})
+        if problems:
+            raise Refusal(home, problems)
         home._set(file_system_id, S3FilesMetrics(file_system_id), security_group)
         home.grants = S3FilesGrants(home, unwrapped(bucket), bucket_key)
         warn_of_import(home, file_system_id, security_group, "that it has a mount target in the zone of each node")

@@ -10,7 +10,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct, IValidation
 
 from ultracluster.catalogue.storage import repositories
-from ultracluster.planning import checked
+from ultracluster.planning import checked, token_errors
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, warning
@@ -74,6 +74,8 @@ class DataRepositoryAssociation(cdk.Resource):
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
+        if tokens := token_errors({"path": path}):
+            raise Refusal(self, tokens)
         bucket = unwrapped(bucket)
         imports, exports = listed(import_events), listed(export_events)
         self.bucket = bucket

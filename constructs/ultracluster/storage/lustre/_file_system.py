@@ -1,5 +1,6 @@
 """An FSx for Lustre file system that training nodes mount."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,7 @@ from constructs import Construct
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.clusterfile import Size, Throughput
 from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
-from ultracluster.planning import check_fields, checked
+from ultracluster.planning import check_fields, checked, text_problem, token_errors
 from ultracluster.planning.lustre import (
     FILE_SYSTEM_ID,
     LUSTRE_BACKUPS,
@@ -37,6 +38,8 @@ from ultracluster.storage.lustre._metrics import LustreMetrics
 
 _MAINTENANCE = error("lustre-maintenance", "The weekly maintenance begins at a minute of a weekday, in UTC.")
 _EXISTING_ID = error("lustre-existing", "An existing file system is found by its id and mount name.")
+_ZONE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+", re.ASCII)
+_DNS_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*", re.ASCII)
 _TIER = warning("lustre-tier")
 _VERSION = warning("lustre-version")
 _EXISTING = warning("existing-lustre")
@@ -184,7 +187,7 @@ class LustreFileSystem(Lustre):
                 requires. Default: `noatime`, which is faster.
 
         Raises:
-            Refusal: If id, mount name or range are not valid. All reasons at once.
+            Refusal: If a value is not one of FSx for Lustre. All reasons at once.
         """
         lustre, errors, network = Lustre(scope, id), [], None
         if not cdk.Token.is_unresolved(file_system_id) and not FILE_SYSTEM_ID.fullmatch(file_system_id):
@@ -195,6 +198,12 @@ class LustreFileSystem(Lustre):
             network = None if cidr is None or cdk.Token.is_unresolved(cidr) else IPv4Network(cidr)
         except ValueError:
             errors.append(f"cidr must be the range of its subnet, such as 10.0.128.0/18, got {cidr!r}")
+        if zone is not None:
+            errors += text_problem("zone", zone, _ZONE, "the id or name of a zone, such as use2-az1")
+        if dns_name is not None:
+            errors += text_problem("dns_name", dns_name, _DNS_NAME, "a DNS name")
+        if capacity_gib is not None and capacity_gib < 1:
+            errors.append(f"capacity_gib must be at least 1, got {capacity_gib}")
         if errors:
             raise Refusal(lustre, map(_EXISTING_ID, errors))
         if efa:
@@ -220,6 +229,8 @@ _MOST_BACKUP_DAYS = 90
 
 
 def _plan(scope: Construct, text: str) -> LustreSpec:
+    if tokens := token_errors({"spec": text}):
+        raise Refusal(scope, tokens)
     region = cdk.Stack.of(scope).region
     # What differs by zone within a region are Local Zones.
     offer = next((lustre_offer(f"{prefix}-az1") for prefix, name in REGIONS.items() if name == region), LustreOffer())

@@ -107,7 +107,8 @@ class ImportedBucket(cdk.Resource):
 
     def __init__(self, scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None) -> None:
         super().__init__(scope, id)
-        errors = [] if cdk.Token.is_unresolved(bucket_name) else existing_bucket_problems(bucket_name)
+        problems = [] if cdk.Token.is_unresolved(bucket_name) else existing_bucket_problems(bucket_name)
+        errors = [problem.rule(f"bucket_name: {problem}") for problem in problems]
         errors += check_same_region(self, {"key": key})
         if errors:
             raise Refusal(self, errors)

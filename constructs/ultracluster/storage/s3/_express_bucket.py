@@ -11,7 +11,7 @@ from aws_cdk import aws_s3express as s3express
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import region_of_zone
-from ultracluster.planning import checked, shown
+from ultracluster.planning import checked, shown, token_errors
 from ultracluster.planning.s3 import (
     EXPRESS_BUCKET,
     check_directory_bucket,
@@ -108,7 +108,10 @@ class ExpressBucket(_Express):
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        errors = check_directory_bucket(zone=zone, base=name, expire_after_days=expire_after_days)
+        texts = {"zone": zone, "nodes_zone": nodes_zone, "name": name}
+        errors = token_errors(texts) or check_directory_bucket(
+            zone=zone, base=name, expire_after_days=expire_after_days
+        )
         errors += check_same_region(self, {"key": key})
         errors += [] if errors else _check_region(self, "zone", zone)
         if errors:

@@ -1,0 +1,73 @@
+"""Forms of names, ids and ARNs. A text that only a deployment knows is accepted."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ultracluster.catalogue.ec2 import partition_problem
+
+_ARN = re.compile(
+    r"arn:aws[a-z-]*:(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>\d{12}):(?P<rest>.+)", re.ASCII
+)
+# Ids by their prefix, each with what AWS's API accepts after it.
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html: 17 hexadecimal digits, and 8 for old resources.
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_Volume.html: 17 digits.
+# https://docs.aws.amazon.com/pcs/latest/APIReference/API_GetCluster.html: letters and digits.
+# The same as the patterns of the models of the APIs in botocore 1.44.5 (read 2026-11-22).
+_IDS: Mapping[str, tuple[str, str]] = {
+    "cr-": (r"cr-[0-9a-f]{17}", "17 hexadecimal digits"),
+    "fs-": (r"fs-([0-9a-f]{8}|[0-9a-f]{17,40})", "17 hexadecimal digits"),
+    "fsvol-": (r"fsvol-[0-9a-f]{17}", "17 hexadecimal digits"),
+    "lt-": (r"lt-[0-9a-f]{17}", "17 hexadecimal digits"),
+    "pcs_": (r"pcs_[a-zA-Z0-9]+", "letters and digits"),
+    "sg-": (r"sg-([0-9a-f]{8}|[0-9a-f]{17})", "17 hexadecimal digits"),
+}
+
+
+def known(value: str) -> bool:
+    """Return whether a text is known at synthesis."""
+    # The CDK writes a token into a text like this.
+    return "${Token[" not in value
+
+
+def text_problem(what: str, value: str, pattern: re.Pattern[str] | str, form: str) -> Iterator[str]:
+    """Yield the problem of a text that a pattern does not match.
+
+    Args:
+        what: Name of the argument.
+        value: The text.
+        pattern: Must match the whole text.
+        form: Description of a valid text.
+    """
+    if known(value) and not re.fullmatch(pattern, value):
+        yield f"{what} must be {form}, got {value[:120]!r}"
+
+
+def id_problem(what: str, value: str, prefix: str) -> Iterator[str]:
+    """Yield the problem of the id of a resource.
+
+    Args:
+        what: Name of the argument.
+        value: The id.
+        prefix: `cr-`, `fs-`, `fsvol-`, `lt-`, `pcs_` or `sg-`.
+    """
+    pattern, rest = _IDS[prefix]
+    yield from text_problem(what, value, re.compile(pattern, re.ASCII), f"{prefix} and {rest}")
+
+
+def arn_problem(what: str, arn: str, form: str) -> Iterator[str]:
+    """Yield the problem of an ARN: service, resource or partition.
+
+    Args:
+        what: Name of the argument.
+        arn: The ARN.
+        form: As people write it: `arn:aws:aps:REGION:ACCOUNT:workspace/ws-...`.
+    """
+    if not known(arn):
+        return
+    match = _ARN.fullmatch(arn)
+    _, _, service, _, _, rest = form.split(":", 5)
+    kind = rest.partition("/")[0] + "/" if "/" in rest else ""
+    if match is None or match["service"] != service or not match["rest"].startswith(kind):
+        yield f"{what} must be an ARN such as {form}, got {arn[:120]!r}"
+    elif wrong := partition_problem(arn):
+        yield f"{what} {wrong}"
