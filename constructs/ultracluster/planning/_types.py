@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, partial, wraps
 from types import UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -72,9 +72,13 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
     return messages
 
 
-def as_list(value: _T | Sequence[_T]) -> list[_T]:
+@overload
+def as_list(value: str | Sequence[str]) -> list[str]: ...
+@overload
+def as_list(value: _T | Sequence[_T]) -> list[_T]: ...
+def as_list(value: Any) -> list[Any]:
     """Return a list, of one value or several."""
-    return [*value] if isinstance(value, list | tuple) else [value]  # type: ignore[list-item]
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def token_errors(values: Mapping[str, object]) -> list[Message]:

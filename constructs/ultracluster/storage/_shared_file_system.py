@@ -8,10 +8,10 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
 from ultracluster.network import allow_nfs, check_same_vpc
+from ultracluster.planning import as_list
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage._alarms import Alarms
-from ultracluster.storage._arguments import listed
 from ultracluster.storage._metrics import FileSystemMetrics
 
 _CLIENTS = error("file-system-clients", "The rules of a file system name the security groups of its clients.")
@@ -59,10 +59,10 @@ class SharedFileSystem(cdk.Resource):
         errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {clients!r}")]
         for group in groups:
             errors += check_same_region(self, {"clients": group})
-        within = {f"subnets[{index}]": subnet for index, subnet in enumerate(listed(subnets))}
+        within = {f"subnets[{index}]": subnet for index, subnet in enumerate(as_list(subnets))}
         named = {f"clients[{index}]" if index else "clients": group for index, group in enumerate(groups)}
         errors += check_same_vpc({"the file system": self._group, **within, **named})
-        errors += [error for subnet in listed(subnets) if self._reach for error in self._reach(subnet)]
+        errors += [error for subnet in as_list(subnets) if self._reach for error in self._reach(subnet)]
         if errors:
             raise Refusal(self, errors)
         if self._group is None:

@@ -12,9 +12,9 @@ from constructs import Construct
 from ultracluster.boot import Mount, Volume, efs_mount, efs_volume
 from ultracluster.catalogue.storage import efs as facts
 from ultracluster.planning import checked, id_problem
+from ultracluster.planning import as_list, checked
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
-from ultracluster.storage._arguments import listed
 from ultracluster.storage._interfaces import ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.home._home import check_mount_targets, create_mount_targets, warn_of_import
@@ -99,7 +99,7 @@ class EfsHome(_Efs):
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        places = listed(subnets)
+        places = as_list(subnets)
         errors = [
             *check_mount_targets(vpc, places),
             *_check(one_zone, len(places), provisioned_mib_per_s, infrequent_after_days),

@@ -14,10 +14,10 @@ from ultracluster.boot import Mount, Volume, openzfs_mount, openzfs_volume
 from ultracluster.catalogue.storage import openzfs
 from ultracluster.network import check_same_vpc
 from ultracluster.planning import checked, id_problem, known
+from ultracluster.planning import as_list, checked
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_SOLD, OpenZfsSize
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
-from ultracluster.storage._arguments import listed
 from ultracluster.storage._interfaces import ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.home._home import warn_of_import
@@ -114,8 +114,8 @@ class OpenZfsHome(_OpenZfs):
     ) -> None:
         super().__init__(scope, id)
         two_zones = size.deployment.zones > 1
-        ranges = listed(client_ranges)
-        route_tables = listed(route_table_ids or [])
+        ranges = as_list(client_ranges)
+        route_tables = as_list(route_table_ids or [])
         errors = [
             *_check_zones(size, standby_subnet, route_tables),
             *_check_ranges(ranges),

@@ -14,9 +14,10 @@ from constructs import Construct
 from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
 from ultracluster.catalogue.storage import s3_files as limits
 from ultracluster.planning import checked, id_problem
+from ultracluster.planning import as_list, checked
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import check_same_region
-from ultracluster.storage._arguments import listed, unwrapped
+from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._grants import Permission, grant
 from ultracluster.storage._interfaces import IDataBucket, ISharedFileSystem
 from ultracluster.storage._shared_file_system import SharedFileSystem
@@ -121,7 +122,7 @@ class S3FilesHome(_S3Files):
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
-        places, bucket = listed(subnets), unwrapped(bucket)
+        places, bucket = as_list(subnets), unwrapped(bucket)
         errors = [
             *check_mount_targets(vpc, places),
             *check_same_region(self, {"bucket": bucket, "bucket_key": bucket_key, "key": key}),

@@ -7,11 +7,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from ultracluster.planning import checked
+from ultracluster.planning import as_list, checked
 from ultracluster.planning.lustre import RELEASE_TASK, check_release, check_schedule, task_path
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region, wildcard_finding
-from ultracluster.storage._arguments import listed
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
 
 
@@ -52,8 +51,8 @@ class ColdDataRelease(cdk.Resource):
         time_zone: str = "UTC",
     ) -> None:
         super().__init__(scope, id)
-        links = listed(associations)
-        chosen = [link.association.path for link in links] if paths is None else listed(paths)
+        links = as_list(associations)
+        chosen = [link.association.path for link in links] if paths is None else as_list(paths)
         errors = check_release(
             chosen,
             [link.association for link in links],

@@ -11,12 +11,13 @@ from constructs import Construct, IConstruct, IValidation
 
 from ultracluster.catalogue.storage import repositories
 from ultracluster.planning import checked, token_errors
+from ultracluster.planning import as_list, checked
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, warning
 from ultracluster.security import check_same_region, shown
 from ultracluster.storage._alarms import Alarms
-from ultracluster.storage._arguments import listed, unwrapped
+from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
 from ultracluster.storage._properties import properties_of
 from ultracluster.storage.lustre import _repository_access as repository_access
@@ -77,7 +78,7 @@ class DataRepositoryAssociation(cdk.Resource):
         if tokens := token_errors({"path": path}):
             raise Refusal(self, tokens)
         bucket = unwrapped(bucket)
-        imports, exports = listed(import_events), listed(export_events)
+        imports, exports = as_list(import_events), as_list(export_events)
         self.bucket = bucket
         #: The same as a value, for checks and documentation.
         self.association = Association(

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from ultracluster.catalogue.ec2 import region_of_zone
 from ultracluster.planning import checked, shown, token_errors
+from ultracluster.planning import as_list, checked, shown
 from ultracluster.planning.s3 import (
     EXPRESS_BUCKET,
     check_directory_bucket,
@@ -20,7 +21,6 @@ from ultracluster.planning.s3 import (
 )
 from ultracluster.rules import Message, Refusal
 from ultracluster.security import OTHER_REGION, check_same_region
-from ultracluster.storage._arguments import listed
 from ultracluster.storage._grants import Permission, grant
 from ultracluster.storage._interfaces import IExpressBucket
 
@@ -221,7 +221,7 @@ def express_endpoint(
         id,
         vpc=vpc,
         service=ec2.GatewayVpcEndpointAwsService.S3_EXPRESS,
-        subnets=[ec2.SubnetSelection(subnets=listed(subnets))],
+        subnets=[ec2.SubnetSelection(subnets=as_list(subnets))],
     )
 
 
