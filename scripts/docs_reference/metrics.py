@@ -2,7 +2,8 @@
 
 from docs_reference.markdown import page, table
 from ultracluster.catalogue.ec2 import instance_type
-from ultracluster.monitoring import KubernetesSource, SlurmSource, recorded_series, scraped_series, volume
+from ultracluster.monitoring import KubernetesSource, SlurmSource, volume
+from ultracluster.monitoring._volume import recorded_series, scraped_series
 from ultracluster.monitoring.names import METRICS, Profile
 
 _TYPES = ("p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge")

@@ -13,30 +13,63 @@ from typing import Any
 
 from docs_reference.markdown import page, table
 
-_PUBLIC = Path(__file__).parents[2] / "tests" / "house" / "public-api.json"
-_ABOUT = """Packages and their public names. Modules whose names begin with an underscore are private. The site has a
-page for each package, with signatures and docstrings; in Python, `help(name)` shows the same."""
+_PACKAGES = Path(__file__).parents[2] / "constructs"
+_NAMES = Path(__file__).parents[2] / "tests" / "house" / "public-api.json"
+_ABOUT = """The names that users import, one line each. The changelog lists changes of them. Other names are internal,
+even where a package exports them for other packages. The site has a page for each package, with signatures; in
+Python, `help(name)` shows the same."""
+_GROUPS = {
+    "Clusters": ("ultracluster.stacks", "ultracluster.clusterfile", "ultracluster.orchestration", "ultracluster.rules"),
+    "Constructs": (
+        "ultracluster.network",
+        "ultracluster.compute",
+        "ultracluster.storage",
+        "ultracluster.slurm",
+        "ultracluster.eks",
+        "ultracluster.observability",
+        "ultracluster.security",
+    ),
+    "Nodes and jobs": ("ultracluster.boot", "ultracluster.kubernetes", "ultracluster.workloads"),
+    "Facts and arithmetic": ("ultracluster.catalogue", "ultracluster.planning"),
+    "Metrics, alerts and dashboards": ("ultracluster.monitoring",),
+    "Tests": ("ultracluster.testing", "cdk_rehearsal"),
+}
 
 Definition = ast.ClassDef | ast.FunctionDef
 
 
 def index_page() -> str:
-    """Page with the first line of every package and its public names."""
-    rows = [
-        (f"`{name}`", _summary(importlib.import_module(name)), ", ".join(f"`{public}`" for public in names))
-        for name, names in _faces()
-    ]
-    return page("Python API", _ABOUT, table(("package", "contents", "names"), rows))
+    """Page with the public names of every package, by group."""
+    sections = []
+    for group, prefixes in _GROUPS.items():
+        sections.append(f"## {group}")
+        for name, names in (pair for prefix in prefixes for pair in _public_names() if pair[0].startswith(prefix)):
+            module = importlib.import_module(name)
+            rows = [(f"`{public}`", _first_line(module, public)) for public in names]
+            sections.append(f"### `{name}`\n\n{_summary(module)}\n\n{table(('name', 'description'), rows)}")
+    return page("Python API", _ABOUT, *sections)
 
 
 def package_pages() -> dict[str, str]:
-    """Page of every package, by path below docs; built with the site."""
-    return {f"reference/python/{name}.md": _package(name, names) for name, names in _faces()}
+    """Page of every package with public names, by path below docs; built with the site."""
+    return {f"reference/python/{name}.md": _package(name, names) for name, names in _public_names()}
 
 
-def _faces() -> list[tuple[str, list[str]]]:
-    faces: dict[str, list[str]] = json.loads(_PUBLIC.read_text(encoding="utf-8"))
-    return [(name, names) for name, names in sorted(faces.items()) if names]
+def _public_names() -> list[tuple[str, list[str]]]:
+    names: dict[str, dict[str, list[str]]] = json.loads(_NAMES.read_text(encoding="utf-8"))
+    return [(name, public) for name, public in names["public"].items() if public]
+
+
+def _first_line(module: ModuleType, name: str) -> str:
+    """First line of a docstring, or the comment `#:` above a constant."""
+    value = getattr(module, name)
+    if isinstance(value, ModuleType) or inspect.isclass(value) or inspect.isfunction(value):
+        return (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " ")
+    here = _PACKAGES / module.__name__.replace(".", "/")
+    for path in sorted(_PACKAGES.rglob("*.py"), key=lambda path: not path.is_relative_to(here)):
+        if comment := re.search(rf"^((?:#: .*\n)+){name}\b[^\n(]*=", path.read_text(encoding="utf-8"), re.MULTILINE):
+            return " ".join(line.removeprefix("#:").strip() for line in comment[1].splitlines())
+    raise ValueError(f"{module.__name__}.{name} needs a comment that begins with '#: '")
 
 
 def _summary(module: ModuleType) -> str:
@@ -52,11 +85,11 @@ def _package(name: str, names: list[str]) -> str:
         if definition is not None:
             sections.append(_section(public, definition, value))
         elif isinstance(value, ModuleType):
-            constants.append((f"`{public}`", "module"))
+            constants.append((f"`{public}`", _summary(value)))
         else:
-            constants.append((f"`{public}`", f"`{type(value).__name__}`"))
+            constants.append((f"`{public}`", _first_line(module, public)))
     if constants:
-        sections.append(f"## Constants, types and modules\n\n{table(('name', 'type'), constants)}")
+        sections.append(f"## Constants, types and modules\n\n{table(('name', 'description'), constants)}")
     return page(f"`{name}`", inspect.getdoc(module) or "", *sections)
 
 

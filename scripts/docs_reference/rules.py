@@ -2,7 +2,8 @@
 
 from docs_reference.markdown import page, table
 from ultracluster.cli._rules import construct_rules
-from ultracluster.clusterfile import Rule, rules
+from ultracluster.clusterfile import rules
+from ultracluster.clusterfile.rules._rule import Rule
 
 _ABOUT = """Errors and warnings of the cluster file and of the constructs. `ultracluster check` prints the id behind a
 message, and the exception of a constructor ends with it; ids do not change. `accept: {ID: REASON}` accepts a warning,

@@ -11,13 +11,13 @@ from ultracluster.boot import (
     GPU_TAINT,
     SCRATCH_UNIT,
     ClusterAccess,
-    EksBoot,
     LustreClient,
     NodeSettings,
     bottlerocket_settings,
     eks_boot,
     repair_overrides,
 )
+from ultracluster.boot._eks_boot import EksBoot
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, instance_type
 from ultracluster.catalogue.monitoring import XIDS, XidPolicy
 from ultracluster.compute import user_data

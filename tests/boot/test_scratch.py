@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracluster.boot import LocalScratch, NodeSetup, scripts
-from ultracluster.boot._scratch import SCRATCH_STATE
+from ultracluster.boot import LocalScratch, scripts
+from ultracluster.boot._scratch import SCRATCH_STATE, NodeSetup
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType
 from ultracluster.clusterfile.sections._common import mount_path
 

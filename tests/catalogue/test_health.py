@@ -2,7 +2,8 @@ from collections import Counter
 
 import pytest
 
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, nccl_figure
+from ultracluster.catalogue.ec2 import NCCL_FIGURES
+from ultracluster.catalogue.ec2._nccl_floors import nccl_figure
 from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
 from ultracluster.catalogue.monitoring._xids import _APPLICATION, _FATAL, _RESET, _WATCH
 

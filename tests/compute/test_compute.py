@@ -210,7 +210,7 @@ def test_rejects_nodes_without_a_security_group(stack: cdk.Stack) -> None:
 
 
 def test_every_mount_guards_its_mount_point_in_shell_that_bash_can_read() -> None:
-    mount = compute.Mount(device="fs@tcp:/m", path="/my data", type="lustre", options="noatime")
+    mount = Mount(device="fs@tcp:/m", path="/my data", type="lustre", options="noatime")
     text = compute.user_data(mounts=[mount])
     config = json.loads(text[text.index("{") : text.rindex("}") + 1])
     assert config["mounts"] == [["fs@tcp:/m", "/my data", "lustre", "noatime", "0", "0"]]
@@ -234,13 +234,13 @@ def test_instances_volumes_and_interfaces_carry_the_tags(
 
 @given(st.lists(st.text(max_size=40).filter(lambda text: text.strip("/")).map("/{}".format), max_size=3, unique=True))
 def test_user_data_is_mime_for_any_mounts(paths: list[str]) -> None:
-    mounts = [compute.Mount(device="fs@tcp:/m", path=p, type="lustre", options="noatime") for p in paths]
+    mounts = [Mount(device="fs@tcp:/m", path=p, type="lustre", options="noatime") for p in paths]
     message = message_from_string(compute.user_data(mounts=mounts))
     assert [part.get_content_type() for part in message.walk()] == ["multipart/mixed", "text/cloud-config"]
 
 
 def test_rejects_user_data_over_the_limit_of_ec2() -> None:
-    big = compute.Mount(device="x" * USER_DATA_LIMIT_BYTES, path="/fsx", type="lustre", options="noatime")
+    big = Mount(device="x" * USER_DATA_LIMIT_BYTES, path="/fsx", type="lustre", options="noatime")
     with pytest.raises(ValueError, match="at most 16384 bytes"):
         compute.user_data(mounts=[big])
 

@@ -20,7 +20,7 @@ from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute._image_pipeline import _versions
-from ultracluster.monitoring.collectors import collectors
+from ultracluster.monitoring.collectors import _node as collectors
 from ultracluster.planning import as_list
 
 # "data: Maximum length of 16000": https://docs.aws.amazon.com/imagebuilder/latest/APIReference/API_CreateComponent.html

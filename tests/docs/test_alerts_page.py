@@ -12,7 +12,8 @@ from ruamel.yaml import YAML
 from support import ROOT
 from support.ports import free_ports
 from support.waiting import wait_until
-from ultracluster.monitoring.alerts import Severity, alertmanager, sns
+from ultracluster.monitoring.alerts import alertmanager, sns
+from ultracluster.monitoring.alerts._alert import Severity
 from ultracluster.monitoring.names import METRICS
 from ultracluster.observability._rule_check import rule_problems
 

@@ -2,13 +2,17 @@
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import is_dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -43,9 +47,10 @@ NESTED = ("catalogue", "planning", "monitoring")
 REHEARSAL = ROOT / "constructs" / "cdk_rehearsal"
 REHEARSAL_FLOORS = [{"registry"}, {"guard"}, {"snapshots"}, {"rehearsal"}]
 REHEARSAL_FLOOR_OF = {package: floor for floor, packages in enumerate(REHEARSAL_FLOORS) for package in packages}
-PUBLIC_API = ROOT / "tests" / "house" / "public-api.json"
+NAMES = ROOT / "tests" / "house" / "public-api.json"
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
+MOST_PUBLIC_NAMES = 250
 
 
 def sources() -> list[Path]:
@@ -142,16 +147,84 @@ def test_modules_behind_a_face_are_private() -> None:
     assert public == entry_points
 
 
-def public_api() -> dict[str, list[str]]:
-    faces = sorted(module(path) for path in sources() if path.name == "__init__.py")
-    return {name: sorted(getattr(importlib.import_module(name), "__all__", [])) for name in faces}
+FACES = sorted(module(path) for path in sources() if path.name == "__init__.py")
 
 
-def test_the_public_api_is_the_reviewed_one(pytestconfig: pytest.Config) -> None:
-    text = json.dumps(public_api(), indent=1) + "\n"
+def exported() -> dict[str, set[str]]:
+    return {name: set(getattr(importlib.import_module(name), "__all__", ())) for name in FACES}
+
+
+def test_the_names_of_every_face_are_the_reviewed_ones(pytestconfig: pytest.Config) -> None:
+    """`public`: what users import, with a promise. `internal`: what packages import from each other, without one."""
+    reviewed = json.loads(NAMES.read_text())
+    public = {name: sorted(names & {*reviewed["public"].get(name, ())}) for name, names in exported().items()}
+    internal = {name: sorted(names - {*public[name]}) for name, names in exported().items()}
+    current = {
+        part: {name: names for name, names in faces.items() if names}
+        for part, faces in (("public", public), ("internal", internal))
+    }
     if pytestconfig.getoption("--update-snapshots"):
-        PUBLIC_API.write_text(text)
-    assert text == PUBLIC_API.read_text(), "exported names changed; if that is meant: make golden, and read the change"
+        NAMES.write_text(json.dumps(current, indent=1) + "\n")
+    assert current == json.loads(NAMES.read_text()), "exported names changed: make golden, and read the change"
+    assert sum(map(len, public.values())) <= MOST_PUBLIC_NAMES
+
+
+def used_by(path: Path) -> Iterator[tuple[str, str]]:
+    """Package and name of everything that a file uses of a face."""
+    packages = {}
+    for name, what in ours(path):
+        yield name, what
+        packages[what] = f"{name}.{what}"
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute):
+            first, _, rest = ast.unparse(node.value).partition(".")
+            yield f"{packages.get(first, first)}.{rest}".rstrip("."), node.attr
+
+
+def test_internal_names_are_used_by_another_package() -> None:
+    outside = [*sources(), *(ROOT / "scripts").rglob("*.py")]
+    used = {
+        (name, what)
+        for path in outside
+        for name, what in used_by(path)
+        if not path.is_relative_to(LIBRARY.parent) or face(module(path) + "._") != name
+    }
+    internal = {(name, what) for name, names in json.loads(NAMES.read_text())["internal"].items() for what in names}
+    assert internal - used == set(), "remove these names from `__all__`, or make them public"
+
+
+def parameters(value: object) -> Iterator[tuple[str, Any]]:
+    """Name and type of each argument of a function, constructor or dataclass."""
+    target = value if is_dataclass(value) or inspect.isfunction(value) else getattr(value, "__init__", None)
+    target = inspect.unwrap(target) if callable(target) else target
+    if is_dataclass(target) or inspect.isfunction(target):
+        with suppress(NameError):  # imported for types only, in functions that import the CDK late
+            yield from ((name, hint) for name, hint in get_type_hints(target).items() if name != "return")
+
+
+def classes(hint: Any) -> Iterator[type]:
+    if inspect.isclass(hint) and hint.__module__.startswith(("ultracluster.", "cdk_rehearsal.")):
+        yield hint
+    for part in get_args(hint):
+        yield from classes(part)
+
+
+def test_types_of_public_arguments_are_public() -> None:
+    """Nobody needs an internal name to call a public one; a cluster file is loaded, not called."""
+    public = {
+        f"{name}.{what}": getattr(importlib.import_module(name), what)
+        for name, names in json.loads(NAMES.read_text())["public"].items()
+        for what in names
+    }
+    missing = {
+        f"{path}({argument}: {kind.__name__})"
+        for path, value in public.items()
+        if not path.startswith("ultracluster.clusterfile.")
+        for argument, hint in parameters(value)
+        for kind in classes(hint)
+        if not kind.__name__.startswith("_") and not any(kind is known for known in public.values())
+    }
+    assert missing == set()
 
 
 # The storeys of the largest package, from the ground up; modules in none are above the sections and below the rules.

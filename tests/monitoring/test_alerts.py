@@ -15,7 +15,8 @@ from ultracluster.monitoring.alerts._alert import MOST_NODES
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, kubernetes_scraping, slurm_scraping
 from ultracluster.monitoring.collectors._agent import agent_configuration
-from ultracluster.monitoring.names import FAMILIES, METRICS, OTHERS, Metric, Profile
+from ultracluster.monitoring.names import FAMILIES, METRICS, Metric, Profile
+from ultracluster.monitoring.names._all import OTHERS
 from ultracluster.monitoring.names._fleet import SOURCES
 from ultracluster.monitoring.names._metric import LEVELS
 from ultracluster.monitoring.names._reading import reads

@@ -14,7 +14,6 @@ from ultracluster.monitoring.alerts import ALERTS, alertmanager, amp_definition,
 from ultracluster.monitoring.collectors import (
     Dcgm,
     RemoteWrite,
-    counters,
     kubernetes_scraping,
     node_collectors,
     node_objects,
@@ -22,6 +21,7 @@ from ultracluster.monitoring.collectors import (
     slurm_scraping,
 )
 from ultracluster.monitoring.collectors._agent import agent_configuration, kept, relabelling
+from ultracluster.monitoring.collectors._counters import counters
 from ultracluster.monitoring.collectors._node import node_exporter_flags
 from ultracluster.monitoring.names import DCGM_METRICS, Profile, read_from_exporters
 

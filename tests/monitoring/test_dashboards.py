@@ -14,7 +14,8 @@ from support.dashboard_look import LINES
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
 from ultracluster.monitoring.dashboards import dashboards
 from ultracluster.monitoring.dashboards._common import OF_JOBS, OF_NODES
-from ultracluster.monitoring.names import METRICS, OTHERS, SLURM_JOB_STATES, SLURM_NODE_STATES
+from ultracluster.monitoring.names import METRICS, SLURM_JOB_STATES, SLURM_NODE_STATES
+from ultracluster.monitoring.names._all import OTHERS
 
 LABELS = {**{name: metric.labels for name, metric in METRICS.items()}, **OTHERS}
 # What an alert tells apart beside its node: see PROBLEM.

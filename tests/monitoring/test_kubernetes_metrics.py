@@ -17,7 +17,8 @@ from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.catalogue.schedulers._eks import DEFAULT_VERSION
 from ultracluster.cli import app
-from ultracluster.kubernetes import kueue, platform_of
+from ultracluster.kubernetes import _kueue as kueue
+from ultracluster.kubernetes import platform_of
 from ultracluster.monitoring import collector_objects
 from ultracluster.monitoring.collectors import (
     NAMESPACE,

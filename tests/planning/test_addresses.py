@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracluster.planning.network import largest_training_subnet, plan_subnets, subnet_capacity, subnet_prefix
+from ultracluster.planning.network import largest_training_subnet, plan_subnets, subnet_capacity
+from ultracluster.planning.network._addresses import subnet_prefix
 
 VPC = IPv4Network("10.0.0.0/16")
 

@@ -1,7 +1,5 @@
 """Deployment types for home directories, the default choice, and mounts."""
 
-import subprocess
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +14,7 @@ from ultracluster.boot import (
     s3_files_volume,
 )
 from ultracluster.catalogue.schedulers._pcs import SIZES
-from ultracluster.catalogue.storage import efs, nfs_clients, openzfs
+from ultracluster.catalogue.storage import efs, openzfs
 from ultracluster.planning.home import CONNECTIONS_PER_CLIENT, size_openzfs
 
 
@@ -182,14 +180,3 @@ def test_kubernetes_gets_static_volumes_that_stay() -> None:
 def test_rejects_a_path_that_no_home_can_be_mounted_at(path: str) -> None:
     with pytest.raises(ValueError, match="must be a directory below /"):
         s3_files_mount(file_system_id="fs-1", path=path)
-
-
-@pytest.mark.parametrize("system", ["al2023", "ubuntu"])
-def test_every_mount_has_a_client_to_install(system: nfs_clients.OperatingSystem) -> None:
-    for mount in MOUNTS:
-        command = nfs_clients.client_install(mount.type, system)
-        assert subprocess.run(["bash", "-n", "-c", command], capture_output=True, text=True).stderr == ""
-    assert "nfs" in nfs_clients.client_install("nfs", system)
-    assert "amazon-efs-utils" in nfs_clients.client_install("s3files", system)
-    with pytest.raises(ValueError, match="must be one of nfs, nfs4, efs, s3files, got 'lustre'"):
-        nfs_clients.client_install("lustre", system)

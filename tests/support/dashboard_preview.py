@@ -23,9 +23,9 @@ from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 from support.dashboard_look import LINES, PALETTE, colour, shown
-from ultracluster.monitoring.dashboards import DASHBOARDS
+from ultracluster.monitoring.dashboards import DASHBOARDS, Panel, Query
 from ultracluster.monitoring.dashboards._build import places
-from ultracluster.monitoring.dashboards._spec import Dashboard, Panel, Query
+from ultracluster.monitoring.dashboards._spec import Dashboard
 
 Series = dict[str, Any]
 _DARK, _PANEL, _TEXT, _FAINT = "#111217", "#181b1f", "#ccccdc", "#6e7077"

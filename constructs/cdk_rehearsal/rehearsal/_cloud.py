@@ -21,7 +21,7 @@ from cdk_rehearsal.rehearsal._grafana_stand_in import GrafanaStandIn
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
 from cdk_rehearsal.rehearsal._state import Stacks
 
-# The account that credentials belong to by default.
+#: Account that credentials belong to by default.
 ACCOUNT = "123456789012"
 # moto keeps its state in the process: two local clouds there would be one.
 _ONLY_ONE = Lock()

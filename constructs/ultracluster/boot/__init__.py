@@ -7,7 +7,6 @@ from ultracluster.boot._eks_boot import (
     GPU_TAINT,
     ClusterAccess,
     Effect,
-    EksBoot,
     NodeSettings,
     Taint,
     bottlerocket_settings,
@@ -23,14 +22,14 @@ from ultracluster.boot._home_mounts import (
     s3_files_mount,
     s3_files_volume,
 )
-from ultracluster.boot._imds import IMDS_UNIT, imds_boot
+from ultracluster.boot._imds import imds_boot
 from ultracluster.boot._mountpoint import Mountpoint
 from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_points
 from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comments
-from ultracluster.boot._node_repair import WAIT_MINUTES, RepairOverride, repair_overrides
+from ultracluster.boot._node_repair import WAIT_MINUTES, repair_overrides
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
-from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch, NodeSetup
+from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch
 from ultracluster.boot._slurm_accounts import (
     ACCOUNT,
     LONGEST_SCRIPT_BYTES,
@@ -58,7 +57,6 @@ __all__ = [
     "ACCOUNT",
     "BUNDLE_URL",
     "GPU_TAINT",
-    "IMDS_UNIT",
     "KUBERNETES_NAME",
     "LONGEST_LABEL",
     "LONGEST_SCRIPT_BYTES",
@@ -76,7 +74,6 @@ __all__ = [
     "ClusterAccess",
     "EfaBundle",
     "Effect",
-    "EksBoot",
     "LocalScratch",
     "LustreClient",
     "Mount",
@@ -85,8 +82,6 @@ __all__ = [
     "NodeBoot",
     "NodeFile",
     "NodeSettings",
-    "NodeSetup",
-    "RepairOverride",
     "SlurmAccount",
     "SlurmQos",
     "SlurmUser",

@@ -9,8 +9,7 @@ from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile._quantities import Size, Throughput
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
-from ultracluster.clusterfile.rules._listing import Warning, facts_as_of, rules, warnings
-from ultracluster.clusterfile.rules._rule import Rule
+from ultracluster.clusterfile.rules._listing import facts_as_of, rules, warnings
 from ultracluster.clusterfile.sections._capacity import write_capacity
 from ultracluster.clusterfile.sections._kubernetes import PublicAccess
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
@@ -32,10 +31,8 @@ __all__ = [
     "Path",
     "Problem",
     "PublicAccess",
-    "Rule",
     "Size",
     "Throughput",
-    "Warning",
     "associations",
     "build",
     "checkpoint",

@@ -1,6 +1,5 @@
 """Node groups: capacity, placement, images, boot and network interfaces."""
 
-from ultracluster.boot import Mount
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._auto_scaling_node_group import AutoScalingNodeGroup, IAutoScalingNodeGroup
 from ultracluster.compute._boot import user_data
@@ -44,7 +43,6 @@ __all__ = [
     "Image",
     "ImagePipeline",
     "InterruptibleReservation",
-    "Mount",
     "MountableFileSystem",
     "NamedGroup",
     "NodeGroupTemplate",

@@ -22,8 +22,8 @@ KEPT_IMAGES = 2
 
 # Of the AWS managed policies AmazonSSMManagedInstanceCore and EC2InstanceProfileForImageBuilder, what the build of an
 # AMI needs: the latter's version of 2026-02-12, https://docs.aws.amazon.com/aws-managed-policy/latest/reference/
-# (read 2026-11-22). Left out: parameters of the account, disk images, marketplace components, KMS, container images, and
-# `ec2messages`, for which the agent of the parent takes `ssmmessages`.
+# (read 2026-11-22). Left out: parameters of the account, disk images, marketplace components, KMS, container images,
+# and `ec2messages`, for which the agent of the parent takes `ssmmessages`.
 _SYSTEMS_MANAGER = (
     "ssm:DescribeAssociation",
     "ssm:DescribeDocument",

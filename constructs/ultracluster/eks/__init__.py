@@ -1,6 +1,6 @@
 """Kubernetes on Amazon EKS."""
 
-from ultracluster.eks._add_on import EksAddOn, pod_role
+from ultracluster.eks._add_on import EksAddOn
 from ultracluster.eks._cluster import EksCluster
 from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
 from ultracluster.eks._karpenter import EksKarpenter
@@ -19,5 +19,4 @@ __all__ = [
     "IEksCluster",
     "IEksNodeGroup",
     "KubernetesCluster",
-    "pod_role",
 ]

@@ -1,6 +1,5 @@
 """Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
 
-from ultracluster.kubernetes import _kueue as kueue
 from ultracluster.kubernetes._files import platform_files
 from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED, file_problems, platform_of
 from ultracluster.kubernetes._health_access import ACCOUNT
@@ -10,7 +9,7 @@ from ultracluster.kubernetes._names import check_job
 from ultracluster.kubernetes._network_policies import job_policy
 from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes
 from ultracluster.kubernetes._objects import Object, make
-from ultracluster.kubernetes._platform import HEALTH, KarpenterNodes, Platform, Scheduler
+from ultracluster.kubernetes._platform import HEALTH, KarpenterNodes, Platform
 from ultracluster.kubernetes._pods import near, node_pod, pod_resources
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._rendering import platform
@@ -29,12 +28,10 @@ __all__ = [
     "Object",
     "Platform",
     "PlatformNodes",
-    "Scheduler",
     "Team",
     "check_job",
     "file_problems",
     "job_policy",
-    "kueue",
     "make",
     "near",
     "node_monitoring_values",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+#: Kubernetes object, as its manifest.
 Object = dict[str, Any]
 
 #: On everything that is rendered, so that it can be found again.

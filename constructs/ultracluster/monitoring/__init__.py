@@ -5,17 +5,14 @@ from types import ModuleType
 
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.monitoring._from_cluster_file import cluster_rules, collector_objects, profile_of
-from ultracluster.monitoring._volume import Volume, recorded_series, scraped_series, volume
+from ultracluster.monitoring._volume import volume
 
 __all__ = [
     "KubernetesSource",
     "SlurmSource",
-    "Volume",
     "cluster_rules",
     "collector_objects",
     "profile_of",
-    "recorded_series",
-    "scraped_series",
     "volume",
 ]
 _PACKAGES = ("alerts", "collectors", "dashboards", "names")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster.boot import IMDS_UNIT, imds_boot, scripts
+from ultracluster.boot import imds_boot, scripts
+from ultracluster.boot._imds import IMDS_UNIT
 
 AS_ROOT = () if os.geteuid() == 0 else ("sudo",)
 # A namespace of its own: its loopback device has the addresses of IMDS, and of another service.

@@ -4,9 +4,16 @@ from ultracluster.catalogue.ec2 import _software as image_software
 from ultracluster.catalogue.ec2._describe import instance_type_from_api
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
 from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves
-from ultracluster.catalogue.ec2._instance_type import Architecture, InstanceType, Kind, NetworkCard, Purchase
+from ultracluster.catalogue.ec2._instance_type import (
+    Architecture,
+    InstanceType,
+    Kind,
+    NetworkCard,
+    Purchase,
+    SoftwareFloor,
+)
 from ultracluster.catalogue.ec2._interfaces import LAYOUTS, Interface, Layout, addresses, check_interfaces, interfaces
-from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure, nccl_figure
+from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure
 from ultracluster.catalogue.ec2._nvlink import nvlinks
 from ultracluster.catalogue.ec2._offerings import OFFERED, READ_ON, offered_in
 from ultracluster.catalogue.ec2._partitions import domain_of, partition_problem
@@ -54,6 +61,7 @@ __all__ = [
     "NcclFigure",
     "NetworkCard",
     "Purchase",
+    "SoftwareFloor",
     "UltraServer",
     "VcpuQuota",
     "addresses",
@@ -67,7 +75,6 @@ __all__ = [
     "interfaces",
     "is_local_zone",
     "moves",
-    "nccl_figure",
     "nvlinks",
     "offered_in",
     "partition_problem",

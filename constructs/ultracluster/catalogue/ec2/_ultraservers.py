@@ -30,6 +30,7 @@ class UltraServer:
 
 _SOURCE = "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html"
 
+#: UltraServer types, by name.
 ULTRASERVERS: Mapping[str, UltraServer] = MappingProxyType(
     {
         name: UltraServer(

@@ -7,7 +7,6 @@ from ultracluster.catalogue.storage import _lustre_intelligent_tiering as lustre
 from ultracluster.catalogue.storage import _lustre_metadata as lustre_metadata
 from ultracluster.catalogue.storage import _lustre_places as lustre_places
 from ultracluster.catalogue.storage import _lustre_quotas as lustre_quotas
-from ultracluster.catalogue.storage import _nfs_clients as nfs_clients
 from ultracluster.catalogue.storage import _openzfs as openzfs
 from ultracluster.catalogue.storage import _s3 as s3
 from ultracluster.catalogue.storage import _s3_files as s3_files
@@ -19,7 +18,6 @@ __all__ = [
     "lustre_metadata",
     "lustre_places",
     "lustre_quotas",
-    "nfs_clients",
     "openzfs",
     "repositories",
     "s3",

@@ -1,6 +1,5 @@
 """Alerts, recording rules and Alertmanager configuration."""
 
-from ultracluster.monitoring.alerts._alert import Alert, Severity
 from ultracluster.monitoring.alerts._alertmanager import (
     TOPIC_REGION,
     Receiver,
@@ -16,9 +15,7 @@ __all__ = [
     "ALERTS",
     "RUNBOOKS",
     "TOPIC_REGION",
-    "Alert",
     "Receiver",
-    "Severity",
     "alertmanager",
     "amp_definition",
     "pagerduty",

@@ -1,8 +1,7 @@
 """Programs and configuration that collect metrics on nodes and clusters."""
 
-from ultracluster.monitoring.collectors import _node as collectors
 from ultracluster.monitoring.collectors._agent import INTERVAL_S, SLURM_PAGES
-from ultracluster.monitoring.collectors._counters import Dcgm, counters, fields
+from ultracluster.monitoring.collectors._counters import Dcgm, fields
 from ultracluster.monitoring.collectors._kubernetes import NAMESPACE, SERVICE_ACCOUNT, node_objects, shared_objects
 from ultracluster.monitoring.collectors._kubernetes_cluster import cluster_objects
 from ultracluster.monitoring.collectors._node import RemoteWrite, node_collectors
@@ -18,8 +17,6 @@ __all__ = [
     "RemoteWrite",
     "block_yaml",
     "cluster_objects",
-    "collectors",
-    "counters",
     "fields",
     "kubernetes_scraping",
     "name_problems",

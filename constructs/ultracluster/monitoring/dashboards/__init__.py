@@ -3,7 +3,17 @@
 from ultracluster.monitoring.dashboards._all import CLOUDWATCH_DASHBOARDS, DASHBOARDS, dashboards, lustre_dashboards
 from ultracluster.monitoring.dashboards._build import build
 from ultracluster.monitoring.dashboards._common import CLUSTER, MOST, of, together
-from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table, timeline
+from ultracluster.monitoring.dashboards._spec import (
+    Dashboard,
+    FsxQuery,
+    Panel,
+    Query,
+    Variable,
+    series,
+    stat,
+    table,
+    timeline,
+)
 
 __all__ = [
     "CLOUDWATCH_DASHBOARDS",
@@ -11,6 +21,10 @@ __all__ = [
     "DASHBOARDS",
     "MOST",
     "Dashboard",
+    "FsxQuery",
+    "Panel",
+    "Query",
+    "Variable",
     "build",
     "dashboards",
     "lustre_dashboards",

@@ -2,6 +2,7 @@
 
 from ultracluster.monitoring.dashboards._spec import Query, Variable
 
+#: Variable with the names of the clusters.
 CLUSTER = Variable(name="cluster", title="Cluster", metric="ultracluster_node_up", label="cluster")
 JOB = Variable(name="job", title="Job", metric="job:ultracluster_gpus:count", label="job_id")
 NODE = Variable(name="node", title="Node", metric="ultracluster_node_up", label="instance")

@@ -78,9 +78,13 @@ class Panel:
     most: float | None = None
 
 
+#: Create a panel with one value of each series.
 stat = partial(Panel, kind="stat", height=4)
+#: Create a panel with time series.
 series = partial(Panel, kind="timeseries")
+#: Create a table.
 table = partial(Panel, kind="table")
+#: Create a panel with states over time.
 timeline = partial(Panel, kind="state-timeline")
 
 

@@ -11,7 +11,7 @@ Names follow Prometheus' conventions (https://prometheus.io/docs/practices/namin
   A ratio of two metrics is `ratio`.
 """
 
-from ultracluster.monitoring.names._all import FAMILIES, METRICS, OTHERS, metrics
+from ultracluster.monitoring.names._all import FAMILIES, METRICS, metrics
 from ultracluster.monitoring.names._fleet import (
     CLUSTER_METRICS,
     EXPECTED_NODES,
@@ -22,7 +22,7 @@ from ultracluster.monitoring.names._fleet import (
     SLURM_NODE_STATES,
 )
 from ultracluster.monitoring.names._gpu import CLOCK_EVENTS_WINDOW, DCGM_METRICS, XID_WINDOW
-from ultracluster.monitoring.names._metric import GPU, JOB, NODE, Metric, Profile, Source
+from ultracluster.monitoring.names._metric import NODE, Metric, Profile, Source
 from ultracluster.monitoring.names._node import EFA_COUNTERS, EFA_COUNTERS_FULL
 from ultracluster.monitoring.names._reading import read_from_exporters, reads
 
@@ -34,12 +34,9 @@ __all__ = [
     "EFA_COUNTERS_FULL",
     "EXPECTED_NODES",
     "FAMILIES",
-    "GPU",
-    "JOB",
     "KUBERNETES_METRICS",
     "METRICS",
     "NODE",
-    "OTHERS",
     "PROBLEM",
     "SLURM_JOB_STATES",
     "SLURM_METRICS",

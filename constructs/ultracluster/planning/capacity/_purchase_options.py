@@ -264,4 +264,5 @@ class TrainingPlan(_Option):
 Block = CapacityBlock | UltraServerBlock
 #: Options of one reservation.
 Reserved = TargetedReservation | InterruptibleReservation | Block
+#: Any purchase option.
 Capacity = OnDemand | Spot | OpenReservation | Reserved | ReservationGroup | TrainingPlan

@@ -6,7 +6,6 @@ from ultracluster.planning.network._addresses import (
     plan_subnets,
     plan_zone_subnets,
     subnet_capacity,
-    subnet_prefix,
 )
 from ultracluster.planning.network._efa_reach import EFA_REACH, check_efa_reach
 
@@ -18,5 +17,4 @@ __all__ = [
     "plan_subnets",
     "plan_zone_subnets",
     "subnet_capacity",
-    "subnet_prefix",
 ]

@@ -11,8 +11,7 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, efs_mount, efs_volume
 from ultracluster.catalogue.storage import efs as facts
-from ultracluster.planning import checked, id_problem
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, id_problem
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage._interfaces import ISharedFileSystem

@@ -13,8 +13,7 @@ from constructs import Construct
 from ultracluster.boot import Mount, Volume, openzfs_mount, openzfs_volume
 from ultracluster.catalogue.storage import openzfs
 from ultracluster.network import check_same_vpc
-from ultracluster.planning import checked, id_problem, known
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, id_problem, known
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_SOLD, OpenZfsSize
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region

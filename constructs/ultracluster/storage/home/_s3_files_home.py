@@ -13,8 +13,7 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
 from ultracluster.catalogue.storage import s3_files as limits
-from ultracluster.planning import checked, id_problem
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, id_problem
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import check_same_region
 from ultracluster.storage._arguments import unwrapped

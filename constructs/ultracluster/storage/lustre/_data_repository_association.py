@@ -10,8 +10,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct, IValidation
 
 from ultracluster.catalogue.storage import repositories
-from ultracluster.planning import checked, token_errors
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, token_errors
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, warning

@@ -11,8 +11,7 @@ from aws_cdk import aws_s3express as s3express
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import region_of_zone
-from ultracluster.planning import checked, shown, token_errors
-from ultracluster.planning import as_list, checked, shown
+from ultracluster.planning import as_list, checked, shown, token_errors
 from ultracluster.planning.s3 import (
     EXPRESS_BUCKET,
     check_directory_bucket,
