@@ -70,13 +70,17 @@ def threshold(series: str, bad: str, good: str, *, wait: int = 0, window: int = 
     )
 
 
-def counter(metric: str, step: float, *, wait: int = 0, ok: float = 0) -> Case:
+def counter(metric: str, step: float, *, wait: int = 0, ok: float = 0, hold: int = 0) -> Case:
     """A counter that grows, one that does not, and one that stops."""
     grown = 20 * step
     return Case(
         fires=(gpu(metric, f"0x9 {step}+{step}x60"), wait + 25),
         silent=(gpu(metric, f"5+{ok}x90"), wait + 25),
-        clears=(gpu(metric, f"0x9 {step}+{step}x{wait + 19} {grown + wait * step}x90"), wait + 25, wait + 60),
+        clears=(
+            gpu(metric, f"0x9 {step}+{step}x{wait + 19} {grown + wait * step}x{hold + 90}"),
+            wait + 25,
+            wait + 60 + hold,
+        ),
     )
 
 
@@ -137,7 +141,19 @@ def efa(counter_name: str, bad: str, good: str, *, wait: int) -> Case:
 
 
 _UTIL, _TENSOR, _ENGINE = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
-_HUNG = at_work() | gpu(_UTIL, "100x90") | gpu(_UTIL, "100x90", index=1)
+_MEMORY, _SM = "DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_SM_ACTIVE"
+
+
+def active(tensor: str, number: int = 1, *, util: str = "100x240", memory: str = "0.01x240", sm: str = "0.12x240",
+           gpus: int = 2) -> Series:  # fmt: skip
+    """GPUs of a node that run a kernel all the time, which by default is a collective that waits."""
+    result: Series = {}
+    for index in range(gpus):
+        for metric, values in ((_UTIL, util), (_TENSOR, tensor), (_MEMORY, memory), (_SM, sm)):
+            result |= gpu(metric, values, number, index)
+    return result
+
+
 _STEPS = at_work("1x90")
 _CLOCK = "DCGM_FI_DEV_SM_CLOCK"
 
@@ -183,13 +199,32 @@ def _asked(values: str, name: str, number: int) -> Series:
     return up("1x200", "node", 1) | up(values, name, number)
 
 
+def _devices(slow: str, until: int = 90) -> Series:
+    """Three EFA devices of a node, of which one carries less, in bytes a minute."""
+    result: Series = {}
+    for device in range(3):
+        for way in ("tx", "rx"):
+            end = int(float(slow) * until)
+            values = f"0+{slow}x{until} {end}+6e10x60" if device == 0 else "0+6e10x160"
+            result |= node(f"node_amazonefa_{way}_bytes", values, device=f"rdmap{device}s0", port="1")
+    return result
+
+
+def _flaps(times: int) -> Series:
+    """A check that fails, and is well again, so many times in an hour."""
+    values = " ".join(["1x5 0x5"] * times + ["1x500"])
+    return node("ultracluster_health_ok", values, check="devices")
+
+
 CASES: dict[str, Case] = {
     "GpuXidFatal": xid(79, 48, 30),
-    "GpuXidReset": xid(48, 79, 30),
+    "GpuXidReset": xid(48, 79, 120),
     # 999 is a code that nobody has published advice for.
     "GpuXidWatch": xid(999, 31, 5),
     "GpuXidApplication": xid(31, 63, 5),
-    "GpuEccUncorrected": counter("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", 1),
+    # Until the GPU is reset, for however long.
+    "GpuEccUncorrected": threshold("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "1", "0"),
+    "GpuEccCorrectedStorm": counter("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", 100, ok=2, hold=60),
     "GpuRowRemapFailed": threshold("DCGM_FI_DEV_ROW_REMAP_FAILURE", "1", "0"),
     "GpuRowRemapPending": threshold("DCGM_FI_DEV_ROW_REMAP_PENDING", "1", "0", wait=5),
     "GpuHardwareSlowdown": threshold(
@@ -202,7 +237,7 @@ CASES: dict[str, Case] = {
     "GpuThermalThrottle": counter("DCGM_FI_DEV_THERMAL_VIOLATION", 6e9, wait=10, ok=1e9),
     "GpuTemperatureHigh": threshold("DCGM_FI_DEV_GPU_TEMP_CELSIUS", "90", "84", wait=5),
     "GpuMissing": missing("ultracluster_expected_gpus", "DCGM_FI_DEV_GPU_TEMP", "dcgm", wait=5),
-    "NvlinkErrors": counter("DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", 1),
+    "NvlinkErrors": counter("DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", 1, ok=0.1),
     "NvlinkRecoveryFailed": counter("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", 1),
     "PcieReplays": counter("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", 60, wait=15, ok=1),
     "GpuMetricImplausible": threshold("DCGM_FI_DEV_GPU_UTIL_RATIO", "97", "0.97", wait=5),
@@ -246,18 +281,54 @@ CASES: dict[str, Case] = {
         make=lambda metric, values: at_node(metric, values) | at_node("node_memory_MemTotal_bytes", "100x90"),
     ),
     "EfaDeviceMissing": missing("ultracluster_expected_efa_devices", "node_amazonefa_info", "node", wait=5),
-    "EfaReceiveDrops": efa("rx_drops", "60", "0", wait=10),
+    "EfaReceiveDrops": efa("rx_drops", "6000", "60", wait=10),
     "EfaRetransmits": efa("retrans_pkts", "12000", "600", wait=10),
     "EfaPathTrouble": efa("unresponsive_remote_events", "6", "0", wait=5),
     "JobHung": Case(
-        fires=(_HUNG | gpu(_TENSOR, "0x90") | gpu(_TENSOR, "0x90", index=1), 15),
-        silent=(_HUNG | gpu(_TENSOR, "0.4x90") | gpu(_TENSOR, "0.4x90", index=1), 15),
-        clears=(_HUNG | gpu(_TENSOR, "0x19 0.4x60") | gpu(_TENSOR, "0x19 0.4x60", index=1), 15, 25),
+        fires=(at_work() | active("0x90"), 15),
+        silent=(at_work() | active("0.4x90"), 15),
+        clears=(at_work() | active("0x19 0.4x60"), 15, 25),
     ),
     "JobStepStalled": Case(
         fires=(_STEPS | job("train_step", "100+1x9 109x60"), 40),
         silent=(_STEPS | job("train_step", "100+1x90"), 40),
         clears=(_STEPS | job("train_step", "100+1x9 109x34 110+1x60"), 40, 48),
+    ),
+    "JobSlow": Case(
+        fires=(at_work("1x300") | job("train_step_seconds", "10x180 12x120"), 220),
+        silent=(at_work("1x300") | job("train_step_seconds", "10x180 11x120"), 220),
+        clears=(at_work("1x300") | job("train_step_seconds", "10x180 12x60 10x120"), 220, 270),
+    ),
+    "CheckpointNever": Case(
+        fires=(at_work("1x400") | job("train_step", "0+1x400"), 370),
+        silent=(
+            at_work("1x400")
+            | job("train_step", "0+1x400")
+            | job("train_last_checkpoint_timestamp_seconds", "_x60 3600x340"),
+            370,
+        ),
+        clears=(
+            at_work("1x400")
+            | job("train_step", "0+1x400")
+            | job("train_last_checkpoint_timestamp_seconds", "_x374 22500x60"),
+            370,
+            380,
+        ),
+    ),
+    "LossSpike": Case(
+        fires=(job("train_loss", "2.1x60 5x60"), 70),
+        silent=(job("train_loss", "2.1x60 3x60"), 70),
+        clears=(job("train_loss", "2.1x60 5x15 2.1x60"), 70, 85),
+    ),
+    "EfaDeviceSlow": Case(
+        fires=(_devices("1.2e10"), 25),
+        silent=(_devices("5.4e10"), 25),
+        clears=(_devices("1.2e10", until=24), 25, 45),
+    ),
+    "NodeFlapping": Case(
+        fires=(_flaps(4), 60),
+        silent=(_flaps(2), 60),
+        clears=(_flaps(4), 60, 440),
     ),
     "JobIdleGpus": Case(
         fires=(at_work() | gpu(_ENGINE, "0.9x90") | gpu(_ENGINE, "0x90", index=1), 20),
@@ -380,11 +451,13 @@ CASES: dict[str, Case] = {
     ),
     # There is no series of dropped samples before the first one, and then it has a label of its own.
     "MetricsLost": Case(
-        fires=(node("prometheus_remote_storage_samples_failed_total", "0+60x90", job="agent"), 20),
+        fires=(node("prometheus_remote_storage_samples_failed_total", "0+600x90", job="agent"), 20),
         silent=(node("prometheus_remote_storage_samples_failed_total", "5x90", job="agent"), 20),
         clears=(
             node("prometheus_remote_storage_samples_failed_total", "0x90", job="agent")
-            | node("prometheus_remote_storage_samples_dropped_total", "0+60x24 1440x90", job="agent", reason="too_old"),
+            | node(
+                "prometheus_remote_storage_samples_dropped_total", "0+600x24 14400x90", job="agent", reason="too_old"
+            ),
             20,
             35,
         ),

@@ -33,7 +33,7 @@ NODES = 100
 ABSENT = re.compile(r".*NVLINK_(COUNT|RECOVERY_(EVENT|FAILED)|EFFECTIVE).*|DCGM_EXP_CLOCK.*|vllm:gpu_cache_usage_perc")
 QUIET = re.compile(
     r"ultracluster_gpu_(clock_event|nvlink_(effective|recovery_f)).*|node_device:.*|ultracluster_kube_accelerator.*"
-    r"|node_xid:ultracluster_gpu_xid_errors_(watch|application):sum"
+    r"|node_xid:ultracluster_gpu_xid_errors_(watch|application):sum|job:ultracluster_job_step_seconds:ratio"
 )
 TIMES: dict[str, float] = {}
 # What a reader has chosen: before, a node that is well; after, the one that lost a GPU, and all nodes of the network.

@@ -8,7 +8,7 @@ from ultracluster.monitoring.names import EFA_COUNTERS
 GPUS = 8
 EFA_DEVICES = 32
 #: Node numbers of each job: who has their GPUs.
-JOBS = {"1001": range(60), "1002": range(60, 80), "1003": range(80, 90)}
+JOBS = {"1001": range(60), "1002": range(60, 80), "1003": range(80, 90), "1004": range(90, 96)}
 _MIB = 2**20
 #: How long the nodes have been up when it starts.
 _UP_S = 6 * 86_400
@@ -128,7 +128,7 @@ class FakeNode:
             "free": 10_000 if busy else 81_000,
             "util": 100 if hung else round(97 + 2 * wave) if busy else 0,
             "engine": 1.0 if hung else 0.95 + 0.02 * wave if busy else 0.0,
-            "sm": 0.99 if hung else 0.86 + 0.04 * wave if busy else 0.0,
+            "sm": 0.14 if hung else 0.86 + 0.04 * wave if busy else 0.0,
             "tensor": tensor,
             "dram": tensor * 1.1,
             "nvlink_tx": tensor * 2.1e11,
@@ -166,7 +166,8 @@ class FakeNode:
             lines += [f"node_amazonefa_{name}{{{labels}}} {value:.10g}" for name, value in values.items()]
         for fs, rate in (("fs1", 1.8e9),):
             lines.append(f'ultracluster_lustre_read_bytes_total{{filesystem="{fs}"}} {rate * t:.10g}')
-            lines.append(f'ultracluster_lustre_write_bytes_total{{filesystem="{fs}"}} {rate / 3 * t:.10g}')
+            written = self.since if "hung" in self.states else t
+            lines.append(f'ultracluster_lustre_write_bytes_total{{filesystem="{fs}"}} {rate / 3 * written:.10g}')
         for nic in range(8):
             lines.append(f'node_network_transmit_bytes_total{{device="enp{nic}s0"}} {3e6 * t:.10g}')
             lines.append(f'node_network_receive_bytes_total{{device="enp{nic}s0"}} {4e6 * t:.10g}')

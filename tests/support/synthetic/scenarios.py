@@ -49,7 +49,8 @@ SCENARIOS = (
     Scenario(name="A job hangs in a collective", state="hung", nodes=tuple(JOBS["1002"]), alerts=("JobHung",),
              inhibited=("JobStepStalled",)),
     Scenario(name="A job writes no checkpoint", state="stale", nodes=(JOBS["1003"][0],), alerts=("CheckpointStale",)),
-    Scenario(name="A node of a job dies", state="lost", nodes=(30,), alerts=("NodeLost", "NodesMissing")),
+    # The others of its job wait for it; JobHung says what NodeLost has said.
+    Scenario(name="A node of a job dies", state="lost", nodes=(JOBS["1004"][-1],), alerts=("NodeLost", "NodesMissing")),
     Scenario(name="Lustre falls back to TCP", state="tcp", nodes=(35,), alerts=("LustreOverTcp", "NodeUnhealthy")),
     Scenario(name="XID 31: the program's own fault", state="xid31", nodes=(38,), alerts=(),
              not_notified=("GpuXidApplication",)),
@@ -67,7 +68,9 @@ def settle(cluster: SyntheticCluster) -> None:
 
 def inject(cluster: SyntheticCluster) -> dict[str, float]:
     """All faults, and when each came."""
-    return {scenario.name: cluster.inject(scenario.state, *scenario.nodes) for scenario in SCENARIOS}
+    since = {scenario.name: cluster.inject(scenario.state, *scenario.nodes) for scenario in SCENARIOS}
+    cluster.inject("hung", *JOBS["1004"][:-1])
+    return since
 
 
 def value(cluster: SyntheticCluster, expression: str) -> float:

@@ -5,10 +5,10 @@ from enum import StrEnum
 
 from ultracluster.monitoring.names import METRICS, NODE, PROBLEM, Profile, reads
 
-#: Up to this many nodes of a cluster have an alert each; above it, one alert has their number. The alerts of
-#: nodes at that limit, for every rule, stay below AMP's quota of 1,000 active alerts
+#: Up to this many nodes, or jobs, of a cluster have an alert each. If more have the same problem, one alert more has
+#: their number. All alerts together stay below AMP's quota of 1,000 active alerts
 #: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-21): a test adds them up.
-MOST_NODES = 20
+MOST = 20
 
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
 #: Rationale of a threshold without a published source.
@@ -59,7 +59,7 @@ class Alert:
     def per_node(self) -> bool:
         """True if each series is about one node.
 
-        It is then recorded as `ultracluster_node_problem` too, and at most `MOST_NODES` nodes have an alert each.
+        It is then recorded as `ultracluster_node_problem` too.
         """
         return "$labels.instance" in self.summary
 
@@ -69,23 +69,31 @@ class Alert:
         return max((METRICS[name].profile for name in reads(self.expr) & METRICS.keys()), default=Profile.BASIC)
 
     @property
+    def per_job(self) -> bool:
+        """True if each series is about one job."""
+        return "$labels.job_id" in self.summary and not self.per_node
+
+    @property
     def promql(self) -> str:
         """Expression of the alerting rule."""
-        if not self.per_node:
+        if self.per_node:
+            problem = f'{PROBLEM}{{problem="{self.name}"}}'
+        elif self.per_job:
+            problem = f"({self.expr})"
+        else:
             return self.expr
-        problem = f'{PROBLEM}{{problem="{self.name}"}}'
-        return (
-            f"{problem} and on (cluster) count by (cluster) ({problem}) <= {MOST_NODES} "
-            f"or count by (cluster) ({problem}) > {MOST_NODES}"
-        )
+        # Of equal values, `topk` keeps the first: the same nodes have their alert from one evaluation to the next.
+        return f"{problem} and topk by (cluster) ({MOST}, {problem} * 0) or count by (cluster) ({problem}) > {MOST}"
 
     @property
     def message(self) -> str:
-        """Summary for one node, or for many nodes together."""
-        if not self.per_node:
+        """Summary for one node or job, or for many of them together."""
+        if not self.per_node and not self.per_job:
             return self.summary
+        label, many = ("instance", "nodes") if self.per_node else ("job_id", "jobs")
         return (
-            f"{{{{ if $labels.instance }}}}{self.summary}{{{{ else }}}}{{{{ $value }}}} nodes: {self.name}{{{{ end }}}}"
+            f"{{{{ if $labels.{label} }}}}{self.summary}{{{{ else }}}}{self.name}: {{{{ $value }}}} {many}, of which "
+            f"{MOST} have an alert each{{{{ end }}}}"
         )
 
     @property

@@ -23,8 +23,11 @@ _MESSAGE = (
     "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\nsince {{ .StartsAt }}\n"
     "{{ .Annotations.runbook_url }}\n\n{{ end }}"
 )
-_GPUS = "GpuXidReset|GpuXidWatch|GpuMissing|GpuEccUncorrected|NvlinkErrors|NvlinkRecoveryFailed|PcieReplays"
-_NODE = ["cluster", "instance"]
+_GPUS = (
+    "GpuXidReset|GpuXidWatch|GpuMissing|GpuEccUncorrected|GpuEccCorrectedStorm|NvlinkErrors|NvlinkRecoveryFailed|"
+    "PcieReplays"
+)
+_NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
 # Source, target, equal labels. A source with an instance is about one node; the alert for many nodes inhibits nothing.
 _INHIBITIONS = (
     (['alertname="NodeLost"', 'instance=~".+"'], ['alertname!="NodeLost"', 'instance=~".+"'], _NODE),
@@ -35,7 +38,9 @@ _INHIBITIONS = (
     (['alertname="EfaDeviceMissing"', 'instance=~".+"'], ['alertname=~"EfaPathTrouble|EfaRetransmits"'], _NODE),
     (['alertname="GpuHardwareSlowdown"', 'instance=~".+"'],
      ['alertname=~"StragglerClock|StragglerNccl|GpuThermalThrottle"'], _NODE),
-    (['alertname="JobHung"'], ['alertname=~"JobStepStalled|JobIdleGpus"'], ["cluster", "job_id"]),
+    (['alertname="NodeLost"', 'job_id=~".+"'], ['alertname=~"JobHung|JobStepStalled|NcclRanksMissing"'], _JOB),
+    (['alertname="JobHung"', 'job_id=~".+"'], ['alertname=~"JobStepStalled|JobIdleGpus|JobSlow|NcclRanksMissing"'],
+     _JOB),
     (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
 )  # fmt: skip
 

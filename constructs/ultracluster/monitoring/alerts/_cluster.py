@@ -115,7 +115,7 @@ CLUSTER_ALERTS = (
     Alert(
         name="MetricsLost",
         for_="10m",
-        expr="node:ultracluster_remote_write_samples_lost:sum_rate5m > 0",
+        expr="node:ultracluster_remote_write_samples_lost:sum_rate5m > 1",
         summary="Node {{ $labels.instance }} loses {{ $value | humanize }} samples a second",
         description="AMP refuses samples of this node for good.",
         diagnosis=("As for MetricsBehind.",),

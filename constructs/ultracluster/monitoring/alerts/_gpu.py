@@ -1,6 +1,6 @@
 """Alerts on GPUs, NVLink and PCIe."""
 
-from ultracluster.catalogue.monitoring import XidPolicy
+from ultracluster.catalogue.monitoring import XidPolicy, xids
 from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, Alert, Severity
 
 _XIDS = (
@@ -10,12 +10,17 @@ _DMESG = "`dmesg -T | grep -i xid` on the node."
 
 
 def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str) -> Alert:
-    # dcgm-exporter's window of five minutes is too short for a response; the last XID never clears.
-    window = "30m" if severity is Severity.CRITICAL else "5m"
+    # dcgm-exporter's window is five minutes. The last XID stays until the driver is loaded again: that is how long a
+    # node with a fatal one must not be used. A reset of the GPU does not clear it, so the others have a window.
+    window = {XidPolicy.FATAL: "30m", XidPolicy.RESET: "2h"}.get(policy, "5m")
+    expr = f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[{window}]) > 0"
+    if policy is XidPolicy.FATAL:
+        codes = "|".join(map(str, xids(policy)))
+        expr += f' or node_xid:ultracluster_gpu_last_xid:count{{xid=~"{codes}"}}'
     return Alert(
         name=f"GpuXid{policy.capitalize()}",
         severity=severity,
-        expr=f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[{window}]) > 0",
+        expr=expr,
         summary="XID {{ $labels.xid }} on node {{ $labels.instance }}",
         description=description,
         diagnosis=(
@@ -64,7 +69,7 @@ GPU_ALERTS = (
     Alert(
         name="GpuEccUncorrected",
         severity=Severity.CRITICAL,
-        expr=_grew("ultracluster_gpu_ecc_uncorrected_errors_total"),
+        expr=f"max by ({BY_NODE}) (ultracluster_gpu_ecc_uncorrected_errors_total) > 0",
         summary="Uncorrectable memory error on node {{ $labels.instance }}",
         description="The memory of a GPU lost data. The process that used it has died or computes with wrong numbers.",
         diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`.", _DMESG),
@@ -73,7 +78,17 @@ GPU_ALERTS = (
             "Reset the GPU, which remaps the row.",
             "Replace the node when a row cannot be remapped, or when it happens again within days.",
         ),
-        rationale="None is normal. HBM was 17 % of the unexpected interruptions of Llama 3 (arXiv 2407.21783).",
+        rationale="None is normal, and the counter stays until the GPU is reset. HBM was 17 % of the unexpected "
+        "interruptions of Llama 3 (arXiv 2407.21783).",
+    ),
+    Alert(
+        name="GpuEccCorrectedStorm",
+        expr=f"max by ({BY_NODE}) (increase(ultracluster_gpu_ecc_corrected_errors_total[1h])) > 1000",
+        summary="{{ $value | humanize }} corrected memory errors in an hour on node {{ $labels.instance }}",
+        description="The memory of a GPU corrects an error every few seconds. Nothing is lost yet; often a row fails "
+        "next.",
+        diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`: the same GPU each time?",),
+        actions=("Drain the node when its job ends, and run `dcgmi diag -r 3`.", "Replace it when it happens again."),
     ),
     Alert(
         name="GpuRowRemapFailed",
@@ -144,17 +159,17 @@ GPU_ALERTS = (
     ),
     Alert(
         name="NvlinkErrors",
-        expr=f"{_grew('ultracluster_gpu_nvlink_recoveries_total')} or "
+        expr=f"{_grew('ultracluster_gpu_nvlink_recoveries_total', 2)} or "
         f"{_grew('ultracluster_gpu_nvlink_replays_total', 10)} or "
-        f"{_grew('ultracluster_gpu_nvlink_crc_errors_total')} or "
-        f"{_grew('ultracluster_gpu_nvlink_effective_errors_total')}",
+        f"{_grew('ultracluster_gpu_nvlink_crc_errors_total', 10)} or "
+        f"{_grew('ultracluster_gpu_nvlink_effective_errors_total', 10)}",
         summary="NVLink errors on node {{ $labels.instance }}",
         description="Data had to be sent again between GPUs, or a link was recovered. Collectives in the node are "
         "slower.",
         diagnosis=("`nvidia-smi nvlink -e`.", "Whether XID 74 came with it."),
         actions=("Run `dcgmi diag -r 3` when the job is done; replace the node when it finds the same.",),
-        rationale="Meta's GPU cluster monitoring alerts above 0, HyperPod above 10 replays (both read 2026-11-20); "
-        "growth within 15 minutes, since the counters never fall.",
+        rationale="HyperPod alerts above 10 replays (read 2026-11-20); growth within 15 minutes, since the counters "
+        "never fall. A link that is set up again once, or a few wrong checksums, happen on healthy nodes: judgement.",
     ),
     Alert(
         name="NvlinkRecoveryFailed",

@@ -1,35 +1,53 @@
 """Alerts on jobs that hang, are slow or may lose work, and on inference."""
 
-from ultracluster.monitoring.alerts._alert import Alert, Severity
+from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
 
 JOB_ALERTS = (
     Alert(
         name="JobHung",
         severity=Severity.CRITICAL,
         for_="10m",
-        expr="job:ultracluster_gpu_utilization_ratio:avg > 0.9 and job:ultracluster_gpu_tensor_active_ratio:avg < 0.01",
-        summary="Job {{ $labels.job_id }} keeps its GPUs busy and computes nothing",
-        description="Kernels run on all GPUs, and the tensor cores do nothing: the ranks wait for each other in a "
-        "collective that will not end.",
+        expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 unless on "
+        "(cluster, job_id) job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7",
+        summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} wait, and none computes",
+        description="Kernels run on the GPUs, and neither tensor cores nor memory nor most multiprocessors are active: "
+        "the ranks wait for each other in a collective that will not end. Some ranks may be gone. The job writes no "
+        "checkpoint to Lustre.",
         diagnosis=(
             "NCCL's RAS: `ncclras` on a node of the job names the ranks that are missing.",
             "NodeLost, GpuXidFatal and EfaPathTrouble of its nodes.",
             "PyTorch's flight recorder, when it is on.",
         ),
         actions=("Find the node that is at fault, and drain it.", "Start the job again from its last checkpoint."),
-        rationale="A hang spins in a kernel, which counts as utilisation and not as tensor activity. 10 minutes: a "
-        "large checkpoint or an evaluation may look the same for less.",
+        rationale="A hang spins in a kernel, which counts as utilisation and not as activity. Jobs in FP32 or FP64 and "
+        "decoding with few requests keep the memory or the multiprocessors active. 10 minutes: ranks that wait for one "
+        "that compiles, or writes to S3, look the same for less. Below 10 MB/s to Lustre are logs. " + JUDGEMENT,
     ),
     Alert(
         name="JobStepStalled",
         severity=Severity.CRITICAL,
         for_="5m",
         expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
-        "job:ultracluster_gpus:count",
-        summary="Job {{ $labels.job_id }} has made no step for 15 minutes",
-        description="The step that the job reports has not changed.",
-        diagnosis=("As for JobHung.", "Whether it writes a checkpoint or evaluates."),
+        "job:ultracluster_gpus:count unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1",
+        summary="Job {{ $labels.job_id }} has made no step for 15 minutes, and hardly computes",
+        description="The step that the job reports has not changed, and at most a tenth of its GPUs compute: it "
+        "neither evaluates nor makes a long step.",
+        diagnosis=("As for JobHung.", "Whether it writes a checkpoint."),
         actions=("As for JobHung.",),
+    ),
+    Alert(
+        name="JobSlow",
+        for_="15m",
+        expr="job:ultracluster_job_step_seconds:ratio > 1.15",
+        summary="Steps of job {{ $labels.job_id }} take {{ $value | humanizePercentage }} of their usual time",
+        description="The step time is 15 % above the median of the last six hours. All GPUs may have the same clock "
+        "and nothing else may alert.",
+        diagnosis=(
+            "StragglerClock, EfaDeviceSlow, MountSlow and NvlinkErrors of its nodes.",
+            "Whether the batch or the sequence length has changed.",
+        ),
+        actions=("Run the NCCL test on its nodes after the next checkpoint, and replace the slow one.",),
+        rationale="15 %: judgement. The median follows within three hours, so the alert clears by then.",
     ),
     Alert(
         name="JobIdleGpus",
@@ -81,7 +99,20 @@ JOB_ALERTS = (
         description="The job has missed a checkpoint. A failure now costs all work since.",
         diagnosis=("The job's log.", "MountSlow, NodeUnhealthy, and free space of the file system."),
         actions=("Fix what blocks the checkpoint before anything else fails.",),
-        rationale="Twice its own interval: one checkpoint has been missed for sure.",
+        rationale="Twice its own interval, counted from the start of the run at the earliest: one checkpoint has been "
+        "missed for sure.",
+    ),
+    Alert(
+        name="CheckpointNever",
+        for_="5m",
+        expr="ultracluster_job_step and on (cluster, job_id) time() - ultracluster_job_start_timestamp_seconds > 21600 "
+        "unless on (cluster, job_id) ultracluster_job_checkpoint_timestamp_seconds unless on (cluster, job_id) "
+        "ultracluster_job_checkpoint_interval_seconds",
+        summary="Job {{ $labels.job_id }} has trained for six hours and never reported a checkpoint",
+        description="A failure now costs the whole run.",
+        diagnosis=("Whether the job writes checkpoints without reporting them: docs/guides/monitoring.md.",),
+        actions=("Notify the job's owner.",),
+        rationale="Six hours of all GPUs: judgement.",
     ),
     Alert(
         name="JobGoodputLow",
@@ -103,6 +134,16 @@ JOB_ALERTS = (
         diagnosis=("GpuEccUncorrected and XIDs of its nodes.", "Learning rate and data at that step."),
         actions=("Stop the job; go back to a checkpoint from before.",),
         rationale="NaN stays NaN.",
+    ),
+    Alert(
+        name="LossSpike",
+        for_="5m",
+        expr="job:ultracluster_job_loss:ratio > 2",
+        summary="The loss of job {{ $labels.job_id }} is {{ $value | humanize }} times its median of the last hour",
+        description="Training may diverge. A loss that stays high costs every step from here on.",
+        diagnosis=("GpuEccUncorrected and XIDs of its nodes.", "Learning rate, data and gradient norm at that step."),
+        actions=("Watch it; if it does not fall, go back to a checkpoint from before and skip the data.",),
+        rationale="Twice the median for five minutes: judgement. Losses below 0 are not compared.",
     ),
     Alert(
         name="InferenceQueueLong",

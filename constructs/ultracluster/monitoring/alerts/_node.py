@@ -1,18 +1,22 @@
 """Alerts on nodes: availability, EFA, mounts, disks."""
 
-from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, JUDGEMENT, Alert, Severity
+from ultracluster.monitoring.alerts._alert import DRAIN, JUDGEMENT, Alert, Severity
 
 NODE_ALERTS = (
     Alert(
         name="NodeLost",
         severity=Severity.CRITICAL,
-        # A dead node has no `up` at all: its agent died with it. The job's other nodes still have the job, so this
-        # is no node that was given back.
-        expr=f"max by ({BY_NODE}, job_id) (last_over_time(node_job:ultracluster_gpu_job_info:max[15m])) "
-        "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count",
-        summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} still runs elsewhere",
-        description="Nothing has come from the node for two minutes, while other nodes work for the same job. The "
-        "instance has died, or its network or its agent.",
+        # A dead node has no `up` at all: its agent died with it. It was seen in this run of the job, whose other nodes
+        # still have the job, so it was not given back; and they do not compute without it.
+        expr="node_job:ultracluster_job_seen_timestamp_seconds:max > on (cluster, job_id) group_left () "
+        "ultracluster_job_start_timestamp_seconds unless on (cluster, instance) ultracluster_exporter_up and on "
+        "(cluster, job_id) job:ultracluster_gpus:count unless on (cluster, job_id) "
+        "job:ultracluster_gpus_computing:ratio > 0.5",
+        for_="1m",
+        summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} waits for it",
+        description="Nothing has come from the node for three minutes, while other nodes have the same job and do not "
+        "compute. The instance has died, or its network. A node whose samples are late, or that an elastic job has "
+        "given back, does not stop the others; `NodesMissing` reports it.",
         diagnosis=(
             "The instance's status checks in EC2.",
             "`scontrol show node`, or `kubectl describe node`.",
@@ -22,7 +26,16 @@ NODE_ALERTS = (
             "End the job if it hangs, and start it again from its last checkpoint without the node.",
             "Restart the instance, or let the scheduler replace it.",
         ),
-        rationale="Two minutes are four scrapes.",
+        rationale="Three minutes are six scrapes. It stays for two hours, or until the job computes again.",
+    ),
+    Alert(
+        name="NodeFlapping",
+        for_="5m",
+        expr="node:ultracluster_health_changes:max > 6",
+        summary="The checks of node {{ $labels.instance }} failed or recovered {{ $value }} times in six hours",
+        description="The node is drained and resumed again and again. Each time it costs a job.",
+        diagnosis=("`journalctl -u 'ultracluster-*'` on the node.", "The history of `ultracluster_node_problem`."),
+        actions=("Drain it with a reason of your own, which no check lifts.", "Replace it."),
     ),
     Alert(
         name="NodesMissing",
@@ -106,9 +119,20 @@ NODE_ALERTS = (
         rationale="The catalogue and the layout know the number.",
     ),
     Alert(
+        name="EfaDeviceSlow",
+        for_="15m",
+        expr="node:node_amazonefa_bytes:ratio_rate5m < 0.5",
+        summary="An EFA device of node {{ $labels.instance }} carries {{ $value | humanizePercentage }} of what the "
+        "others carry",
+        description="NCCL spreads traffic evenly over the devices of a node. One that carries less than half of the "
+        "median is slow, or its GPU is.",
+        diagnosis=("`node_device:node_amazonefa_tx_bytes:rate5m` by device.", "`dmesg | grep -i efa`."),
+        actions=("Run the NCCL test on the node when the job ends; replace it when the device stays behind.",),
+    ),
+    Alert(
         name="EfaReceiveDrops",
         for_="10m",
-        expr="node:node_amazonefa_rx_drops:sum_rate5m > 0",
+        expr="node:node_amazonefa_rx_drops:sum_rate5m > 10",
         summary="EFA of node {{ $labels.instance }} drops {{ $value | humanize }} packets a second",
         description="Packets arrive and find no room. They are sent again; collectives are slower.",
         diagnosis=(
@@ -136,12 +160,12 @@ NODE_ALERTS = (
     Alert(
         name="EfaPathTrouble",
         for_="5m",
-        expr="node:node_amazonefa_remote_events:sum_rate5m > 0",
+        expr="node:node_amazonefa_remote_events:sum_rate5m > 0.01",
         summary="Node {{ $labels.instance }} has EFA peers that do not answer",
         description="Another node, or the path to it, does not answer. Often the first sign of a failing node.",
         diagnosis=("NodeLost and XIDs of the other nodes of the job.", "The collective that hangs: `ncclras`."),
         actions=("Find the node that the others cannot reach, and drain it.",),
-        rationale="What the counters mean: EFA's driver, 2.17.0 and newer (amzn-drivers' release notes, read "
-        "2026-11-20).",
+        rationale="More than three events in five minutes: one is a peer that was restarted. What the counters mean: "
+        "EFA's driver, 2.17.0 and newer (amzn-drivers' release notes, read 2026-11-20).",
     ),
 )

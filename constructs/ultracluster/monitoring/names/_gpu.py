@@ -48,13 +48,13 @@ _ACTIVITY = (
              *renamed("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO")),
     recorded("ultracluster_gpu_sm_active_ratio", "ratio",
              "Share of cycles with a warp on a multiprocessor, over all of them.", GPU,
-             *renamed("DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_PROF_SM_UTIL_RATIO"), profile=Profile.STANDARD),
+             *renamed("DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_PROF_SM_UTIL_RATIO")),
     recorded("ultracluster_gpu_tensor_active_ratio", "ratio",
              "Share of cycles in which the tensor pipe was active: the honest activity.", GPU,
              *renamed("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "DCGM_FI_PROF_TENSOR_UTIL_RATIO")),
     recorded("ultracluster_gpu_memory_active_ratio", "ratio",
              "Share of cycles in which the GPU's memory was read or written.", GPU,
-             *renamed("DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_DRAM_UTIL_RATIO"), profile=Profile.STANDARD),
+             *renamed("DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_DRAM_UTIL_RATIO")),
     recorded("ultracluster_gpu_sm_occupancy_ratio", "ratio",
              "Resident warps as a share of what the multiprocessors take.", GPU,
              *renamed("DCGM_FI_PROF_SM_OCCUPANCY", "DCGM_FI_PROF_SM_OCCUPANCY_RATIO"), profile=Profile.FULL),
@@ -170,6 +170,9 @@ GPU_NODE_METRICS = (
                    f"ultracluster_gpu_xid_errors{{{_selector(policy)}}}")
         for policy in XidPolicy
     ),
+    # The last XID of a GPU stays until the driver is loaded again: right for those that only a restart cures.
+    aggregated("node_xid:ultracluster_gpu_last_xid:count", "count", "GPUs of the node whose last XID this is.",
+               expr=f'count_values by ({", ".join(NODE)}) ("xid", ultracluster_gpu_last_xid > 0)'),
     aggregated("node:ultracluster_gpus:count", "count", "GPUs that answer.", "ultracluster_gpu_temperature_celsius"),
     recorded("ultracluster_node_expected_gpus", "count", "GPUs that the instance type has.", NODE,
              "ultracluster_expected_gpus"),

@@ -19,6 +19,19 @@ def _quantile(histogram: str) -> str:
     return f"histogram_quantile(0.95, sum by (cluster, model_name, le) (rate(vllm:{histogram}_seconds_bucket[5m])))"
 
 
+# Thresholds are judgement. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else.
+# An FP32 or FP64 program has no tensor activity and keeps all multiprocessors busy, or the memory; so does decoding
+# with few requests.
+_COMPUTES = (
+    "((ultracluster_gpu_tensor_active_ratio >= bool 0.01) + (ultracluster_gpu_memory_active_ratio >= bool 0.05) + "
+    "(ultracluster_gpu_sm_active_ratio >= bool 0.5) > bool 0)"
+)
+_SPINS = (
+    "((ultracluster_gpu_utilization_ratio > bool 0.9) * (ultracluster_gpu_tensor_active_ratio < bool 0.01) * "
+    "(ultracluster_gpu_memory_active_ratio < bool 0.05) * (ultracluster_gpu_sm_active_ratio < bool 0.5))"
+)
+_START = "ultracluster_job_start_timestamp_seconds"
+_SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _CLOCK = "avg_over_time(ultracluster_gpu_sm_clock_hertz[10m])"
 _GPUS = (
     aggregated("job:ultracluster_gpus:count", "count", "GPUs that the job has.",
@@ -26,6 +39,24 @@ _GPUS = (
     aggregated("job:ultracluster_nodes:count", "count", "Nodes that the job has.",
                "count by (cluster, job_id, instance) (ultracluster_gpu_job_info)"),
     aggregated("node_job:ultracluster_gpu_job_info:max", "info", "Which jobs a node works for."),
+    # Both read what they wrote before: there is no other memory. Two minutes are four evaluations.
+    recorded(_START, "timestamp_seconds",
+             "Start of the run: when the job's GPUs were first seen, without a gap of two minutes since.", JOB,
+             expr=f"last_over_time({_START}[2m]) and on ({_BY}) job:ultracluster_gpus:count or "
+             "job:ultracluster_gpus:count * 0 + time()"),
+    aggregated(_SEEN, "timestamp_seconds", "When a node was last seen at work for a job, within two hours.",
+               expr=f"node_job:ultracluster_gpu_job_info:max * 0 + time() or last_over_time({_SEEN}[5m]) > "
+               "time() - 7200"),
+    aggregated("job:ultracluster_gpus_computing:ratio", "ratio",
+               "Share of the GPUs that compute: tensor cores, memory or most multiprocessors are active.",
+               expr=_over_gpus("avg", _COMPUTES)),
+    aggregated("job:ultracluster_gpus_spinning:ratio", "ratio",
+               "Share of the GPUs that run a kernel without computing, as in a collective that waits.",
+               expr=_over_gpus("avg", _SPINS)),
+    aggregated("job:ultracluster_lustre_write_bytes:sum_rate5m", "bytes_per_second",
+               "What the job's nodes write to Lustre.",
+               expr=f"sum by ({_BY}) (node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
+               "sum by (cluster, instance) (rate(ultracluster_lustre_write_bytes_total[5m])))"),
     aggregated("job:ultracluster_gpu_utilization_ratio:avg", "ratio",
                "Share of time with any kernel, mean over the GPUs; a hung job has 1.",
                expr=_over_gpus("avg", "ultracluster_gpu_utilization_ratio")),
@@ -46,15 +77,22 @@ _TRAINING = (
     recorded("ultracluster_job_step", "number", "Step that the job is at.", JOB, "train_step"),
     recorded("ultracluster_job_step_seconds", "seconds", "Time of the last step.", JOB, "train_step_seconds"),
     aggregated("job:train_tokens:sum_rate5m", "per_second", "Tokens trained on."),
+    aggregated("job:ultracluster_job_step_seconds:ratio", "ratio",
+               "Step time over 15 minutes, as a multiple of the run's own median over six hours, after an hour.",
+               expr=f"avg_over_time(ultracluster_job_step_seconds[15m]) / "
+               f"quantile_over_time(0.5, ultracluster_job_step_seconds[6h]) and on ({_BY}) time() - {_START} > 3600"),
     recorded("ultracluster_job_mfu_ratio", "ratio", "Model FLOPs utilisation, as the job reports it.", JOB,
              "train_mfu_ratio"),
     recorded("ultracluster_job_loss", "number", "Loss of the last step; one rank that is not a number makes it none.",
              JOB, expr=f"avg by ({_BY}) (train_loss)"),
+    aggregated("job:ultracluster_job_loss:ratio", "ratio", "Loss, as a multiple of its median over the last hour.",
+               expr="ultracluster_job_loss / (quantile_over_time(0.5, ultracluster_job_loss[1h]) > 0)"),
     recorded("ultracluster_job_checkpoint_timestamp_seconds", "timestamp_seconds",
              "When the last checkpoint was complete.", JOB, "train_last_checkpoint_timestamp_seconds"),
     recorded("ultracluster_job_checkpoint_age_seconds", "seconds",
-             "Time since the last checkpoint: what a failure now would cost.", JOB,
-             expr=f"time() - max by ({_BY}) (train_last_checkpoint_timestamp_seconds)"),
+             "Time since the last checkpoint of this run, or since its start: what a failure now would cost.", JOB,
+             expr=f"time() - max by ({_BY}) (train_last_checkpoint_timestamp_seconds or {_START} and on ({_BY}) "
+             "(train_last_checkpoint_timestamp_seconds or train_checkpoint_interval_seconds))"),
     recorded("ultracluster_job_checkpoint_interval_seconds", "seconds",
              "Time that the job means to leave between checkpoints.", JOB, "train_checkpoint_interval_seconds"),
     recorded("ultracluster_job_restarts_total", "count", "How often the job was started again.", JOB,

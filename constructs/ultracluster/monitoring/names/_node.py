@@ -30,6 +30,7 @@ def _efa_rate(counter: str) -> str:
     return f"sum by ({_BY}) (rate(node_amazonefa_{counter}[5m]))"
 
 
+_EFA_TRAFFIC = "(node_device:node_amazonefa_tx_bytes:rate5m + node_device:node_amazonefa_rx_bytes:rate5m)"
 _LOCAL = 'fstype!~"lustre|nfs.*|tmpfs|overlay|fuse.*|autofs|squashfs|ramfs"'
 
 _MACHINE = (
@@ -65,6 +66,9 @@ _MACHINE = (
     recorded("ultracluster_node_health_ok", "bool",
              "Whether a check of the node is well: the mounts, EFA for Lustre, the local disks, and others.",
              (*NODE, "check"), "ultracluster_health_ok"),
+    aggregated("node:ultracluster_health_changes:max", "count",
+               "Times in six hours that a check of the node failed or became well again.",
+               expr=f"max by ({_BY}) (changes(ultracluster_node_health_ok[6h]))"),
 )  # fmt: skip
 
 # EFA's counters lack `_total`.
@@ -89,6 +93,11 @@ _EFA = (
                "node_amazonefa_tx_bytes", profile=Profile.STANDARD),
     aggregated("node_device:node_amazonefa_rx_bytes:rate5m", "bytes_per_second", "What the device receives.",
                "node_amazonefa_rx_bytes", profile=Profile.STANDARD),
+    aggregated("node:node_amazonefa_bytes:ratio_rate5m", "ratio",
+               "Traffic of the node's slowest EFA device, as a share of the median over its devices; none below 100 "
+               "MB/s.",
+               expr=f"min by ({_BY}) ({_EFA_TRAFFIC}) / (quantile by ({_BY}) (0.5, {_EFA_TRAFFIC}) > 1e8)",
+               profile=Profile.STANDARD),
     *(
         aggregated(f"node_device:node_amazonefa_{counter}:rate5m", "per_second",
                    f"{text}; a device without has no series.",
