@@ -114,6 +114,24 @@ def test_an_existing_role_is_used_and_no_other_created(stack: cdk.Stack, templat
     template().has_resource_properties("AWS::IAM::InstanceProfile", {"Path": "/aws-pcs/", "Roles": ["AWSPCS-mine"]})
 
 
+def test_rejects_an_instance_profile_whose_role_is_not_known(stack: cdk.Stack) -> None:
+    profile = iam.InstanceProfile.from_instance_profile_arn(
+        stack, "Profile", "arn:aws:iam::123456789012:instance-profile/aws-pcs/Login"
+    )
+    world = World(stack)
+    with pytest.raises(ValueError, match="instance_profile must have a role that the app knows"):
+        PcsLoginNodeGroup(
+            stack,
+            "Login",
+            cluster=world.cluster,
+            instance_type="c7i.8xlarge",
+            subnet=world.subnet,
+            security_groups=[world.group],
+            image=IMAGE,
+            instance_profile=profile,
+        )
+
+
 def test_reserved_nodes_are_always_up(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     World(stack).nodes(capacity=compute.TargetedReservation(reservation_id="cr-0123456789abcdef0"))
     template().has_resource_properties(

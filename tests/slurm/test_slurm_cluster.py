@@ -108,14 +108,54 @@ def test_adding_a_user_changes_no_node() -> None:
     assert changed == {"AWS::SSM::Parameter", "AWS::SSM::Document", "AWS::SSM::Association"}
 
 
-def test_nodes_read_the_users_of_their_cluster_and_no_other_parameter(stacks: dict[str, dict[str, Any]]) -> None:
-    statements = [
-        statement
-        for policy in of(stacks, "Cluster", "IAM::Policy").values()
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-        if "ssm:GetParametersByPath" in statement["Action"]
-    ]
-    (entry,) = statements
-    assert entry["Resource"] == "arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/tuning/users"
+def allowed(stacks: dict[str, dict[str, Any]], role: str) -> dict[str, str]:
+    """Resources of each action that the policies of a role allow, as text."""
+    result: dict[str, str] = {}
+    for stack in stacks.values():
+        for resource in stack["Resources"].values():
+            if resource["Type"] != "AWS::IAM::Policy" or role not in json.dumps(resource["Properties"]["Roles"]):
+                continue
+            for statement in resource["Properties"]["PolicyDocument"]["Statement"]:
+                actions = statement["Action"]
+                for action in [actions] if isinstance(actions, str) else actions:
+                    result[action] = json.dumps(statement["Resource"])
+    return result
+
+
+def test_login_nodes_and_compute_nodes_have_a_role_each(stacks: dict[str, dict[str, Any]]) -> None:
+    login, compute = allowed(stacks, "LoginRole"), allowed(stacks, "SlurmNodeRole")
+    # State Manager runs sacctmgr on the login nodes.
+    assert login.keys() - compute.keys() == {
+        "ssm:DescribeAssociation",
+        "ssm:DescribeDocument",
+        "ssm:GetDocument",
+        "ssm:ListInstanceAssociations",
+        "ssm:UpdateInstanceAssociationStatus",
+    }
+    assert not compute.keys() - login.keys()
+    assert login["s3:GetObject"] != compute["s3:GetObject"], "each reads its own boot scripts"
+    users = json.dumps("arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/tuning/users")
+    assert {login["ssm:GetParametersByPath"], compute["ssm:GetParametersByPath"]} == {users}
+    assert not [action for action in (*login, *compute) if action.startswith("s3:") and action != "s3:GetObject"], (
+        "nobody but root has the role, so that jobs would not reach the data bucket"
+    )
     parameters = of(stacks, "Cluster", "SSM::Parameter").values()
     assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001", "grace 2002"}
+
+
+def test_each_node_group_has_the_instance_profile_of_its_role(stacks: dict[str, dict[str, Any]]) -> None:
+    groups = of(stacks, "Compute", "PCS::ComputeNodeGroup").values()
+    profiles = {
+        group["Properties"]["Name"]: "Login" in json.dumps(group["Properties"]["IamInstanceProfileArn"])
+        for group in groups
+    }
+    assert profiles == {"login": True, "tune": False, "cheap": False}
+    roles = of(stacks, "Cluster", "IAM::Role")
+    assert {entry["Properties"].get("Path") for id, entry in roles.items() if "Role" in id} >= {"/aws-pcs/"}
+
+
+def test_jobs_reach_the_data_bucket_where_all_users_reach_the_metadata_service() -> None:
+    text = FILE.read_text().replace("\nslurm:\n", "\nslurm:\n  imds: all\n")
+    stacks = templates(clusterfile.loads(text, "c.yaml"))
+    for role in ("LoginRole", "SlurmNodeRole"):
+        assert "s3:PutObject" in allowed(stacks, role)

@@ -3,6 +3,7 @@
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._login_ssh import LoginSsh
+from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._node_scripts import NodeScripts
 from ultracluster.slurm._node_users import NodeUsers
 from ultracluster.slurm._options import SlurmOptions
@@ -25,6 +26,7 @@ __all__ = [
     "PcsComputeNodeGroup",
     "PcsDrain",
     "PcsLoginNodeGroup",
+    "PcsNodeRole",
     "PcsQueue",
     "SlurmAccounts",
     "SlurmCluster",

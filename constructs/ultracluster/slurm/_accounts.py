@@ -12,7 +12,7 @@ from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
-from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
+from ultracluster.slurm._interfaces import IPcsComputeNodeGroup
 from ultracluster.slurm._run_command import command_document
 
 # Part of AmazonSSMManagedInstanceCore that runs associations.
@@ -30,8 +30,7 @@ class SlurmAccounts(cdk.Resource):
     script when a login node is up, when the script changes, and once a day, which reverts changes by hand.
 
     Args:
-        cluster: Cluster of the accounts. Its node role gets the permissions of State Manager's agent.
-        login: Login nodes.
+        login: Login nodes. Their role gets the permissions of State Manager's agent.
         script: Script of `boot.accounting_script`.
         wait: Whether the deployment waits for the script, 30 minutes at most. Queues that name a QoS need it: PCS
             requires the QoS first (slurm-custom-settings-queue.html of its user guide, read 2026-11-21). Default: no.
@@ -48,7 +47,6 @@ class SlurmAccounts(cdk.Resource):
         scope: Construct,
         id: str,
         *,
-        cluster: IPcsCluster,
         login: IPcsComputeNodeGroup,
         script: str,
         wait: bool = False,
@@ -78,7 +76,7 @@ class SlurmAccounts(cdk.Resource):
             wait_for_success_timeout_seconds=_WAIT_SECONDS if wait else None,
         )
         # The association would wait for an agent without permissions.
-        association.node.add_dependency(self._allow(cluster.node_role, document))
+        association.node.add_dependency(self._allow(login.node_role, document))
 
     def _allow(self, role: iam.IRole, document: ssm.CfnDocument) -> iam.Policy:
         stack = cdk.Stack.of(self)

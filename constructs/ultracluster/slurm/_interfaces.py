@@ -10,7 +10,7 @@ from ultracluster.slurm._grants import PcsClusterGrants, PcsNodeGroupGrants
 
 
 class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
-    """A Slurm cluster of AWS PCS. As a principal of grants it is the role of its nodes."""
+    """A Slurm cluster of AWS PCS. As a principal of grants it is the default role of its nodes."""
 
     @property
     def cluster_id(self) -> str:
@@ -26,11 +26,11 @@ class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
 
     @property
     def node_role(self) -> iam.IRole:
-        """Role of every node; grant it what jobs need."""
+        """Role of the nodes whose group has no instance profile of its own."""
 
     @property
     def instance_profile_arn(self) -> str:
-        """ARN of the instance profile of every node."""
+        """ARN of the instance profile of that role."""
 
     @property
     def grants(self) -> PcsClusterGrants:
@@ -38,7 +38,7 @@ class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
 
 
 class IPcsComputeNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
-    """A compute node group of AWS PCS. As a principal of grants it is the role of the nodes of its cluster."""
+    """A compute node group of AWS PCS. As a principal of grants it is the role of its nodes."""
 
     @property
     def node_group_id(self) -> str:
@@ -51,6 +51,10 @@ class IPcsComputeNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Prot
     @property
     def name(self) -> str:
         """Name of the group."""
+
+    @property
+    def node_role(self) -> iam.IRole:
+        """Role of the nodes."""
 
     @property
     def grants(self) -> PcsNodeGroupGrants:

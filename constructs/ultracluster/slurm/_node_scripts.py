@@ -6,7 +6,7 @@ from typing import cast
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from ultracluster.boot import BootScript
 from ultracluster.compute import ScriptAsset
@@ -15,7 +15,7 @@ from ultracluster.slurm._interfaces import IPcsCluster
 
 
 class NodeScripts(Construct):
-    """Boot scripts of the node groups of a cluster in one stack, each once for all groups that share it.
+    """Boot scripts of the node groups of a cluster with one role in one stack, each once for all that share it.
 
     Each is an object in the bucket of `cdk bootstrap`, under its own checksum, and the role of the nodes may read these
     objects only. The policy is in the stack of the node groups, not in that of the role: an update that fails rolls
@@ -34,15 +34,15 @@ class NodeScripts(Construct):
         self._role = role
 
     @staticmethod
-    def of(scope: Construct, cluster: IPcsCluster) -> "NodeScripts":
-        """Return the scripts of a cluster in the stack of a scope, and create them if they do not exist."""
+    def of(scope: Construct, cluster: IPcsCluster, role: iam.IRole) -> "NodeScripts":
+        """Return the scripts of a cluster and role in the stack of a scope, and create them if they do not exist."""
         stack = cdk.Stack.of(scope)
         # Not by the whole path: the same stacks in a stage of a pipeline keep their logical ids.
-        home = cdk.Stack.of(cluster).node
-        path = cluster.node.path.removeprefix(home.path).removeprefix("/Default")
-        id = f"NodeScripts-{home.id}-{path.replace('/', '-')}"
+        id = f"NodeScripts-{cdk.Stack.of(cluster).node.id}-{_path(cluster)}"
+        if role is not cluster.node_role:
+            id += f"-{_path(role)}"
         child = stack.node.try_find_child(id)
-        return NodeScripts(stack, id, role=cluster.node_role) if child is None else cast(NodeScripts, child)
+        return NodeScripts(stack, id, role=role) if child is None else cast(NodeScripts, child)
 
     def add(self, scripts: Sequence[BootScript]) -> l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty:
         """Add scripts, and return the lifecycle actions that run them at every boot of a node, before slurmd starts.
@@ -74,3 +74,9 @@ class NodeScripts(Construct):
             execution_policy="EVERY_BOOT",
             on_error=script.on_error,
         )
+
+
+def _path(construct: IConstruct) -> str:
+    """Return the path of a construct in its stack, as a part of a construct id."""
+    home = cdk.Stack.of(construct).node
+    return construct.node.path.removeprefix(home.path).removeprefix("/Default").replace("/", "-")

@@ -14,28 +14,17 @@ from ultracluster.network import check_same_vpc
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import as_list, checked, id_problem, text_problem, token_errors
 from ultracluster.rules import Refusal, error, warning
-from ultracluster.security import NodeRole
 from ultracluster.slurm._grants import PcsClusterGrants
 from ultracluster.slurm._interfaces import IPcsCluster
+from ultracluster.slurm._node_role import ROLE_PATH, PcsNodeRole
 from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._settings import NAME, custom_settings
-
-# PCS accepts instances by the path of their role, or by a role name that begins with AWSPCS. See
-# https://docs.aws.amazon.com/pcs/latest/userguide/security-instance-profiles.html (read 2026-11-20).
-_ROLE_PATH = "/aws-pcs/"
-_JOIN = {
-    "pcs:RegisterComputeNodeGroupInstance": "pcs:RegisterComputeNodeGroupInstance is granted on * by AWS's own guide "
-    "to PCS instance profiles: an instance registers before it knows its node group"
-}
 
 _LIMIT = error("slurm-controller-limit")
 _NEW_VERSION = warning("slurm-version")
 _NEW_SIZE = warning("slurm-size")
 #: Port of slurmctld. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMCTLD_PORT = 6817
-
-#: Actions that the role of the nodes must allow on every resource.
-JOIN_ACTIONS = tuple(_JOIN)
 
 _VERSION = re.compile(r"\d{2}\.\d{2}", re.ASCII)
 # https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateComputeNodeGroup.html (read 2026-11-22)
@@ -59,7 +48,7 @@ class _PcsClusterBase(NodeResource):
 
 
 class PcsCluster(_PcsClusterBase):
-    """A Slurm cluster: the managed controller, accounting, and the role of the nodes.
+    """A Slurm cluster: the managed controller, accounting, and the default role of the nodes.
 
     Node groups, queues and login nodes are separate constructs, and may be in other stacks: `PcsComputeNodeGroup`,
     `PcsQueue`, `PcsLoginNodeGroup`.
@@ -76,8 +65,8 @@ class PcsCluster(_PcsClusterBase):
         options: Accounting, REST API, metrics and settings. Default: accounting only.
         scale_down_idle_time: Time after which an idle node that was powered on for a job is terminated. Default: 10
             minutes.
-        node_role: Role of the nodes. Its path must contain `/aws-pcs/`, or its name must begin with `AWSPCS`, and it
-            must allow `JOIN_ACTIONS` on `*`. Default: a new role with its instance profile.
+        node_role: Role of nodes whose group has no instance profile of its own. Its path must contain `/aws-pcs/`, or
+            its name must begin with `AWSPCS`, and it must allow `JOIN_ACTIONS` on `*`. Default: a new `PcsNodeRole`.
         instance_profile: Instance profile of that role. Default: a new one on the path `/aws-pcs/`.
 
     Raises:
@@ -173,10 +162,10 @@ class PcsCluster(_PcsClusterBase):
             cdk.Validations.of(self).add_warning(_NEW_SIZE.warning_id, message)
         idle = scale_down_idle_time or cdk.Duration.minutes(10)
         if node_role is None:
-            created = NodeRole(self, "NodeRole", path=_ROLE_PATH, account_wide_actions=_JOIN)
+            created = PcsNodeRole(self, "NodeRole")
             node_role, instance_profile = created, created.instance_profile
         self.node_role = node_role
-        profile = instance_profile or iam.InstanceProfile(self, "InstanceProfile", path=_ROLE_PATH, role=node_role)
+        profile = instance_profile or iam.InstanceProfile(self, "InstanceProfile", path=ROLE_PATH, role=node_role)
         self.instance_profile_arn = profile.instance_profile_arn
         self.resource = l1.CfnCluster(
             self,

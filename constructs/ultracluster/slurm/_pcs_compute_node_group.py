@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
@@ -32,11 +33,12 @@ _FEATURE = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
 
 class _PcsNodeGroupBase(NodeResource):
-    """Base of created and imported node groups; all groups of a cluster share one role, and connect to slurmd."""
+    """Base of created and imported node groups; they connect to slurmd."""
 
     node_group_id: str
     node_group_arn: str
     name: str
+    node_role: iam.IRole
 
     @property
     def grants(self) -> PcsNodeGroupGrants:
@@ -54,6 +56,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         count: Largest number of nodes.
         minimum: Number of nodes that are always up; the others are powered on for jobs. Default: `count` for reserved
             capacity, which is paid for anyway; 0 on demand, with Spot and with an interruptible reservation.
+        instance_profile: Instance profile of the nodes, with its role; see `PcsNodeRole`. Default: that of the cluster.
         boot: One script, or several, that a node runs in this order at every boot before it takes jobs, from
             `boot.boot_script`; the image needs version 1.5.0 of the PCS agent or a newer one. A change drains and
             replaces the nodes. Default: none.
@@ -79,6 +82,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         node_group_id: str,
         name: str,
         security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup] = (),
+        node_role: iam.IRole | None = None,
     ) -> IPcsComputeNodeGroup:
         """Import an existing node group.
 
@@ -89,6 +93,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             node_group_id: Id of the group, such as `pcs_abc123`.
             name: Name of the group.
             security_groups: Security groups of the nodes. Default: not known; rules cannot be added.
+            node_role: Role of the nodes. Default: that of the cluster.
 
         Raises:
             Refusal: If id or name are not those of a node group.
@@ -100,7 +105,8 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             raise Refusal(imported, problems)
         imported.node_group_id, imported.name = node_group_id, name
         imported.node_group_arn = f"{cluster.cluster_arn}/computenodegroup/{node_group_id}"
-        imported._set_nodes(as_list(security_groups), SLURMD_PORT, cluster)
+        imported.node_role = node_role or cluster.node_role
+        imported._set_nodes(as_list(security_groups), SLURMD_PORT, imported.node_role)
         return imported
 
     @checked
@@ -114,6 +120,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         template: NodeGroupTemplate,
         count: int,
         minimum: int | None = None,
+        instance_profile: iam.IInstanceProfile | None = None,
         boot: BootScript | Sequence[BootScript] = (),
         features: str | Sequence[str] = (),
         slurm_settings: Mapping[str, str] | None = None,
@@ -137,22 +144,29 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         if features and "Features" in settings:
             problems.append("features are given twice: features and slurm_settings")
         problems += template.problems("pcs", "subnet", "image")
-        if problems or template.subnet is None or template.image is None:
+        role = cluster.node_role if instance_profile is None else instance_profile.role
+        if role is None:
+            problems.append(
+                "instance_profile must have a role that the app knows, got one by its ARN; import it by "
+                "from_instance_profile_attributes(instance_profile_arn=..., role=...)"
+            )
+        if problems or template.subnet is None or template.image is None or role is None:
             raise Refusal(self, problems)
         setting = template.purchase.setting
-        scripts = NodeScripts.of(self, cluster) if boots else None
+        scripts = NodeScripts.of(self, cluster, role) if boots else None
         self.name = name
         self.count = count
         #: Launch template.
         self.template = template
-        self._set_nodes(template.security_groups, SLURMD_PORT, cluster)
+        self.node_role = role
+        self._set_nodes(template.security_groups, SLURMD_PORT, role)
         self.resource = l1.CfnComputeNodeGroup(
             self,
             "Resource",
             cluster_id=cluster.cluster_id,
             name=name,
             ami_id=image_id(self, template.image),
-            iam_instance_profile_arn=cluster.instance_profile_arn,
+            iam_instance_profile_arn=(instance_profile or cluster).instance_profile_arn,
             subnet_ids=[template.subnet.subnet_id],
             purchase_option=str(setting[1]) if setting else None,
             instance_configs=[l1.CfnComputeNodeGroup.InstanceConfigProperty(instance_type=template.instance_type.name)],

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.boot import BootScript
@@ -29,6 +30,7 @@ class PcsLoginNodeGroup(NodeResource):
         count: Number of login nodes, which are always up. Two or more are on separate hardware. Default: 1.
         ssh: SSH access. Default: none; Session Manager only.
         name: Name of the group. Default: `login`.
+        instance_profile: Instance profile of the nodes; see `PcsComputeNodeGroup`. Default: that of the cluster.
         boot: Scripts that a node runs at every boot; see `PcsComputeNodeGroup`.
         user_data: Plain text; see `compute.user_data`.
         root_volume: See `NodeGroupTemplate`.
@@ -49,6 +51,7 @@ class PcsLoginNodeGroup(NodeResource):
         count: int = 1,
         ssh: LoginSsh | None = None,
         name: str = "login",
+        instance_profile: iam.IInstanceProfile | None = None,
         boot: BootScript | Sequence[BootScript] = (),
         user_data: ec2.UserData | str | None = None,
         root_volume: RootVolume | None = None,
@@ -77,10 +80,11 @@ class PcsLoginNodeGroup(NodeResource):
             name=name,
             template=self.template,
             count=count,
+            instance_profile=instance_profile,
             boot=boot,
             minimum=count,
         )
-        self._set_nodes(self.template.security_groups, SLURMD_PORT, cluster)
+        self._set_nodes(self.template.security_groups, SLURMD_PORT, self.node_group)
 
     @property
     def grants(self) -> PcsNodeGroupGrants:

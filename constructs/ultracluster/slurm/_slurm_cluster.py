@@ -21,6 +21,7 @@ from ultracluster.slurm._boot import node_boot
 from ultracluster.slurm._login_ssh import LoginSsh
 from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
 from ultracluster.slurm._node_outputs import node_outputs
+from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._node_users import NodeUsers
 from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._pcs_cluster import PcsCluster
@@ -65,7 +66,9 @@ class SlurmCluster(Construct):
         self.logs = PcsClusterLogs(self, "Logs", cluster=self.controller)
         #: Node groups by name; `login` is the group of the login nodes.
         self.node_groups: dict[str, PcsComputeNodeGroup] = {}
-        self._allow_nodes(self.controller.node_role)
+        #: Role of the login nodes; that of the other nodes is the controller's `node_role`.
+        self.login_role = PcsNodeRole(self, "LoginRole")
+        self._allow_nodes()
 
     @property
     def outputs(self) -> list[Output]:
@@ -82,12 +85,18 @@ class SlurmCluster(Construct):
 
         Nodes read the URL when their agent starts, so that another workspace replaces no node.
         """
-        # By name, so that the policy belongs to this scope: its stack refers to that of the role, and not the reverse.
-        name = self.controller.node_role.role_name
-        # With a name of its own, the policy's logical id does not carry the name of the Stage.
-        role = iam.Role.from_role_name(scope, "MetricsNodeRole", name, default_policy_name="WriteMetrics")
+        # By name, so that the policies belong to this scope: its stack refers to that of the roles, not the reverse. With
+        # a name of its own, a policy's logical id does not carry the name of the Stage.
+        roles = [
+            iam.Role.from_role_name(scope, id, role.role_name, default_policy_name=policy)
+            for id, role, policy in (
+                ("MetricsNodeRole", self.controller.node_role, "WriteMetrics"),
+                ("MetricsLoginRole", self.login_role, "WriteLoginMetrics"),
+            )
+        ]
         workspace = observability.workspace
-        workspace.grants.write(role)
+        for role in roles:
+            workspace.grants.write(role)
         if isinstance(workspace, PrometheusWorkspace):
             parameter = ssm.StringParameter(
                 scope,
@@ -96,9 +105,10 @@ class SlurmCluster(Construct):
                 string_value=workspace.remote_write_url,
                 description=f"Where the nodes of {self._cluster.name} write their metrics",
             )
-            iam.Grant.add_to_principal(
-                grantee=role, actions=["ssm:GetParameter"], resource_arns=[parameter.parameter_arn]
-            )
+            for role in roles:
+                iam.Grant.add_to_principal(
+                    grantee=role, actions=["ssm:GetParameter"], resource_arns=[parameter.parameter_arn]
+                )
 
     def add_node_groups(
         self, scope: Construct, extra: Callable[[InstanceType], Sequence[NodeBoot]] = lambda _: ()
@@ -132,15 +142,19 @@ class SlurmCluster(Construct):
             node_group.node.add_dependency(*dependencies)
         self._drain_blocks(scope)
 
-    def _allow_nodes(self, role: iam.IRole) -> None:
-        cluster = self._cluster
+    def _allow_nodes(self) -> None:
+        cluster, roles = self._cluster, (self.controller.node_role, self.login_role)
         if cluster.users:
-            NodeUsers(self, "Users", cluster=cluster.name, users=cluster.users).grants.read(role)
-        if self._storage.data_bucket is not None:
-            self._storage.data_bucket.grants.read_write(role)
-        if isinstance(self._storage.home, S3FilesHome):
-            self._storage.home.grants.read_write(role)
-        allow_bundle(role, cluster.lustre_client.bundle)
+            users = NodeUsers(self, "Users", cluster=cluster.name, users=cluster.users)
+            for role in roles:
+                users.grants.read(role)
+        for role in roles:
+            # Where root alone reaches the credentials of the role, jobs have credentials of their own.
+            if self._storage.data_bucket is not None and cluster.slurm.imds == "all":
+                self._storage.data_bucket.grants.read_write(role)
+            if isinstance(self._storage.home, S3FilesHome):
+                self._storage.home.grants.read_write(role)
+            allow_bundle(role, cluster.lustre_client.bundle)
 
     def _login(self, scope: Construct) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
@@ -155,6 +169,7 @@ class SlurmCluster(Construct):
             ssh=_ssh(cluster, network),
             image=login.image or newest_image("pcs", cluster.service_type.architecture),
             count=login.count,
+            instance_profile=self.login_role.instance_profile,
             boot=node_boot(
                 cluster,
                 self._storage,
@@ -198,11 +213,7 @@ class SlurmCluster(Construct):
         cluster, groups = self._cluster, self.node_groups
         script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
         accounts = (
-            SlurmAccounts(
-                scope, "Accounts", cluster=self.controller, login=groups["login"], script=script, wait=bool(late)
-            )
-            if script
-            else None
+            SlurmAccounts(scope, "Accounts", login=groups["login"], script=script, wait=bool(late)) if script else None
         )
         for plan in cluster.queues:
             queue = PcsQueue(

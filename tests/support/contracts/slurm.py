@@ -198,6 +198,16 @@ ROWS: dict[str, Row] = {
         tokens=No("its node group takes them"),
         twin=No("an existing one is imported as PcsComputeNodeGroup"),
     ),
+    "PcsNodeRole": Row(
+        make=lambda scope, id, world: slurm.PcsNodeRole(scope, id),
+        connects=_NO_NETWORK,
+        grants=No("a role has the CDK's own grant, grant_pass_role and grant_assume_role"),
+        principal=True,
+        tags=["AWS::IAM::Role"],
+        default_child="AWS::IAM::Role",
+        tokens=No("it takes no text"),
+        twin=Twin(make=lambda scope, id: slurm.PcsNodeRole.from_role_arn(scope, id, _PROFILE), interface=iam.IRole),
+    ),
     "PcsQueue": Row(
         make=lambda scope, id, world: slurm.PcsQueue(
             scope,
@@ -232,7 +242,6 @@ ROWS: dict[str, Row] = {
         make=lambda scope, id, world: slurm.SlurmAccounts(
             scope,
             id,
-            cluster=_of_world(world, "Slurm", controller),
             login=_of_world(world, "Nodes", slurm_nodes),
             script="sacctmgr --immediate add account research\n",
         ),
