@@ -1,6 +1,6 @@
 """Login nodes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -34,7 +34,6 @@ class PcsLoginNodeGroup(NodeResource):
         boot: Scripts that a node runs at every boot; see `PcsComputeNodeGroup`.
         user_data: Plain text; see `compute.user_data`.
         root_volume: See `NodeGroupTemplate`.
-        tags: Tags of the instances, their volumes and interfaces.
     """
 
     @checked
@@ -55,7 +54,6 @@ class PcsLoginNodeGroup(NodeResource):
         boot: BootScript | Sequence[BootScript] = (),
         user_data: ec2.UserData | str | None = None,
         root_volume: RootVolume | None = None,
-        tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
         ssh_groups = [] if ssh is None else [ssh.security_group(self, "Ssh")]
@@ -71,7 +69,6 @@ class PcsLoginNodeGroup(NodeResource):
             image=image,
             user_data=user_data,
             root_volume=root_volume,
-            tags=tags,
         )
         self.node_group = PcsComputeNodeGroup(
             self,

@@ -85,8 +85,8 @@ class SlurmCluster(Construct):
 
         Nodes read the URL when their agent starts, so that another workspace replaces no node.
         """
-        # By name, so that the policies belong to this scope: its stack refers to that of the roles, not the reverse. With
-        # a name of its own, a policy's logical id does not carry the name of the Stage.
+        # By name, so that the policies belong to this scope: its stack refers to that of the roles, not the reverse.
+        # With a name of its own, a policy's logical id does not carry the name of the Stage.
         roles = [
             iam.Role.from_role_name(scope, id, role.role_name, default_policy_name=policy)
             for id, role, policy in (
@@ -158,7 +158,7 @@ class SlurmCluster(Construct):
 
     def _login(self, scope: Construct) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
-        return PcsLoginNodeGroup(
+        login_nodes = PcsLoginNodeGroup(
             scope,
             "Login",
             cluster=self.controller,
@@ -177,8 +177,10 @@ class SlurmCluster(Construct):
                 zone=cluster.network.control_plane_zone or cluster.zone,
                 extra=slurm_collectors(cluster, cluster.service_type),
             ),
-            tags=cluster.tags,
-        ).node_group
+        )
+        for key, value in cluster.tags.items():
+            cdk.Tags.of(login_nodes.template).add(key, value)
+        return login_nodes.node_group
 
     def _node_group(self, scope: Construct, group: NodeGroup, boot: BootScript) -> PcsComputeNodeGroup:
         template = NodeGroupTemplate(
