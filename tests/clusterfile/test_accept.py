@@ -39,6 +39,13 @@ ACCEPTED = {
         "AWS::S3Files::FileSystem",
         '"Prefix": "home/"',
     ),
+    "image-driver": (
+        bent("p5en.48xlarge", "g4ad.16xlarge", bent("40 GB/s", "40 GB/s, efa: false"))
+        + "types: {g4ad.16xlarge: {architecture: x86_64, vcpus: 64, memory: 256 GiB, addresses-per-interface: 50, "
+        "network-cards: [{count: 1, kinds: [interface], interfaces: 8}]}}\n",
+        "AWS::PCS::ComputeNodeGroup",
+        '"InstanceType": "g4ad.16xlarge"',
+    ),
     "kubernetes-add-on-name": (
         f"{KUBERNETES}kubernetes: {{add-ons: {{cordns: default}}}}\n",
         "AWS::EKS::Addon",

@@ -326,7 +326,8 @@ def test_a_controller_may_be_larger_than_it_must_and_never_smaller() -> None:
 def test_a_warning_names_the_remedy() -> None:
     texts = [w.message for w in warnings(loads(bent("count: 64", "count: 1000"), "c.yaml"))]
     assert any(
-        "train, login: each deployment takes the newest image" in text and "image: ami-..." in text for text in texts
+        "train, login: each deployment takes the newest image" in text and "run ultracluster image pin FILE" in text
+        for text in texts
     )
     assert any("16,000 network interfaces" in text and "L-DF5E4CA3" in text for text in texts)
     assert any("8,000 connections" in text and "a node uses 1 EFA interface for it" in text for text in texts)

@@ -392,7 +392,9 @@ def test_rejects_details_that_are_wrong(more: str, message: str) -> None:
 @pytest.mark.parametrize("image", ["ami-123", "ami-0123456789ABCDEF0", "latest", "vpc-0123456789abcdef0", "7"])
 def test_rejects_what_is_no_image(image: str) -> None:
     error = problem("count: 64", f"count: 64, image: {image}")
-    assert re.search(r"nodes.train.image: must be (the id of an image|ami-\.\.\., /name/of/a/parameter)", error)
+    assert re.search(
+        r"nodes.train.image: must be (the id of an image|build, aws, ami-\.\.\., /name/of/a/parameter)", error
+    )
 
 
 @pytest.mark.parametrize("path", ["fsx", "/", "/fsx/", "//fsx", "/a b", "/../etc", "/.", "/fsx;rm", "/f\u00e9", "''"])

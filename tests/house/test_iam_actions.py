@@ -31,6 +31,7 @@ PERMISSIONS = {
     *("ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus", "ssm:UpdateInstanceInformation"),
     *(f"ssmmessages:{verb}{channel}Channel" for verb in ("Create", "Open") for channel in ("Control", "Data")),
     "sts:TagSession",
+    "tag:GetResources",
 }
 
 

@@ -251,8 +251,8 @@ UNCHECKED = {
     # They collect the errors of all arguments, those of types included.
     *("AutoScalingNodeGroup", "ImagePipeline", "NodeGroupTemplate"),
     # They take a cluster file, and report in its words.
-    *("ClusterStack", "ComputeStack", "KubernetesCluster", "NetworkStack", "ObservabilityStack", "SlurmCluster"),
-    *("StorageStack", "UltraCluster"),
+    *("ClusterStack", "ComputeStack", "ImagesStack", "KubernetesCluster", "NetworkStack", "ObservabilityStack"),
+    *("SlurmCluster", "StorageStack", "UltraCluster"),
 }
 
 

@@ -9,18 +9,18 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 
 from ultracluster.boot import LustreClient, User
-from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS
+from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _slurm_plan
 from ultracluster.clusterfile._lustre import lustre_client, lustre_plan
-from ultracluster.clusterfile._needs import home_size, second_zone, training_addresses
-from ultracluster.clusterfile._node_group import KUBERNETES, Catalogue, NodeGroup, node_groups
+from ultracluster.clusterfile._needs import grafana_kind, home_size, second_zone, training_addresses
+from ultracluster.clusterfile._node_group import KUBERNETES, Catalogue, NodeGroup, built, expected_nodes, node_groups
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._declared import DeclaredType, DeclaredTypeName
+from ultracluster.clusterfile.sections._image import Image, ImageOption
 from ultracluster.clusterfile.sections._kubernetes import Kubernetes, SystemNodes
 from ultracluster.clusterfile.sections._network import Network
 from ultracluster.clusterfile.sections._nodes import NodeGroupName, NodeGroupSection
@@ -28,7 +28,7 @@ from ultracluster.clusterfile.sections._observability import Notifications, Obse
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.clusterfile.sections._slurm import Login, Slurm
 from ultracluster.clusterfile.sections._storage import Storage
-from ultracluster.planning.capacity import CapacityBlock, InterruptibleReservation, UltraServerBlock
+from ultracluster.planning.capacity import BuiltImage
 from ultracluster.planning.home import OpenZfsSize
 from ultracluster.planning.lustre import LustrePlan, LustreSpec
 from ultracluster.planning.network import SubnetPlan, plan_subnets, plan_zone_subnets
@@ -56,6 +56,11 @@ class ClusterFile(Section):
     orchestrator: t.Orchestrator = Field(description="slurm, run by AWS PCS, or kubernetes, run by EKS.")
     nodes: Annotated[dict[NodeGroupName, NodeGroupSection], Field(min_length=1)] = Field(
         description="Groups of equal nodes, by name.", examples=[{"train": {"type": "p5en.48xlarge", "count": 64}}]
+    )
+    image: Image = Field(
+        default="aws",
+        description="Image of the nodes, login nodes included; node groups may name another. aws: AWS's newest for the "
+        "service. build: one that the deployment builds, for Slurm. Or an existing image.",
     )
     types: dict[DeclaredTypeName, DeclaredType] = Field(
         default={}, description="Instance types that this release does not know, by name."
@@ -111,7 +116,12 @@ class ClusterFile(Section):
             group
             for name, section in self.nodes.items()
             for group in node_groups(
-                name, section, zone=self.zone, catalogue=self.catalogue, orchestrator=self.orchestrator
+                name,
+                section,
+                zone=self.zone,
+                catalogue=self.catalogue,
+                orchestrator=self.orchestrator,
+                image=self.image,
             )
         )
         if "lustre-gpudirect" not in self.accept:
@@ -135,6 +145,16 @@ class ClusterFile(Section):
         """Instance type of the nodes beside the node groups."""
         return self.catalogue.look_up(self.service_nodes.type)[0]
 
+    @property
+    def login_image(self) -> ImageOption:
+        """Image of the login nodes of Slurm."""
+        return self.slurm.login.image or self.image
+
+    @property
+    def built_images(self) -> dict[Architecture, BuiltImage]:
+        """Images that the deployment builds, by architecture."""
+        return {} if self.orchestrator == KUBERNETES else built(self.node_groups, self.service_type, self.login_image)
+
     @cached_property
     def queues(self) -> tuple[QueuePlan, ...]:
         """Queues of Slurm."""
@@ -148,9 +168,8 @@ class ClusterFile(Section):
     @property
     def slurm_metrics(self) -> bool:
         """True if the controller of Slurm serves metrics, which a login node then scrapes."""
-        if self.slurm.metrics is not None:
-            return self.slurm.metrics
-        return self.observability.on and _slurm_plan.may_show_metrics(self.slurm)
+        metrics = self.slurm.metrics
+        return self.observability.on and _slurm_plan.may_show_metrics(self.slurm) if metrics is None else metrics
 
     @property
     def users(self) -> tuple[User, ...]:
@@ -170,18 +189,7 @@ class ClusterFile(Section):
     @property
     def expected_nodes(self) -> dict[str, int]:
         """Number of nodes that always run, by node group, and of `login` or `system` nodes."""
-        kubernetes = self.orchestrator == KUBERNETES
-        # Capacity that starts later, or that EC2 may reclaim.
-        may_be_absent = CapacityBlock | UltraServerBlock | InterruptibleReservation
-        always = {
-            # On EKS all nodes of a group run, except those of Karpenter and of blocks that have not started.
-            group.name: (0 if group.elastic or isinstance(group.capacity, may_be_absent) else group.count)
-            if kubernetes
-            else group.minimum
-            for group in self.node_groups
-        }
-        always["system" if kubernetes else "login"] = self.service_count
-        return {name: count for name, count in always.items() if count}
+        return expected_nodes(self.node_groups, self.orchestrator, self.service_count)
 
     @property
     def controller_size(self) -> str:
@@ -227,9 +235,7 @@ class ClusterFile(Section):
     def lustre_efa(self) -> bool:
         """True if there is a file system with EFA."""
         lustre = self.storage.lustre
-        if self.lustre_spec:
-            return self.lustre_spec.efa
-        return bool(lustre and lustre.existing and lustre.existing.efa)
+        return self.lustre_spec.efa if self.lustre_spec else bool(lustre and lustre.existing and lustre.existing.efa)
 
     @cached_property
     def lustre_client(self) -> LustreClient:
@@ -260,15 +266,8 @@ class ClusterFile(Section):
 
     @property
     def grafana(self) -> str:
-        """Kind of Grafana: that of the file, or `self-hosted` if the region has no managed one.
-
-        A server installs Grafana from its project's repository, so without internet access it is `none`.
-        """
-        grafana = self.observability.grafana
-        kind, accepted = grafana.kind, grafana.workspace and "grafana-workspace-region" in self.accept
-        if kind == "managed" and self.region not in MANAGED_GRAFANA_REGIONS and not accepted:
-            kind = "self-hosted"
-        return "none" if kind == "self-hosted" and not self.network.internet else kind
+        """Kind of Grafana: that of the file, or the one that the region and the network allow."""
+        return grafana_kind(self.observability.grafana, self.region, accept=self.accept, internet=self.network.internet)
 
     @property
     def series_limit(self) -> int:

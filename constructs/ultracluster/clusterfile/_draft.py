@@ -91,11 +91,16 @@ class Draft(ClusterFile):
     def node_groups(self) -> tuple[NodeGroup, ...]:
         """Valid node groups."""
         groups: list[NodeGroup] = []
-        zone = valid(lambda: self.zone) or ""
+        zone, image = valid(lambda: self.zone) or "", valid(lambda: self.image) or "aws"
         for name, section in self.nodes.items():
             with suppress(ValueError):
                 groups += node_groups(
-                    name, section, zone=zone, catalogue=self.catalogue, orchestrator=self.orchestrator
+                    name,
+                    section,
+                    zone=zone,
+                    catalogue=self.catalogue,
+                    orchestrator=self.orchestrator,
+                    image=image,
                 )
         return tuple(groups)
 

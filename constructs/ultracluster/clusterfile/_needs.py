@@ -1,12 +1,14 @@
-"""Addresses, zones and home size that the nodes of a cluster file need."""
+"""Addresses, zones, home size and Grafana that a cluster file needs."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import InstanceType, addresses, interfaces
+from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.sections._home import Home
+from ultracluster.clusterfile.sections._observability import Grafana
 from ultracluster.planning.home import CAPACITY_GIB as OPENZFS_CAPACITY_GIB
 from ultracluster.planning.home import OpenZfsSize, size_openzfs
 from ultracluster.planning.lustre import LustreSpec
@@ -66,6 +68,17 @@ def second_zone(zone: str) -> str:
         for other in (f"{prefix}-az{number}" for number in (2, 1, 3, 4))
         if other != zone and other not in eks.ZONES_WITHOUT_CONTROL_PLANE
     )
+
+
+def grafana_kind(grafana: Grafana, region: str, *, accept: Container[str], internet: bool) -> str:
+    """Return the kind of Grafana: that of the file, or `self-hosted` if the region has no managed one.
+
+    A server installs Grafana from its project's repository, so without internet access it is `none`.
+    """
+    kind, accepted = grafana.kind, grafana.workspace and "grafana-workspace-region" in accept
+    if kind == "managed" and region not in MANAGED_GRAFANA_REGIONS and not accepted:
+        kind = "self-hosted"
+    return "none" if kind == "self-hosted" and not internet else kind
 
 
 def home_size(home: Home, *, region: str | None, clients: int) -> OpenZfsSize:

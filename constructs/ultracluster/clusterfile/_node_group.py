@@ -1,12 +1,13 @@
 """Node groups and instance types of a cluster file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from ultracluster.boot import GPU_TAINT, Effect, Taint
 from ultracluster.catalogue.ec2 import (
     INSTANCE_TYPES,
+    Architecture,
     InstanceType,
     Interface,
     Layout,
@@ -17,11 +18,15 @@ from ultracluster.catalogue.ec2 import (
 from ultracluster.catalogue.schedulers import eks, pcs
 from ultracluster.clusterfile._quantities import Size
 from ultracluster.clusterfile.sections._capacity import Blocks
+from ultracluster.clusterfile.sections._image import ImageOption
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection, NodeSlurm
 from ultracluster.clusterfile.sections._word import did_you_mean
 from ultracluster.planning.capacity import (
+    BuiltImage,
     Capacity,
+    CapacityBlock,
     Image,
+    InterruptibleReservation,
     NamedGroup,
     PlacementOption,
     Strategy,
@@ -82,7 +87,8 @@ class NodeGroup:
         capacity: Purchase option, or reservation.
         zone: Id of the zone.
         layout: Network interfaces of a node.
-        image: Image of the nodes. Default: the image of the service.
+        image: Existing image of the nodes, or None.
+        built: Image that the deployment builds, or None. Without both, it is AWS's image for the service.
         root_volume: Size of the root volume.
         placement_group: Requested placement group.
         labels: Labels of the nodes.
@@ -104,6 +110,7 @@ class NodeGroup:
     zone: str
     layout: Layout
     image: Image | None
+    built: BuiltImage | None = None
     root_volume: Size
     placement_group: PlacementOption
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -112,6 +119,11 @@ class NodeGroup:
     os: eks.NodeOs = "al2023"
     pods: int = 0
     elastic: bool = False
+
+    @property
+    def image_option(self) -> ImageOption:
+        """Image of the nodes, as the file names it."""
+        return self.image or self.built or "aws"
 
     @property
     def interfaces(self) -> tuple[Interface, ...]:
@@ -165,7 +177,13 @@ class NodeGroup:
 
 
 def node_groups(
-    name: str, section: NodeGroupSection, *, zone: str, catalogue: Catalogue, orchestrator: str
+    name: str,
+    section: NodeGroupSection,
+    *,
+    zone: str,
+    catalogue: Catalogue,
+    orchestrator: str,
+    image: ImageOption = "aws",
 ) -> tuple[NodeGroup, ...]:
     """Return the node group of a section, or one for each of several Capacity Blocks.
 
@@ -175,6 +193,7 @@ def node_groups(
         zone: Zone of the cluster.
         catalogue: Instance types of this release and of the file.
         orchestrator: Orchestrator of the cluster.
+        image: Image of sections that name none.
 
     Raises:
         ValueError: If the type is not known.
@@ -185,6 +204,7 @@ def node_groups(
     parts = capacity.blocks if isinstance(capacity, Blocks) else (capacity,)
     each = -(-total // len(parts))
     kubernetes = orchestrator == KUBERNETES
+    image = image if section.image is None else section.image
     return tuple(
         NodeGroup(
             name=name if not isinstance(capacity, Blocks) else block_group_name(name, part),
@@ -197,7 +217,8 @@ def node_groups(
             capacity=part,
             zone=section.zone or zone,
             layout=section.layout or ("one-ip" if kubernetes else pcs.default_layout(record)),
-            image=section.image,
+            image=image if isinstance(image, Image) else None,
+            built=image if isinstance(image, BuiltImage) else None,
             root_volume=section.root_volume,
             placement_group=section.placement_group,
             labels=section.labels,
@@ -209,6 +230,32 @@ def node_groups(
         )
         for index, part in enumerate(parts)
     )
+
+
+def built(
+    groups: Sequence[NodeGroup], login_type: InstanceType, login_image: ImageOption
+) -> dict[Architecture, BuiltImage]:
+    """Return the images that a deployment builds for Slurm, by architecture."""
+    result = {group.instance_type.architecture: group.built for group in groups if group.built}
+    if isinstance(login_image, BuiltImage):
+        result.setdefault(login_type.architecture, login_image)
+    return dict(sorted(result.items()))
+
+
+def expected_nodes(groups: Sequence[NodeGroup], orchestrator: str, service_count: int) -> dict[str, int]:
+    """Return the number of nodes that always run, by node group, and of `login` or `system` nodes."""
+    kubernetes = orchestrator == KUBERNETES
+    # Capacity that starts later, or that EC2 may reclaim.
+    may_be_absent = CapacityBlock | UltraServerBlock | InterruptibleReservation
+    always = {
+        # On EKS all nodes of a group run, except those of Karpenter and of blocks that have not started.
+        group.name: (0 if group.elastic or isinstance(group.capacity, may_be_absent) else group.count)
+        if kubernetes
+        else group.minimum
+        for group in groups
+    }
+    always["system" if kubernetes else "login"] = service_count
+    return {name: count for name, count in always.items() if count}
 
 
 def _share(number: int, parts: int, index: int) -> int:

@@ -1,5 +1,6 @@
 """Kubernetes and its nodes, from a cluster file."""
 
+from collections.abc import Mapping
 from ipaddress import IPv4Network
 
 from aws_cdk import aws_ec2 as ec2
@@ -8,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.boot import ClusterAccess
+from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAccess, field_name
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, allow_bundle
 from ultracluster.eks._add_on import pod_role
@@ -23,7 +25,7 @@ from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
-from ultracluster.planning.capacity import InterruptibleReservation, waits
+from ultracluster.planning.capacity import Image, InterruptibleReservation, waits
 from ultracluster.rules import Refusal, registered
 from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
@@ -126,8 +128,8 @@ class KubernetesCluster(Construct):
         )
         observability.workspace.grants.write(role)
 
-    def add_node_groups(self, scope: Construct) -> None:
-        """Create system nodes, node groups, and the add-ons that need nodes to run on."""
+    def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
+        """Create system nodes, node groups, and the add-ons that need nodes to run on; EKS has the images."""
         cluster, groups = self._cluster, self.node_groups
         add_warnings(scope, cluster)
         if not self._existing:

@@ -5,7 +5,9 @@ from typing import NamedTuple, Protocol
 
 from constructs import Construct, Node
 
+from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.observability import Observability
+from ultracluster.planning.capacity import Image
 
 
 class Output(NamedTuple):
@@ -39,11 +41,12 @@ class Orchestrator(Protocol):
     def node_outputs(self) -> Sequence[Output]:
         """Outputs of the nodes; complete after `add_node_groups`."""
 
-    def add_node_groups(self, scope: Construct) -> None:
+    def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
         """Create launch templates, node groups and what needs nodes to run on.
 
         Args:
             scope: Scope of the nodes, in the stack of the control plane or in another one.
+            images: Images that the deployment builds, by architecture.
         """
 
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:

@@ -3,6 +3,7 @@
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._login_ssh import LoginSsh
+from ultracluster.slurm._node_images import NodeImages
 from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._node_scripts import NodeScripts
 from ultracluster.slurm._node_users import NodeUsers
@@ -19,6 +20,7 @@ __all__ = [
     "IPcsCluster",
     "IPcsComputeNodeGroup",
     "LoginSsh",
+    "NodeImages",
     "NodeScripts",
     "NodeUsers",
     "PcsCluster",

@@ -1,6 +1,6 @@
 """Slurm and its nodes, from a cluster file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -8,13 +8,13 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import BootScript, NodeBoot, health_settings
-from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.clusterfile import ClusterFile, NodeGroup, source_range
+from ultracluster.catalogue.ec2 import Architecture, InstanceType
+from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup, source_range
 from ultracluster.compute import NodeGroupTemplate, RootVolume, allow_bundle, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
-from ultracluster.planning.capacity import Block
+from ultracluster.planning.capacity import Block, BuiltImage, Image
 from ultracluster.security import acknowledge_accepted
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._boot import node_boot
@@ -111,15 +111,20 @@ class SlurmCluster(Construct):
                 )
 
     def add_node_groups(
-        self, scope: Construct, extra: Callable[[InstanceType], Sequence[NodeBoot]] = lambda _: ()
+        self,
+        scope: Construct,
+        extra: Callable[[InstanceType], Sequence[NodeBoot]] = lambda _: (),
+        *,
+        images: Mapping[Architecture, Image] | None = None,
     ) -> None:
         """Create the login nodes, the node groups and their queues.
 
         Args:
             scope: Scope of the nodes, in the stack of the controller or in another one.
             extra: More files and units for the nodes of a type. Default: none.
+            images: Images that the deployment builds, by architecture, for `image: build`.
         """
-        cluster, groups = self._cluster, self.node_groups
+        cluster, groups, self._images = self._cluster, self.node_groups, dict(images or {})
         add_warnings(scope, cluster)
         groups["login"] = self._login(scope)
         for group in cluster.node_groups:
@@ -167,7 +172,7 @@ class SlurmCluster(Construct):
             subnet=network.services_subnet,
             security_groups=[network.nodes],
             ssh=_ssh(cluster, network),
-            image=login.image or newest_image("pcs", cluster.service_type.architecture),
+            image=self._image(cluster.login_image, cluster.service_type),
             count=login.count,
             instance_profile=self.login_role.instance_profile,
             boot=node_boot(
@@ -182,6 +187,13 @@ class SlurmCluster(Construct):
             cdk.Tags.of(login_nodes.template).add(key, value)
         return login_nodes.node_group
 
+    def _image(self, option: ImageOption, instance_type: InstanceType) -> Image:
+        if isinstance(option, Image):
+            return option
+        if isinstance(option, BuiltImage):
+            return self._images[instance_type.architecture]
+        return newest_image("pcs", instance_type.architecture)
+
     def _node_group(self, scope: Construct, group: NodeGroup, boot: BootScript) -> PcsComputeNodeGroup:
         template = NodeGroupTemplate(
             scope,
@@ -193,7 +205,7 @@ class SlurmCluster(Construct):
             placement_group=group.placement_group,
             security_groups=[self._network.nodes],
             subnet=self._network.subnet_of(group, self._cluster),
-            image=group.image or newest_image("pcs", group.instance_type.architecture),
+            image=self._image(group.image_option, group.instance_type),
             root_volume=RootVolume(gib=group.root_volume.gib),
             tags=self._cluster.tags,
         )

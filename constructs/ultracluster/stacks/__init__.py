@@ -2,13 +2,21 @@
 
 from ultracluster.stacks._cluster_stacks import ClusterStacks
 from ultracluster.stacks._main import main
-from ultracluster.stacks._stacks import ClusterStack, ComputeStack, NetworkStack, ObservabilityStack, StorageStack
+from ultracluster.stacks._stacks import (
+    ClusterStack,
+    ComputeStack,
+    ImagesStack,
+    NetworkStack,
+    ObservabilityStack,
+    StorageStack,
+)
 from ultracluster.stacks._ultra_cluster import UltraCluster
 
 __all__ = [
     "ClusterStack",
     "ClusterStacks",
     "ComputeStack",
+    "ImagesStack",
     "NetworkStack",
     "ObservabilityStack",
     "StorageStack",

@@ -4,12 +4,19 @@ import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.stacks._environment import check_environment
-from ultracluster.stacks._stacks import ClusterStack, ComputeStack, NetworkStack, ObservabilityStack, StorageStack
+from ultracluster.stacks._stacks import (
+    ClusterStack,
+    ComputeStack,
+    ImagesStack,
+    NetworkStack,
+    ObservabilityStack,
+    StorageStack,
+)
 from ultracluster.storage import Storage
 
 
 class ClusterStacks:
-    """Network, Storage, Cluster, Observability and Compute: split by lifetime, and by who may delete them.
+    """Network, Storage, Cluster, Observability, Images and Compute: split by lifetime, and by who may delete them.
 
     Args:
         stage: App, which is a Stage, or a Stage of a pipeline.
@@ -55,8 +62,21 @@ class ClusterStacks:
             if cluster.observability.on
             else None
         )
+        #: Stack of the images that the deployment builds. None: there are none.
+        self.images = (
+            ImagesStack(stage, f"{name}-Images", cluster=cluster, network=network, env=env)
+            if cluster.built_images
+            else None
+        )
         #: Stack of the nodes.
-        self.compute = ComputeStack(stage, f"{name}-Compute", cluster=cluster, orchestrator=orchestrator, env=env)
+        self.compute = ComputeStack(
+            stage,
+            f"{name}-Compute",
+            cluster=cluster,
+            orchestrator=orchestrator,
+            images=self.images.images.images if self.images else {},
+            env=env,
+        )
         # The stage may hold another cluster.
         for stack in self.stacks:
             for key, value in cluster.tags.items():
@@ -65,5 +85,5 @@ class ClusterStacks:
     @property
     def stacks(self) -> list[cdk.Stack]:
         """All stacks, in the order of their deployment."""
-        every = (self.network, self.storage, self.cluster, self.observability, self.compute)
+        every = (self.network, self.storage, self.cluster, self.observability, self.images, self.compute)
         return [stack for stack in every if stack is not None]

@@ -1,14 +1,18 @@
-"""The five stacks of a cluster. Each has a lifetime of its own."""
+"""The stacks of a cluster. Each has a lifetime of its own."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct, IConstruct
 
+from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import Network
 from ultracluster.observability import Observability
 from ultracluster.orchestration import Orchestrator
+from ultracluster.planning.capacity import Image
+from ultracluster.slurm import NodeImages
 from ultracluster.stacks._orchestrators import create_orchestrator
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
@@ -76,19 +80,41 @@ class ObservabilityStack(cdk.Stack):
             write_outputs(self, observability_outputs(self.observability))
 
 
+class ImagesStack(cdk.Stack):
+    """Images of the nodes, which its deployment builds; deleting it keeps the images, and ends their clean-up."""
+
+    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
+        super().__init__(scope, id, description=f"Images of the cluster {cluster.name}", **kwargs)
+        self.images = NodeImages(self, "Nodes", cluster=cluster, network=network)
+        # Another content is another resource, and an export that nodes use could not be removed.
+        _refer(self, cdk.ReferenceStrength.WEAK)
+        write_outputs(self, self.images.outputs)
+
+
 class ComputeStack(cdk.Stack):
     """Launch templates, node groups, and what runs on them; changes weekly."""
 
     def __init__(
-        self, scope: Construct, id: str, *, cluster: ClusterFile, orchestrator: Orchestrator, **kwargs: Any
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: ClusterFile,
+        orchestrator: Orchestrator,
+        images: Mapping[Architecture, Image] | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(scope, id, description=f"Nodes of the cluster {cluster.name}", **kwargs)
-        orchestrator.add_node_groups(self)
+        orchestrator.add_node_groups(self, images=images or {})
         write_outputs(self, orchestrator.node_outputs)
 
 
 def _hold(scope: IConstruct) -> None:
     """Make references of other stacks to a scope exports, which CloudFormation keeps while they are used."""
+    _refer(scope, cdk.ReferenceStrength.STRONG)
+
+
+def _refer(scope: IConstruct, strength: cdk.ReferenceStrength) -> None:
     for construct in scope.node.find_all():
         if cdk.CfnResource.is_cfn_resource(construct):
-            cdk.CrossStackReferences.of(construct).produce(cdk.ReferenceStrength.STRONG)
+            cdk.CrossStackReferences.of(construct).produce(strength)

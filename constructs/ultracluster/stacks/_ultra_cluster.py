@@ -11,6 +11,7 @@ from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
 from ultracluster.planning import shown, type_errors
 from ultracluster.rules import Refusal, error
+from ultracluster.slurm import NodeImages
 from ultracluster.stacks._environment import check_environment
 from ultracluster.stacks._orchestrators import create_orchestrator
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
@@ -76,7 +77,11 @@ class UltraCluster(Construct):
         self.orchestrator = create_orchestrator(
             self, "ControlPlane", cluster=cluster, network=self.network, storage=self.storage
         )
-        self.orchestrator.add_node_groups(Construct(self, "Nodes"))
+        #: Images that the deployment builds. None: there are none.
+        self.images = (
+            NodeImages(self, "Images", cluster=cluster, network=self.network) if cluster.built_images else None
+        )
+        self.orchestrator.add_node_groups(Construct(self, "Nodes"), images=self.images.images if self.images else {})
         monitoring = Construct(self, "Observability")
         #: Monitoring. None: it is off.
         self.observability = Observability.from_cluster_file(
@@ -87,6 +92,7 @@ class UltraCluster(Construct):
             *storage_outputs(self.storage),
             *self.orchestrator.outputs,
             *self.orchestrator.node_outputs,
+            *(self.images.outputs if self.images else ()),
         ]
         if self.observability is not None:
             self.orchestrator.add_metrics_access(monitoring, self.observability)

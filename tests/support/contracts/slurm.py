@@ -65,15 +65,35 @@ def _imported(scope: Construct, id: str) -> slurm.IPcsCluster:
     )
 
 
-def _slurm_cluster(scope: Construct, id: str, world: World) -> slurm.SlurmCluster:
-    cluster = clusterfile.load(_FILE)
-    nodes = network.Network(
+def _network(world: World) -> network.Network:
+    return network.Network(
         vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
     )
-    return slurm.SlurmCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
+
+
+def _slurm_cluster(scope: Construct, id: str, world: World) -> slurm.SlurmCluster:
+    cluster = clusterfile.load(_FILE)
+    return slurm.SlurmCluster(scope, id, cluster=cluster, network=_network(world), storage=storage.Storage())
+
+
+def _images(scope: Construct, id: str, world: World) -> slurm.NodeImages:
+    # Two clusters of one name would have the same parameters.
+    cluster = clusterfile.loads(_FILE.read_text().replace("nodes:", "image: build\nnodes:", 1), _FILE.name)
+    cluster = cluster.model_copy(update={"name": id.lower()})
+    return slurm.NodeImages(scope, id, cluster=cluster, network=_network(world))
 
 
 ROWS: dict[str, Row] = {
+    "NodeImages": Row(
+        make=_images,
+        connects=No("builder instances accept no connections"),
+        grants=No("its pipelines have them: `pipelines`"),
+        principal=No("the roles of its pipelines have the permissions that Image Builder requires, and need no other"),
+        tags=["AWS::ImageBuilder::Image", "AWS::ImageBuilder::ImagePipeline", "AWS::SSM::Parameter"],
+        default_child=No("it is a pipeline for each architecture"),
+        tokens=No("it takes a cluster file"),
+        twin=No("existing images are named in the cluster file"),
+    ),
     "NodeScripts": Row(
         make=lambda scope, id, world: slurm.NodeScripts(scope, id, role=world.role),
         connects=_NO_NETWORK,

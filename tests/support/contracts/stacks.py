@@ -14,6 +14,7 @@ from ultracluster.slurm import SlurmCluster
 
 _EXAMPLE = ROOT / "examples" / "slurm-512-gpus.yaml"
 _FILE = clusterfile.load(_EXAMPLE)
+_BUILDS = clusterfile.load(ROOT / "examples" / "slurm-built-image.yaml")
 _PARTS = "its parts connect and grant"
 
 
@@ -62,6 +63,11 @@ ROWS: dict[str, Row] = {
     "ComputeStack": _row(
         lambda scope, id, world: stacks.ComputeStack(
             scope, id, orchestrator=_orchestrator(world), **_in_the_environment_of(scope)
+        )
+    ),
+    "ImagesStack": _row(
+        lambda scope, id, world: stacks.ImagesStack(
+            scope, id, network=_network(world), **_in_the_environment_of(scope) | {"cluster": _BUILDS}
         )
     ),
     "NetworkStack": _row(lambda scope, id, world: stacks.NetworkStack(scope, id, **_in_the_environment_of(scope))),

@@ -3,7 +3,7 @@
 from ultracluster.catalogue.ec2 import _software as image_software
 from ultracluster.catalogue.ec2._describe import instance_type_from_api
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
-from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves
+from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves, without_driver
 from ultracluster.catalogue.ec2._instance_type import (
     Architecture,
     InstanceType,
@@ -81,4 +81,5 @@ __all__ = [
     "region_of_zone",
     "ultraserver",
     "vcpu_quota",
+    "without_driver",
 ]

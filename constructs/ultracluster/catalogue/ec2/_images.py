@@ -4,6 +4,8 @@ All but EKS's parameters with a release re-resolve: a stack that uses one takes 
 deployment, and replaces nodes.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from ultracluster.catalogue.ec2._instance_type import Architecture
@@ -25,6 +27,17 @@ _PARAMETERS: dict[ImageFamily, str] = {
     "bottlerocket": "/aws/service/bottlerocket/aws-k8s-{kubernetes}-nvidia/{architecture}/latest/image_id",
     "dlami": "/aws/service/deeplearning/ami/{architecture}/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id",
 }
+#: Families with accelerators that AWS's images for NVIDIA GPUs do not drive, each with the reason. These images have
+#: NVIDIA's open kernel modules: https://docs.aws.amazon.com/dlami/latest/devguide/ (release notes, supported instances)
+#: and https://github.com/NVIDIA/open-gpu-kernel-modules, README.md: Turing or later (both read 2026-11-22)
+NO_NVIDIA_DRIVER: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("inf1", "inf2", "trn1", "trn1n", "trn2", "trn2u", "trn3"), "AWS Neuron"),
+        **dict.fromkeys(("dl1", "dl2q"), "accelerators that are not NVIDIA's"),
+        **dict.fromkeys(("g4ad",), "AMD GPUs"),
+        **dict.fromkeys(("g2", "g3", "g3s", "p2", "p3", "p3dn"), "NVIDIA GPUs older than Turing"),
+    }
+)
 _ARCHITECTURES: tuple[Architecture, ...] = ("x86_64", "arm64")
 
 
@@ -49,6 +62,11 @@ def architecture_of(parameter: str) -> Architecture | None:
     """Return the architecture in the name of a public parameter, or None."""
     parts = parameter.replace("-", "/").split("/")
     return next((name for name in _ARCHITECTURES if name in parts), None)
+
+
+def without_driver(name: str) -> str | None:
+    """Return what an instance type has that AWS's images for NVIDIA GPUs do not drive, or None."""
+    return NO_NVIDIA_DRIVER.get(name.partition(".")[0])
 
 
 def moves(parameter: str) -> bool:

@@ -4,6 +4,7 @@ from ultracluster.catalogue.storage import _data_repositories as repositories
 from ultracluster.catalogue.storage import _efs as efs
 from ultracluster.catalogue.storage import _lustre as lustre
 from ultracluster.catalogue.storage import _lustre_intelligent_tiering as lustre_intelligent_tiering
+from ultracluster.catalogue.storage import _lustre_kernels as lustre_kernels
 from ultracluster.catalogue.storage import _lustre_metadata as lustre_metadata
 from ultracluster.catalogue.storage import _lustre_places as lustre_places
 from ultracluster.catalogue.storage import _lustre_quotas as lustre_quotas
@@ -15,6 +16,7 @@ __all__ = [
     "efs",
     "lustre",
     "lustre_intelligent_tiering",
+    "lustre_kernels",
     "lustre_metadata",
     "lustre_places",
     "lustre_quotas",

@@ -16,6 +16,7 @@ from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
 from ultracluster.planning.capacity import (
     CapacityBlock,
+    Image,
     InterruptibleReservation,
     OnDemand,
     OpenReservation,
@@ -58,16 +59,18 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"describe-instance-types --instance-types {declared[0]}",
         )
     kubernetes = cluster.orchestrator == KUBERNETES
-    login = cluster.slurm.login.image
+    login = cluster.login_image
     # EKS chooses the image of a managed node group when it creates it, and keeps it.
     self_managed = [group for group in groups if not kubernetes or isinstance(group.capacity, InterruptibleReservation)]
-    unpinned = _sections(group for group in groups if (group.image.moves if group.image else group in self_managed))
-    unpinned += ["login"] if not kubernetes and (login is None or login.moves) else []
+    unpinned = _sections(
+        group for group in groups if (group.image.moves if group.image else not group.built and group in self_managed)
+    )
+    unpinned += ["login"] if not kubernetes and (login == "aws" or (isinstance(login, Image) and login.moves)) else []
     if unpinned:
         yield (
             _UNPINNED_IMAGE,
             f"{_list(unpinned)}: each deployment takes the newest image, and replaces nodes when it has moved; pin one "
-            "for production: image: ami-...",
+            f"for production: {'image: ami-...' if kubernetes else 'run ultracluster image pin FILE'}",
         )
     ultra = _sections(group for group in groups if group.ultraserver)
     if ultra and not kubernetes and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:

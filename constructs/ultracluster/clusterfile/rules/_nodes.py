@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.clusterfile._draft import Draft, valid
+from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._images import check_images
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.planning.capacity import (
     CapacityBlock,
-    Image,
     InterruptibleReservation,
     TargetedReservation,
     UltraServerBlock,
-    check_image,
     check_sold,
     purchase,
 )
@@ -25,7 +23,6 @@ _HELD = error("capacity-count")
 _ROOT = error("root-volume")
 _PLACEMENT = error("placement-group")
 _SHARED = error("reservation-shared", "Node groups that share a reservation must agree on it and fit in it together.")
-_IMAGE = error("image")
 
 # Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
 # https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20).
@@ -34,19 +31,13 @@ _SMALLEST_ROOT_GIB = 300
 # (read 2026-11-21)
 _LARGEST_ROOT_GIB = 65_536
 
-# Service that an image is for, what AWS's parameters of such images hold, and an example.
-_READY = {
-    "slurm": ("AWS PCS", "/pcs/", "/aws/service/pcs/..."),
-    KUBERNETES: ("EKS", "/eks/", "/aws/service/eks/..."),
-}
-
 
 def check_node_groups(draft: Draft) -> Iterator[Problem]:
     """Check each node group by itself, then their reservations and images."""
     for group in draft.node_groups:
         yield from _check_group(group, draft.orchestrator)
     yield from _check_shared_reservations(draft.node_groups)
-    yield from _check_images(draft)
+    yield from check_images(draft)
 
 
 def _check_group(group: NodeGroup, orchestrator: str) -> Iterator[Problem]:
@@ -110,33 +101,6 @@ def _check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]
         if held is not None and together > held and all(group.count <= held for group in sharers):
             message = f"{names} share {id} and have {together:,} nodes together, more than the {held} that it can hold"
             yield _HELD(("nodes", last.section, "count"), message)
-
-
-def _check_images(draft: Draft) -> Iterator[Problem]:
-    uses: list[tuple[Path, InstanceType, Image]] = [
-        (("nodes", group.section, "image"), group.instance_type, group.image)
-        for group in draft.node_groups
-        if group.image
-    ]
-    login = None if draft.orchestrator == KUBERNETES else valid(lambda: draft.slurm.login.image)
-    if login is not None and (login_type := valid(lambda: draft.service_type)):
-        uses.append((("slurm", "login", "image"), login_type, login))
-    service, word, example = _READY[KUBERNETES if draft.orchestrator == KUBERNETES else "slurm"]
-    meant: dict[str, dict[str, str]] = {}
-    for path, record, image in uses:
-        problems = check_image(image, record)
-        if (image.parameter or "").startswith("/aws/service/") and word not in (image.parameter or ""):
-            problems.append(f"{image.parameter} names images that are not ready for {service}; take {example}")
-        yield from (_IMAGE(path, message) for message in problems)
-        # The file describes an image once, for all of its uses.
-        known = meant.setdefault(image.id or image.parameter or "", {})
-        if image.known_architecture:
-            known.setdefault(image.known_architecture, f"said to be for {image.known_architecture}")
-        known.setdefault(record.architecture, f"for {record.name} ({record.architecture})")
-        if len(known) > 1 and not problems:
-            ways = " and ".join(known.values())
-            message = f"{image.id or image.parameter} can't be {ways} at once; take an image of each architecture"
-            yield _IMAGE(path, message)
 
 
 def _check_capacity(group: NodeGroup, orchestrator: str) -> Iterator[Problem]:

@@ -125,14 +125,14 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     requested = cluster.observability
     if not requested.on:
         return
-    given = {group.section: group.image for group in cluster.node_groups} | {"login": cluster.slurm.login.image}
+    given = {group.section: group.image_option for group in cluster.node_groups} | {"login": cluster.login_image}
     # Under Kubernetes the programs are containers.
-    if cluster.orchestrator != KUBERNETES and (lacking := [name for name, image in given.items() if image is None]):
+    if cluster.orchestrator != KUBERNETES and (lacking := [name for name, image in given.items() if image == "aws"]):
         yield (
             _METRICS_PROGRAMS,
             f"{', '.join(lacking)}: nodes send metrics with prometheus and node_exporter, and with dcgm-exporter where "
-            "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Make "
-            "an image with compute.ImagePipeline, or put them into /opt/ultracluster/bin of your own image, or write "
+            "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Write "
+            "image: build, or put them into /opt/ultracluster/bin of your own image, or write "
             "observability: {profile: none}",
         )
     if requested.grafana.kind != "none" and cluster.grafana == "none":

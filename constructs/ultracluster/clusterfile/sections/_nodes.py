@@ -165,8 +165,9 @@ class NodeGroupSection(Section):
     )
     image: Image | None = Field(
         default=None,
-        description="An existing image, ready for PCS or for EKS. Default: the newest of AWS's at each deployment; pin "
-        "one. Under Kubernetes EKS chooses it when the node group is created.",
+        description="build: the deployment builds one, for Slurm. aws: the newest of AWS's for PCS at each deployment; "
+        "under Kubernetes EKS chooses it when the node group is created. Or an existing image. Default: `image` of the "
+        "cluster.",
     )
     root_volume: t.Size = Field(
         default=Size.parse("500 GiB"), description="Root volume, 300 GiB at least: container images are large."

@@ -1,7 +1,15 @@
 """Purchase options, placement, UltraServers, machine images and vCPU quotas."""
 
 from ultracluster.planning.capacity._domains import domains_for, segment
-from ultracluster.planning.capacity._image import VERSION, Image, check_image
+from ultracluster.planning.capacity._image import (
+    KERNEL,
+    VERSION,
+    BuiltImage,
+    Image,
+    built_image_parameter,
+    check_image,
+    check_parent,
+)
 from ultracluster.planning.capacity._placement import (
     PLACEMENT,
     STRATEGIES,
@@ -34,10 +42,12 @@ from ultracluster.planning.capacity._scaling import check_count, check_end, chec
 from ultracluster.planning.capacity._vcpus import vcpu_needs
 
 __all__ = [
+    "KERNEL",
     "PLACEMENT",
     "STRATEGIES",
     "VERSION",
     "Block",
+    "BuiltImage",
     "Capacity",
     "CapacityBlock",
     "Image",
@@ -54,10 +64,12 @@ __all__ = [
     "TargetedReservation",
     "TrainingPlan",
     "UltraServerBlock",
+    "built_image_parameter",
     "check_count",
     "check_end",
     "check_group_arn",
     "check_image",
+    "check_parent",
     "check_reservation_id",
     "check_sold",
     "check_static_nodes",

@@ -4,12 +4,15 @@ import re
 from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import Architecture, InstanceType, architecture_of, moves
+from ultracluster.catalogue.storage import lustre_kernels
 from ultracluster.planning.capacity._reservation_ids import is_token
 
 _AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
 _PARAMETER = re.compile(r"(/[A-Za-z0-9_.-]{1,200}){1,15}", re.ASCII)
 #: A version of software, such as `1.44.0` or `2.26.2-1`.
 VERSION = re.compile(r"\d+(\.\d+)*(-\d+)?", re.ASCII)
+#: A kernel of AWS's for Ubuntu, such as `7.0.0-1014-aws`.
+KERNEL = re.compile(r"(\d+\.\d+\.\d+)-(\d+)(-aws)?", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +26,7 @@ class Image:
         driver: Version of the NVIDIA driver in it, such as `580.95.05`. Default: not known, so not checked.
         cuda: Version of CUDA in it, such as `13.0`. Default: not known.
         efa_installer: Version of the EFA installer that made it, such as `1.44.0`. Default: not known.
+        kernel: Its kernel, such as `7.0.0-1014-aws`. Default: not known.
 
     Raises:
         ValueError: If it has neither id nor parameter, or both, a version is not valid, or the parameter is for another
@@ -35,6 +39,7 @@ class Image:
     driver: str | None = None
     cuda: str | None = None
     efa_installer: str | None = None
+    kernel: str | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -51,6 +56,8 @@ class Image:
         for what, version in (("driver", self.driver), ("cuda", self.cuda), ("efa_installer", self.efa_installer)):
             if version is not None and not VERSION.fullmatch(version):
                 problems.append(f"{what} must be a version such as 1.44.0, got {version[:40]!r}")
+        if self.kernel is not None and not KERNEL.fullmatch(self.kernel):
+            problems.append(f"kernel must be one such as 7.0.0-1014-aws, got {self.kernel[:40]!r}")
         named = architecture_of(self.parameter or "")
         if named and self.architecture and named != self.architecture:
             problems.append(f"{self.parameter} holds images for {named}, not {self.architecture}")
@@ -66,6 +73,41 @@ class Image:
     def moves(self) -> bool:
         """The next deployment may take another image."""
         return self.parameter is not None and moves(self.parameter)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuiltImage:
+    """An image that the deployment builds.
+
+    Args:
+        parent: Image that it is built from. Default: AWS's newest Deep Learning Base OSS NVIDIA Driver GPU AMI for
+            Ubuntu 24.04 at the time of the build.
+    """
+
+    parent: Image | None = None
+
+
+def built_image_parameter(cluster: str, architecture: Architecture) -> str:
+    """Return the name of the parameter with the id of the newest image that the deployments of a cluster built."""
+    return f"/ultracluster/{cluster}/images/{architecture}"
+
+
+def check_parent(parent: Image, record: InstanceType) -> list[str]:
+    """Return reasons why an image for a type cannot be built from a parent; empty if none is known."""
+    problems = check_image(parent, record)
+    kernel = KERNEL.fullmatch(parent.kernel or "")
+    if kernel is None:
+        return problems
+    first, last = lustre_kernels.KERNELS.get(kernel[1], (0, -1))
+    if not first <= int(kernel[2]) <= (int(kernel[2]) if last is None else last):
+        known = ", ".join(
+            f"{version}-{first} {'and newer' if last is None else f'to {last}'}"
+            for version, (first, last) in lustre_kernels.KERNELS.items()
+        )
+        problems.append(
+            f"AWS has no Lustre client for the kernel {parent.kernel} of Ubuntu 24.04; take a parent with {known}"
+        )
+    return problems
 
 
 def check_image(image: Image, record: InstanceType) -> list[str]:

@@ -1,0 +1,134 @@
+"""Rules of machine images."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ultracluster.catalogue.ec2 import Architecture, InstanceType, image_software, without_driver
+from ultracluster.clusterfile._draft import Draft, until_invalid, valid
+from ultracluster.clusterfile._node_group import KUBERNETES
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.sections._image import ImageOption
+from ultracluster.planning.capacity import BuiltImage, Image, check_image, check_parent
+
+_IMAGE = error("image")
+_DRIVER = error(
+    "image-driver", "AWS's images for PCS, and those built from them, drive NVIDIA GPUs since Turing.", acceptable=True
+)
+_BUILD = error(
+    "image-build", "Image Builder builds images of Slurm nodes, one for each architecture, from the internet."
+)
+_PARENT = error("image-parent", "The parent of an image must have architecture, driver and kernel for the nodes.")
+
+# Service that an image is for, what AWS's parameters of such images hold, and an example.
+_READY = {
+    "slurm": ("AWS PCS", "/pcs/", "/aws/service/pcs/..."),
+    KUBERNETES: ("EKS", "/eks/", "/aws/service/eks/..."),
+}
+
+
+class _Use(NamedTuple):
+    path: Path
+    record: InstanceType
+    option: ImageOption
+
+
+def check_images(draft: Draft) -> Iterator[Problem]:
+    """Check the images of all nodes."""
+    kubernetes = draft.orchestrator == KUBERNETES
+    uses = [_Use(_path(draft, group.section), group.instance_type, group.image_option) for group in draft.node_groups]
+    login, record = valid(lambda: draft.login_image), valid(lambda: draft.service_type)
+    if not kubernetes and login is not None and record is not None:
+        named = valid(lambda: draft.slurm.login.image)
+        uses.append(_Use(("image",) if named is None else ("slurm", "login", "image"), record, login))
+    yield from _unique(_check_existing(uses, kubernetes=kubernetes))
+    if kubernetes:
+        yield from _unique(_check_kubernetes(uses))
+        return
+    yield from _unique(_check_drivers(uses))
+    yield from _unique(_check_builds(uses))
+    if any(isinstance(use.option, BuiltImage) for use in uses):
+        yield from until_invalid(_check_build(draft))
+
+
+def _path(draft: Draft, section: str) -> Path:
+    """Return where the file names the image of a section of nodes."""
+    return ("image",) if draft.nodes[section].image is None else ("nodes", section, "image")
+
+
+def _check_existing(uses: Sequence[_Use], *, kubernetes: bool) -> Iterator[Problem]:
+    service, word, example = _READY[KUBERNETES if kubernetes else "slurm"]
+    meant: dict[str, dict[str, str]] = {}
+    for path, record, image in uses:
+        if not isinstance(image, Image):
+            continue
+        problems = check_image(image, record)
+        if (image.parameter or "").startswith("/aws/service/") and word not in (image.parameter or ""):
+            problems.append(f"{image.parameter} names images that are not ready for {service}; take {example}")
+        yield from (_IMAGE(path, message) for message in problems)
+        # The file describes an image once, for all of its uses.
+        known = meant.setdefault(image.id or image.parameter or "", {})
+        if image.known_architecture:
+            known.setdefault(image.known_architecture, f"said to be for {image.known_architecture}")
+        known.setdefault(record.architecture, f"for {record.name} ({record.architecture})")
+        if len(known) > 1 and not problems:
+            ways = " and ".join(known.values())
+            message = f"{image.id or image.parameter} can't be {ways} at once; take an image of each architecture"
+            yield _IMAGE(path, message)
+
+
+def _check_kubernetes(uses: Sequence[_Use]) -> Iterator[Problem]:
+    for path, _, option in uses:
+        if isinstance(option, BuiltImage):
+            message = (
+                "build is for Slurm: under Kubernetes EKS has the images, and containers the software; write aws, or "
+                "an existing image"
+            )
+            yield _BUILD(path, message)
+
+
+def _check_drivers(uses: Sequence[_Use]) -> Iterator[Problem]:
+    for path, record, option in uses:
+        if not isinstance(option, Image) and (has := without_driver(record.name)):
+            message = (
+                f"{record.name} has {has}, which AWS's image for PCS does not drive; name an image with its driver: "
+                "image: ami-..., or take another type"
+            )
+            yield _DRIVER(path, message)
+
+
+def _check_builds(uses: Sequence[_Use]) -> Iterator[Problem]:
+    parents: dict[Architecture, BuiltImage] = {}
+    for path, record, option in uses:
+        if not isinstance(option, BuiltImage):
+            continue
+        if option.parent is not None:
+            for message in check_parent(option.parent, record):
+                yield _PARENT(path, message)
+        if parents.setdefault(record.architecture, option) != option:
+            message = (
+                f"one image is built for each architecture, and the nodes of {record.architecture} have two parents; "
+                "write the same parent for all, or an existing image for some"
+            )
+            yield _BUILD(path, message)
+
+
+def _check_build(draft: Draft) -> Iterator[Problem]:
+    if draft.slurm.version not in image_software.SLURM:
+        known = " and ".join(image_software.SLURM)
+        message = (
+            f"AWS has installers for Slurm {known} only, so that no image is built with {draft.slurm.version}; take "
+            "one of them, or write image: aws"
+        )
+        yield _BUILD(("slurm", "version"), message)
+    if not draft.network.internet:
+        message = (
+            "a build downloads from GitHub, NVIDIA and Ubuntu, and these subnets reach no internet. Build the image "
+            "with compute.ImagePipeline in a VPC that does, and write image: ami-..."
+        )
+        yield _BUILD(("network", "internet"), message)
+
+
+def _unique(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Yield each error once: sections that share an image share its errors."""
+    return iter(dict.fromkeys(problems))

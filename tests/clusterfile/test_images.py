@@ -1,0 +1,129 @@
+"""Images of nodes: which one each group has, and which ones cannot be."""
+
+import pytest
+
+from support.clusterfile_data import GOOD, bent, problems
+from ultracluster.clusterfile import ClusterFile, loads, warnings
+from ultracluster.planning.capacity import BuiltImage, Image
+
+AMI = "ami-0123456789abcdef0"
+ARM = "\n  data: {type: m7g.4xlarge, count: 2}"
+NEURON = (
+    "types:\n  trn2.48xlarge: {architecture: x86_64, vcpus: 192, memory: 2048 GiB, addresses-per-interface: 50, "
+    "network-cards: [{count: 16, kinds: [interface, efa, efa-only], interfaces: 2}]}\n"
+)
+
+
+def with_image(image: str, text: str = GOOD) -> str:
+    return bent("name: llama", f"name: llama\nimage: {image}", text)
+
+
+def ids(text: str) -> set[str]:
+    return {warning.rule for warning in warnings(loads(text, "c.yaml"))}
+
+
+def load(text: str) -> ClusterFile:
+    return loads(text, "c.yaml")
+
+
+def test_the_default_is_the_image_of_aws() -> None:
+    cluster = load(GOOD)
+    assert (cluster.image, cluster.login_image, cluster.node_groups[0].image_option) == ("aws", "aws", "aws")
+    assert cluster.built_images == {}
+
+
+def test_one_image_is_built_for_each_architecture_login_nodes_included() -> None:
+    assert load(with_image("build")).built_images == {"x86_64": BuiltImage()}
+    cluster = load(with_image("build", bent("nodes:", f"nodes:{ARM}")))
+    assert list(cluster.built_images) == ["arm64", "x86_64"]
+    assert load(GOOD + "slurm: {login: {image: build}}\n").built_images == {"x86_64": BuiltImage()}
+
+
+def test_a_group_has_its_own_image_before_that_of_the_cluster() -> None:
+    cluster = load(with_image("build", bent("count: 64", "count: 64, image: aws")))
+    assert cluster.node_groups[0].image_option == "aws"
+    assert cluster.login_image == BuiltImage()
+    cluster = load(with_image(AMI))
+    assert cluster.node_groups[0].image == cluster.login_image == Image(id=AMI)
+
+
+@pytest.mark.parametrize("image", ["build", "aws", AMI, "{build: {parent: ami-0123456789abcdef0}}"])
+def test_an_image_is_written_as_it_was_read(image: str) -> None:
+    cluster = load(with_image(image))
+    assert load(with_image(str(cluster.model_dump(by_alias=True)["image"]))).image == cluster.image
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        ("latest", "image: must be build, aws, ami-..., /name/of/a/parameter"),
+        (
+            "{build: {parent: build}}",
+            "image.build.parent: must be the id of an image, ami- and 17 hexadecimal digits, got 'build'",
+        ),
+        ("{build: {}, driver: 580.1}", "image: build has a parent, and no driver; write it under build.parent"),
+        (f"{{id: {AMI}, kernel: 7}}", "image.kernel: must be a kernel of Ubuntu for AWS, such as 7.0.0-1014-aws"),
+    ],
+)
+def test_names_what_an_image_may_be(image: str, message: str) -> None:
+    assert message in problems(with_image(image))[0]
+
+
+@pytest.mark.parametrize(
+    ("parent", "message"),
+    [
+        (f"{{id: {AMI}, architecture: arm64}}", "p5en.48xlarge is x86_64, and the image is for arm64"),
+        (f"{{id: {AMI}, driver: '535.1'}}", "p5en.48xlarge needs NVIDIA driver 550 or newer, and the image has 535.1"),
+        (f"{{id: {AMI}, kernel: 6.17.0-1021-aws}}", "AWS has no Lustre client for the kernel 6.17.0-1021-aws"),
+        (f"{{id: {AMI}, kernel: 7.1.0-1001}}", "AWS has no Lustre client for the kernel 7.1.0-1001"),
+    ],
+)
+def test_refuses_a_parent_that_no_image_can_be_built_from(parent: str, message: str) -> None:
+    messages = problems(with_image(f"{{build: {{parent: {parent}}}}}"))
+    assert any(problem.startswith("c.yaml:2:1 image: ") and message in problem for problem in messages)
+
+
+@pytest.mark.parametrize("kernel", ["6.8.0-1024-aws", "6.17.0-1020", "7.0.0-1099-aws"])
+def test_takes_a_parent_whose_kernel_has_a_lustre_client(kernel: str) -> None:
+    assert load(with_image(f"{{build: {{parent: {{id: {AMI}, kernel: {kernel}}}}}}}")).built_images
+
+
+def test_refuses_two_parents_for_one_architecture() -> None:
+    text = with_image("build", bent("count: 64", f"count: 64, image: {{build: {{parent: {AMI}}}}}"))
+    assert "the nodes of x86_64 have two parents" in problems(text)[0]
+
+
+def test_refuses_a_build_that_cannot_download() -> None:
+    text = with_image("build") + "network: {internet: false}\n"
+    assert any("a build downloads from GitHub, NVIDIA and Ubuntu" in problem for problem in problems(text))
+
+
+def test_refuses_a_build_for_a_slurm_without_installer() -> None:
+    text = with_image("build") + "slurm: {version: '26.05'}\n"
+    assert "AWS has installers for Slurm 25.05 and 25.11 only" in problems(text)[0]
+
+
+def test_refuses_a_build_on_kubernetes() -> None:
+    text = with_image("build", bent("orchestrator: slurm", "orchestrator: kubernetes"))
+    assert "image: build is for Slurm" in problems(text)[0]
+
+
+@pytest.mark.parametrize("image", ["aws", "build"])
+def test_refuses_accelerators_that_the_image_of_aws_does_not_drive(image: str) -> None:
+    neuron = bent("p5en.48xlarge", "trn2.48xlarge", GOOD) + NEURON
+    (refusal,) = (problem for problem in problems(with_image(image, neuron)) if "AWS Neuron" in problem)
+    assert "trn2.48xlarge has AWS Neuron, which AWS's image for PCS does not drive; name an image" in refusal
+    assert not any("AWS Neuron" in problem for problem in _problems(with_image(AMI, neuron)))
+
+
+def _problems(text: str) -> list[str]:
+    try:
+        load(text)
+    except ValueError as error:
+        return str(error).splitlines()
+    return []
+
+
+def test_nodes_of_a_built_image_have_the_programs_that_send_metrics() -> None:
+    assert {"metrics-programs", "unpinned-image"} <= ids(GOOD)
+    assert not {"metrics-programs", "unpinned-image"} & ids(with_image("build"))
