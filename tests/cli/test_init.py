@@ -65,6 +65,7 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     assert len(snapshots) == 5
     assert "pytest  " in result.stdout
     assert "WARNING" not in result.stderr
+    assert "first-steps" in wheel.run("ultracluster", "check", "cluster.yaml", cwd=project).stdout
     assert "1 passed" in wheel.run("pytest", "-q", *QUICK_START, cwd=project).stdout
     report = json.loads(wheel.run("ultracluster", "rehearse", str(MAIN_JOB), "--json", cwd=project).stdout)
     steps = {step["name"]: step for step in report["steps"]}
@@ -73,6 +74,12 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     assert update.get("replaced", 0) == update.get("deleted", 0) == 0
     assert report["types"]["AWS::FSx::FileSystem"] == {"schema": 1}
     assert report["types"]["AWS::PCS::ComputeNodeGroup"]["schema"] == 3
+    # What follows the deployment: the login command, and the job files on the cluster.
+    outputs = report["outputs"]["llama-Compute"]
+    assert outputs["LoginCommand"].startswith("aws ssm start-session --region us-east-2 --target $(aws ec2 ")
+    login = outputs["NodeGroupIds"].split(", ")[0].removeprefix("login ")
+    assert f"compute-node-group-id,Values={login} " in outputs["LoginCommand"]
+    assert outputs["JobFiles"] == "/fsx/jobs/current"
     retained = {entry["type"] for entry in report["retained"]}
     assert {"AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::KMS::Key"} <= retained
     # A changed template fails the test.

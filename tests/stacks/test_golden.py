@@ -74,8 +74,8 @@ def test_adding_a_node_group_changes_no_other_resource() -> None:
             # It knows who should be there, so that nodes that never come are missed.
             assert template["Resources"].keys() == after[name]["Resources"].keys()
             continue
-        # A group has its name in its boot script, so that nodes may read one script more.
-        scripts = {id for id in template["Resources"] if id.startswith("NodeScripts")}
+        # A group has its name in its boot script, and its queue has job files: nodes may read one object more.
+        scripts = {id for id in template["Resources"] if id.startswith(("NodeScripts", "Jobs"))}
         kept = {id: after[name]["Resources"][id] for id in template["Resources"] if id not in scripts}
         assert kept == {id: resource for id, resource in template["Resources"].items() if id not in scripts}
         added = {id for id in after[name]["Resources"] if id not in template["Resources"]}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdk_rehearsal.rehearsal._blueprint import Maker
 from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, StandIn
-from cdk_rehearsal.rehearsal._state import Stacks
+from cdk_rehearsal.rehearsal._state import Stack, Stacks
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,6 +54,7 @@ class Report:
         stand_ins: Values that were made up.
         retained: Resources that are left over because a policy keeps them.
         notes: What a person should know.
+        outputs: Values of the outputs by stack and name, without those that other stacks import.
         limits: What a rehearsal cannot show.
     """
 
@@ -64,6 +65,7 @@ class Report:
     retained: tuple[Entry, ...]
     notes: tuple[str, ...]
     limits: tuple[str, ...] = LIMITS
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -95,6 +97,11 @@ class Report:
             ],
             "[bold]Retained[/bold]: left over on purpose, you delete them by hand": [
                 f"{entry.stack}/{entry.logical_id} {entry.type} {entry.physical_id}" for entry in self.retained
+            ],
+            "[bold]Outputs[/bold]: as the deployment prints them, with made-up ids": [
+                f"{stack}.{name} = {value}"
+                for stack, outputs in self.outputs.items()
+                for name, value in outputs.items()
             ],
             "[bold]Notes[/bold]": self.notes,
             "[bold]What a rehearsal cannot show[/bold]": self.limits,
@@ -153,7 +160,12 @@ def report(*, steps: list[Step], journal: Journal, stacks: Stacks, leave_out: fr
         stand_ins=tuple(journal.stand_ins),
         retained=tuple(entry for entry in journal.entries(Action.RETAIN) if entry.stack not in leave_out),
         notes=(*journal.notes, *_held(journal, stacks)),
+        outputs={stack.name: _outputs(stack) for stack in stacks if stack.name not in leave_out and _outputs(stack)},
     )
+
+
+def _outputs(stack: Stack) -> dict[str, str]:
+    return {name: str(it["OutputValue"]) for name, it in stack.outputs.items() if "ExportName" not in it}
 
 
 def changes(entries: list[Entry]) -> dict[str, int]:

@@ -23,6 +23,7 @@ from ultracluster.boot._home_mounts import (
     s3_files_volume,
 )
 from ultracluster.boot._imds import imds_boot
+from ultracluster.boot._jobs import jobs_boot, jobs_parameter
 from ultracluster.boot._mountpoint import Mountpoint
 from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_points
 from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
@@ -103,6 +104,8 @@ __all__ = [
     "health_boot",
     "health_settings",
     "imds_boot",
+    "jobs_boot",
+    "jobs_parameter",
     "mount_boot",
     "nfs_mount",
     "openzfs_mount",

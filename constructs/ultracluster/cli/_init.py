@@ -22,7 +22,10 @@ _NEXT = """Next, in {directory}:
   ultracluster check cluster.yaml                    # validate the cluster file
   {pytest}
   ultracluster rehearse cluster.yaml                 # deploy, update and destroy locally, without an AWS account
-  npx cdk bootstrap && npx cdk deploy --all          # once per account and region; then all stacks"""
+  npx cdk bootstrap && npx cdk deploy --all          # once per account and region; then all stacks
+Then, with the outputs of the Compute stack:
+  LoginCommand                                       # opens a session on a login node; there: sudo -iu ubuntu
+  sbatch /fsx/jobs/current/train/nccl.sbatch         # the job files of this cluster are in JobFiles"""
 
 
 def init(directory: _Directory = Path()) -> None:

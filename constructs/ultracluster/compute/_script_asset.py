@@ -1,4 +1,4 @@
-"""A script that nodes fetch from S3."""
+"""A file that nodes fetch from S3."""
 
 import hashlib
 from pathlib import Path
@@ -34,13 +34,14 @@ class ScriptAsset(Construct):
 
     Args:
         text: The script.
+        suffix: Suffix of the object, for an archive of texts instead of a script. Default: `sh`.
 
     Raises:
         ValueError: If the text holds a token: its checksum must be known at synthesis.
     """
 
     @checked
-    def __init__(self, scope: Construct, id: str, *, text: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, text: str, suffix: str = "sh") -> None:
         super().__init__(scope, id)
         if cdk.Token.is_unresolved(text):
             raise Refusal(self, TOKEN("text must be known at synthesis, got a token; pass such values as arguments"))
@@ -48,7 +49,7 @@ class ScriptAsset(Construct):
         self.sha256 = hashlib.sha256(text.encode()).hexdigest()
         stage = cdk.Stage.of(self)
         assert stage is not None
-        name = f"asset.{self.sha256}.sh"
+        name = f"asset.{self.sha256}.{suffix}"
         (Path(stage.outdir) / name).write_text(text, encoding="utf-8", newline="\n")
         location = cdk.Stack.of(self).synthesizer.add_file_asset(
             source_hash=self.sha256, file_name=name, packaging=cdk.FileAssetPackaging.FILE

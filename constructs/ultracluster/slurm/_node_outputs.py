@@ -5,12 +5,24 @@ from collections.abc import Mapping
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.orchestration import Output
 from ultracluster.planning.capacity import Block, UltraServerBlock, segment
+from ultracluster.slurm._job_files import jobs_directory
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
+from ultracluster.slurm._pcs_queue import PcsQueue
+from ultracluster.workloads import slurm_jobs
 
 
-def node_outputs(cluster: ClusterFile, groups: Mapping[str, PcsComputeNodeGroup]) -> list[Output]:
+def node_outputs(
+    cluster: ClusterFile, groups: Mapping[str, PcsComputeNodeGroup], queues: Mapping[str, PcsQueue]
+) -> list[Output]:
     """Return the outputs that a person or a job script needs of the nodes."""
-    outputs = []
+    outputs = [
+        Output(id, description, ", ".join(f"{name} {value}" for name, value in ids.items()))
+        for id, description, ids in (
+            ("NodeGroupIds", "AWS PCS compute node groups", {name: it.node_group_id for name, it in groups.items()}),
+            ("QueueIds", "AWS PCS queues", {name: queue.queue_id for name, queue in queues.items()}),
+        )
+        if ids
+    ]
     domains = [
         f"{group.name}: {group.count} nodes, {group.nvlink_domain} GPUs, "
         f"sbatch --exclusive --segment={segment(group.count)}"
@@ -25,6 +37,9 @@ def node_outputs(cluster: ClusterFile, groups: Mapping[str, PcsComputeNodeGroup]
         outputs.append(Output("CapacityEnds", description, "; ".join(ends)))
     if "login" in groups:
         outputs += _login(cluster, groups["login"])
+    if slurm_jobs(cluster):
+        description = "Job files of this cluster, on its nodes; submit: sbatch QUEUE/JOB.sbatch"
+        outputs.append(Output("JobFiles", description, f"{jobs_directory(cluster)}/current"))
     return outputs
 
 

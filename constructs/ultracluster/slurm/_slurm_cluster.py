@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.boot import BootScript, NodeBoot, health_settings
+from ultracluster.boot import BootScript, NodeBoot, health_settings, jobs_boot
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup, source_range
 from ultracluster.compute import NodeGroupTemplate, RootVolume, allow_bundle, newest_image
@@ -18,6 +18,7 @@ from ultracluster.planning.capacity import Block, BuiltImage, Image
 from ultracluster.security import acknowledge_accepted
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._boot import node_boot
+from ultracluster.slurm._job_files import JobFiles, jobs_directory
 from ultracluster.slurm._login_ssh import LoginSsh
 from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
 from ultracluster.slurm._node_outputs import node_outputs
@@ -31,6 +32,7 @@ from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.storage import S3FilesHome, Storage
+from ultracluster.workloads import slurm_jobs
 
 
 class SlurmCluster(Construct):
@@ -66,6 +68,7 @@ class SlurmCluster(Construct):
         self.logs = PcsClusterLogs(self, "Logs", cluster=self.controller)
         #: Node groups by name; `login` is the group of the login nodes.
         self.node_groups: dict[str, PcsComputeNodeGroup] = {}
+        self._queues: dict[str, PcsQueue] = {}
         #: Role of the login nodes; that of the other nodes is the controller's `node_role`.
         self.login_role = PcsNodeRole(self, "LoginRole")
         self._allow_nodes()
@@ -73,12 +76,17 @@ class SlurmCluster(Construct):
     @property
     def outputs(self) -> list[Output]:
         """Outputs of the controller."""
-        return [Output("ClusterId", "AWS PCS cluster", self.controller.cluster_id)]
+        id, region = self.controller.cluster_id, self._cluster.region
+        console = f"https://{_console(region)}/pcs/home?region={region}#/clusters/{id}"
+        return [
+            Output("ClusterId", "AWS PCS cluster", id),
+            Output("ClusterConsole", "The cluster in the console of AWS PCS", console),
+        ]
 
     @property
     def node_outputs(self) -> list[Output]:
         """Outputs of the nodes."""
-        return node_outputs(self._cluster, self.node_groups)
+        return node_outputs(self._cluster, self.node_groups, self._queues)
 
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
         """Allow nodes to write metrics, and publish the URL of a workspace that only a deployment knows.
@@ -126,7 +134,11 @@ class SlurmCluster(Construct):
         """
         cluster, groups, self._images = self._cluster, self.node_groups, dict(images or {})
         add_warnings(scope, cluster)
-        groups["login"] = self._login(scope)
+        jobs = slurm_jobs(cluster)
+        groups["login"] = self._login(scope, has_jobs=bool(jobs))
+        if jobs:
+            files = JobFiles(scope, "Jobs", cluster=cluster, jobs=jobs, role=self.login_role)
+            groups["login"].node.add_dependency(*files.ready)
         for group in cluster.node_groups:
             boot = node_boot(
                 cluster,
@@ -140,7 +152,7 @@ class SlurmCluster(Construct):
                 ],
             )
             groups[group.name] = self._node_group(child_scope(scope, group.name), group, boot)
-        self._queues(scope)
+        self._add_queues(scope)
         # A node needs its routes, and the rules that allow its mounts, before it boots.
         dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
         for node_group in groups.values():
@@ -161,8 +173,9 @@ class SlurmCluster(Construct):
                 self._storage.home.grants.read_write(role)
             allow_bundle(role, cluster.lustre_client.bundle)
 
-    def _login(self, scope: Construct) -> PcsComputeNodeGroup:
+    def _login(self, scope: Construct, *, has_jobs: bool) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
+        jobs = jobs_boot(cluster=cluster.name, region=cluster.region, directory=jobs_directory(cluster))
         login_nodes = PcsLoginNodeGroup(
             scope,
             "Login",
@@ -180,7 +193,7 @@ class SlurmCluster(Construct):
                 self._storage,
                 cluster.service_type,
                 zone=cluster.network.control_plane_zone or cluster.zone,
-                extra=slurm_collectors(cluster, cluster.service_type),
+                extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
             ),
         )
         for key, value in cluster.tags.items():
@@ -223,14 +236,14 @@ class SlurmCluster(Construct):
             gres=group.slurm.gres,
         )
 
-    def _queues(self, scope: Construct) -> None:
+    def _add_queues(self, scope: Construct) -> None:
         cluster, groups = self._cluster, self.node_groups
         script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
         accounts = (
             SlurmAccounts(scope, "Accounts", login=groups["login"], script=script, wait=bool(late)) if script else None
         )
         for plan in cluster.queues:
-            queue = PcsQueue(
+            queue = self._queues[plan.name] = PcsQueue(
                 child_scope(scope, plan.name),
                 "Queue",
                 cluster=self.controller,
@@ -268,6 +281,14 @@ def _options(cluster: ClusterFile) -> SlurmOptions:
         slurmdbd_settings=slurm.slurmdbd_settings,
         cgroup_settings=slurm.cgroup_settings,
     )
+
+
+def _console(region: str) -> str:
+    """Return the host name of the AWS console, as the template in the guide of AWS PCS has it.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/get-started-cfn-template-parts.html (read 2026-11-22)
+    """
+    return "console.amazonaws-us-gov.com" if region.startswith("us-gov-") else f"{region}.console.aws.amazon.com"
 
 
 def _ssh(cluster: ClusterFile, network: Network) -> LoginSsh | None:
