@@ -1,7 +1,7 @@
 """Synthesis time of a cluster beside an empty app's, for 1, 10 and 100 node groups: `python benchmarks/synth.py`.
 
 Each figure is a fresh process, as `cdk synth` starts one; the median of the runs is printed. Validation is off,
-because it costs the same seconds whoever's template it reads.
+because it takes the same time for every template.
 """
 
 import os

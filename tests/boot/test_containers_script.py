@@ -42,7 +42,7 @@ class Image:
         (self.root / ETC / "pyxis.conf").write_text(f"required /{PLUGIN}\n")
 
     def look(self) -> tuple[int, str]:
-        """Exit code, and what stands in the state."""
+        """Exit code, and the contents of the state."""
         done = subprocess.run(
             [self.script, "--slurm", "25.11"],
             env={"PATH": str(self.bin), "ULTRACLUSTER_ROOT": str(self.root)},

@@ -1,4 +1,4 @@
-"""The deep check and its judge run here in bash; DCGM, srun and NCCL's test stand in."""
+"""The deep check and its judge run here in bash; DCGM, srun and NCCL's test are programs of the test."""
 
 import subprocess
 from pathlib import Path

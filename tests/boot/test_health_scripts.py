@@ -1,4 +1,4 @@
-"""Prolog, health check, epilog and IMEX run here in bash, as a node gets them; the hardware's commands stand in."""
+"""Prolog, health check, epilog and IMEX run here in bash, as on a node; the test has the commands of the hardware."""
 
 import fcntl
 import os
@@ -255,7 +255,7 @@ def test_a_recent_failure_is_a_failure(node: GpuNode) -> None:
     node.gpus()
     done = node.call("health-check", "--recent", "300")
     assert (done.returncode, done.stderr) == (1, "health-check: failed: 7 of 8 GPUs are there\n")
-    assert node.call("health-check").returncode == 0, "whoever asks without --recent gets a new check"
+    assert node.call("health-check").returncode == 0, "without --recent there is a new check"
 
 
 def test_an_old_result_is_checked_again(node: GpuNode) -> None:

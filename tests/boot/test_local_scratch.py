@@ -178,7 +178,7 @@ def test_an_answer_that_cannot_be_read_is_no_sign_of_empty_disks(node: MakeNode)
     (it.bin / "awk").write_text(f'#!/usr/bin/env bash\n[[ $* != *LABEL* ]] && exec {awk} "$@"\n')
     (it.bin / "awk").chmod(0o755)
     it.hold("nvme2n1", "TYPE=ext4")
-    assert fails(it).startswith("blkid could not tell what /dev/nvme2n1 holds")
+    assert fails(it).startswith("blkid could not read the signature of /dev/nvme2n1")
     assert it.formatted == it.calls("mdadm") == []
 
 

@@ -150,7 +150,7 @@ def test_a_silent_metadata_service_is_a_failure(node: Node) -> None:
     for file in (node.state / "metadata").iterdir():
         file.unlink()
     (node.state / "metadata").rmdir()
-    assert fails(node) == "the metadata service of EC2 does not tell the instance type\n"
+    assert fails(node) == "the instance metadata service did not return the instance type\n"
 
 
 def test_the_unit_of_the_image_goes_first(node: Node) -> None:

@@ -113,7 +113,7 @@ def test_mounts_alone_add_no_message() -> None:
 
 
 def test_the_same_files_give_the_same_bytes_on_every_machine() -> None:
-    """Other bytes replace nodes. This was made on one machine, and is read on others."""
+    """Other bytes replace nodes. The fixture was recorded on one machine; others read it."""
     files = [NodeFile(path=f"/opt/{n}", text=f"{n}\n" * 400, mode="0644") for n in range(9)]
     text = compute.user_data(files=files)
     assert hashlib.sha256(text.encode()).hexdigest() == (
@@ -200,7 +200,7 @@ def test_efa_is_expected_where_the_type_can_and_the_file_system_has_it() -> None
 @pytest.mark.parametrize("name", ["c7i.2xlarge", "p4d.24xlarge"])
 def test_a_type_that_cannot_mounts_the_same_file_system_over_tcp_and_nothing_is_expected(name: str) -> None:
     boot = slurm_boot(INSTANCE_TYPES[name], [FSX])
-    assert LUSTRE_EFA_UNIT in boot.units, "the mount asks for it, so it must be there"
+    assert LUSTRE_EFA_UNIT in boot.units, "the mount requires it, so it must be there"
     assert file(boot, "/etc/ultracluster/mounts") == "/fsx lustre no\n"
 
 

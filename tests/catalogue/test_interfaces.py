@@ -213,7 +213,7 @@ def test_cards_that_take_no_interface_at_all_stay_empty() -> None:
 
 def test_rejects_efa_devices_that_no_card_takes() -> None:
     record = built([card(0, 4, kinds=("interface",))], max_efa=1)
-    with pytest.raises(ValueError, match="no card takes its EFA devices; it needs interfaces of your own making"):
+    with pytest.raises(ValueError, match="no card takes its EFA devices; define its interfaces yourself"):
         interfaces(record)
 
 

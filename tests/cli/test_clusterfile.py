@@ -68,7 +68,7 @@ def test_check_as_json_gives_the_same_facts(file: Path) -> None:
         "ultracluster:reservation-size",
         "ultracluster:lustre-efa-client",
         "ultracluster:metrics-programs",
-        "ultracluster:alerts-unheard",
+        "ultracluster:alerts-without-subscription",
     ]
 
 

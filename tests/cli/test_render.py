@@ -123,7 +123,7 @@ def test_templates_need_no_cdk(example: str, tmp_path: Path) -> None:
     seen: set[str] = set()
     exports: set[str] = set()
     for stack in index["stacks"]:
-        # The index stands in order of deployment, and a stack imports what an earlier one exports.
+        # The index is in order of deployment, and a stack imports what an earlier one exports.
         assert set(stack["depends_on"]) <= seen
         seen.add(stack["name"])
         text = (folder / stack["template"]).read_text()

@@ -171,7 +171,7 @@ def test_the_command_lists_the_rules() -> None:
 
 
 def test_an_accepted_rule_that_the_file_does_not_break_is_reported() -> None:
-    text = f'{GOOD}accept: {{unknown-region: "opens in 2027", alerts-unheard: "a wall screen"}}\n'
+    text = f'{GOOD}accept: {{unknown-region: "opens in 2027", alerts-without-subscription: "a wall screen"}}\n'
     by_rule = {warning.rule: warning for warning in warnings(loads(text, "c.yaml"))}
-    assert by_rule["alerts-unheard"].accepted == "a wall screen"
+    assert by_rule["alerts-without-subscription"].accepted == "a wall screen"
     assert "accept names unknown-region, which this file does not break" in by_rule["accept-unused"].message

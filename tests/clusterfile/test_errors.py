@@ -240,7 +240,7 @@ def test_rejects_names_of_node_groups_that_pcs_or_slurm_refuse(name: str) -> Non
 
 
 def test_rejects_a_node_group_with_the_name_of_the_login_nodes() -> None:
-    assert "'login' is a group that is made for you" in problem("  train:", "  login:")
+    assert "'login' is a group that the library creates" in problem("  train:", "  login:")
 
 
 @pytest.mark.parametrize(

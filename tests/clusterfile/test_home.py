@@ -210,7 +210,7 @@ def test_home_may_be_hidden_and_no_other_directory_of_the_system() -> None:
 )
 def test_reports_a_mount_that_hides_another_at_both_keys(lustre: str, home: str) -> None:
     errors = problems(bent(LUSTRE, f"lustre: {{throughput: 40 GB/s, mount: {lustre}}}, home: {{mount: {home}}}"))
-    rest = "one would hide the other; take two directories of which none is within the other"
+    rest = "one would hide the other; take two directories that do not contain each other"
     assert [line.partition(" ")[2] for line in errors] == [
         f"storage.lustre.mount: is {lustre}, and storage.home.mount is {home}: {rest}",
         f"storage.home.mount: is {home}, and storage.lustre.mount is {lustre}: {rest}",
@@ -226,7 +226,7 @@ def test_an_existing_network_requires_clients() -> None:
     text = with_home("HOME") + f"network: {EXISTING}\n"
     (line,) = problems(bent("HOME", "{}", bent("CIDR", "", text)))
     assert line.endswith(
-        "storage.home: the ranges of vpc-0123456789abcdef0 are not known here, and NFS asks where a node comes from; "
+        "storage.home: the ranges of vpc-0123456789abcdef0 are not known here, and NFS allows clients by address; "
         "write those that nodes are in, for example clients: [10.0.0.0/16]"
     )
     (line,) = problems(bent("HOME", "{}", bent("CIDR", ", cidr: 10.9.0.0/18", text)))

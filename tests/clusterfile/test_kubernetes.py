@@ -328,10 +328,10 @@ def test_rejects_elastic_groups_of_capacity_that_karpenter_does_not_buy(capacity
 
 
 def test_rejects_an_elastic_group_in_another_zone_or_in_an_existing_cluster() -> None:
-    assert "stand in the cluster's own zone" in problem(
+    assert "are in the cluster's own zone" in problem(
         "count: 64", f"{ELASTIC.replace('64', '4')}, zone: use2-az3", GOOD
     )
-    assert "Karpenter belongs to the cluster" in problem("count: 8", ELASTIC.replace("64", "8"), OWN)
+    assert "Karpenter belongs to the existing cluster" in problem("count: 8", ELASTIC.replace("64", "8"), OWN)
 
 
 def test_rejects_an_elastic_group_where_karpenter_reaches_no_iam() -> None:

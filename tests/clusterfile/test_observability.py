@@ -72,7 +72,7 @@ def test_the_profile_none_creates_and_collects_nothing() -> None:
     cluster = clusterfile.loads(text, "c.yaml")
     assert "llama-Observability" not in templates(cluster)
     assert slurm_collectors(cluster, INSTANCE_TYPES["p5en.48xlarge"]) == []
-    assert "alerts-unheard" not in ids(text)
+    assert "alerts-without-subscription" not in ids(text)
 
 
 def test_managed_grafana_replaces_the_server() -> None:
@@ -140,8 +140,8 @@ def test_alerts_carry_the_address_of_their_page_where_people_can_open_it() -> No
 
 def test_an_address_of_runbooks_is_no_recipient() -> None:
     only = with_section("{alerts: {runbooks: https://wiki.example.com/runbooks}}")
-    assert "alerts-unheard" in ids(only)
-    assert "alerts-unheard" not in ids(with_section("{alerts: {email: oncall@example.com}}"))
+    assert "alerts-without-subscription" in ids(only)
+    assert "alerts-without-subscription" not in ids(with_section("{alerts: {email: oncall@example.com}}"))
 
 
 def test_storage_notifies_the_topic_of_the_alerts() -> None:
@@ -229,7 +229,7 @@ def test_check_prints_the_number_of_series_and_the_dashboards(tmp_path: Path) ->
     file.write_text(GOOD)
     result = CliRunner().invoke(app, ["check", str(file)])
     assert sentence in " ".join(result.output.split())
-    assert sentence.endswith("dashboards on a server of your own")
+    assert sentence.endswith("dashboards on a self-hosted server")
     assert observability_sentences(clusterfile.loads(with_section("{profile: none}"), "c.yaml")) == []
 
 

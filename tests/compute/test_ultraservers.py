@@ -235,7 +235,7 @@ GPUS = "type: p5en.48xlarge, zone: use1-az6"
             f"type: {SMALL}, count: 10, {bought(ONE)}",
             "",
             "count",
-            "count asks for 10 UltraServers, each of which has a reservation of its own, and capacity names 1; list",
+            "count requests 10 UltraServers, each of which has a reservation of its own, and capacity names 1; list",
             id="ten-instances-of-an-ultraserver-of-nine",
         ),
         pytest.param(

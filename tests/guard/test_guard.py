@@ -61,7 +61,7 @@ def test_the_engine_loses_nothing_that_the_guard_calls_kept(stacks: Stacks, edit
     name = stacks.name()
 
     def own(template: dict[str, object]) -> dict[str, object]:
-        # A name of its own for each, and no exports: all of them stand in one account.
+        # A name of its own for each, and no exports: all of them are in one account.
         text = json.dumps(template["Resources"]).replace("/aws/fsx/", f"/aws/fsx/{name}-")
         text = text.replace("my-own-name", f"my-own-{name}")
         return {"resources": json.loads(text), "Conditions": template.get("Conditions", {})}

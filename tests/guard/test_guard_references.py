@@ -202,7 +202,7 @@ def test_another_import_may_be_another_value() -> None:
         assert fate(template(target), template("subnet-1")) is Fate.UNKNOWN
     assert fate(template(first), template(second)) is Fate.UNKNOWN
     assert fate(template(first), template(weak)) is Fate.UNKNOWN
-    assert "the templates do not tell whether that is the same value" in reason(template(first), template(weak))
+    assert "the templates do not show whether that is the same value" in reason(template(first), template(weak))
 
 
 def test_the_inside_of_a_nested_stack_is_not_known() -> None:
@@ -227,7 +227,7 @@ def test_a_database_is_snapshotted_by_default() -> None:
 
     assert fate(made(), made(DeletionPolicy="Snapshot"), "Db") is Fate.KEPT
     assert fate(made(), made(DeletionPolicy="Delete"), "Db") is Fate.UNPROTECTED
-    assert "a snapshot is made first" in reason(made(), {"Resources": {}})
+    assert "a snapshot is created first" in reason(made(), {"Resources": {}})
 
 
 # Directories: stacks that know each other.

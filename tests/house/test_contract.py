@@ -1,4 +1,4 @@
-"""Every exported construct behaves as the CDK's own do; what applies to each stands in `support.contracts`.
+"""Every exported construct behaves as the CDK's own do; what applies to each is in `support.contracts`.
 
 Nothing here reads an attribute of a construct in Python where a construct of the CDK can read it in JavaScript: jsii
 sees class members only, so the two can differ.

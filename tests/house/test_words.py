@@ -41,6 +41,17 @@ _PHRASES = {
     r"is it none": "otherwise",
     r"rings? for": "alerts on",
     r"none: (it|they|there)": "None, or the default",
+    r"(is|are) yours": "existing",
+    r"made for you": "created by the library",
+    r"server of your own": "self-hosted server",
+    r"asks? for less|asks? for more|(is|are|was|were) asked for": "request",
+    r"unheard": "without subscription",
+    r"in vain": "without effect",
+    r"whoever": "every ..., or name the program",
+    r"(can ?not|could not|does not|do not) tell": "is not known, or cannot read",
+    r"stands? (in|at|twice|there|beside)(?! (for|place))": "is in, is at, is repeated",
+    r"of tomorrow": "unknown, or future",
+    r"no Grafana is made": "created",
 }
 
 # Words that do not belong in the name of a test: a name states a behaviour.
@@ -116,6 +127,19 @@ def _python_problems(text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"{node.name}: name the behaviour"
 
 
+# The comment of a script, and of a function in it, begins as a docstring does.
+_SHELL_COMMENT = re.compile(
+    r"(?:\A(?:#(?!\ [A-Z])[^\n]*\n)*|\n(?!#)[^\n]*\n)# (?P<word>[A-Z]\w*)(?=[^\n]*\n(?:#[^\n]*\n)*(?:[\w-]+\(\)|\n))"
+)
+_THIRD_PERSON = re.compile(r"[A-Z]\w*[^s\W]s|Whether|What|Who|Where|Those|Another")
+
+
+def _shell_problems(text: str) -> Iterator[tuple[int, str]]:
+    for match in _SHELL_COMMENT.finditer(text):
+        if _THIRD_PERSON.fullmatch(match["word"]):
+            yield text.count("\n", 0, match.end()) + 1, f"comment opens with {match['word']!r}: write an imperative"
+
+
 def _phrases(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), 1):
         for phrase, instead in _PHRASES.items():
@@ -129,7 +153,11 @@ def problems(unit: str) -> list[str]:
     result = []
     for path in _files(unit):
         text = path.read_text()
-        rows = [*_phrases(text), *(_python_problems(text) if path.suffix == ".py" else ())]
+        rows = [
+            *_phrases(text),
+            *(_python_problems(text) if path.suffix == ".py" else ()),
+            *(_shell_problems(text) if path.suffix == ".sh" else ()),
+        ]
         result += [f"{path.relative_to(ROOT)}:{line}: {problem}" for line, problem in sorted(rows)]
     return result
 

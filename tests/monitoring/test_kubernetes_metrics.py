@@ -118,7 +118,7 @@ def test_the_objects_write_to_the_url_of_the_stacks(tmp_path: Path) -> None:
                  and "daemonset" in name]  # fmt: skip
     (first,) = daemon["spec"]["template"]["spec"]["initContainers"]
     assert URL in first["command"]
-    # The namespace is there before what stands in it.
+    # The namespace is there before its objects.
     assert min(texts) == f"00-namespace-{NAMESPACE}.yaml"
 
 
@@ -237,4 +237,4 @@ def test_rejects_a_second_endpoint_and_a_workspace_that_none_leads_to() -> None:
 def test_no_warning_on_image_programs_for_kubernetes() -> None:
     result = {warning.id for warning in clusterfile.warnings(clusterfile.load(str(MINIMAL)))}
     assert "ultracluster:metrics-programs" not in result
-    assert "ultracluster:alerts-unheard" in result
+    assert "ultracluster:alerts-without-subscription" in result

@@ -37,7 +37,7 @@ def panels() -> Iterator[dict[str, Any]]:
 
 
 def asked() -> Iterator[tuple[str, set[str]]]:
-    """Metric and dimensions, beside the file system, of every target that asks for one."""
+    """Metric and dimensions, beside the file system, of every target that has one."""
     for panel in panels():
         for target in panel["targets"]:
             if "sqlExpression" in target:

@@ -409,7 +409,7 @@ def test_a_server_queries_cloudwatch_in_the_configured_region() -> None:
 def test_rejects_a_region_of_cloudwatch_that_only_a_deployment_knows() -> None:
     parent = stack()
     vpc = ec2.Vpc.from_vpc_attributes(parent, "V", vpc_id="vpc-0123456789abcdef0", availability_zones=["a"])
-    with pytest.raises(ValueError, match="cloudwatch_region stands in a file: give its name, such as us-east-2"):
+    with pytest.raises(ValueError, match="cloudwatch_region is written to a file: give its name, such as us-east-2"):
         observability.SelfHostedGrafana(
             parent,
             "G",

@@ -80,7 +80,7 @@ def test_rejects_required_enum_pattern_and_type_violations(
         ({"Fn::Base64": {"Fn::GetAZs": ""}}, "is not a string"),
         ({"Fn::Join": [{"Ref": "AWS::Region"}, ["a", "b"]]}, "its delimiter is a string"),
         ("{{resolve:s3:foo}}", "{{resolve:s3:foo}}"),
-        ({"Fn::Sub": "${Pg}", "And": "more"}, "Fn::Sub stands beside"),
+        ({"Fn::Sub": "${Pg}", "And": "more"}, "Fn::Sub has other keys beside it:"),
         ("{{resolve:ssm:/mine/absent}}", "[/mine/absent] cannot be found"),
         ("{{resolve:secretsmanager:absent:SecretString}}", "can't find the specified secret absent"),
         ("{{resolve:vault:x}}", "names an unknown service"),

@@ -1,4 +1,4 @@
-"""Every resource type of the registry can be made: its id and its read-only properties fit its own schema."""
+"""Every resource type of the registry can be created: its id and its read-only properties fit its own schema."""
 
 import re
 from typing import Any

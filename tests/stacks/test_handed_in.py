@@ -90,9 +90,9 @@ def test_rejects_keys_that_contradict_the_file_system(stack: cdk.Stack) -> None:
     refused = refusal(stack, file, network=a_network(stack, vpc), storage=given)
     assert ids(refused) == ["storage-contradicts", "storage-unused", "storage-contradicts"]
     efa, backups, throughput = refused.messages
-    assert "storage.lustre.efa of the cluster file asks for EFA on, and the file system" in efa
+    assert "storage.lustre.efa of the cluster file requires EFA on, and the file system" in efa
     assert "storage.lustre.backups of the cluster file has no effect" in backups
-    assert "storage.lustre.throughput of the cluster file asks for 400,000 MB/s" in throughput
+    assert "storage.lustre.throughput of the cluster file requires 400,000 MB/s" in throughput
 
 
 def test_takes_a_file_system_that_fits_the_keys(stack: cdk.Stack) -> None:

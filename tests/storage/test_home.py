@@ -249,7 +249,7 @@ def test_an_imported_home_warns_of_what_its_owner_must_check(built: tuple[cdk.St
     result = Annotations.from_stack(stack)
     result.has_warning("/Homes/YourZfs", Match.string_like_regexp("allow tcp 2049 from the security group of the node"))
     result.has_warning("/Homes/YourZfs", Match.string_like_regexp("existing-home-unseen"))
-    # Its group was handed in: the rules are made, and nothing is left to say about them.
+    # Its group was handed in: the rules are created, and nothing is left to say about them.
     result.has_no_warning("/Homes/YourEfs", Match.string_like_regexp("existing-home-rules"))
     assert len(of(resources, "AWS::EC2::SecurityGroupIngress", "YourEfs")) == 1
     assert of(resources, "AWS::EC2::SecurityGroupIngress", "YourZfs") == []

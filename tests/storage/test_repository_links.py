@@ -121,7 +121,7 @@ def test_a_key_policy_never_waits_for_the_bucket_that_waits_for_the_key(stack: c
         link(stack, f"Link{name}", file_system=lustre, bucket=bucket, path=f"/{name}", export_events=["NEW"])
     result = Template.from_stack(stack)
     assert "Ref" not in json.dumps(key_statements(result)).replace('{"Ref": "AWS::Partition"}', "")
-    assert len(key_statements(result)) == 1, "two links of one key ask for the same"
+    assert len(key_statements(result)) == 1, "two associations of one key need the same"
 
 
 def test_a_named_bucket_and_file_system_bound_the_key(stack: cdk.Stack, template: MakeTemplate) -> None:

@@ -1,4 +1,4 @@
-"""Arguments of another type than asked for: a ValueError that names them, before anything is made."""
+"""Arguments of another type than declared: a ValueError that names them, before anything is created."""
 
 from collections.abc import Callable
 from contextlib import suppress

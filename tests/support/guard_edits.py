@@ -45,7 +45,7 @@ def edited(edit: Edit) -> Template:
 
 
 def put(value: Any, *path: str) -> Callable[[Template], None]:
-    """Set what stands at a path below Resources, or take it away."""
+    """Set the value at a path below Resources, or take it away."""
 
     def change(template: Template) -> None:
         node = template["Resources"]

@@ -1,4 +1,4 @@
-"""Every construct of `observability` in one stack, as whoever composes them by hand would have it."""
+"""Every construct of `observability` in one stack, composed by hand."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2

@@ -1,4 +1,4 @@
-"""Jobs for Kubernetes: the arithmetic of a gang, and what its pods ask for."""
+"""Jobs for Kubernetes: the arithmetic of a gang, and the requests of its pods."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ultracluster.workloads._kubernetes_gang import NO_IMAGE, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for
 from ultracluster.workloads._kubernetes_inference import leader_worker_set
 
-# What AWS's guide and AWS's samples ask for on each type: pods of 512 GPUs, GPUs and EFA devices of a pod.
+# What AWS's guide and AWS's samples request on each type: pods of 512 GPUs, GPUs and EFA devices of a pod.
 GANGS = {
     "p4d.24xlarge": (64, 8, 4),
     "p4de.24xlarge": (64, 8, 4),

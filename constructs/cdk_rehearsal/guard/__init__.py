@@ -1,4 +1,4 @@
-"""The guard: report what an update would do to resources that hold data, before it is made.
+"""The guard: report what an update would do to resources that hold data, before the deployment.
 
 Needs cfn-lint, which carries the registry schemas: `pip install "cdk-ultracluster[guard]"`.
 """

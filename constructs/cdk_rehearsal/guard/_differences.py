@@ -27,7 +27,7 @@ def difference(before: list[Any], after: list[Any]) -> Difference:
     changes = f"changes from {shown(before)} to {shown(after)}"
     if _surely(before, after):
         return Difference(changes, True)
-    return Difference(f"{changes}; the templates do not tell whether that is the same value", False)
+    return Difference(f"{changes}; the templates do not show whether that is the same value", False)
 
 
 def shown(node: Any) -> str:

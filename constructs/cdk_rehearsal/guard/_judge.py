@@ -43,7 +43,7 @@ class Judge:
             return (self._left("Condition", "its condition does not hold any more", place),)
         causes = [*self._kind(place)] or [*self._properties(place)]
         if isinstance(after, Token) and after != present:
-            change = "it is made under a condition now" if present is True else "its condition changes"
+            change = "it is created under a condition from now on" if present is True else "its condition changes"
             reason = next((leaf.unsure for leaf in leaves(after) if leaf.unsure), change)
             causes.append(Cause(fate=Fate.UNKNOWN, property="Condition", reason=f"{reason}; it may be removed"))
         return (*causes, *self._policies(place))
@@ -72,7 +72,7 @@ class Judge:
             rank = min(rank, self._rank(self._new, place, "DeletionPolicy"))
         if rank == _KEPT:
             return Cause(fate=Fate.ORPHANED, property=what, reason=f"{reason}; it stays, outside every stack")
-        rest = "a snapshot is made first, where the type has them" if rank else "its DeletionPolicy does not keep it"
+        rest = "a snapshot is created first, where the type has them" if rank else "its DeletionPolicy does not keep it"
         return Cause(fate=Fate.DELETED, property=what, reason=f"{reason}; {rest}")
 
     def _renamed(self, place: Place) -> str:
@@ -113,7 +113,7 @@ class Judge:
             if name in explained:
                 continue
             if known is None:
-                reason = "changes, and no registry schema knows the type: nobody can tell whether that replaces it"
+                reason = "changes, and no registry schema knows the type: so it is not known whether that replaces it"
                 yield Cause(fate=Fate.UNKNOWN, property=name, reason=reason)
             elif kind == _NESTED and name in ("TemplateURL", "Parameters"):
                 reason = "changes; the effect inside the nested stack is not shown here: compare its template too"

@@ -88,7 +88,7 @@ class Report:
     Args:
         stateful: How many there were.
         findings: Those that change, in the order of the old templates.
-        unused: What `allow` named in vain -> why it allowed nothing.
+        unused: Entries of `allow` without effect -> reason.
         skipped: Files of a directory that are no templates.
     """
 
@@ -104,7 +104,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """True if the change may go on: nothing is refused, and nothing was allowed in vain."""
+        """True if the change may go on: nothing is refused, and no entry of `allow` is without effect."""
         return not self.refused and not self.unused
 
     @property
@@ -123,7 +123,7 @@ class Report:
         )
 
     def lines(self) -> list[str]:
-        """Everything that stands in the way, one line each, for an error message."""
+        """Everything that blocks the update, one line each, for an error message."""
         reasons = [
             f"{finding.name} ({finding.type}): {cause.fate}: {cause.property}: {cause.reason}"
             for finding in self.refused

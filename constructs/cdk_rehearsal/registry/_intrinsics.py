@@ -246,7 +246,7 @@ def _choice(holds: Token, yes: Any, no: Any) -> Any:
 
 
 def _joined(pieces: Iterable[Any]) -> Any:
-    """Join pieces: a text when all pieces are texts, the token itself when it stands alone."""
+    """Join pieces: a text when all pieces are texts, the token itself when it is alone."""
     merged: list[Any] = []
     for piece in pieces:
         if isinstance(piece, str) and merged and isinstance(merged[-1], str):

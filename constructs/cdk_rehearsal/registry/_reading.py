@@ -23,7 +23,7 @@ def read(text: str) -> Any:
     """Read JSON, or YAML with CloudFormation's short tags (`!Ref`, `!Sub`, ...).
 
     Raises:
-        UnreadableError: for what is neither, a key that stands twice in one mapping, YAML aliases, which CloudFormation
+        UnreadableError: for what is neither, a repeated key in one mapping, YAML aliases, which CloudFormation
             does not take, and numbers that JSON does not have.
     """
     if not text.strip():
@@ -56,7 +56,7 @@ def _json_or_yaml(text: str) -> Any:
         no_json = str(error)
     except RecursionError:
         raise UnreadableError(_TOO_DEEP) from None
-    except ValueError as error:  # a number of thousands of digits, a key that stands twice
+    except ValueError as error:  # a number of thousands of digits, a repeated key
         raise UnreadableError(str(error)) from None
     try:
         return _yaml(text)
@@ -95,7 +95,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = sorted({key for key in keys if keys.count(key) > 1})
-        raise UnreadableError(f"a key stands twice in one object: {', '.join(map(json.dumps, twice))}")
+        raise UnreadableError(f"a key is repeated in one object: {', '.join(map(json.dumps, twice))}")
     return mapping
 
 
@@ -117,7 +117,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
             if not isinstance(key, str):
                 raise _at(key_node.start_mark, "a key must be a text")
             if key in mapping:
-                raise _at(key_node.start_mark, f"the key {json.dumps(key)} stands twice in one mapping")
+                raise _at(key_node.start_mark, f"the key {json.dumps(key)} is repeated in one mapping")
             mapping[key] = self.construct_object(value_node, deep=True)
         return mapping
 

@@ -232,7 +232,7 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[An
         yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")
 
 
-# The beginning of the text, asked for after something: PlacementGroupArn of AWS::EC2::CapacityReservation has
+# A look-ahead for the beginning of the text: PlacementGroupArn of AWS::EC2::CapacityReservation has
 # `placement-group/^.{1,255}$` (read 2026-11-21), which no text matches.
 _CARET_INSIDE = re.compile(r"[^\\(|\[^]\^")
 

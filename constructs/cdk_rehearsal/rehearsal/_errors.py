@@ -1,8 +1,8 @@
 """Errors of a rehearsal.
 
 - `RehearsalError`: the rehearsal cannot run at all (no CDK CLI, no cdk.json). For the person who started it.
-- `TemplateError`: CloudFormation refuses the request (HTTP 400, `ValidationError`), nothing is made.
-- `ResourceError`: one resource cannot be made, changed or deleted. The stack fails and rolls back.
+- `TemplateError`: CloudFormation refuses the request (HTTP 400, `ValidationError`), nothing is created.
+- `ResourceError`: one resource cannot be created, changed or deleted. The stack fails and rolls back.
 """
 
 
@@ -19,7 +19,7 @@ class TemplateError(ValueError):
 
 
 class ResourceError(ValueError):
-    """A resource that could not be made, changed or deleted; the message becomes its ResourceStatusReason."""
+    """A resource that could not be created, changed or deleted; the message becomes its ResourceStatusReason."""
 
 
 def reason_of(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""The front door: CloudFormation's requests go to the engine, all others to moto."""
+"""Routing of requests: CloudFormation's requests go to the engine, all others to moto."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -46,7 +46,7 @@ class GrafanaStandIn:
         self.workspaces: dict[str, StandInWorkspace] = {}
 
     def workspace(self, id: str) -> StandInWorkspace:
-        """The content of a workspace; one that was not asked for before is empty."""
+        """The content of a workspace; one that was never read is empty."""
         if id not in self.workspaces:
             self._on_new(id)
             self.workspaces[id] = StandInWorkspace()

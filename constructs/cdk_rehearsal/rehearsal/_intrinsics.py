@@ -48,7 +48,9 @@ class Resolver(Intrinsics):
             next((key for key in node if key == "Ref" or key.startswith("Fn::")), "") if isinstance(node, dict) else ""
         )
         if name and len(node) > 1:
-            raise TemplateError(f"Template error: {name} stands beside {sorted(set(node) - {name})}; it must be alone")
+            raise TemplateError(
+                f"Template error: {name} has other keys beside it: {sorted(set(node) - {name})}; it must be alone"
+            )
         result = super().resolve(node)
         if isinstance(result, str) and "{{resolve:" in result:
             return _DYNAMIC.sub(lambda match: self.dynamic(match[1], match[2]), result)
@@ -97,5 +99,5 @@ class Resolver(Intrinsics):
         prefix = network.max_prefixlen - int(bits[0] if bits else 8)
         blocks = [str(subnet) for subnet in islice(network.subnets(new_prefix=prefix), int(count))]
         if len(blocks) < int(count):
-            raise ValueError(f"{block} holds {len(blocks)} blocks of /{prefix}, {count} are asked for")
+            raise ValueError(f"{block} holds {len(blocks)} blocks of /{prefix}, {count} are required")
         return blocks

@@ -29,7 +29,7 @@ class Entry:
         stack: Name of the stack.
         logical_id: Of the resource in its template.
         type: `AWS::Service::Kind`.
-        physical_id: What `Ref` gives, empty where none was made.
+        physical_id: What `Ref` gives, empty where none was created.
         maker: Who made it.
         detail: Changed properties, or why it failed.
     """

@@ -21,7 +21,7 @@ from cdk_rehearsal.rehearsal._journal import Journal
 from cdk_rehearsal.rehearsal._state import Resource
 from cdk_rehearsal.rehearsal._values import Values
 
-# The types that are made through moto. It has models for about eighty more, but those refuse valid templates (they
+# The types that are created through moto. It has models for about eighty more, but those refuse valid templates (they
 # raise KeyError for optional properties) or give ids of another form, as a trial of each showed on 2026-11-21; their
 # registry schemas do better.
 TYPES = frozenset(
@@ -169,7 +169,7 @@ def _body(blueprint: Blueprint) -> dict[str, Any]:
             # The model takes the values of each tag in their order.
             properties["Tags"] = [{"Key": tag["Key"], "Value": tag["Value"]} for tag in properties.get("Tags", [])]
         case "AWS::EC2::SecurityGroup":
-            # A rule for all traffic needs no ports; the model asks for them.
+            # A rule for all traffic needs no ports; the model requires them.
             for rule in [*properties.get("SecurityGroupIngress", []), *properties.get("SecurityGroupEgress", [])]:
                 rule.setdefault("FromPort", -1)
                 rule.setdefault("ToPort", -1)

@@ -1,10 +1,11 @@
 """Nested stacks: a resource that is a stack of its own."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
 from cdk_rehearsal.rehearsal import _assets as assets
-from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment, Maker
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError
 from cdk_rehearsal.rehearsal._state import ChangeSet, Resource, Stack, Stacks
 from cdk_rehearsal.rehearsal._values import Values
@@ -17,21 +18,14 @@ class _Engine(Protocol):
 
     stacks: Stacks
 
-    def prepare(
-        self,
-        *,
-        name: str,
-        stack_name: str,
-        kind: str,
-        text: str,
-        given: dict[str, str | None],
-        tags: dict[str, str],
-        environment: Environment,
-    ) -> tuple[Stack, ChangeSet]: ...
+    @property
+    def prepare(self) -> Callable[..., tuple[Stack, ChangeSet]]: ...
 
-    def execute(self, stack: Stack, change_set: ChangeSet) -> None: ...
+    @property
+    def execute(self) -> Callable[[Stack, ChangeSet], None]: ...
 
-    def delete(self, stack: Stack) -> None: ...
+    @property
+    def delete(self) -> Callable[[Stack], None]: ...
 
 
 class NestedStackDriver:

@@ -1,4 +1,4 @@
-"""Changes of a deployment before it is made: the changes of a change set."""
+"""Changes of a deployment in advance: the changes of a change set."""
 
 from typing import Any
 

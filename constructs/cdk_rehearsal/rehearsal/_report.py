@@ -74,7 +74,7 @@ class Report:
 
     @property
     def resources(self) -> int:
-        """Number of resources that were made."""
+        """Number of resources that were created."""
         return sum(self.stacks.values())
 
     @property

@@ -1,4 +1,4 @@
-"""Resources: created, updated, deleted and asked for attributes, each by the driver that can do it best."""
+"""Resources: created, updated, deleted and read for attributes, each by the driver that can do it best."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -47,7 +47,7 @@ class Resources:
         driver = self._drivers[self._maker(blueprint)]
         resource = _guarded("create", blueprint, driver.create, blueprint, generation)
         if not resource.physical_id:
-            raise ResourceError(f"{blueprint.type_name} was made without a physical id")
+            raise ResourceError(f"{blueprint.type_name} was created without a physical id")
         if resource.maker in (Maker.SCHEMA, Maker.STAND_IN):
             self._remember(resource.physical_id)
         return resource

@@ -181,7 +181,7 @@ class Values:
 
     @property
     def _arn_name(self) -> str | None:
-        """The name that stands in the ARN, for types that are called by a name; others stand there with their id."""
+        """Name in the ARN, for types with a name; the ARN of others ends with their id."""
         identifiers = self.blueprint.type.identifiers
         path = identifiers[0] if len(identifiers) == 1 else [""]
         if path[-1].lower().endswith("name"):

@@ -9,7 +9,7 @@ from ultracluster.rules import Message, error
 
 LONGEST_LABEL = 63
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-# A name as long as a file must not drown its message.
+# A name as long as a file must not hide its message.
 _LONGEST_QUOTE = 70
 KUBERNETES_NAME = error("kubernetes-name")
 

@@ -6,7 +6,7 @@ from ultracluster.rules import Message, error
 
 MOUNT_PATH = error("mount-path", "A mount has a short plain path of its own, and hides no directory of the system.")
 #: Shape of a mount path: one to four directories of 32 plain characters at most, none of them hidden. The bounds
-#: are ours: a path stands several times in user data, which holds 16 KiB.
+#: are ours: a path is repeated in user data, which holds 16 KiB.
 MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]{0,31}){1,4}", re.ASCII)
 # Directories of the system: a file system mounted over one breaks the node.
 _SYSTEM_DIRECTORIES = frozenset(

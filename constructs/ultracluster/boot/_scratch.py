@@ -104,7 +104,7 @@ class LocalScratch:
         storage: dict[str, Any] = {"strategy": "RAID0"}
         if not self.container_store:
             storage["disabledMounts"] = ["Containerd"]
-        # cloud-init runs before nodeadm: the unit is made ready here, and starts with nodeadm's mount. After nodeadm
+        # cloud-init runs before nodeadm: the unit is created ready here, and starts with nodeadm's mount. After nodeadm
         # itself it must not come, because nodeadm starts kubelet before it ends.
         return NodeSetup(
             files=self._files(instance_type, container_store=False, stripe="use", starts_with=_NODEADM_MOUNT_UNIT),

@@ -247,7 +247,7 @@ AccuracySec=1s
 WantedBy=timers.target
 """
 
-# The settings go with the mount, and come back with it whoever mounts.
+# The settings go with the mount, and are restored with each mount.
 _TUNING = oneshot(
     "Tuning of the Lustre client for %i.mount",
     unit=("BindsTo=%i.mount", "After=%i.mount"),
@@ -255,7 +255,7 @@ _TUNING = oneshot(
     wanted_by="%i.mount",
 )
 
-# slurmd asks for the check, whoever starts slurmd and whenever. A node whose mounts are broken starts all the same, so
+# slurmd runs the check at each start. A node whose mounts are broken starts all the same, so
 # that Slurm shows why it takes no jobs; it is drained as soon as slurmd runs.
 _SLURMD = f"""\
 [Unit]

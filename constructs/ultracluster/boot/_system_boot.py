@@ -2,7 +2,7 @@
 
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
 
-#: The unit that looks at Enroot and Pyxis before slurmd starts; what it found stands in
+#: The unit that looks at Enroot and Pyxis before slurmd starts; what it found is in
 #: `/run/ultracluster/containers`: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
 CONTAINERS_UNIT = "ultracluster-containers.service"
 

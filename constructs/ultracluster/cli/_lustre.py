@@ -16,7 +16,7 @@ def lustre_sentences(cluster: "ClusterFile") -> list[str]:
     if lustre is None:
         return ["Lustre: none"]
     if plan is None:
-        return [f"Lustre: {lustre.existing.id if lustre.existing else ''}, which is yours, at {lustre.mount}"]
+        return [f"Lustre: {lustre.existing.id if lustre.existing else ''}, existing, at {lustre.mount}"]
     spec = plan.spec
     return [
         f"Lustre: {int(spec.disk_write_mb_per_s):,} MB/s from {spec.words} {'with' if spec.efa else 'without'} EFA",

@@ -40,7 +40,7 @@ def observability_sentences(cluster: "ClusterFile") -> list[str]:
     if facts is None:
         return []
     limit = "" if facts["series_limit"] is None else f" of at most {facts['series_limit']:,}"
-    grafana = {"self-hosted": "on a server of your own", "managed": "in Amazon Managed Grafana", "none": "nowhere"}
+    grafana = {"self-hosted": "on a self-hosted server", "managed": "in Amazon Managed Grafana", "none": "nowhere"}
     return [
         f"metrics: profile {facts['profile']}, about {facts['series']:,} active series{limit}, "
         f"{facts['samples_per_s']:,} samples/s, ${facts['usd_per_month']:,} a month at prices of us-east-1; dashboards "

@@ -37,7 +37,7 @@ def template_files(cluster: "ClusterFile") -> list[RenderedFile]:
         "@aws-cdk/core:bootstrapQualifier": _QUALIFIER,
     }
     with tempfile.TemporaryDirectory() as outdir:
-        # Without an account the bucket's name is an Fn::Sub wherever it stands.
+        # Without an account the bucket's name is an Fn::Sub everywhere.
         stacks = cluster_app(cluster, outdir, flags=flags).synth().stacks
         assets: dict[str, RenderedFile] = {}
         index, files = [], []

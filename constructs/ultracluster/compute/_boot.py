@@ -81,7 +81,7 @@ def user_data(
             # What mounts it on first use is a mount point too, and is no file system to open.
             late += _open(mount, f"findmnt -n -t {shlex.quote(mount.type)} {path} >/dev/null")
             continue
-        # The automount that /etc/fstab asks for exists only after a reload: it mounts later what could not be by now.
+        # The automount that /etc/fstab requires exists only after a reload: it mounts later what could not be by now.
         config["runcmd"].append(
             f"systemctl daemon-reload; mountpoint -q {path} || "
             f'systemctl start "$(systemd-escape -p --suffix=automount {path})"'

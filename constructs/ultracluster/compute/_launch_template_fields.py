@@ -51,7 +51,7 @@ def reservation(purchased: Purchase) -> ec2.CfnLaunchTemplate.CapacityReservatio
     """
     target = None
     if purchased.reservation_id or purchased.reservation_group:
-        # A group's ARN stands inside the target too, whatever samples show.
+        # A group's ARN is inside the target too, whatever samples show.
         target = _L1.CapacityReservationTargetProperty(
             capacity_reservation_id=purchased.reservation_id,
             capacity_reservation_resource_group_arn=purchased.reservation_group,

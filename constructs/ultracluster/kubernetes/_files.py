@@ -16,7 +16,7 @@ _FIRST = (
 )
 _INSTALL = """\
 #!/usr/bin/env bash
-# Installs or updates what stands on the cluster, in order. Run it from anywhere, as often as you like.
+# Installs or updates the releases and objects of the cluster, in order. Run it from anywhere, as often as you like.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 

@@ -11,7 +11,7 @@ from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import KarpenterNodes, Platform
 from ultracluster.kubernetes._teams import Team
 
-#: What stands where an id belongs that only a deployment knows.
+#: Placeholder of an id that only a deployment knows.
 NOT_DEPLOYED = "not-deployed-yet"
 _DEVICE = re.compile(r"(?P<dns>\S+)@tcp:/(?P<mount>\S+)", re.ASCII)
 _MIB = 2**20

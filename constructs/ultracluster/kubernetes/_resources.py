@@ -25,7 +25,7 @@ _LARGE_VCPUS = 30
 # What hypervisor and kernel keep of the memory that EC2 sells: Karpenter's default for a type that it has not seen.
 # https://karpenter.sh/docs/reference/settings (VM_MEMORY_OVERHEAD_PERCENT, 1.14, read 2026-11-21)
 _KEPT_OF_MEMORY = 0.075
-# What AWS's samples ask for, a pod. https://github.com/awslabs/awsome-distributed-ai (commit 95b939c, read 2026-11-20)
+# Requests of a pod in AWS's samples. https://github.com/awslabs/awsome-distributed-ai (commit 95b939c, read 2026-11-20)
 _POD_HUGE_PAGES_MIB = 5_120
 _PAGE_MIB = 2
 # For the daemon sets of a node: CNI, kube-proxy, device plugins, CSI drivers, exporters. Ours, with room.
@@ -79,7 +79,7 @@ def node_resources(group: PlatformNodes) -> NodeResources:
         memory_mib=max(0, int(record.memory_gib * 1024 - kept) - pages - _DAEMONS_MIB),
         gpus=record.gpus,
         efa=sum(row.kind != "interface" for row in interfaces(record, group.layout)),
-        # Karpenter launches no node for a pod that asks for pages: it counts them only where an overlay adds them. EFA
+        # Karpenter launches no node for a pod that requests pages: it counts them only where an overlay adds them. EFA
         # takes ordinary memory then. https://karpenter.sh/docs/concepts/nodeoverlays (1.14, read 2026-11-21)
         huge_pages_mib=0 if group.elastic else pages,
     )

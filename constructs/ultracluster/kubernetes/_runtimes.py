@@ -7,7 +7,7 @@ from ultracluster.kubernetes._pods import near, node_pod
 
 _API = "trainer.kubeflow.org/v1alpha1"
 
-#: What stands in for the image, which every TrainJob names: a registry that cannot exist.
+#: Placeholder of the image, which every TrainJob names: a registry that cannot exist.
 JOB_IMAGE = "image-of-the-job.invalid/none:0"
 
 

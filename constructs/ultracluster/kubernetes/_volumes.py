@@ -4,7 +4,7 @@ from ultracluster.kubernetes._objects import MANAGED_BY, Object
 from ultracluster.kubernetes._platform import Platform
 
 # Kubernetes takes two volumes with one handle for the same volume. These drivers mount by the attributes and only log
-# the handle, so it may be made unique; the handles of the others are what they mount by.
+# the handle, so it can be unique; the handles of the others are what they mount by.
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver, pkg/driver/node.go, and
 # https://github.com/awslabs/mountpoint-s3-csi-driver/blob/main/docs/CONFIGURATION.md (read 2026-11-21)
 _FREE_HANDLES = frozenset({"fsx.csi.aws.com", "s3.csi.aws.com"})

@@ -168,7 +168,7 @@ def _usd(samples_per_s: float, scraped: int) -> float:
 def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
     if series > ACTIVE_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: ask for more, take a smaller "
+            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: request an increase, a smaller "
             "profile, or a workspace for each cluster"
         )
     elif series > _FIRST_SERIES * _SHARE:
@@ -178,4 +178,4 @@ def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
         )
     for what, number, quota in (("samples", samples, _SAMPLES_PER_S), ("writes", writes, _WRITES_PER_S)):
         if number > quota * _SHARE:
-            yield f"{number:,.0f} {what} a second; AMP's quota is {quota:,} a workspace: ask for more"
+            yield f"{number:,.0f} {what} a second; AMP's quota is {quota:,} a workspace: request an increase"

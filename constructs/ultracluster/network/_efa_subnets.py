@@ -30,7 +30,7 @@ def check_efa_client(client: ec2.ISubnet, *, cidr: IPv4Network | None, zone: str
         zone: Id or name of its zone, or None if not known.
     """
     client_zone = _zone(client)
-    # The name of a zone does not tell its place in the list of zones.
+    # The name of a zone does not show its place in the list of zones.
     alike = zone and client_zone and (_LISTED in zone) == (_LISTED in client_zone)
     zones = {"file_system_zone": zone, "client_zone": client_zone} if alike else {}
     return check_efa_reach(cidr, _range(client), **zones)

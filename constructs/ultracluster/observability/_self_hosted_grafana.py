@@ -121,7 +121,7 @@ class SelfHostedGrafana(Construct):
             *check_same_vpc({"vpc": vpc, "subnet": subnet}),
         ]
         if cloudwatch_region is not None and not known(cloudwatch_region):
-            problems.append(_TOKEN("cloudwatch_region stands in a file: give its name, such as us-east-2"))
+            problems.append(_TOKEN("cloudwatch_region is written to a file: give its name, such as us-east-2"))
         if problems:
             raise Refusal(self, problems)
         source = workspace_of(self, workspace)

@@ -29,8 +29,8 @@ class PcsClusterLogs(Construct):
     | `PCS_JOBCOMP_LOGS` | a record for each job that ended, with its nodes and instances |
     | `PCS_SCALING_LOGS` | each launch, registration and failure of a node, with its reason |
 
-    The log group is kept when the stack is deleted. Its name begins as CloudWatch asks for delivered logs, because it
-    limits the size of the policy that it keeps for others. See
+    The log group is kept when the stack is deleted. CloudWatch prescribes the beginning of its name, because it
+    limits the size of the policy for delivered logs. See
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html (read 2026-11-22)
 
     Args:

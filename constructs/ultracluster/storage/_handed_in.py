@@ -111,7 +111,7 @@ def _unused(key: str, what: str) -> Message:
 
 def _contradicts(key: str, expected: object, actual: object) -> Message:
     return _CONTRADICTS(
-        f"storage.lustre.{key.replace('_', '-')} of the cluster file asks for {expected}, and the file system that is "
+        f"storage.lustre.{key.replace('_', '-')} of the cluster file requires {expected}, and the file system that is "
         f"handed in has {actual}: change one of them, or remove the key"
     )
 

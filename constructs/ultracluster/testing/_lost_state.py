@@ -1,4 +1,4 @@
-"""The guard as an assertion, for the tests of whoever deploys stateful stacks."""
+"""The guard as an assertion, for tests of stacks with stateful resources."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -22,7 +22,7 @@ from ultracluster.workloads._images import PYTORCH, ContainerImage
 
 #: Rule of jobs that are too large.
 JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
-#: What stands in for the image on nodes that no pinned image is made for: it must be replaced.
+#: Placeholder of the image on nodes that no pinned image is made for: it must be replaced.
 NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
 _PORT = 29_500
 _CLIQUE = "nvidia.com/gpu.clique"
@@ -56,7 +56,7 @@ def train_job(
     """
     check_job(name)
     wanted = _nodes(group, nodes)
-    # Claims stand in the runtime: a TrainJob has no field for them.
+    # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
     trainer: Object = {
         "command": list(command) or ["torchrun", _script(platform)],

@@ -10,7 +10,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, NCCL_TESTS, PYTORCH, VLLM, ContainerImage
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 
-# Of these, Slurm asks for a checkpoint five minutes before a job has to stop.
+# Of these, Slurm requests a checkpoint five minutes before a job has to stop.
 _RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
 # Of these, tasks run in a container.
 _CONTAINER = ("image.sh", "common.sh")

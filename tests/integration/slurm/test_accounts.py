@@ -76,7 +76,7 @@ def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Databa
     ]
     assert database.show("user", "format=user,admin") == ["ada|None", "grace|None", "root|Administrator"]
 
-    # What Slurm refuses is printed, fails the run, and keeps nothing else from being made.
+    # What Slurm refuses is printed, fails the run, and keeps nothing else from being created.
     wrong = SlurmAccount(name="broken", options={"GrpTrees": "cpu=1"})
     done = database.run(script(wrong, SlurmAccount(name="after")))
     assert done.returncode == 1

@@ -209,7 +209,7 @@ def test_before_its_time_is_up_the_job_is_asked_for_a_checkpoint_and_goes_on_fro
     start_now(slurm, gang)
     runs_on_all(slurm, gang)
     slurm.until("all tasks wrote", lambda: tasks(slurm, gang) == ["task start 0"] * NODES + ["task start 1"] * NODES)
-    show(slurm, "a checkpoint was asked for: the job goes on from it", job=gang)
+    show(slurm, "checkpoint requested: the job goes on from it", job=gang)
 
 
 # The last: Slurm needs more than a minute to clear up after it.

@@ -29,7 +29,7 @@ def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
         def of(job: str, gpus: range) -> list[str]:
             return [f'gpu="{gpu}",job_id="{job}"}} 1' for gpu in gpus]
 
-        # The first job on the node, which asked for no GPU, has none for that.
+        # The first job on the node, which requested no GPU, has none for that.
         plain = submit("--mem=1G")
         slurm.until("it runs", lambda: f"prolog {plain}" in slurm.log_of(name))
         two = submit("--mem=1G", "--gpus=2")

@@ -85,7 +85,7 @@ def contract_table() -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        "For every construct: two of them fit in one stack; it may stand in another stack than what it is given; it "
+        "For every construct: two of them fit in one stack; it may be in another stack than what it is given; it "
         "synthesises without account and region; a permissions boundary set on the app reaches every role.",
         "",
         *(f"{number}. {reason}" for reason, number in reasons.items()),

@@ -102,7 +102,7 @@ class Node:
                 shutil.rmtree(device)
             elif (device / "model").read_text().strip() == INSTANCE_STORE:
                 self.hold(device.name)
-        # What stood on the volume in the stand-in stands in plain directories.
+        # The contents of the volume are in plain directories.
         shutil.rmtree(self.root / PATH.removeprefix("/"), ignore_errors=True)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:

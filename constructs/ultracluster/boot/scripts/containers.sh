@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Looks whether jobs can run in containers: Enroot, and Pyxis built for the Slurm that this node runs.
+# Check whether jobs can run in containers: Enroot, and Pyxis built for the Slurm that this node runs.
 #
 #   containers.sh --slurm VERSION
 #
@@ -8,11 +8,11 @@
 # the reason is reported, so that jobs without containers run.
 #
 # Exit code 0: `srun --container-image` works, or the image has neither Enroot nor Pyxis, which is its right. 1: it has
-# half of them, or Pyxis is for another Slurm; the reason stands in /run/ultracluster/containers. 2: wrong usage.
+# half of them, or Pyxis is for another Slurm; the reason is in /run/ultracluster/containers. 2: wrong usage.
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 slurm=""
 
@@ -29,7 +29,7 @@ fail() {
     exit 1
 }
 
-# A plugin names the release it was built for, year and month each in a byte: 25.11.x is 0x190Bxx.
+# Print the release that a plugin was built for, year and month each in a byte: 25.11.x is 0x190Bxx.
 # https://github.com/SchedMD/slurm, slurm/slurm.h.in (SLURM_VERSION_NUM, read 2026-11-21). Read from the file: loading
 # it would want all of Slurm around it.
 built_for() {
@@ -58,7 +58,7 @@ sys.exit("no plugin_version")
 PYTHON
 }
 
-# Those lines of Slurm's plugstack that name Pyxis, as FILE:PLUGIN. Its installation links them, so links are followed.
+# Print the lines of Slurm's plugstack that name Pyxis, as FILE:PLUGIN. Its installation links them, so links are followed.
 listed() {
     grep -RHsE '^[[:space:]]*(required|optional)[[:space:]]+[^[:space:]]*spank_pyxis\.so' \
         "$root/etc/aws/pcs/scheduler/slurm-$slurm/plugstack.conf.d/" "$root/etc/aws/pcs/scheduler/slurm-$slurm/plugstack.conf" |

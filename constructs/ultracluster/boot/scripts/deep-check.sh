@@ -3,7 +3,7 @@
 #SBATCH --exclusive
 #SBATCH --mem=0
 #SBATCH --no-requeue
-# Checks nodes to the bottom: DCGM's diagnosis on each of them, then an NCCL all-reduce over all of them.
+# Check nodes in depth: DCGM's diagnosis on each of them, then an NCCL all-reduce over all of them.
 #
 #   sbatch --partition=train --nodes=2 /usr/local/sbin/ultracluster-deep-check [--dcgm LEVEL] [--nccl yes|no]
 #
@@ -17,7 +17,7 @@
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 # sbatch runs a copy of this script, which is somewhere else.
 own=$root/usr/local/sbin/ultracluster-deep-check
@@ -46,7 +46,7 @@ read_arguments() {
     [[ $nccl =~ ^(yes|no)$ ]] || usage "--nccl is yes or no, got '$nccl'"
 }
 
-# One node. The names of tests that fail stand in lines of their own, and in the exit code.
+# Diagnose one node. The names of failed tests are on lines of their own, and in the exit code.
 diagnose() {
     local output rc=0 host
     host=${SLURMD_NODENAME:-$(uname -n)}

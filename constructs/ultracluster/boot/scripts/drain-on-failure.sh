@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drains this node of Slurm when one of its health files says `failed` twice in a row, and resumes it when all are well
+# Drain this node of Slurm when one of its health files says `failed` twice in a row, and resumes it when all are well
 # again: after a drain of its own only. Whatever anybody else drained stays as it is.
 #
 #   drain-on-failure.sh [--now NAME]
@@ -11,7 +11,7 @@
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 health=$root/run/ultracluster/health
 run=$root/run/ultracluster/drain
@@ -29,7 +29,7 @@ fail() {
 
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
-# Sets well to whether no file says `failed`, and reason to those that said so twice.
+# Set well to whether no file says `failed`, and reason to those that said so twice.
 read_health() {
     local file name times
     well=yes reason=""
@@ -51,7 +51,7 @@ read_health() {
     done
 }
 
-# Sets pid to slurmd's process, and scontrol to the one of the release that runs: AWS PCS installs several, none on the
+# Set pid to slurmd's process, and scontrol to the one of the release that runs: AWS PCS installs several, none on the
 # path. https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html (read 2026-11-21)
 find_slurm() {
     local program
@@ -65,7 +65,7 @@ find_slurm() {
 
 ask() { timeout --kill-after=5 20 "$scontrol" "$@"; }
 
-# Of what the controller shows, the lines whose address or host name is this node's.
+# Print the lines of the controller's output with the address or host name of this node.
 of_this_node() {
     awk -v own=" $(hostname -I) $(hostname -s) $(hostname) " '
         { for (i = 1; i <= NF; i++) if ($i ~ /^Node(Addr|HostName)=./ && index(own, " " substr($i, index($i, "=") + 1) " ")) {
@@ -74,7 +74,7 @@ of_this_node() {
         } }'
 }
 
-# Sets node to the node's name in Slurm and shown to what the controller says about it. On AWS PCS the name, such as
+# Set node to the node's name in Slurm and shown to what the controller says about it. On AWS PCS the name, such as
 # train-1, is not the host name. slurmd may have it from its command line; else the controller knows whose address is
 # ours. https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_test.html (read 2026-11-21)
 find_node() {
@@ -99,7 +99,7 @@ find_node() {
     printf '%s\n' "$node" >"$run/node"
 }
 
-# Whether slurmd's first minutes are on: AWS PCS restarts it a few seconds after its start, a prolog of that moment is
+# Succeed if slurmd's first minutes are on: AWS PCS restarts it a few seconds after its start, a prolog of that moment is
 # lost, and the controller drains the node for it seven minutes later. No prolog of this package has failed then. See
 # https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/OPERATIONS.md 6.1 (commit 95b939c of
 # 2026-07-23, read 2026-11-21).
@@ -110,7 +110,7 @@ is_new() {
     [ "${up%.*}" -lt 2700 ]
 }
 
-# Whether the node is drained, and whether by us: none, ours or theirs. A prolog that was lost counts as ours, once.
+# Succeed if the node is drained, and whether by us: none, ours or theirs. A prolog that was lost counts as ours, once.
 drained() {
     if ! grep -qE ' State=[^ ]*[+]DRAIN([+*]| |$)' <<<"$shown"; then
         echo none

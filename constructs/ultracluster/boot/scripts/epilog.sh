@@ -8,7 +8,7 @@
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 # Slurm gives its epilog no path to rely on.
 [ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -29,7 +29,7 @@ unmap_gpus() {
     done
 }
 
-# Whether the user is a person, who has no other job on this node. Users of the system begin below 1000, nobody is 65534.
+# Succeed if the user is a person, who has no other job on this node. Users of the system begin below 1000, nobody is 65534.
 is_gone() {
     local file
     [[ $uid =~ ^[0-9]+$ ]] && [ "$uid" -ge 1000 ] && [ "$uid" -ne 65534 ] || return 1
@@ -39,14 +39,14 @@ is_gone() {
     done
 }
 
-# Whether no process is left: pgrep says so by 1, and by more that it could not look.
+# Succeed if no process is left: pgrep says so by 1, and by more that it could not look.
 is_quiet() {
     local rc=0
     pgrep --uid "$uid" >/dev/null || rc=$?
     [ "$rc" -eq 1 ]
 }
 
-# Ends processes that left the job's control group, as daemons do: first SIGTERM, then SIGKILL.
+# End processes that left the job's control group, as daemons do: first SIGTERM, then SIGKILL.
 end_processes() {
     local signal try
     for signal in TERM KILL; do

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# Checks in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, clocks, EFA devices, mounts, the time.
+# Check in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, clocks, EFA devices, mounts, the time.
 #
 #   health-check.sh [--patience SECONDS] [--recent SECONDS] [--forget-xids]
 #
 #   --patience      how long it tries again while something is wrong (default: 0); at boot drivers take their time
 #   --recent        a result that is at most this old is taken as it is (default: 0), for jobs that start together
-#   --forget-xids   XIDs so far are of no concern any more: the GPUs were reset, or somebody has looked
+#   --forget-xids   ignore the XIDs until now: the GPUs were reset, or an administrator has checked them
 #
-# What the node should have stands in /etc/ultracluster/health, a name and a value on each line. Exit code 0: all is
-# well. 1: something is wrong. 2: wrong usage. `ok` or `failed: REASON` stands in /run/ultracluster/health/devices.
+# What the node should have is in /etc/ultracluster/health, a name and a value on each line. Exit code 0: all is
+# well. 1: something is wrong. 2: wrong usage. `ok` or `failed: REASON` is in /run/ultracluster/health/devices.
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 # Slurm gives its prolog no path to rely on.
 [ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 health=$root/run/ultracluster/health
 run=$root/run/ultracluster/devices
 wanted=$root/etc/ultracluster/health
-# Seconds for each command: a GPU that has fallen off the bus can hang whoever asks for it.
+# Seconds for each command: a GPU that has fallen off the bus can block every program that reads it.
 limit=${ULTRACLUSTER_CHECK_LIMIT:-10}
 patience=0
 recent=0
@@ -76,7 +76,7 @@ read_wanted() {
     done <"$wanted"
 }
 
-# Starts a command under a name; its output stands in $run/NAME.out, and its exit code in $run/NAME.code when it has
+# Start a command under a name; its output is in $run/NAME.out, and its exit code in $run/NAME.code when it has
 # ended. It inherits no file descriptor: neither the lock nor the pipe from which slurmd reads the output.
 ask() {
     local name=$1
@@ -91,7 +91,7 @@ ask() {
     } </dev/null >/dev/null 2>&1 9>&- &
 }
 
-# Waits for all that was asked, and no longer than it takes: what hangs in the driver cannot be killed, and whoever
+# Wait for the commands, up to a limit: what hangs in the driver cannot be killed, and what
 # waits for it hangs too.
 await() {
     local name left end=$((${EPOCHREALTIME/./} + (limit + 2) * 1000000))
@@ -104,7 +104,7 @@ await() {
     for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || echo 124 >"$run/$name.code"; done
 }
 
-# Whether one of the commands ended well; else why not is a problem.
+# Succeed if one of the commands ended well; else why not is a problem.
 answered() {
     local rc what=$2
     rc=$(cat "$run/$1.code")
@@ -116,10 +116,10 @@ answered() {
     return 1
 }
 
-# All that takes long, at the same time.
+# Run the slow commands concurrently.
 ask_all() {
     local since asked=() reasons
-    # Who has no chrony says nothing of the time.
+    # Without chrony the clock is not checked.
     rm -f "$run/clock.code"
     ! command -v chronyc >/dev/null || ask clock chronyc -n -c tracking
     if [ "$gpus" -eq 0 ]; then
@@ -185,7 +185,7 @@ check_xids() {
     done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): ([0-9]+).*/\2 \3/p' "$run/kernel.out" | sort -u)
 }
 
-# The fifth word is what the system's clock is ahead or behind, in seconds: 0 as well while chrony has no server, which
+# The fifth field of chronyc tracking is the offset of the clock in seconds: 0 as well while chrony has no server, which
 # is no proof that the time is wrong. A credential of Slurm lives for 60 s (DEFAULT_TTL in
 # https://github.com/SchedMD/slurm, src/plugins/auth/slurm/auth_slurm.h, read 2026-11-21): on a node that is farther off
 # every step of a job would fail, long before the job says why.
@@ -208,7 +208,7 @@ check_efa() {
     [ "$found" -eq "$efa" ] || problem "$found of $efa EFA devices are there"
 }
 
-# The mounts are read every minute by a check of their own, which hangs where this one must not.
+# Read the result of mount-check.sh, which runs every minute and may hang on a broken mount.
 check_mounts() {
     local path said age
     [ -s "$root/etc/ultracluster/mounts" ] || return 0
@@ -240,7 +240,7 @@ check_all() {
     check_mounts
 }
 
-# Whether the last result is recent; it is the result of this check then.
+# Succeed if the last result is recent; it is the result of this check then.
 take_recent() {
     local written result
     [ "$recent" -gt 0 ] && [ "$forget" = no ] || return 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes an image for AWS PCS of AWS's Deep Learning AMI for Ubuntu 24.04: EFA, PCS agent, Slurm, Enroot, Pyxis, DCGM
+# Create an image for AWS PCS of AWS's Deep Learning AMI for Ubuntu 24.04: EFA, PCS agent, Slurm, Enroot, Pyxis, DCGM
 # and what collects metrics.
 #
 #   image-build.sh REGION SLURM
@@ -21,19 +21,19 @@ cd "$work"
 
 apt() { apt-get --quiet --yes --option DPkg::Lock::Timeout=600 "$@"; }
 
-# A file that is what it should be.
+# Download a file, and verify its checksum.
 fetch_file() {
     curl --fail --silent --show-error --location --retry 5 --output "$2" "$1"
     echo "$3  $2" | sha256sum --check --strict
 }
 
-# The same, unpacked.
+# Download an archive, verify its checksum, and unpack it.
 fetch() {
     fetch_file "$@"
     tar -xf "$2"
 }
 
-# A commit, with the submodules that it names.
+# Check out a commit, with its submodules.
 source_of() {
     git init --quiet "$3"
     git -C "$3" fetch --quiet --depth 1 "$1" "$2"
@@ -96,7 +96,7 @@ if [[ $(apt-cache madison datacenter-gpu-manager-4-core) != *"$DCGM_VERSION"* ]]
     exit 1
 fi
 # Each package wants the others in its own version, and apt takes the
-# newest of what is not named. Without the proprietary ones DCGM skips diagnostics without a word, and has no profiling of
+# newest of what is not named. Without the proprietary ones DCGM silently skips diagnostics, and has no profiling of
 # A100: https://github.com/NVIDIA/dcgm-exporter, README.md and docker/Dockerfile (commit d5e5f51 of 2026-05-12).
 dcgm=()
 for part in core cuda13 proprietary proprietary-cuda13; do dcgm+=("datacenter-gpu-manager-4-$part=$DCGM_VERSION*"); done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Checks an image for AWS PCS on an instance that was started from it: all is there, in the version that it should have.
+# Check an image for AWS PCS on an instance that was started from it: programs and their versions.
 #
 #   image-check.sh SLURM
 #
 # EC2 Image Builder runs it, as root; a check that fails makes no image. It needs no GPU.
 set -Eeuo pipefail
 export LC_ALL=C
-# Where the image's / stands: nothing on an instance, a directory in a test.
+# Root directory: empty on an instance, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 slurm=$1
 failed=0
@@ -46,7 +46,7 @@ package() { [[ $(dpkg-query --show --showformat '${Version}' "$1") = "$2"* ]]; }
 # shellcheck disable=SC2329
 masked() { [ "$(systemctl is-enabled "$1")" = masked ]; }
 
-# Whether Prometheus signs what it sends: with invented keys, to a local server that keeps the first header. Packages of
+# Succeed if Prometheus signs what it sends: with invented keys, to a local server that keeps the first header. Packages of
 # Debian and Ubuntu before 2.53 do not, and AWS refuses every sample.
 # shellcheck disable=SC2329
 signs() (

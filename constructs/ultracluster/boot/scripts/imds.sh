@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Allows the instance metadata service (IMDS) to root only: its credentials are those of the node, whose role registers
+# Allow the instance metadata service (IMDS) to root only: its credentials are those of the node, whose role registers
 # nodes with Slurm. Jobs in containers share the network of the host, so the rule is by user id.
 #
 #   imds.sh
@@ -29,7 +29,7 @@ table inet ultracluster_imds {
 RULES
 }
 
-# The first packet of a connection only: a packet of a socket that root has closed has no owner any more.
+# Match the first packet of a connection only: a packet of a socket that root has closed has no owner any more.
 add_rule() {
     local tool=$1 address=$2
     local rule=(OUTPUT --protocol tcp --syn --destination "$address"

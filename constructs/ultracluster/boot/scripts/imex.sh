@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the IMEX domain of a job on an UltraServer, so that its GPUs reach each other's memory over NVLink.
+# Create the IMEX domain of a job on an UltraServer, so that its GPUs reach each other's memory over NVLink.
 #
 #   imex.sh
 #
@@ -8,12 +8,12 @@
 # The domain holds the job's nodes of this node group only: a group is one UltraServer, and NVLink ends there. And a
 # domain that does not start refuses the job, which would run over EFA unnoticed.
 #
-# Exit code 0: the domain is there, or the job shares its nodes and gets none. 1: it could not be made, and the reason
-# stands in /run/ultracluster/health/imex.
+# Exit code 0: the domain is there, or the job shares its nodes and gets none. 1: it could not be created, and the reason
+# is in /run/ultracluster/health/imex.
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 # Slurm gives its prolog no path to rely on.
 [ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -40,7 +40,7 @@ fail() {
 
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
-# Of the release that runs: AWS PCS installs several, none on the path.
+# Use the release that runs: AWS PCS installs several, none of them in PATH.
 scontrol() {
     local pid program
     pid=$(systemctl show --property MainPID --value slurmd.service 2>/dev/null) || pid=0
@@ -49,7 +49,7 @@ scontrol() {
     timeout --kill-after=5 30 "$root${program%/*/*}/bin/scontrol" "$@"
 }
 
-# The addresses of the job's nodes in this node group, in the controller's order: all nodes must write the same file.
+# Print the addresses of the job's nodes in this node group, in the controller's order: all nodes must write the same file.
 addresses() {
     scontrol --oneliner --all show node "$nodes" |
         awk -v group="${node%-*}-" '{
@@ -73,7 +73,7 @@ make_channel() {
     mknod --mode=666 "$channels/channel0" c "$major" 0
 }
 
-# A configuration must never change under the service: it would shut out the others for good.
+# A configuration must never change under the service: the other jobs would lose their channels.
 restart() {
     timeout --kill-after=5 15 systemctl stop "$service" || systemctl kill --signal=KILL "$service" || true
     mv "$config.new" "$config"

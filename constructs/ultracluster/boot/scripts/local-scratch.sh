@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gives a node one scratch volume over its local NVMe disks, at one path whatever the image:
+# Create a node one scratch volume over its local NVMe disks, at one path whatever the image:
 #   local-scratch.sh [--path /scratch] [--disks N] [--container-store yes|no] [--stripe make|use]
 #
 #   --disks            disks that the instance type has; fewer are a failure. 0: whatever there is (the default)
@@ -7,13 +7,13 @@
 #   --stripe           make: use the image's stripe, or make one (the default); use: never make one
 #
 # Exit code 0: the volume is there, or the type has no local disks. 1: failed. 2: wrong usage.
-# The last line of a run, `ok` or `failed: REASON`, stands in /run/ultracluster/health/local-scratch. It may run any
+# The result of a run, `ok` or `failed: REASON`, is in /run/ultracluster/health/local-scratch. It may run any
 # number of times. It formats a disk only when the disk is empty or was formatted here before.
 set -Eeuo pipefail
 export LC_ALL=C
 
 label=ultracluster          # of stripe and file system: XFS takes 12 characters (man 8 mkfs.xfs, xfsprogs 6.1)
-root=${ULTRACLUSTER_ROOT:-} # where the node's / stands: a directory in a test
+root=${ULTRACLUSTER_ROOT:-} # root directory: empty on a node, a directory in tests
 path=/scratch
 expected=0
 store=yes
@@ -60,13 +60,13 @@ read_arguments() {
     path=$root$path
 }
 
-# A missing volume must not fill the root volume: nothing can be written to an immutable mount point.
+# Make the mount point immutable, so that without the volume nothing fills the root volume.
 guard_mount_point() {
     mkdir -p "$path"
     mountpoint -q "$path" || chattr +i "$path" 2>/dev/null || true
 }
 
-# The model alone tells instance store from EBS: device names follow no order, sizes may be equal. EKS's images look for
+# Only the model distinguishes instance store from EBS: device names follow no order, sizes may be equal. EKS's images look for
 # the same words: https://github.com/awslabs/amazon-eks-ami/blob/main/templates/shared/runtime/bin/setup-local-disks
 # (read 2026-11-21)
 find_disks() {
@@ -78,14 +78,14 @@ find_disks() {
     [ -z "$found" ] || mapfile -t disks <<<"$found"
 }
 
-# The devices that stand on devices, and their types; with --inverse: those below.
+# List the devices on top of devices, with their types; with --inverse, those below.
 tree() { lsblk --noheadings --raw --paths --output NAME,TYPE "$@"; }
 
-# Finds the file system over the disks that is mounted as a whole (not a directory of it): sets volume and where.
+# Find the file system over the disks that is mounted as a whole (not a directory of it): sets volume and where.
 find_volume() {
     local device devices
     volume="" where=""
-    devices=$(tree "${disks[@]}" | sort -u) || fail "lsblk could not list what stands on ${disks[*]}"
+    devices=$(tree "${disks[@]}" | sort -u) || fail "lsblk could not list the devices on ${disks[*]}"
     while read -r device _; do
         where=$(findmnt --noheadings --raw --output TARGET,FSROOT --source "$device" |
             awk '$2 == "/" && !n++ { print $1 }') || true
@@ -97,7 +97,7 @@ find_volume() {
     return 1
 }
 
-# A stripe over other disks than ours, or over fewer, is not what a job was promised.
+# A stripe over other disks than ours, or over fewer, is rejected.
 check_members() {
     local members
     members=$(tree --inverse "$1" | awk '$2 == "disk" { print $1 }' | sort -u)
@@ -105,7 +105,7 @@ check_members() {
         fail "$1${where:+, mounted at $where,} spans ${members//$'\n'/ }, but the local disks are ${disks[*]}"
 }
 
-# What a device holds, as `TYPE LABEL`; nothing: it is empty.
+# Print the signature of a device as `TYPE LABEL`, or nothing if it is empty.
 signature() {
     local found="" rc=0
     found=$(blkid --probe --output export "$1") || rc=$?
@@ -126,7 +126,7 @@ need() {
         fail "$1 is missing, and ${install[0]} could not install $2; put it into the image"
 }
 
-# The Deep Learning AMI stripes the disks in a unit of its own; two makers would fight over them.
+# The Deep Learning AMI stripes the disks in a unit of its own; both units would format the same disks.
 wait_for_image() {
     systemctl is-enabled --quiet dlami-nvme.service 2>/dev/null || return 0
     systemctl start dlami-nvme.service || fail "dlami-nvme.service failed; see journalctl -u dlami-nvme"
@@ -146,11 +146,11 @@ format() {
 
 refuse() { fail "$1 holds $2, which was not made here; if nobody needs it: wipefs --all $1, and run this again"; }
 
-# Sets volume to our own file system, made if need be.
+# Set volume to our own file system, made if need be.
 make_volume() {
     local disk held own=() fresh=()
     for disk in "${disks[@]}"; do
-        held=$(signature "$disk") || fail "blkid could not tell what $disk holds"
+        held=$(signature "$disk") || fail "blkid could not read the signature of $disk"
         case "${#disks[@]} $held" in
             "${#disks[@]} ") ;;
             "1 xfs $label" | *" linux_raid_member $label" | *" linux_raid_member "*":$label") own+=("$disk") ;;
@@ -179,7 +179,7 @@ make_volume() {
         [ -n "$volume" ] || fail "there is no stripe over ${disks[*]} after mdadm made one"
         check_members "$volume"
     fi
-    held=$(signature "$volume") || fail "blkid could not tell what $volume holds"
+    held=$(signature "$volume") || fail "blkid could not read the signature of $volume"
     case "$held${fresh[*]}" in
         "xfs $label") ;;
         "" | *-f) format "$volume" "${fresh[@]}" ;;
@@ -208,7 +208,7 @@ mount_volume() {
     chmod 1777 "$path"
 }
 
-# Takes our lines out of enroot.conf, and the image's own back in. enroot keeps the first value that it reads, in some
+# Remove our lines out of enroot.conf, and the image's own back in. enroot keeps the first value that it reads, in some
 # releases even before conf.d, so the file itself must say it.
 # https://github.com/NVIDIA/enroot/blob/main/enroot.in (read 2026-11-21)
 leave_enroot() {
@@ -229,7 +229,7 @@ place_enroot() {
         "ENROOT_DATA_PATH $home/data/user-\$(id -u)" "ENROOT_TEMP_PATH $home/tmp" '# <<< local-scratch' >>"$conf"
 }
 
-# Whether a daemon's directory is ours to place: it is there, nobody mounted or linked it, no setting names another.
+# Succeed if a daemon's directory is ours to place: it is there, nobody mounted or linked it, no setting names another.
 movable() {
     [ -d "$root/var/lib/$1" ] && [ ! -L "$root/var/lib/$1" ] && ! mountpoint -q "$root/var/lib/$1" || return 1
     case $1 in
@@ -238,7 +238,7 @@ movable() {
     esac
 }
 
-# Binds the daemons' directories: none of their settings changes, and where Docker keeps its images (its own directory,
+# Bind the daemons' directories: none of their settings changes, and where Docker keeps its images (its own directory,
 # containerd's from release 29 on) does not matter.
 place_daemons() {
     local name home move=() running=() unit

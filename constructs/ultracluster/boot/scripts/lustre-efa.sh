@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets the Lustre client of a node up for EFA, before anything of Lustre is mounted.
+# Set the Lustre client of a node up for EFA, before anything of Lustre is mounted.
 #
 #   lustre-efa.sh [--interfaces N] [--gds yes|no] [--bundle URL --sha256 HEX]
 #
@@ -13,11 +13,11 @@
 # 2026-11-21). It writes options of kernel modules, so the modules must not be there before it.
 #
 # Exit code 0: EFA is up, or the node has none that Lustre can use. 1: failed. 2: wrong usage. The last line of a run,
-# `ok` or `failed: REASON`, stands in /run/ultracluster/health/lustre-efa. It may run any number of times.
+# `ok` or `failed: REASON`, is in /run/ultracluster/health/lustre-efa. It may run any number of times.
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 tool=configure-efa-fsx-lustre-client
 home=$root/opt/ultracluster
@@ -85,7 +85,7 @@ metadata() {
     curl "${again[@]}" --header "X-aws-ec2-metadata-token: $token" "http://169.254.169.254/latest/meta-data/$1"
 }
 
-# Types with EFA that Lustre cannot use: those of Nitro v3, and trn2.
+# Succeed for types with EFA that Lustre cannot use: those of Nitro v3, and trn2.
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-instance-types (read 2026-11-21)
 unsupported() {
     case $1 in
@@ -95,7 +95,7 @@ unsupported() {
     esac
 }
 
-# Sets up to the EFA interfaces that LNet has, none when its modules are not there.
+# Set up to the EFA interfaces that LNet has, none when its modules are not there.
 find_up() {
     local shown
     shown=$(lnetctl net show --net efa 2>/dev/null) || shown=""
@@ -122,7 +122,7 @@ fetch() {
     printf '%s\n' "$sha256" >"$home/$tool.sha256"
 }
 
-# Sets setup to AWS's tool: what the image brings, else what was fetched before, else what is fetched now.
+# Set setup to AWS's tool: what the image brings, else what was fetched before, else what is fetched now.
 find_tool() {
     local mark=$home/$tool.sha256
     setup=$root/etc/eks/$tool/setup.sh
@@ -136,7 +136,7 @@ find_tool() {
     [ -f "$setup" ] || fail "$bundle holds no $tool/setup.sh"
 }
 
-# Where the image has AWS's own unit, that does the work at every boot: two makers would fight.
+# Use AWS's unit if the image has it: two units would configure the same interfaces.
 use_unit() {
     systemctl is-enabled --quiet "$tool.service" 2>/dev/null || return 1
     if [ "$gds" = yes ] && ! systemctl cat "$tool.service" | grep -q -- --optimized-for-gds; then
@@ -148,7 +148,7 @@ use_unit() {
 run_tool() {
     local options=(--configure-once) address name
     # The tool would take the first interface that is up, whichever that is.
-    address=$(metadata local-ipv4) || fail "the metadata service of EC2 does not tell the node's address"
+    address=$(metadata local-ipv4) || fail "the instance metadata service did not return the address"
     name=$(ip -brief -4 address show | awk -v a="$address/" 'index($3, a) == 1 && !n++ { print $1 }')
     [ -n "$name" ] || fail "no interface has the node's primary address $address"
     options+=(--tcp-name "$name")
@@ -164,7 +164,7 @@ run_tool() {
     cat "$log"
 }
 
-# Takes interfaces out, evenly over the list, until as many are left as were asked for.
+# Remove interfaces out, evenly over the list, until the requested number is left.
 trim() {
     local total=${#up[@]} index kept=0
     [ -n "$interfaces" ] || return 0
@@ -191,7 +191,7 @@ main() {
         state ok
         return
     fi
-    type=$(metadata instance-type) || fail "the metadata service of EC2 does not tell the instance type"
+    type=$(metadata instance-type) || fail "the instance metadata service did not return the instance type"
     if unsupported "$type"; then
         say "Lustre cannot use the EFA of $type: it runs over TCP"
         state ok

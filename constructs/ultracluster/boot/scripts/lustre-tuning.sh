@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tunes the Lustre client as AWS recommends, after a mount: the settings do not outlive it.
+# Tune the Lustre client as AWS recommends, after a mount: the settings do not outlive it.
 #
 #   lustre-tuning.sh
 #
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21). The options of kernel
-# modules that belong to it stand in /etc/modprobe.d. Exit code 0: all is set. 1: something could not be set.
+# modules that belong to it are in /etc/modprobe.d. Exit code 0: all is set. 1: something could not be set.
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 cpus=$(nproc)
 memory_gib=$(($(awk '$1 == "MemTotal:" { print $2 }' "$root/proc/meminfo") / 1024 / 1024))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a node's Prometheus agent: fills what only the node knows into its configuration, and becomes the agent.
+# Run a node's Prometheus agent: fills what only the node knows into its configuration, and becomes the agent.
 #
 #   metrics-agent.sh --template FILE (--url URL | --parameter NAME) --region REGION [--write FILE]
 #
@@ -50,9 +50,9 @@ metadata() {
 main() {
     local text instance type zone
     read_arguments "$@"
-    instance=$(metadata instance-id) || fail 1 "the metadata service of EC2 does not tell the instance's id"
-    type=$(metadata instance-type) || fail 1 "the metadata service of EC2 does not tell the instance type"
-    zone=$(metadata placement/availability-zone-id) || fail 1 "the metadata service of EC2 does not tell the zone"
+    instance=$(metadata instance-id) || fail 1 "the instance metadata service did not return the instance id"
+    type=$(metadata instance-type) || fail 1 "the instance metadata service did not return the instance type"
+    zone=$(metadata placement/availability-zone-id) || fail 1 "the instance metadata service did not return the zone"
     if [ -n "$parameter" ]; then
         url=$(aws ssm get-parameter --region "$region" --name "$parameter" --query Parameter.Value --output text) ||
             fail 1 "the parameter $parameter cannot be read"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the mounts of a node: each is there, of the right type, and answers; and Lustre runs over EFA where it should.
+# Check the mounts of a node: each is there, of the right type, and answers; and Lustre runs over EFA where it should.
 #
 #   mount-check.sh [--mounts /etc/ultracluster/mounts] [--limit 5] [--first 120]
 #
@@ -7,7 +7,7 @@
 #   --limit   seconds that a file system may take to answer
 #   --first   seconds for which the first check since the boot tries again before it says that something failed
 #
-# Exit code 0: all is well. 1: something failed. 2: wrong usage. `ok` or `failed: REASON` stands in
+# Exit code 0: all is well. 1: something failed. 2: wrong usage. `ok` or `failed: REASON` is in
 # /run/ultracluster/health/mounts, and metrics in node_exporter's directory for text files.
 #
 # A process that waits for a file system that does not answer may not even be killed. So what may hang runs in the
@@ -15,7 +15,7 @@
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 run=$root/run/ultracluster/mounts
 health=$root/run/ultracluster/health
@@ -64,7 +64,7 @@ read_arguments() {
     [ -r "$list" ] || usage "there is no $list"
 }
 
-# Sets status and since: what a process does, and when it started in the kernel's ticks. Its number may be another's later.
+# Set status and since: what a process does, and when it started in the kernel's ticks. Its number may be another's later.
 look_at() {
     local line fields
     status="" since=""
@@ -73,7 +73,7 @@ look_at() {
     status=${fields[0]} since=${fields[19]}
 }
 
-# Runs a command for at most `limit` seconds, under a name; its output stands in $run/NAME.out then.
+# Run a command for at most `limit` seconds, under a name; its output is in $run/NAME.out then.
 # Exit code: the command's; 124 when it took too long; 125 when one of an earlier check is still left over.
 within() {
     local name=$run/$1 pid born="" status since end
@@ -102,13 +102,13 @@ within() {
     wait "$pid"
 }
 
-# The type of what is mounted at a path, the uppermost; nothing when there is only what mounts it on first use.
+# Print the type of the uppermost file system at a path, or nothing if only its automount unit is active.
 mounted_type() {
     awk -v path="$1" '$5 == path { type = ""; for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); break } }
         END { if (type != "autofs") print type }' "$root/proc/self/mountinfo"
 }
 
-# Whether the kernel calls it what /etc/fstab calls it.
+# Succeed if the kernel calls it what /etc/fstab calls it.
 same_type() {
     case $1 in
         nfs | nfs4 | efs | s3files) [[ $2 == nfs* ]] ;;
@@ -118,7 +118,7 @@ same_type() {
 
 last_line() { awk 'NF { last = $0 } END { print substr(last, 1, 120) }' "$run/$1.out"; }
 
-# Sets up, sent and received to what LNet has on EFA: interfaces that are up, messages so far.
+# Set up, sent and received to what LNet has on EFA: interfaces that are up, messages so far.
 count_messages() {
     within lnetctl lnetctl net show -v --net efa || { up=0 sent=0 received=0; return 0; }
     read -r up sent received < <(awk '$1 == "status:" && $2 == "up" { up++ }
@@ -126,14 +126,14 @@ count_messages() {
         END { printf "%d %.0f %.0f\n", up, sent, received }' "$run/lnetctl.out")
 }
 
-# One node writes the file, all read it. Random, because zeros would be compressed to nothing.
+# Write the file that all nodes read, on one node. Random, because zeros would be compressed to nothing.
 write_probe() {
     local part
     part="$2/$probe.$(uname -n)"
     within "$1" dd if=/dev/urandom of="$part" bs=1M count="$reads" && within "$1" mv -f "$part" "$2/$probe"
 }
 
-# Says what is wrong with the way to a file system; nothing: it is EFA. Each of the requests is at least one message
+# Print what is wrong with the way to a file system; nothing: it is EFA. Each of the requests is at least one message
 # there and one back: 1,000 of them were 2,007 each way on a g6e.24xlarge, and none over EFA means TCP.
 # https://github.com/liadhweka/wsi-cloud (runs/2026-08-20-lustre-efa-walk-transcript.md, read 2026-11-21)
 check_efa() {
@@ -168,7 +168,7 @@ check_efa() {
     fi
 }
 
-# Checks one mount: sets problem, mounted and over_efa.
+# Check one mount: sets problem, mounted and over_efa.
 check_mount() {
     local name=$1 path=$2 type=$3 efa=$4 rc=0 found
     problem="" mounted=0 over_efa=0
@@ -193,7 +193,7 @@ check_mount() {
     fi
 }
 
-# Checks all mounts: sets reason, and the samples of the metrics.
+# Check all mounts: sets reason, and the samples of the metrics.
 check_all() {
     local path type efa name problem mounted over_efa from took
     reason="" samples=()
@@ -210,7 +210,7 @@ check_all() {
         samples+=("mounted $path $mounted")
         samples+=("check_seconds $path $((took / 1000000)).$(printf '%06d' $((took % 1000000)))")
         samples+=("last_success_timestamp_seconds $path $(cat "$run/$name.success" 2>/dev/null || echo 0)")
-        # Where nobody asked for EFA there is no sample, so that 0 is always bad news.
+        # Where EFA is not configured there is no sample, so that 0 is always bad news.
         if [ "$efa" = yes ]; then samples+=("over_efa $path $over_efa"); fi
     done < <(grep -Ev '^(#|$)' "$list")
 }

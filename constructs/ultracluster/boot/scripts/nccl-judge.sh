@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Judges a run of nccl-tests' all_reduce_perf by its output.
+# Judge a run of nccl-tests' all_reduce_perf by its output.
 #
 #   nccl-judge.sh --type INSTANCE_TYPE --nodes N --gpus-per-node N <OUTPUT
 #
-# Floors stand in /etc/ultracluster/nccl-floors: a type, nodes, bytes and the bus bandwidth in GB/s on each line. Each is
+# Floors are in /etc/ultracluster/nccl-floors: a type, nodes, bytes and the bus bandwidth in GB/s on each line. Each is
 # for one type, number of nodes and message size; for every other size it says `no floor known`.
 #
 # Exit code 0: nothing is wrong, as far as is known. 1: a size is below its floor, a result is wrong, ranks are missing,
@@ -11,7 +11,7 @@
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 floors=$root/etc/ultracluster/nccl-floors
 type="" nodes="" gpus=""

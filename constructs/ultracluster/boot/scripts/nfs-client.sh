@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the NFS client of a node, when the image has none, before anything is mounted over NFS.
+# Install the NFS client of a node, when the image has none, before anything is mounted over NFS.
 #
 #   nfs-client.sh
 #
@@ -7,13 +7,13 @@
 # https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/getting-started.html, step 2 (read 2026-11-21).
 #
 # Exit code 0: the client is there. 1: it is not, and could not be installed. 2: wrong usage. The last line of a run,
-# `ok` or `failed: REASON`, stands in /run/ultracluster/health/nfs-client. It may run any number of times.
+# `ok` or `failed: REASON`, is in /run/ultracluster/health/nfs-client. It may run any number of times.
 set -Eeuo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 # Ubuntu's needrestart would restart services, and those that look into /home wait for its mount, which waits for this.
 export NEEDRESTART_SUSPEND=1
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 health=$root/run/ultracluster/health
 # At its first boot a node updates itself, and two of apt do not go together: seconds to wait for the other one.
@@ -49,7 +49,7 @@ install_apt() {
 
 install_dnf() { dnf install --quiet --assumeyes nfs-utils; }
 
-# Sets package to what brings the client, and install to how.
+# Set package to what brings the client, and install to how.
 find_installer() {
     local release=$root/etc/os-release family
     [ -r "$release" ] || fail "the image has no NFS client, and no /etc/os-release that says which one it takes"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Makes a Slurm node what its node group wants, before slurmd starts: writes its files, mounts, starts its units.
+# Create a Slurm node what its node group wants, before slurmd starts: writes its files, mounts, starts its units.
 #
 #   node-boot.sh [DEVICE ...]
 #
-# Below its last line stand the files, as a tar in base64. /etc/ultracluster/boot-mounts is one of them, with a path, a
+# The files follow its last line, as a tar in base64. /etc/ultracluster/boot-mounts is one of them, with a path, a
 # type, options and the unit that mounts on each line; the devices are for these lines, in their order.
 # /etc/ultracluster/boot-units names the units, in the order in which they start.
 #
-# Exit code 0: the files are there. What else went wrong stands in /run/ultracluster/health/boot, and the node is
+# Exit code 0: the files are there. What else went wrong is in /run/ultracluster/health/boot, and the node is
 # drained for it. 1: they are not, and nothing on the node could say so. It may run any number of times.
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 own=$root/etc/ultracluster
 health=$root/run/ultracluster/health
@@ -29,13 +29,13 @@ state() {
 
 say() { echo "node-boot: $*"; }
 
-# What goes wrong once the files are there keeps no other step from its turn.
+# Record an error. The steps after it still run.
 problem() {
     problems+="${problems:+; }$*"
     say "$*" >&2
 }
 
-# Runs a command for as long as the boot has left.
+# Run a command for as long as the boot has left.
 within() {
     local left=$((limit - SECONDS))
     [ "$left" -ge 1 ] || return 124
@@ -46,7 +46,7 @@ write_files() {
     sed '1,/^#FILES$/d' "$0" | base64 --decode | tar -x -C "$root/" --no-same-owner
 }
 
-# Writes the mounts into /etc/fstab between two markers; other lines stay.
+# Write the mounts into /etc/fstab between two markers; other lines stay.
 write_fstab() {
     local path type options unit device begin="# ultracluster: begin" end="# ultracluster: end"
     {
@@ -95,7 +95,7 @@ start_all() {
     within systemctl daemon-reload || problem "systemctl daemon-reload failed"
     # What /etc/sysctl.d says by now was not there when the kernel started.
     within systemctl restart systemd-sysctl.service || problem "the kernel's settings cannot be read"
-    # What mounts on first use waits for the units that its file system needs, whoever starts first.
+    # A mount on first use waits for the units of its file system, in any order of starts.
     while read -r _ _ _ unit; do start "$unit"; done <"$own/boot-mounts"
     while read -r unit; do
         within systemctl enable --quiet "$unit" || problem "$unit cannot be enabled"
@@ -103,10 +103,10 @@ start_all() {
     done <"$own/boot-units"
 }
 
-# A new Lustre file system belongs to root alone: everybody may write to it. What has another mode stays as it is.
+# Make a new Lustre file system, which only root can write to, writable for all users. Any other mode is kept.
 open_lustre() {
     local path type
-    # What the first check of the mounts found wrong may hang whoever looks.
+    # A mount that failed its first check may block every process that reads it.
     grep -qx ok "$health/mounts" 2>/dev/null || return 0
     while read -r path type _; do
         [ "$type" = lustre ] || continue

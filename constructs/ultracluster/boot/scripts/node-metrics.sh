@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes what node_exporter does not know of a node into the directory that it reads: EFA's counters under AWS's names,
+# Write what node_exporter does not know of a node into the directory that it reads: EFA's counters under AWS's names,
 # the devices that should be there, the health that other scripts leave, which job has which GPU, and Lustre's traffic.
 #
 #   node-metrics.sh --gpus 8 --efa 32 --counters "tx_bytes rx_drops" [--name train-1]
@@ -14,7 +14,7 @@ set -euo pipefail
 export LC_ALL=C
 shopt -s nullglob
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 out=${ULTRACLUSTER_TEXTFILES:-$root/var/lib/node_exporter/textfile_collector}
 gpus="" efa="" counters="" name=""
@@ -44,7 +44,7 @@ read_arguments() {
 
 family() { printf '# HELP %s %s\n# TYPE %s %s\n' "$1" "$3" "$1" "$2"; }
 
-# A label's value: no quote, backslash or newline can be in it.
+# Print the value of a label without quotes, backslashes and newlines.
 clean() { printf '%s' "${1//[^a-zA-Z0-9._:\/-]/_}"; }
 
 expected() {
@@ -83,7 +83,7 @@ is_efa() {
     driver=$(readlink -f "$1/device/driver" 2>/dev/null) && [ "${driver##*/}" = efa ]
 }
 
-# What the scripts of the boot and the check of the mounts leave: `ok`, or `failed: REASON`.
+# Export the health files: `ok`, or `failed: REASON`.
 health() {
     local file text
     family ultracluster_health_ok gauge "Whether a check of the node is well."
@@ -94,7 +94,7 @@ health() {
     done
 }
 
-# Of all CPUs together: node_exporter has 17 series for each of 192.
+# Export the sum over all CPUs: node_exporter has 17 series for each of 192.
 cpu() {
     local line fields modes index
     read -r line <"$root/proc/stat" || return 0
@@ -159,7 +159,7 @@ nccl() {
     printf 'ultracluster_nccl_ras_missing_ranks{job_id="%s"} %d\n' "$(clean "${job[0]}")" "$missing"
 }
 
-# A job's own files stay when it ends: what is not of a job that runs here goes, or it would stand there for ever.
+# Delete the files of jobs that no longer run on this node.
 sweep() {
     local file job
     for file in "$out"/train-*.prom "$out"/nccl_inspector/*-*.prom; do

@@ -8,7 +8,7 @@
 set -Eeuo pipefail
 export LC_ALL=C
 
-# Where the node's / stands: nothing on a node, a directory in a test.
+# Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 # Slurm gives its prolog no path to rely on.
 [ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -18,7 +18,7 @@ job=${SLURM_JOB_ID:?is set by Slurm}
 # Seconds for the epilogs of other jobs.
 wait=${ULTRACLUSTER_LOCK_WAIT:-60}
 
-# The controller may be slow when 64 nodes start at once; its own word for it would be "Prolog error".
+# The controller may be slow when 64 nodes start at once; it would only report "Prolog error".
 refuse() {
     echo "prolog: job $job: $*" >&2
     rm -f "$run/jobs/$job"
@@ -34,7 +34,7 @@ map_gpus() {
     local gpu words=() gpus jobs=("$run"/jobs/*) cpus=${SLURM_JOB_CPUS_PER_NODE:-}
     cpus=${cpus%%[^0-9]*}
     IFS=, read -r -a words <<<"${SLURM_JOB_GPUS:-}"
-    # It asked for none, and yet those of a node that it has to itself, with all CPUs, are its own.
+    # It requested none; those of a node that it has to itself, with all CPUs, are its own.
     if [ "${#words[@]}" -eq 0 ] && [ "${#jobs[@]}" -eq 1 ] && [ "${cpus:-0}" -ge "$(nproc)" ]; then
         gpus=$(awk '$1 == "gpus" { print $2 }' "$root/etc/ultracluster/health")
         for ((gpu = 0; gpu < gpus; gpu++)); do words+=("$gpu"); done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs Grafana OSS on Amazon Linux 2023 with a data source and dashboards from files, and starts it.
+# Install Grafana OSS on Amazon Linux 2023 with a data source and dashboards from files, and starts it.
 #
 #   self-hosted-grafana.sh VERSION BUNDLE SHA256 QUERY_URL REGION
 #
@@ -15,7 +15,7 @@
 set -euo pipefail
 export LC_ALL=C
 
-# Where the machine's / stands: nothing on a machine, a directory in a test.
+# Root directory: empty on a machine, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 home=$root/etc/ultracluster/grafana
 

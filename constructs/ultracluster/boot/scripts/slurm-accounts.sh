@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings accounts, QoS and users of Slurm to what the table on standard input says. Runs as root on a login node.
+# Create accounts, QoS and users of Slurm to what the table on standard input says. Runs as root on a login node.
 # Usage: slurm-accounts VERSION <TABLE
 # Lines: "qos NAME OPTION=VALUE ...", "account NAME OPTION=VALUE ...", "parent ACCOUNT PARENT", "member ACCOUNT USER",
 # "user NAME OPTION=VALUE ..."
@@ -14,7 +14,7 @@ for attempt in 1 2 3 4 5 6; do
   sleep $((attempt * ${ULTRACLUSTER_PAUSE:-10}))
 done
 
-# Another login node may have made the same a moment ago.
+# Check what exists: another login node may have created the same entity.
 has() { [ -n "$(sacctmgr -nP show "$@")" ]; }
 
 failed=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tells a login node's agent where Slurm's controller is, from the slurm.conf that Slurm itself keeps on the node.
+# Print a login node's agent where Slurm's controller is, from the slurm.conf that Slurm itself keeps on the node.
 #
 #   slurm-target.sh
 #
@@ -17,7 +17,7 @@ fail() {
     exit 1
 }
 
-# The value of the first line with a setting: names of settings have no case, and what follows a # is no value.
+# Print the value of the first line with a setting: names are case-insensitive, and # starts a comment.
 setting() {
     awk -v name="$1" '{
         sub(/#.*/, "")

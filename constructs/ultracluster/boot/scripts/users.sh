@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the users of the cluster on this node, the same on every node, and follows changes.
+# Create the users of the cluster on this node, the same on every node, and follows changes.
 # Usage: ultracluster-users --path /ultracluster/NAME/users --region REGION
 # Each parameter below the path is one user: NAME UID|PUBLIC KEY|PUBLIC KEY
 # Idempotent: a second run changes nothing. A user who is gone from the list is locked, and keeps files and number.
@@ -30,7 +30,7 @@ for attempt in 1 2 3 4 5; do
 done
 mkdir -p "$keys"
 touch "$made"
-# The keys stand outside the homes: those are shared, and may be squashed.
+# The keys are outside the homes: those are shared, and may be squashed.
 sshd=$etc/ssh/sshd_config.d/50-ultracluster.conf
 line="AuthorizedKeysFile .ssh/authorized_keys /etc/ultracluster/authorized_keys/%u"
 if [ -d "${sshd%/*}" ] && [ "$(cat "$sshd" 2>/dev/null)" != "$line" ]; then

@@ -51,7 +51,7 @@ def interfaces(instance_type: InstanceType | str, layout: Layout = "one-ip") -> 
     problem = _problem(record, layout, rows)
     if problem:
         good = [other for other in LAYOUTS if not _problem(record, other, _rows(record, other))]
-        way_out = f"use {' or '.join(good)}" if good else "it needs interfaces of your own making"
+        way_out = f"use {' or '.join(good)}" if good else "define its interfaces yourself"
         raise ValueError(f"{record.name} can't have the layout {layout}: {problem}; {way_out}")
     return rows
 

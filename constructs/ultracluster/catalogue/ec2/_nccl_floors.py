@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _GIB = 2**30
 _AWS = "https://github.com/awslabs/awsome-distributed-ai (commit 95b939c of 2026-07-23, read 2026-11-20)"
-# A measurement is no floor: runs of a healthy fabric differ. Ours, and to be changed by whoever has measured more.
+# A measurement is no floor: runs of a healthy fabric differ. Ours, to be changed after further measurements.
 _OF_A_MEASUREMENT = 0.8
 
 

@@ -17,7 +17,7 @@ _READ = "2026-11-20"
 _SOURCE = f"{_API}; {_TABLES}; {_EFA}"
 _ANY: tuple[Kind, ...] = ("interface", "efa", "efa-only")
 
-# A name as long as a file must not drown its message.
+# A name as long as a file must not hide its message.
 _LONGEST_QUOTE = 40
 
 

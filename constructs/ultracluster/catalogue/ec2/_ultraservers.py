@@ -15,7 +15,7 @@ class UltraServer:
         instances: How many; a Capacity Block holds one UltraServer, whole.
         gpus: GPUs in the one NVLink domain.
         efa_gbps: EFA bandwidth of all instances in Gbit/s.
-        source: Where the figures stand.
+        source: Source of the figures.
         read_on: The day they were read there.
     """
 

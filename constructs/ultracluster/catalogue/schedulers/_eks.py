@@ -208,7 +208,7 @@ def pod_addresses(pods: int) -> int:
 def huge_pages(record: InstanceType) -> int:
     """Return the 2 MiB pages that a node reserves for EFA.
 
-    None on arm64, where AWS's manifest for GB200 asks for none:
+    None on arm64, where AWS's manifest for GB200 requests none:
     https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests (commit 95b939c, read 2026-11-20).
     """
     # A small node keeps no ten GiB for it: p5.4xlarge has 256, so all that have EFA and GPUs are large enough.

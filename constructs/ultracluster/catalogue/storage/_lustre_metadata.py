@@ -1,6 +1,6 @@
 """Metadata IOPS of a PERSISTENT_2 file system: what is included, and what can be provisioned.
 
-They can only be raised. A file system that is made without a metadata configuration never gets one.
+They can only be raised. A file system that is created without a metadata configuration never gets one.
 
 See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html and managing-metadata-performance.html
 (read 2026-11-21)

@@ -117,7 +117,7 @@ def warn_associations(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if lustre is None:
         return
     existing = cluster.storage.existing_bucket
-    # A data bucket that is made keeps old versions.
+    # A data bucket that is created keeps old versions.
     links = associations(lustre, data_bucket(cluster.storage))
     messages = list(association_warnings(links, versioned_buckets=[DATA_BUCKET]))
     for of_constructs, rule in _BY_RULE.items():
@@ -145,18 +145,18 @@ def warn_associations(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if idle and existing is None:
         yield (
             _ASSOCIATION_MOVES_NOTHING,
-            f"{', '.join(idle)}: without import and export a link shows what is in S3 when it is made, and the data "
+            f"{', '.join(idle)}: without import and export a link shows what is in S3 when it is created, and the data "
             "bucket is empty when it is made with it; write import: [NEW, CHANGED], or export: [NEW, CHANGED]",
         )
     key = existing.key if existing else cluster.encryption_key
     if of_data_bucket and key is not None:
         yield (
             _ASSOCIATION_FOREIGN_KEY,
-            f"{key} is yours, so its policy has to let the role of FSx in; synthesis shows the statement",
+            f"{key} is an existing key, so its policy must allow the role of FSx; synthesis shows the statement",
         )
     if lustre.data_repository_associations and lustre.existing is not None:
         yield (
             _ASSOCIATION_FOREIGN_FILE_SYSTEM,
-            f"{lustre.existing.id}: that your file system takes links is for you to see to: Lustre 2.12 or 2.15, "
+            f"{lustre.existing.id}: check that this file system takes links: Lustre 2.12 or 2.15, "
             "neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other links that overlap",
         )

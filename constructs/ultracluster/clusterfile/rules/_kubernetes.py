@@ -203,15 +203,13 @@ def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
         )
         yield _ELASTIC((*path, "elastic"), message)
     if draft.kubernetes.existing is not None:
-        message = "Karpenter belongs to the cluster, which is yours; make the pool there, and remove this"
+        message = "Karpenter belongs to the existing cluster; create the pool there, and remove this"
         yield _ELASTIC((*path, "elastic"), message)
     if group.image is None or group.image.id is None:
         message = "Karpenter replaces nodes when an image moves; pin the one of this group: image: ami-..."
         yield _ELASTIC((*path, "elastic"), message)
     if group.zone != draft.zone:
-        message = (
-            f"Karpenter's nodes stand in the cluster's own zone, {draft.zone}, and these are to be in {group.zone}"
-        )
+        message = f"Karpenter's nodes are in the cluster's own zone, {draft.zone}, and these are to be in {group.zone}"
         yield _ELASTIC((*path, "elastic"), message)
     if not draft.network.internet:
         # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)

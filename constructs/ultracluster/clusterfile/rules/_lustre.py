@@ -194,11 +194,13 @@ def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]
     existing = lustre.existing
     if existing is None:
         return
-    words = [f"{existing.id} is yours: this library neither retains nor guards it, and does not change it"]
+    words = [
+        f"{existing.id} is an existing file system: this library neither retains nor guards it, and does not change it"
+    ]
     if existing.security_group is None:
-        words.append("let the nodes in yourself, by the group of the nodes, or name its security-group")
+        words.append("allow the nodes in its security group, by the group of the nodes, or name its security-group")
     if cluster.network.existing is None:
-        words.append("it is in another VPC than the one that is made: connect the two, or name its VPC")
+        words.append("it is in another VPC than the one that is created: connect the two, or name its VPC")
     network = cluster.network.existing
     if existing.efa and (existing.cidr is None or network is None or network.cidr is None):
         words.append(

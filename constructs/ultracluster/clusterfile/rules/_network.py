@@ -134,7 +134,7 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
     if needed.lustre > needed.nodes:
         message = (
             f"its servers, with room to grow, take {needed.lustre:,} addresses, and the training subnet has "
-            f"{capacity:,}; ask for less, or take a larger range"
+            f"{capacity:,}; request less, or take a larger range"
         )
         yield _ADDRESSES(("storage", "lustre"), message)
     elif here:

@@ -16,7 +16,9 @@ _METRICS_PROGRAMS = warning(
 )
 _GRAFANA_PRIVATE = warning("grafana-private", "Nodes have no internet access to install Grafana, so none is created.")
 _NO_MANAGED_GRAFANA = warning("grafana-region", "The region has no Amazon Managed Grafana, so Grafana is self-hosted.")
-_ALERTS_UNHEARD = warning("alerts-unheard", "The topic of the alerts has no subscription in the file.")
+_ALERTS_WITHOUT_SUBSCRIPTION = warning(
+    "alerts-without-subscription", "The topic of the alerts has no subscription in the file."
+)
 _ALERT_MANAGER = warning("alert-manager", "An existing workspace has its own alert manager, which is not changed.")
 _OFF = error("observability-off", "Without metrics the other keys have no effect.")
 _RETENTION = error("metrics-retention")
@@ -132,25 +134,25 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _METRICS_PROGRAMS,
             f"{', '.join(lacking)}: nodes send metrics with prometheus and node_exporter, and with dcgm-exporter where "
             "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Write "
-            "image: build, or put them into /opt/ultracluster/bin of your own image, or write "
+            "image: build, or put them into /opt/ultracluster/bin of an own image, or write "
             "observability: {profile: none}",
         )
     if requested.grafana.kind != "none" and cluster.grafana == "none":
         yield (
             _GRAFANA_PRIVATE,
-            "no Grafana is made: a server of your own installs it from the internet, and there is no way there. Write "
+            "no Grafana is created: the self-hosted server installs it from the internet, which it cannot reach. Write "
             "grafana: {kind: none} if that is right, or kind: managed where the region has it",
         )
     elif requested.grafana.kind == "managed" and cluster.grafana != "managed":
         yield (
             _NO_MANAGED_GRAFANA,
-            f"{cluster.region} has no Amazon Managed Grafana, so a small server of your own shows the dashboards; "
+            f"{cluster.region} has no Amazon Managed Grafana, so a self-hosted server shows the dashboards; "
             "write grafana: {kind: self-hosted} if that is right",
         )
     alerts = requested.alerts
     if requested.workspace is None and alerts.topic is None and alerts.email is None and alerts.pagerduty is None:
         yield (
-            _ALERTS_UNHEARD,
+            _ALERTS_WITHOUT_SUBSCRIPTION,
             "nobody is subscribed to the topic of the alerts; write observability: {alerts: {email: ...}}, or name an "
             "existing topic or PagerDuty",
         )

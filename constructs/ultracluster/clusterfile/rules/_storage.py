@@ -173,7 +173,7 @@ def _check_clients(home: Home, draft: Draft) -> Iterator[Problem]:
     if home.clients is None:
         if network.existing is not None:
             message = (
-                f"the ranges of {network.existing.vpc} are not known here, and NFS asks where a node comes from; write "
+                f"the ranges of {network.existing.vpc} are not known here, and NFS allows clients by address; write "
                 f"those that nodes are in, for example clients: [{nodes or '10.0.0.0/16'}]"
             )
             yield _CLIENTS(_PATH, message, at_key=True)
@@ -210,7 +210,7 @@ def check_mounts(draft: Draft) -> Iterator[Problem]:
     for (key, path), (other_key, other) in permutations(mounts.items(), 2):
         if f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/"):
             message = (
-                f"is {path}, and {field_name(other_key)} is {other}: one would hide the other; take two directories of "
-                "which none is within the other"
+                f"is {path}, and {field_name(other_key)} is {other}: one would hide the other; take two directories "
+                "that do not contain each other"
             )
             yield _MOUNTS(key, message)

@@ -114,7 +114,7 @@ def _ultraserver_problems(
         return []
     if server is not None:
         return [
-            f"count asks for {section.count} UltraServers, each of which has a reservation of its own, and capacity "
+            f"count requests {section.count} UltraServers, each of which has a reservation of its own, and capacity "
             f"names {len(blocks)}; list one for each: capacity: {{reservations: [cr-..., cr-...], kind: ultraserver}}"
         ]
     fitting = {size: name for size, name in sorted(sizes.items()) if held in (None, size)}

@@ -1,1 +1,1 @@
-"""The sections of a cluster file, as their keys stand in it."""
+"""The sections of a cluster file, with the keys of the file."""

@@ -43,9 +43,7 @@ def _anywhere(value: object) -> PublicAccess:
 def _few(ranges: tuple[IPv4Network, ...]) -> PublicAccess:
     if len(ranges) <= eks.PUBLIC_RANGES:
         return ranges
-    raise ValueError(
-        f"EKS takes {eks.PUBLIC_RANGES} ranges at most, got {len(ranges)}; join neighbours into wider ones"
-    )
+    raise ValueError(f"EKS takes {eks.PUBLIC_RANGES} ranges at most, got {len(ranges)}; join adjacent ranges")
 
 
 def _public_range(value: object) -> IPv4Network:

@@ -55,7 +55,7 @@ def _group_name(value: object) -> str:
             f"{shown(name)}"
         )
     if name in RESERVED_NODE_GROUPS:
-        raise ValueError(f"{name!r} is a group that is made for you; choose another name")
+        raise ValueError(f"{name!r} is a group that the library creates; choose another name")
     return name
 
 
@@ -153,7 +153,7 @@ class NodeGroupSection(Section):
         description="Number of nodes that are always up; the others are powered on as jobs come. Default: all where "
         "they are reserved, none where they are bought on demand, as Spot or from an interruptible reservation.",
     )
-    spare: t.Spare = Field(default=0, description="Nodes beside them that stand by for one that fails.")
+    spare: t.Spare = Field(default=0, description="Nodes beside them in reserve, for one that fails.")
     capacity: Capacity = Field(default=OnDemand(), description="Purchase option, or reservation, of the nodes.")
     zone: t.ZoneId | None = Field(
         default=None, description="Id of the zone of the nodes. Default: the cluster's. EFA does not cross zones."

@@ -39,7 +39,7 @@ SecretArn = Annotated[
         "secret:pagerduty-AbCdEf",
     ),
 ]
-# A host, perhaps a port and a path; no name and password, which would stand in the template.
+# A host, perhaps a port and a path; no name and password, which would be in the template.
 HttpsUrl = Annotated[
     str,
     w.pattern(
@@ -48,7 +48,7 @@ HttpsUrl = Annotated[
         "https://idp.example.com/metadata",
     ),
 ]
-# The name of a page is put behind it: so no slash at the end, and nothing that only stands there.
+# The name of a page is put behind it: so no slash at the end, and no query.
 RunbooksUrl = Annotated[
     str,
     w.pattern(

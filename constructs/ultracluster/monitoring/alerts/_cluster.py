@@ -133,7 +133,7 @@ CLUSTER_ALERTS = (
             "`topk(10, scrape_job:scrape_samples_post_metric_relabeling:sum)`.",
             "Labels without bound: job names, file names, users.",
         ),
-        actions=("Take a smaller profile, or ask for the quota before you grow.",),
+        actions=("Take a smaller profile, or request a higher quota before you grow.",),
         rationale="https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21): four "
         "fifths.",
     ),

@@ -131,7 +131,7 @@ GPU_ALERTS = (
         summary="A GPU of node {{ $labels.instance }} is slowed down by heat {{ $value | humanizePercentage }} of the "
         "time",
         description="A GPU lowers its clock because of heat for more than a twentieth of the time.",
-        diagnosis=("Temperatures of the node's GPUs beside those of its neighbours.",),
+        diagnosis=("Temperatures of the node's GPUs beside those of other nodes.",),
         actions=("Watch the step time. Replace the node when it is the slowest of its job.",),
     ),
     Alert(

@@ -55,7 +55,7 @@ JOB_ALERTS = (
         expr="job:ultracluster_gpus_idle:ratio > 0.1",
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} do nothing",
         description="More than a tenth of the GPUs that the job has are idle.",
-        diagnosis=("Whether some nodes or all: the job's page.", "Whether it loads data, or asked for too many."),
+        diagnosis=("Whether some nodes or all: the job's page.", "Whether it loads data, or requested too many."),
         actions=("Notify the job's owner.",),
     ),
     Alert(

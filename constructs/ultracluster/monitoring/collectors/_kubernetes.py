@@ -30,7 +30,7 @@ SERVICE_ACCOUNT = "agent"
 KUBE_STATE_METRICS_VERSION = "2.19.1"
 #: Any version 2 does: it runs scripts. https://github.com/aws/aws-cli (tag 2.31.0 of 2025-09-23, read 2026-11-21)
 _AWS_CLI = "2.31.0"
-#: Tags, not digests: no registry was asked for them. Mirror them into your own, and pin what you mirrored.
+#: Tags, not digests: no registry was queried. Mirror them into your own, and pin what you mirrored.
 IMAGES: Mapping[str, str] = {
     "agent": f"quay.io/prometheus/prometheus:v{PROMETHEUS}",
     "node": f"quay.io/prometheus/node-exporter:v{NODE_EXPORTER}",

@@ -67,7 +67,7 @@ def cluster_objects(*, cluster: str, to: RemoteWrite, profile: Profile = Profile
 _RULES = [
     {"apiGroups": [""], "resources": sorted({*KUBE_STATE_RESOURCES, "endpoints", "services"}),
      "verbs": ["get", "list", "watch"]},
-    # Kueue asks for it: charts/kueue/templates/rbac/metrics_reader_role.yaml (0.19, read 2026-11-21).
+    # Kueue requires it: charts/kueue/templates/rbac/metrics_reader_role.yaml (0.19, read 2026-11-21).
     {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
 ]  # fmt: skip
 

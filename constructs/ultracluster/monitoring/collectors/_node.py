@@ -38,7 +38,7 @@ class RemoteWrite:
         region: Region of the workspace.
         url: The workspace's endpoint with `api/v1/remote_write` behind it.
         parameter: Instead: the parameter of Systems Manager that holds it, for an endpoint that is known only when it
-            is made. The node reads it with its own role and the AWS CLI.
+            is created. The node reads it with its own role and the AWS CLI.
 
     Raises:
         Refusal: If not exactly one of url and parameter is given, or a value is not one word, or not valid.
@@ -52,7 +52,7 @@ class RemoteWrite:
         """Validate the target."""
         problems = ["give one of url and parameter"] if (self.url is None) == (self.parameter is None) else []
         problems += [
-            f"{value!r} must be one word without quotes, semicolons and backslashes: it stands on a command line"
+            f"{value!r} must be one word without quotes, semicolons and backslashes: it is part of a command line"
             for value in (self.region, self.url, self.parameter)
             if value is not None and not _WORD.fullmatch(value)
         ]

@@ -21,7 +21,7 @@ SCHEDULER = Dashboard(
             series("Nodes by state", "Nodes in drain or down take no jobs: `sinfo -R` says why.",
                    (of("ultracluster_slurm_nodes", "{{state}}"),), least=0, colours=OF_NODES),
             series("Jobs by state",
-                   "node_failed is a node that went away under a job; the job is requeued if it asked for it.",
+                   "node_failed is a node that went away under a job; the job is requeued if it has requested that.",
                    (of("ultracluster_slurm_jobs", "{{state}}"),), least=0, colours=OF_JOBS),
             series("Jobs by queue", "Running and waiting.",
                    (of("ultracluster_slurm_partition_jobs", "{{partition}}"),), least=0),

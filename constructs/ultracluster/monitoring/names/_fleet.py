@@ -107,5 +107,5 @@ FLEET_METRICS = (*_FLEET, *SLURM_METRICS, *KUBERNETES_METRICS, *_PIPELINE)
 #: Expected nodes of a group, from the cluster file, see `rules`.
 EXPECTED_NODES = "ultracluster_group_expected_nodes"
 #: Problems of nodes, one series for each problem of a node. Its labels are those
-#: of a node, `problem` (the name of an alert) and what the alert tells apart, such as `xid` or `path`.
+#: of a node, `problem` (the name of an alert) and what the alert distinguishes, such as `xid` or `path`.
 PROBLEM = "ultracluster_node_problem"

@@ -185,7 +185,7 @@ class CapacityBlock(_Block):
         reservation_id: `cr-` and 17 hexadecimal digits, or a token of the CDK.
         instances: Number of instances in the block, 1 to 64. Default: not known; then 64 is the bound.
         ends: End, with a time zone. Default: not known; then nothing drains the nodes.
-        active: The block has started, so that node groups of EKS start their nodes. Default: no; they stand at zero.
+        active: The block has started, so that node groups of EKS start their nodes. Default: no; they have no nodes.
 
     Raises:
         ValueError: If the id is not a valid id of a reservation, no block holds that many instances, or the end has no
@@ -221,7 +221,7 @@ class UltraServerBlock(_Block):
         reservation_id: `cr-` and 17 hexadecimal digits, or a token of the CDK.
         instances: Number of instances in the UltraServer: 9 or 18 of p6e-gb200. Default: not known.
         ends: End, with a time zone. Default: not known; then nothing drains the nodes.
-        active: The block has started, so that node groups of EKS start their nodes. Default: no; they stand at zero.
+        active: The block has started, so that node groups of EKS start their nodes. Default: no; they have no nodes.
 
     Raises:
         ValueError: If the id is not a valid id of a reservation, instances is below 1, or the end has no time zone.

@@ -24,7 +24,7 @@ TierClass = Literal["INTELLIGENT_TIERING", "GLACIER_IR"]
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/mountpoint.html (read 2026-11-21).
 _ASLEEP = frozenset({"GLACIER", "DEEP_ARCHIVE"})
 
-# Conditions that tell where a request comes from. FSx's does not come from a VPC or an address of the account.
+# Conditions on the origin of a request. FSx's does not come from a VPC or an address of the account.
 _ORIGINS = frozenset({"aws:sourcevpce", "aws:sourcevpc", "aws:sourceip", "aws:vpcsourceip"})
 
 #: The role that FSx reaches the bucket with; the id of the file system follows. See

@@ -85,7 +85,7 @@ def _cluster_problems(settings: Mapping[str, str], version: str) -> Iterator[tup
         yield "PrologFlags", "Slurm takes NoHold neither with Contain nor with X11; remove one"
     states = _parts(settings.get("HealthCheckNodeState"))
     if "reboot_only" in states and len(states) > 1:
-        yield "HealthCheckNodeState", "REBOOT_ONLY stands alone"
+        yield "HealthCheckNodeState", "REBOOT_ONLY cannot be combined"
     if "reboot_only" in states and version < "26.05":
         yield "HealthCheckNodeState", f"PCS takes REBOOT_ONLY from Slurm 26.05 on, and the version is {version}"
     sockets = {"cr_socket", "cr_socket_memory"} & _parts(settings.get("SelectTypeParameters"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Waits for the verdict of a check and writes it on the nodes that the check was about; cordons them when it failed.
+# Wait for the verdict of a check and writes it on the nodes that the check was about; cordons them when it failed.
 # Needs NODE, the node, or PODS, a label selector of pods of NAMESPACE on the nodes; CHECK, its name.
 set -euo pipefail
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs DCGM's diagnostics on the GPUs of this node, and leaves the verdict to the container that may cordon it.
+# Run DCGM's diagnostics on the GPUs of this node, and leaves the verdict to the container that may cordon it.
 # LEVEL: 1 to 4. Level 2 takes minutes; 3 and 4 up to hours, and want the GPUs for themselves.
 set -euo pipefail
 
@@ -20,7 +20,7 @@ fi
 code=0
 dcgmi diag --run "$LEVEL" >"$log" 2>&1 || code=$?
 cat "$log"
-# Another driver than the image was made for is no fault of the GPUs: all nodes would be cordoned at once.
+# Another driver than the image was made for is not caused by the GPUs: all nodes would be cordoned at once.
 if grep -qiE 'unsupported cuda version|cannot load plugins' "$log"; then
   finish 2 "dcgmi diag has no plugins for the CUDA version of the driver: take a newer image"
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs NCCL's all-reduce test over all GPUs of the workers, and holds its bus bandwidth against a floor.
+# Run NCCL's all-reduce test over all GPUs of the workers, and holds its bus bandwidth against a floor.
 # RANKS: GPUs in all. EACH: GPUs of a node. BYTES: size of the message. FLOOR: GB/s, or empty where none is known.
 set -euo pipefail
 

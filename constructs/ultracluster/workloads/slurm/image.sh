@@ -4,7 +4,7 @@ fail() {
     exit 2
 }
 
-# Prints the file of a container image on the file system that all nodes share. What is not there yet is imported under
+# Print the file of a container image on the file system that all nodes share. What is not there yet is imported under
 # a lock, once, and not by every node for itself. Only root's files and the user's own count: a job of this user runs
 # what is in them. A moved tag is fetched again once its file is gone.
 imported() {

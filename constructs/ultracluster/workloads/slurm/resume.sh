@@ -5,7 +5,7 @@ mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your dir
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request
 rm -f "$CHECKPOINT_REQUEST"
 asked=no interrupted=no
-trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: a checkpoint is asked for"' USR1
+trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
 
 # A trap runs only once `wait` is interrupted, and the step goes on.
 train() {
