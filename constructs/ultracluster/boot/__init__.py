@@ -28,7 +28,9 @@ from ultracluster.boot._mountpoint import Mountpoint
 from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_points
 from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comments
+from ultracluster.boot._node_logs import node_logs
 from ultracluster.boot._node_repair import WAIT_MINUTES, repair_overrides
+from ultracluster.boot._node_script import STAGES, NodeScript, OnError, check_scripts
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch
 from ultracluster.boot._slurm_accounts import (
@@ -68,6 +70,7 @@ __all__ = [
     "SCRATCH_UNIT",
     "SHA256",
     "SSH_KEY",
+    "STAGES",
     "UIDS",
     "USER_NAME",
     "WAIT_MINUTES",
@@ -82,7 +85,9 @@ __all__ = [
     "Mountpoint",
     "NodeBoot",
     "NodeFile",
+    "NodeScript",
     "NodeSettings",
+    "OnError",
     "SlurmAccount",
     "SlurmQos",
     "SlurmUser",
@@ -96,6 +101,7 @@ __all__ = [
     "check_label",
     "check_mount_path",
     "check_mount_points",
+    "check_scripts",
     "check_user_name",
     "deep_check",
     "efs_mount",
@@ -108,6 +114,7 @@ __all__ = [
     "jobs_parameter",
     "mount_boot",
     "nfs_mount",
+    "node_logs",
     "openzfs_mount",
     "openzfs_volume",
     "paths",

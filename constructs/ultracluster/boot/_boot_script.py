@@ -5,20 +5,21 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ultracluster.boot import scripts
 from ultracluster.boot._mounts import Mount, check_mount_points
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar
+from ultracluster.boot._node_script import (
+    LONGEST_SCRIPT_ARGUMENT,
+    MOST_SCRIPT_ARGUMENTS,
+    MOST_SCRIPT_BYTES,
+    OWN_SCRIPTS,
+    NodeScript,
+    OnError,
+)
 from ultracluster.boot._paths import MOUNT_PATH
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
-# "each script must be no larger than 2 MiB":
-# https://docs.aws.amazon.com/pcs/latest/userguide/cng-node-lifecycle-actions-configure.html (read 2026-11-21)
-LIMIT_BYTES = 2 * 1024 * 1024
-# At most 20 arguments of 256 characters each: API_NodeLifecycleScript of AWS PCS, botocore 1.44.5 (read 2026-11-20)
-_ARGUMENTS = 20
-_ARGUMENT_LENGTH = 256
 _PATH = re.compile(r"(/[^/]+)+")
 _SIZE = error("boot-script-size", "AWS PCS takes boot scripts of at most 2 MiB.")
 _ONCE = error("boot-script-once", "A node writes each file and starts each unit once.")
@@ -35,21 +36,32 @@ class BootScript:
         text: Script. The same files, mounts and units give the same bytes.
         arguments: Arguments, which may be CDK tokens: the device of each mount.
         name: Name of the lifecycle script; each script of a node has another one.
-        on_error: What AWS PCS does if the script fails: terminate the node, skip the scripts after it, or continue.
+        on_error: What AWS PCS does if the script fails; see `NodeScript`.
     """
 
     text: str
     arguments: tuple[str, ...] = ()
-    name: str = "ultracluster-boot"
-    on_error: Literal["TERMINATE", "STOP_SEQUENCE", "CONTINUE"] = "TERMINATE"
+    name: str = f"{OWN_SCRIPTS}-boot"
+    on_error: OnError = "TERMINATE"
 
     @property
     def sha256(self) -> str:
         """Checksum of the text, 64 hexadecimal digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    @property
+    def script(self) -> NodeScript:
+        """Return the script as a lifecycle action, at every boot before slurmd starts."""
+        return NodeScript(
+            name=self.name,
+            content=self.text.encode(),
+            arguments=self.arguments,
+            on_error=self.on_error,
+            every_boot=True,
+        )
 
-def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = ()) -> BootScript:
+
+def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = (), on_error: OnError = "TERMINATE") -> BootScript:
     """Return one script with all files, mounts and units of a node.
 
     It writes the files of all parts, then /etc/fstab, then enables and starts the units in their order. It may run at
@@ -58,6 +70,7 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = ()) -> BootScript:
     Args:
         parts: Files and units. Further parts may be added, such as metrics exporters.
         mounts: Mounts, each mounted on first use.
+        on_error: See `BootScript`.
 
     Raises:
         ValueError: If two files or two mounts have the same path, a path is not valid, a file holds a token of the
@@ -76,10 +89,10 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = ()) -> BootScript:
     # Not compressed: another zlib would give other bytes, and another checksum replaces nodes.
     archive = base64.encodebytes(tar([*files, *tables])).decode()
     text = scripts.text("node-boot.sh") + "#FILES\n" + archive
-    if len(text.encode()) > LIMIT_BYTES:
-        message = f"the boot of a node may be {LIMIT_BYTES:,} bytes, got {len(text.encode()):,}"
+    if len(text.encode()) > MOST_SCRIPT_BYTES:
+        message = f"the boot of a node may be {MOST_SCRIPT_BYTES:,} bytes, got {len(text.encode()):,}"
         raise Refusal("", _SIZE(f"{message}; bake what is large into the image, or fetch it from S3 at boot"))
-    return BootScript(text=text, arguments=tuple(mount.device for mount in mounts))
+    return BootScript(text=text, arguments=tuple(mount.device for mount in mounts), on_error=on_error)
 
 
 def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:
@@ -96,12 +109,12 @@ def _mount_problems(mounts: Sequence[Mount]) -> Iterator[Message]:
     for mount in mounts:
         if not _WORDS.fullmatch(mount.path):
             yield MOUNT_PATH(f"the path of a mount cannot have spaces, got {mount.path!r}")
-        longest = _ARGUMENT_LENGTH if "${Token[" not in mount.device else len(mount.device)
+        longest = LONGEST_SCRIPT_ARGUMENT if "${Token[" not in mount.device else len(mount.device)
         if len(mount.device) > longest or not _WORDS.fullmatch(mount.device):
-            message = f"the device of {mount.path} may have {_ARGUMENT_LENGTH} characters, and no space"
+            message = f"the device of {mount.path} may have {LONGEST_SCRIPT_ARGUMENT} characters, and no space"
             yield _ARGUMENT(f"{message}: {mount.device!r}")
-    if len(mounts) > _ARGUMENTS:
-        yield _ARGUMENT(f"a node can mount {_ARGUMENTS} file systems, got {len(mounts)}")
+    if len(mounts) > MOST_SCRIPT_ARGUMENTS:
+        yield _ARGUMENT(f"a node can mount {MOST_SCRIPT_ARGUMENTS} file systems, got {len(mounts)}")
 
 
 def _unit_problems(units: Sequence[str]) -> Iterator[Message]:

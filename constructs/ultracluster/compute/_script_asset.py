@@ -33,7 +33,7 @@ class ScriptAsset(Construct):
     after fetching it.
 
     Args:
-        text: The script.
+        text: The script; bytes are uploaded as they are.
         suffix: Suffix of the object, for an archive of texts instead of a script. Default: `sh`.
 
     Raises:
@@ -41,16 +41,17 @@ class ScriptAsset(Construct):
     """
 
     @checked
-    def __init__(self, scope: Construct, id: str, *, text: str, suffix: str = "sh") -> None:
+    def __init__(self, scope: Construct, id: str, *, text: str | bytes, suffix: str = "sh") -> None:
         super().__init__(scope, id)
-        if cdk.Token.is_unresolved(text):
+        content = text.encode() if isinstance(text, str) else text
+        if isinstance(text, str) and cdk.Token.is_unresolved(text):
             raise Refusal(self, TOKEN("text must be known at synthesis, got a token; pass such values as arguments"))
         #: Checksum of the script, 64 hexadecimal digits.
-        self.sha256 = hashlib.sha256(text.encode()).hexdigest()
+        self.sha256 = hashlib.sha256(content).hexdigest()
         stage = cdk.Stage.of(self)
         assert stage is not None
         name = f"asset.{self.sha256}.{suffix}"
-        (Path(stage.outdir) / name).write_text(text, encoding="utf-8", newline="\n")
+        (Path(stage.outdir) / name).write_bytes(content)
         location = cdk.Stack.of(self).synthesizer.add_file_asset(
             source_hash=self.sha256, file_name=name, packaging=cdk.FileAssetPackaging.FILE
         )

@@ -5,7 +5,6 @@ from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._login_ssh import LoginSsh
 from ultracluster.slurm._node_images import NodeImages
 from ultracluster.slurm._node_role import PcsNodeRole
-from ultracluster.slurm._node_scripts import NodeScripts
 from ultracluster.slurm._node_users import NodeUsers
 from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._pcs_cluster import PcsCluster
@@ -13,6 +12,7 @@ from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
+from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.slurm._slurm_cluster import SlurmCluster
 
@@ -21,13 +21,13 @@ __all__ = [
     "IPcsComputeNodeGroup",
     "LoginSsh",
     "NodeImages",
-    "NodeScripts",
     "NodeUsers",
     "PcsCluster",
     "PcsClusterLogs",
     "PcsComputeNodeGroup",
     "PcsDrain",
     "PcsLoginNodeGroup",
+    "PcsNodeLogs",
     "PcsNodeRole",
     "PcsQueue",
     "SlurmAccounts",

@@ -10,6 +10,7 @@ from ultracluster.boot import (
     LocalScratch,
     Mount,
     NodeBoot,
+    OnError,
     boot_script,
     deep_check,
     health_boot,
@@ -61,7 +62,18 @@ def node_boot(
         parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())
-    return boot_script(*parts, *extra, mounts=mounts)
+    return boot_script(*parts, *extra, mounts=mounts, on_error=_on_error(cluster))
+
+
+def _on_error(cluster: ClusterFile) -> OnError:
+    """Return what PCS does with a node whose boot script is missing, or cannot write its files.
+
+    The prolog is one of its files. slurmd fails a job whose prolog does not exist, so that Slurm drains the node and
+    gives the job to others: such a node can stay. If it were terminated, PCS would launch another one, without an end.
+    See https://github.com/SchedMD/slurm, src/plugins/prep/script/prep_script_slurmd.c (tag slurm-25-11-2-1, read
+    2026-11-22). Without that prolog a node would take jobs without its mounts.
+    """
+    return "CONTINUE" if cluster.slurm.health and "Prolog" not in cluster.slurm_settings else "TERMINATE"
 
 
 def _over_tcp(mount: Mount) -> Mount:

@@ -1,4 +1,4 @@
-"""Boot scripts of the nodes of a cluster."""
+"""Scripts that the nodes of a cluster run at boot."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -8,18 +8,18 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
 from constructs import Construct, IConstruct
 
-from ultracluster.boot import BootScript
+from ultracluster.boot import STAGES, NodeScript
 from ultracluster.compute import ScriptAsset
 from ultracluster.planning import checked
 from ultracluster.slurm._interfaces import IPcsCluster
 
 
 class NodeScripts(Construct):
-    """Boot scripts of the node groups of a cluster with one role in one stack, each once for all that share it.
+    """Scripts of the node groups of a cluster with one role in one stack, each once for all that share it.
 
-    Each is an object in the bucket of `cdk bootstrap`, under its own checksum, and the role of the nodes may read these
-    objects only. The policy is in the stack of the node groups, not in that of the role: an update that fails rolls
-    back both.
+    Each is an object in the bucket of `cdk bootstrap`, under its own checksum, or one that a `NodeScript` names in S3.
+    The role of the nodes may read these objects only. The policy is in the stack of the node groups, not in that of the
+    role: an update that fails rolls back both.
 
     Args:
         role: Role of the nodes.
@@ -29,6 +29,7 @@ class NodeScripts(Construct):
     def __init__(self, scope: Construct, id: str, *, role: iam.IRole) -> None:
         super().__init__(scope, id)
         self._assets: dict[str, ScriptAsset] = {}
+        self._objects: list[str] = []
         # One statement for all scripts: the size of the policies of a role is limited.
         self._read = iam.PolicyStatement(actions=["s3:GetObject"])
         self._role = role
@@ -44,36 +45,53 @@ class NodeScripts(Construct):
         child = stack.node.try_find_child(id)
         return NodeScripts(stack, id, role=role) if child is None else cast(NodeScripts, child)
 
-    def add(self, scripts: Sequence[BootScript]) -> l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty:
-        """Add scripts, and return the lifecycle actions that run them at every boot of a node, before slurmd starts.
-
-        If a script is missing or its checksum differs, PCS does what its `on_error` says. After a later failure of the
-        boot script the node is drained, with the reason.
+    def add(self, scripts: Sequence[NodeScript]) -> l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty:
+        """Add scripts, and return the lifecycle actions that run them in their order.
 
         See: https://docs.aws.amazon.com/pcs/latest/userguide/cng-node-lifecycle-actions-configure.html
         (read 2026-11-21)
         """
+        actions = [(script.stage, self._action(script)) for script in scripts]
+        before, after = ([action for at, action in actions if at == stage] for stage in STAGES)
         return l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty(
             script_caching_policy="CACHE_ONCE",
             stages=l1.CfnComputeNodeGroup.NodeLifecycleStagesProperty(
-                node_bootstrapped=[self._action(script) for script in scripts]
+                node_bootstrapped=before or None, node_ready=after or None
             ),
         )
 
-    def _action(self, script: BootScript) -> l1.CfnComputeNodeGroup.NodeLifecycleScriptProperty:
-        asset = self._assets.get(script.sha256)
-        if not self._assets:
-            iam.Policy(self, "Read", statements=[self._read]).attach_to_role(self._role)
-        if asset is None:
-            asset = self._assets[script.sha256] = ScriptAsset(self, f"Script{script.sha256[:8]}", text=script.text)
-            self._read.add_resources(asset.arn)
+    def _action(self, script: NodeScript) -> l1.CfnComputeNodeGroup.NodeLifecycleScriptProperty:
         return l1.CfnComputeNodeGroup.NodeLifecycleScriptProperty(
             name=script.name,
-            script_source=l1.CfnComputeNodeGroup.ScriptSourceProperty(script_location=asset.url, checksum=asset.sha256),
+            script_source=l1.CfnComputeNodeGroup.ScriptSourceProperty(
+                script_location=self._location(script), checksum=script.checksum
+            ),
             arguments=list(script.arguments) or None,
-            execution_policy="EVERY_BOOT",
+            execution_policy="EVERY_BOOT" if script.every_boot else "FIRST_BOOT_ONLY",
             on_error=script.on_error,
         )
+
+    def _location(self, script: NodeScript) -> str:
+        """Return the location of a script, which the nodes may read."""
+        if script.url is not None:
+            if script.url.startswith("s3://"):
+                partition = cdk.Stack.of(self).partition
+                self._allow(f"arn:{partition}:s3:::{script.url.removeprefix('s3://')}")
+            return script.url
+        asset = self._assets.get(script.checksum)
+        if asset is None:
+            assert script.content is not None
+            asset = ScriptAsset(self, f"Script{script.checksum[:8]}", text=script.content)
+            self._assets[script.checksum] = asset
+            self._allow(asset.arn)
+        return asset.url
+
+    def _allow(self, arn: str) -> None:
+        if not self._objects:
+            iam.Policy(self, "Read", statements=[self._read]).attach_to_role(self._role)
+        if arn not in self._objects:
+            self._objects.append(arn)
+            self._read.add_resources(arn)
 
 
 def _path(construct: IConstruct) -> str:

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
-from ultracluster.boot import BootScript
+from ultracluster.boot import BootScript, NodeScript, check_scripts
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute import NodeGroupTemplate, image_id
 from ultracluster.orchestration import NodeResource
@@ -57,9 +57,9 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         minimum: Number of nodes that are always up; the others are powered on for jobs. Default: `count` for reserved
             capacity, which is paid for anyway; 0 on demand, with Spot and with an interruptible reservation.
         instance_profile: Instance profile of the nodes, with its role; see `PcsNodeRole`. Default: that of the cluster.
-        boot: One script, or several, that a node runs in this order at every boot before it takes jobs, from
-            `boot.boot_script`; the image needs version 1.5.0 of the PCS agent or a newer one. A change drains and
-            replaces the nodes. Default: none.
+        boot: Scripts that a node runs at boot, in their order: that of `boot.boot_script`, and others as `NodeScript`.
+            The image needs version 1.5.0 of the PCS agent or a newer one. A change drains and replaces the nodes.
+            Default: none.
         features: Features that jobs select with `--constraint`. Default: none.
         slurm_settings: Settings of slurm.conf for the nodes, by name, such as `Weight`. Default: none.
         gres: Records of gres.conf, each a mapping of attributes. Default: PCS writes one for the GPUs of the type.
@@ -121,13 +121,15 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         count: int,
         minimum: int | None = None,
         instance_profile: iam.IInstanceProfile | None = None,
-        boot: BootScript | Sequence[BootScript] = (),
+        boot: BootScript | NodeScript | Sequence[BootScript | NodeScript] = (),
         features: str | Sequence[str] = (),
         slurm_settings: Mapping[str, str] | None = None,
         gres: Sequence[Mapping[str, str]] = (),
     ) -> None:
         super().__init__(scope, id)
-        features, boots = as_list(features), as_list(boot)
+        features = as_list(features)
+        boots: list[BootScript | NodeScript] = as_list(boot)
+        actions = [script.script if isinstance(script, BootScript) else script for script in boots]
         if minimum is None:
             minimum = static_nodes(template.capacity, count)
         settings = dict(slurm_settings or {})
@@ -143,6 +145,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         ]
         if features and "Features" in settings:
             problems.append("features are given twice: features and slurm_settings")
+        problems += check_scripts([(script.stage, script.name) for script in actions])
         problems += template.problems("pcs", "subnet", "image")
         role = cluster.node_role if instance_profile is None else instance_profile.role
         if role is None:
@@ -153,7 +156,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         if problems or template.subnet is None or template.image is None or role is None:
             raise Refusal(self, problems)
         setting = template.purchase.setting
-        scripts = NodeScripts.of(self, cluster, role) if boots else None
+        scripts = NodeScripts.of(self, cluster, role) if actions else None
         self.name = name
         self.count = count
         #: Launch template.
@@ -176,7 +179,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             custom_launch_template=l1.CfnComputeNodeGroup.CustomLaunchTemplateProperty(
                 template_id=template.launch_template_id, version=template.version_number
             ),
-            node_lifecycle_actions=scripts.add(boots) if scripts else None,
+            node_lifecycle_actions=scripts.add(actions) if scripts else None,
             slurm_configuration=_settings({"Features": ",".join(features)} if features else {}, settings, gres),
         )
         # Nodes cannot register before the cluster exists and their role has its policy.

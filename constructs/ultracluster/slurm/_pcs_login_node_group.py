@@ -6,7 +6,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.boot import BootScript
+from ultracluster.boot import BootScript, NodeScript
 from ultracluster.catalogue.ec2 import INSTANCES_PER_SPREAD_GROUP, InstanceType
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
 from ultracluster.orchestration import NodeResource
@@ -31,7 +31,7 @@ class PcsLoginNodeGroup(NodeResource):
         ssh: SSH access. Default: none; Session Manager only.
         name: Name of the group. Default: `login`.
         instance_profile: Instance profile of the nodes; see `PcsComputeNodeGroup`. Default: that of the cluster.
-        boot: Scripts that a node runs at every boot; see `PcsComputeNodeGroup`.
+        boot: Scripts that a node runs at boot; see `PcsComputeNodeGroup`.
         user_data: Plain text; see `compute.user_data`.
         root_volume: See `NodeGroupTemplate`.
     """
@@ -51,7 +51,7 @@ class PcsLoginNodeGroup(NodeResource):
         ssh: LoginSsh | None = None,
         name: str = "login",
         instance_profile: iam.IInstanceProfile | None = None,
-        boot: BootScript | Sequence[BootScript] = (),
+        boot: BootScript | NodeScript | Sequence[BootScript | NodeScript] = (),
         user_data: ec2.UserData | str | None = None,
         root_volume: RootVolume | None = None,
     ) -> None:

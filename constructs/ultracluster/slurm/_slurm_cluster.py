@@ -7,9 +7,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.boot import BootScript, NodeBoot, health_settings, jobs_boot
+from ultracluster.boot import BootScript, NodeBoot, jobs_boot
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
-from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup, source_range
+from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup
 from ultracluster.compute import NodeGroupTemplate, RootVolume, allow_bundle, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
@@ -18,18 +18,18 @@ from ultracluster.planning.capacity import Block, BuiltImage, Image
 from ultracluster.security import acknowledge_accepted
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._boot import node_boot
+from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options
 from ultracluster.slurm._job_files import JobFiles, jobs_directory
-from ultracluster.slurm._login_ssh import LoginSsh
 from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
 from ultracluster.slurm._node_outputs import node_outputs
 from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._node_users import NodeUsers
-from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._pcs_cluster import PcsCluster
 from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
+from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.storage import S3FilesHome, Storage
 from ultracluster.workloads import slurm_jobs
@@ -59,18 +59,21 @@ class SlurmCluster(Construct):
             security_groups=[network.nodes],
             size=cluster.slurm.size,
             slurm_version=cluster.slurm.version,
-            options=_options(cluster),
+            options=slurm_options(cluster),
             scale_down_idle_time=cdk.Duration.seconds(cluster.slurm.scale_down_idle_time.seconds),
         )
         self.controller.node.add_dependency(*network.ready)
         acknowledge_accepted(self.controller, cluster)
         #: Logs of the controller.
-        self.logs = PcsClusterLogs(self, "Logs", cluster=self.controller)
+        self.logs = PcsClusterLogs(self, "Logs", cluster=self.controller, **log_settings(self, cluster))
+        #: Logs of the nodes.
+        self.node_logs = PcsNodeLogs(self, "NodeLogs", cluster=self.controller, **log_settings(self, cluster))
         #: Node groups by name; `login` is the group of the login nodes.
         self.node_groups: dict[str, PcsComputeNodeGroup] = {}
         self._queues: dict[str, PcsQueue] = {}
         #: Role of the login nodes; that of the other nodes is the controller's `node_role`.
         self.login_role = PcsNodeRole(self, "LoginRole")
+        self.node_logs.grants.write(self.login_role)
         self._allow_nodes()
 
     @property
@@ -184,17 +187,20 @@ class SlurmCluster(Construct):
             # A Local Zone has few types; nodes without EFA can be beside the controller.
             subnet=network.services_subnet,
             security_groups=[network.nodes],
-            ssh=_ssh(cluster, network),
+            ssh=login_ssh(cluster, network),
             image=self._image(cluster.login_image, cluster.service_type),
             count=login.count,
             instance_profile=self.login_role.instance_profile,
-            boot=node_boot(
-                cluster,
-                self._storage,
-                cluster.service_type,
-                zone=cluster.network.control_plane_zone or cluster.zone,
-                extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
-            ),
+            boot=[
+                self.node_logs.script,
+                node_boot(
+                    cluster,
+                    self._storage,
+                    cluster.service_type,
+                    zone=cluster.network.control_plane_zone or cluster.zone,
+                    extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
+                ),
+            ],
         )
         for key, value in cluster.tags.items():
             cdk.Tags.of(login_nodes.template).add(key, value)
@@ -229,7 +235,7 @@ class SlurmCluster(Construct):
             name=group.name,
             template=template,
             count=group.count,
-            boot=boot,
+            boot=[self.node_logs.script, boot],
             minimum=group.minimum,
             features=group.features,
             slurm_settings=group.slurm.settings,
@@ -270,30 +276,9 @@ class SlurmCluster(Construct):
                 )
 
 
-def _options(cluster: ClusterFile) -> SlurmOptions:
-    slurm, purge = cluster.slurm, cluster.slurm.accounting_purge_time
-    return SlurmOptions(
-        accounting=slurm.accounting,
-        accounting_purge_days=None if purge is None else purge.timedelta.days,
-        rest_api=slurm.rest_api,
-        metrics=cluster.slurm_metrics,
-        settings=health_settings(cluster.slurm_settings) if slurm.health else cluster.slurm_settings,
-        slurmdbd_settings=slurm.slurmdbd_settings,
-        cgroup_settings=slurm.cgroup_settings,
-    )
-
-
 def _console(region: str) -> str:
     """Return the host name of the AWS console, as the template in the guide of AWS PCS has it.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/get-started-cfn-template-parts.html (read 2026-11-22)
     """
     return "console.amazonaws-us-gov.com" if region.startswith("us-gov-") else f"{region}.console.aws.amazon.com"
-
-
-def _ssh(cluster: ClusterFile, network: Network) -> LoginSsh | None:
-    section = cluster.slurm.login.ssh
-    if section is None:
-        return None
-    sources = [source_range(word) for word in section.sources]
-    return LoginSsh(vpc=network.vpc, key_pair=section.key_pair, sources=sources)

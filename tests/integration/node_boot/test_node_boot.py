@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from support.node_boot import Node
 from ultracluster.boot import BootScript, Mount, NodeBoot, NodeFile, boot_script, system_boot
-from ultracluster.boot._boot_script import LIMIT_BYTES
+from ultracluster.boot._node_script import MOST_SCRIPT_BYTES
 
 FSX = Mount(device="fs-0@tcp:/abc", path="/fsx", type="lustre", options="noatime,flock", after=("efa.service",))
 HOME = Mount(device="fs-1:/home", path="/home", type="nfs", options="nfsvers=4.1")
@@ -174,7 +174,7 @@ def test_refuses_tokens_in_files_and_more_than_pcs_takes() -> None:
     held = NodeFile(path="/etc/x", text="${Token[TOKEN.7]}\n", mode="0644")
     with pytest.raises(ValueError, match="/etc/x holds a token"):
         boot_script(NodeBoot(files=(held,), units=()))
-    large = NodeFile(path="/etc/x", text="x" * LIMIT_BYTES, mode="0644")
+    large = NodeFile(path="/etc/x", text="x" * MOST_SCRIPT_BYTES, mode="0644")
     with pytest.raises(ValueError, match="bake what is large into the image"):
         boot_script(NodeBoot(files=(large,), units=()))
 

@@ -94,16 +94,6 @@ ROWS: dict[str, Row] = {
         tokens=No("it takes a cluster file"),
         twin=No("existing images are named in the cluster file"),
     ),
-    "NodeScripts": Row(
-        make=lambda scope, id, world: slurm.NodeScripts(scope, id, role=world.role),
-        connects=_NO_NETWORK,
-        grants=No("it grants its own objects to the role of the nodes"),
-        principal=_NO_ROLE,
-        tags=No("its objects are assets of the CDK, and its policy has no tags"),
-        default_child=No("it is a set of assets"),
-        tokens=_NO_TOKENS,
-        twin=_NOT_PASSED,
-    ),
     "NodeUsers": Row(
         make=lambda scope, id, world: slurm.NodeUsers(
             scope, id, cluster="llama", users=[User(name="ada", uid=2001, ssh_keys=())]
@@ -217,6 +207,21 @@ ROWS: dict[str, Row] = {
         default_child=No("its main child is a PcsComputeNodeGroup, `node_group`"),
         tokens=No("its node group takes them"),
         twin=No("an existing one is imported as PcsComputeNodeGroup"),
+    ),
+    "PcsNodeLogs": Row(
+        make=lambda scope, id, world: slurm.PcsNodeLogs(scope, id, cluster=_of_world(world, "Slurm", controller)),
+        connects=_NO_NETWORK,
+        grants=Grants(methods=("read", "write")),
+        principal=_NO_ROLE,
+        tags=["AWS::Logs::LogGroup"],
+        default_child="AWS::Logs::LogGroup",
+        tokens=lambda scope, id, world: slurm.PcsNodeLogs(
+            scope,
+            id,
+            cluster=_of_world(world, "Slurm", controller),
+            encryption_key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn")),
+        ),
+        twin=_NOT_PASSED,
     ),
     "PcsNodeRole": Row(
         make=lambda scope, id, world: slurm.PcsNodeRole(scope, id),

@@ -1,4 +1,4 @@
-"""Shell scripts that run on nodes, shipped as package data."""
+"""Scripts that run on nodes, shipped as package data."""
 
 from importlib import resources
 
@@ -14,7 +14,11 @@ def text(name: str) -> str:
     Raises:
         ValueError: If there is no such script, with the known names.
     """
-    known = sorted(entry.name for entry in resources.files(__name__).iterdir() if entry.name.endswith(".sh"))
+    known = sorted(
+        entry.name
+        for entry in resources.files(__name__).iterdir()
+        if entry.name.endswith((".sh", ".py")) and entry.name != "__init__.py"
+    )
     if name not in known:
         raise Refusal("", f"there is no script {name!r}; the known ones: {', '.join(known)}")
     return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")

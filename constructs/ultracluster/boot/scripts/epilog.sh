@@ -17,7 +17,11 @@ run=$root/run/ultracluster
 job=${SLURM_JOB_ID:?is set by Slurm}
 uid=${SLURM_JOB_UID:-0}
 
-say() { echo "epilog: job $job: $*" >&2; }
+# slurmd keeps what a script prints to itself, unless the script fails.
+say() {
+    echo "epilog: job $job: $*" >&2
+    timeout 2 logger --tag epilog -- "job $job: $*" || true
+}
 
 unmap_gpus() {
     local file
@@ -83,6 +87,7 @@ main() {
         left=$(pgrep --uid "$uid" | paste -s -d ' ') || left=""
         echo "failed: processes of job $job cannot be killed: $left" >"$run/health/.epilog"
         mv "$run/health/.epilog" "$run/health/epilog"
+        say "its processes cannot be killed: $left"
         timeout --kill-after=5 45 "$bin-drain-on-failure" --now epilog || true
         exit 1
     fi

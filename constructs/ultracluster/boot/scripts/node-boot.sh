@@ -8,7 +8,7 @@
 # /etc/ultracluster/boot-units names the units, in the order in which they start.
 #
 # Exit code 0: the files are there. What else went wrong is in /run/ultracluster/health/boot, and the node is
-# drained for it. 1: they are not, and nothing on the node could say so. It may run any number of times.
+# drained for it. 1: they are not, nor is the prolog, for which Slurm drains the node. It may run any number of times.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -119,7 +119,8 @@ open_lustre() {
 
 main() {
     local wanted
-    write_files
+    # A node without its files takes no jobs: Slurm drains a node whose prolog does not exist.
+    write_files || { rm -f "$root/usr/local/sbin/ultracluster-prolog"; return 1; }
     mkdir -p "$health"
     wanted=$(grep -c . "$own/boot-mounts" || true)
     if [ "$#" -ne "$wanted" ]; then

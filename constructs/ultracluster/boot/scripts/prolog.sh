@@ -18,9 +18,15 @@ job=${SLURM_JOB_ID:?is set by Slurm}
 # Seconds for the epilogs of other jobs.
 wait=${ULTRACLUSTER_LOCK_WAIT:-60}
 
+# slurmd keeps what a script prints to itself, unless the script fails.
+say() {
+    echo "prolog: job $job: $*" >&2
+    timeout 2 logger --tag prolog -- "job $job: $*" || true
+}
+
 # The controller may be slow when 64 nodes start at once; it would only report "Prolog error".
 refuse() {
-    echo "prolog: job $job: $*" >&2
+    say "refused: $1: $(sed -n 1p "$run/health/$1" 2>/dev/null)"
     rm -f "$run/jobs/$job"
     touch "$run/prolog-refused"
     timeout --kill-after=5 45 "$bin-drain-on-failure" --now "$1" || true
@@ -53,9 +59,9 @@ main() {
     printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/.job-$job"
     mv "$run/.job-$job" "$run/jobs/$job"
     exec 9>"$run/epilog.lock"
-    flock --wait "$wait" 9 || echo "prolog: job $job: epilogs of other jobs have run for $wait s" >&2
+    flock --wait "$wait" 9 || say "epilogs of other jobs have run for $wait s"
     # Names in metrics are not worth a job.
-    map_gpus || echo "prolog: job $job: its GPUs could not be mapped for metrics" >&2
+    map_gpus || say "its GPUs could not be mapped for metrics"
     exec 9>&-
     # Of jobs that start together the first checks.
     "$bin-health-check" --recent 30 || refuse devices

@@ -1,5 +1,6 @@
 """Facts about Prometheus, Grafana and XIDs; each with source and date."""
 
+from ultracluster.catalogue.monitoring._cloudwatch import LOG_RETENTION_DAYS
 from ultracluster.catalogue.monitoring._grafana import (
     AMAZON_PROMETHEUS_PLUGIN,
     LEAST_SUBNETS,
@@ -25,6 +26,7 @@ __all__ = [
     "AMAZON_PROMETHEUS_PLUGIN",
     "DEFINITION_BYTES",
     "LEAST_SUBNETS",
+    "LOG_RETENTION_DAYS",
     "MANAGED_GRAFANA_REGIONS",
     "MANAGED_GRAFANA_VERSION",
     "MOST_RETENTION_DAYS",

@@ -18,6 +18,7 @@ from ultracluster.clusterfile.rules._nodes import check_node_groups
 from ultracluster.clusterfile.rules._observability import check_observability, check_receivers, check_series
 from ultracluster.clusterfile.rules._rule import error, registered
 from ultracluster.clusterfile.rules._slurm import check_slurm
+from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes
 from ultracluster.clusterfile.rules._storage import check_home, check_mounts
 from ultracluster.clusterfile.rules._types import check_types
 from ultracluster.clusterfile.sections._word import did_you_mean
@@ -117,6 +118,7 @@ def _arns(draft: Draft) -> Iterator[tuple[Path, str | None]]:
     for name, section in draft.nodes.items():
         if isinstance(section.capacity, ReservationGroup):
             yield ("nodes", name, "capacity", "group"), section.capacity.arn
+    yield ("slurm", "logs", "encryption-key"), valid(lambda: draft.slurm.logs.encryption_key)
     if draft.orchestrator == KUBERNETES:
         for index, admin in enumerate(draft.kubernetes.admins):
             yield ("kubernetes", "admins", index), admin
@@ -207,6 +209,7 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     check_orchestrator,
     check_kubernetes,
     check_slurm,
+    check_slurm_nodes,
     check_types,
     check_node_groups,
     check_network,

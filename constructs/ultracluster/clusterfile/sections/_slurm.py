@@ -89,6 +89,18 @@ class Login(Section):
     ssh: Ssh | None = Field(default=None, description="SSH beside Session Manager. Default: none.")
 
 
+class Logs(Section):
+    """Logs of controller and nodes in CloudWatch."""
+
+    retention: t.Duration = Field(
+        default=Duration.parse("90 d"), description="For how long CloudWatch keeps them, such as 30 d, 90 d, 365 d."
+    )
+    encryption_key: t.KeyArn | None = Field(
+        default=None,
+        description="KMS key of the log groups, which must allow CloudWatch Logs. Default: CloudWatch's own.",
+    )
+
+
 class Slurm(Section):
     """Slurm, run by AWS PCS."""
 
@@ -123,6 +135,7 @@ class Slurm(Section):
         description="Who reaches the instance metadata service on the nodes, and with it the credentials of the nodes' "
         "role, which can join nodes to Slurm: root, or all users and their jobs.",
     )
+    logs: Logs = Field(default=Logs(), description="Logs of controller and nodes in CloudWatch.")
     slurmdbd_settings: t.Settings = Field(default={}, description="Settings of slurmdbd.conf that PCS takes, by name.")
     cgroup_settings: t.Settings = Field(default={}, description="Settings of cgroup.conf that PCS takes, by name.")
     queues: dict[NodeGroupName, Queue] = Field(

@@ -1,0 +1,93 @@
+"""Log groups of a Slurm cluster."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+#: Retention by days.
+RETENTION: Mapping[int, logs.RetentionDays] = MappingProxyType(
+    {
+        1: logs.RetentionDays.ONE_DAY,
+        3: logs.RetentionDays.THREE_DAYS,
+        5: logs.RetentionDays.FIVE_DAYS,
+        7: logs.RetentionDays.ONE_WEEK,
+        14: logs.RetentionDays.TWO_WEEKS,
+        30: logs.RetentionDays.ONE_MONTH,
+        60: logs.RetentionDays.TWO_MONTHS,
+        90: logs.RetentionDays.THREE_MONTHS,
+        120: logs.RetentionDays.FOUR_MONTHS,
+        150: logs.RetentionDays.FIVE_MONTHS,
+        180: logs.RetentionDays.SIX_MONTHS,
+        365: logs.RetentionDays.ONE_YEAR,
+        400: logs.RetentionDays.THIRTEEN_MONTHS,
+        545: logs.RetentionDays.EIGHTEEN_MONTHS,
+        731: logs.RetentionDays.TWO_YEARS,
+        1096: logs.RetentionDays.THREE_YEARS,
+        1827: logs.RetentionDays.FIVE_YEARS,
+        2192: logs.RetentionDays.SIX_YEARS,
+        2557: logs.RetentionDays.SEVEN_YEARS,
+        2922: logs.RetentionDays.EIGHT_YEARS,
+        3288: logs.RetentionDays.NINE_YEARS,
+        3653: logs.RetentionDays.TEN_YEARS,
+    }
+)
+
+
+def log_group(
+    scope: Construct, name: str, *, retention: logs.RetentionDays, encryption_key: kms.IKey | None
+) -> logs.LogGroup:
+    """Create a log group that outlives its stack, as the default child of a construct."""
+    if encryption_key is not None:
+        _allow_logs(encryption_key, cdk.Stack.of(scope).region, log_group_arn(scope, name))
+    group = logs.LogGroup(
+        scope,
+        "LogGroup",
+        log_group_name=name,
+        retention=retention,
+        encryption_key=encryption_key,
+        removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    )
+    scope.node.default_child = group.node.default_child
+    return group
+
+
+def log_group_arn(scope: Construct, name: str) -> str:
+    """Return the ARN of a log group, without the `:*` at the end of the CDK's."""
+    return cdk.Stack.of(scope).format_arn(
+        service="logs", resource="log-group", resource_name=name, arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME
+    )
+
+
+class LogGroupGrants:
+    """Permissions on a log group."""
+
+    def __init__(self, group: logs.ILogGroup) -> None:
+        self._group = group
+
+    def read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to read and to search the logs."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=["logs:FilterLogEvents", "logs:GetLogEvents", "logs:StartQuery"],
+            resource_arns=[self._group.log_group_arn],
+        )
+
+
+def _allow_logs(key: kms.IKey, region: str, log_group_arn: str) -> None:
+    """Allow CloudWatch Logs to use a key for a log group alone.
+
+    See: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (read 2026-11-22)
+    """
+    key.add_to_resource_policy(
+        iam.PolicyStatement(
+            principals=[iam.ServicePrincipal(f"logs.{region}.amazonaws.com")],
+            actions=["kms:Decrypt*", "kms:Describe*", "kms:Encrypt*", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+            resources=["*"],
+            conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": log_group_arn}},
+        )
+    )

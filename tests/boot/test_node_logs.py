@@ -1,0 +1,326 @@
+"""The program that sends the logs of a node, with stand-ins for journald, CloudWatch and the metadata service."""
+
+import base64
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from ultracluster.boot import node_logs, scripts
+
+INSTANCE = "i-0123456789abcdef0"
+BOOT_US = 1_790_000_000_000_000
+
+# As journalctl: entries of a file, one JSON object on each line, after a cursor that must be in it.
+JOURNALCTL = """\
+#!/usr/bin/env python3
+import json, os, sys
+known = {"--output=json", "--no-pager", "--quiet", "--all", "--boot"}
+entries = [json.loads(line) for line in open(os.environ["T"] + "/journal")]
+for word in sys.argv[1:]:
+    if word.startswith("--after-cursor="):
+        cursors = [entry["__CURSOR"] for entry in entries]
+        if word.partition("=")[2] not in cursors:
+            sys.exit("Failed to seek to cursor: Invalid argument")
+        entries = entries[cursors.index(word.partition("=")[2]) + 1:]
+    elif word not in known:
+        sys.exit("journalctl: unrecognized option " + word)
+print("\\n".join(map(json.dumps, entries)))
+"""
+
+# As CloudWatch Logs: it refuses a stream that does not exist, and what PutLogEvents refuses.
+AWS = """\
+#!/usr/bin/env python3
+import json, os, sys
+root, words = os.environ["T"], sys.argv[1:]
+with open(root + "/calls", "a") as calls:
+    calls.write(" ".join(words) + "\\n")
+if os.path.exists(root + "/down"):
+    sys.exit("Could not connect to the endpoint URL")
+assert words[0] == "logs", words
+options = dict(zip(words[2::2], words[3::2]))
+assert options["--log-group-name"] == "/ultracluster/pcs_abc/nodes", options
+stream = root + "/streams/" + options["--log-stream-name"]
+if words[1] == "create-log-stream":
+    if os.path.exists(stream):
+        sys.exit("An error occurred (ResourceAlreadyExistsException)")
+    open(stream, "w").close()
+    sys.exit(0)
+assert words[1] == "put-log-events", words
+if not os.path.exists(stream):
+    sys.exit("An error occurred (ResourceNotFoundException) when calling the PutLogEvents operation")
+events = json.load(open(options["--log-events"].removeprefix("file://")))
+times = [event["timestamp"] for event in events]
+size = sum(len(event["message"].encode()) + 26 for event in events)
+if not events or len(events) > 10000 or size > 1048576 or times != sorted(times) or times[-1] - times[0] > 86400000:
+    sys.exit("An error occurred (InvalidParameterException): %d events, %d bytes" % (len(events), size))
+with open(stream, "a") as file:
+    file.writelines(json.dumps(event) + "\\n" for event in events)
+"""
+
+
+class _Metadata(BaseHTTPRequestHandler):
+    """The metadata service: version 2 only."""
+
+    def do_PUT(self) -> None:
+        self._answer(200 if self.headers["X-aws-ec2-metadata-token-ttl-seconds"] else 400, "TOKEN")
+
+    def do_GET(self) -> None:
+        allowed = self.headers["X-aws-ec2-metadata-token"] == "TOKEN"
+        self._answer(200 if allowed and self.path == "/latest/meta-data/instance-id" else 401, INSTANCE)
+
+    def _answer(self, code: int, text: str) -> None:
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def metadata() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Metadata) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class Node:
+    """A node of stand-ins."""
+
+    def __init__(self, room: Path, metadata: str) -> None:
+        self.room, self.root, self.metadata = room, room / "root", metadata
+        (self.root / "var/log/amazon/pcs/lifecycle/actions/nodeBootstrapped").mkdir(parents=True)
+        (room / "bin").mkdir()
+        (room / "streams").mkdir()
+        (room / "journal").touch()
+        for name, text in (("journalctl", JOURNALCTL), ("aws", AWS)):
+            (room / "bin" / name).write_text(text.replace("/usr/bin/env python3", sys.executable))
+            (room / "bin" / name).chmod(0o755)
+        self.entries = 0
+
+    def journal(self, message: object, **fields: object) -> None:
+        self.entries += 1
+        entry = {
+            "__CURSOR": f"s=1;i={self.entries}",
+            "__REALTIME_TIMESTAMP": str(BOOT_US + self.entries * 1000),
+            "PRIORITY": "6",
+            "MESSAGE": message,
+            **fields,
+        }
+        with (self.room / "journal").open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def log(self, path: str, text: str) -> None:
+        with (self.root / "var/log" / path).open("a") as file:
+            file.write(text)
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        environment = {
+            "PATH": f"{self.room}/bin:{os.environ['PATH']}",
+            "T": str(self.room),
+            "ULTRACLUSTER_ROOT": str(self.root),
+            "ULTRACLUSTER_METADATA": self.metadata,
+            "LOG_GROUP": "/ultracluster/pcs_abc/nodes",
+            "NODE": "pcs-node-1",
+            "NODE_GROUP": "train",
+            "AWS_DEFAULT_REGION": "us-east-2",
+            "http_proxy": "http://127.0.0.1:9",
+        }
+        program = Path(scripts.__file__).parent / "_node_logs.py"
+        command = [sys.executable, str(program), "--once"]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180)
+
+    @property
+    def sent(self) -> list[dict[str, Any]]:
+        stream = self.room / "streams" / INSTANCE
+        lines = stream.read_text().splitlines() if stream.exists() else []
+        return [json.loads(json.loads(line)["message"]) for line in lines]
+
+    @property
+    def messages(self) -> list[str]:
+        return [event["message"] for event in self.sent]
+
+
+@pytest.fixture
+def node(tmp_path: Path, metadata: str) -> Node:
+    return Node(tmp_path, metadata)
+
+
+def test_a_node_sends_what_is_evidence_to_the_stream_of_its_instance(node: Node) -> None:
+    node.journal("NVRM: Xid (PCI:0000:b9:00): 79, GPU has fallen off the bus.", _TRANSPORT="kernel")
+    node.journal("Starting Metrics of the node...", SYSLOG_IDENTIFIER="systemd", UNIT="ultracluster-metrics.service")
+    node.journal("fsx.mount: Failed", SYSLOG_IDENTIFIER="systemd", UNIT="fsx.mount", PRIORITY="3")
+    node.journal("job 7: refused: devices", SYSLOG_IDENTIFIER="prolog")
+    node.journal("health-check: failed: 7 of 8 GPUs", _SYSTEMD_UNIT="ultracluster-health-check.service")
+    node.journal("slurmd version 25.11.2 started", _SYSTEMD_UNIT="slurmd-25.11.service", SYSLOG_IDENTIFIER="slurmd")
+    node.journal("session opened for user ada", SYSLOG_IDENTIFIER="sshd", _SYSTEMD_UNIT="ssh.service")
+    node.log("amazon/pcs/bootstrap.log", "Bootstrap starting\n")
+    node.log("amazon/pcs/lifecycle/actions/executor.log", "checksum mismatch\n")
+    node.log("amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-boot.log", "node-boot: /fsx cannot be made\n")
+    node.log("slurmd.log", "error: prolog failed: rc:1 output:prolog: refused\n")
+    done = node.run()
+    assert done.returncode == 0, done.stderr
+    assert {(event["source"], event["message"]) for event in node.sent} == {
+        ("journal", "NVRM: Xid (PCI:0000:b9:00): 79, GPU has fallen off the bus."),
+        ("systemd", "fsx.mount: Failed"),
+        ("prolog", "job 7: refused: devices"),
+        ("journal", "health-check: failed: 7 of 8 GPUs"),
+        ("slurmd", "slurmd version 25.11.2 started"),
+        ("bootstrap.log", "Bootstrap starting"),
+        ("executor.log", "checksum mismatch"),
+        ("ultracluster-boot.log", "node-boot: /fsx cannot be made"),
+        ("slurmd.log", "error: prolog failed: rc:1 output:prolog: refused"),
+    }
+    assert {(event["node"], event["group"]) for event in node.sent} == {("pcs-node-1", "train")}
+
+
+def test_only_what_is_new_is_sent_again(node: Node) -> None:
+    node.journal("one", _TRANSPORT="kernel")
+    node.log("slurmd.log", "two\nthr")
+    assert node.run().returncode == 0
+    calls = (node.room / "calls").read_text()
+    assert node.run().returncode == 0
+    assert (node.room / "calls").read_text() == calls, "nothing is new, and CloudWatch was asked"
+    node.log("slurmd.log", "ee\n")
+    node.journal("four", _TRANSPORT="kernel")
+    assert node.run().returncode == 0
+    assert sorted(node.messages) == ["four", "one", "three", "two"]
+
+
+def test_what_cloudwatch_did_not_take_is_sent_later(node: Node) -> None:
+    node.journal("one", _TRANSPORT="kernel")
+    node.log("slurmd.log", "two\n")
+    (node.room / "down").touch()
+    done = node.run()
+    assert done.returncode == 1
+    assert "Could not connect" in done.stderr
+    (node.room / "down").unlink()
+    assert node.run().returncode == 0
+    assert sorted(node.messages) == ["one", "two"]
+
+
+def test_a_log_that_was_rotated_and_a_journal_that_was_lost_are_read_from_their_beginning(node: Node) -> None:
+    node.journal("one", _TRANSPORT="kernel")
+    node.log("slurmd.log", "two, of some length\n")
+    assert node.run().returncode == 0
+    (node.room / "journal").write_text("")
+    (node.root / "var/log/slurmd.log").write_text("three\n")
+    node.journal("four", _TRANSPORT="kernel")
+    assert node.run().returncode == 0
+    assert sorted(node.messages) == ["four", "one", "three", "two, of some length"]
+
+
+def test_a_flood_of_the_kernel_is_sent_in_requests_that_cloudwatch_takes_and_is_cut(node: Node) -> None:
+    node.journal("first", _TRANSPORT="kernel")
+    assert node.run().returncode == 0
+    for number in range(2_500):
+        node.journal(f"{number} " + "x" * 1_000, _TRANSPORT="kernel")
+    done = node.run()
+    assert done.returncode == 0, done.stderr
+    assert len(node.messages) == 1 + 2_000 + 1
+    assert node.messages[-1] == "500 lines of the journal were left out: too many at once"
+    assert (node.room / "calls").read_text().count("put-log-events") > 2
+
+
+def test_a_node_that_was_off_for_days_is_sent_in_requests_of_a_day(node: Node) -> None:
+    for day in range(3):
+        node.journal("day", _TRANSPORT="kernel", __REALTIME_TIMESTAMP=str(BOOT_US + day * 86_400_000_000))
+    assert node.run().returncode == 0
+    assert node.messages == ["day"] * 3
+
+
+@pytest.mark.parametrize(
+    ("message", "sent"),
+    [
+        ([255, 104, 105], "�hi"),
+        (["one", "two"], "one two"),
+        ("y" * 20_000, "y" * 16_384),
+        ('a "quote", a \\ and a \t tab', 'a "quote", a \\ and a \t tab'),
+    ],
+)
+def test_what_a_program_wrote_arrives(node: Node, message: object, sent: str) -> None:
+    node.journal(message, _TRANSPORT="kernel")
+    assert node.run().returncode == 0
+    assert node.messages == [sent]
+
+
+def test_entries_that_are_no_log_are_left_out(node: Node) -> None:
+    node.journal(None, _TRANSPORT="kernel")
+    with (node.room / "journal").open("a") as file:
+        file.write('{"__CURSOR": "s=1;i=x"}\n')
+    node.journal("good", _TRANSPORT="kernel", PRIORITY=None)
+    assert node.run().returncode == 0
+    assert node.messages == ["good"]
+
+
+def test_the_name_of_the_node_is_slurms_once_it_is_known(node: Node) -> None:
+    (node.root / "run/ultracluster/drain").mkdir(parents=True)
+    (node.root / "run/ultracluster/drain/node").write_text("train-3\n")
+    node.journal("one", _TRANSPORT="kernel")
+    assert node.run().returncode == 0
+    assert [event["node"] for event in node.sent] == ["train-3"]
+
+
+def test_journalctl_takes_the_options_of_the_program(tmp_path: Path) -> None:
+    """The real one, on a journal without entries."""
+    options = ["--output=json", "--no-pager", "--quiet", "--all"]
+    done = subprocess.run(["journalctl", f"--directory={tmp_path}", *options, "--boot"], capture_output=True, text=True)
+    assert "unrecognized" not in done.stderr
+    assert "invalid" not in done.stderr.lower()
+
+
+def test_the_script_installs_the_program_and_never_fails(tmp_path: Path) -> None:
+    script = node_logs(log_group="/ultracluster/pcs_abc/nodes", region="us-east-2")
+    assert (script.on_error, script.every_boot, script.stage) == ("CONTINUE", True, "nodeBootstrapped")
+    assert script.content is not None
+    (tmp_path / "script").write_bytes(script.content)
+    (tmp_path / "bin").mkdir()
+    systemctl = tmp_path / "bin" / "systemctl"
+    systemctl.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/asked\n[ "$1" != restart ]\n')
+    systemctl.chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}/bin:/usr/bin:/bin",
+        "ULTRACLUSTER_ROOT": str(tmp_path / "root"),
+        "PCS_NODE_ID": "pcs-node-1",
+        "PCS_COMPUTE_NODE_GROUP_NAME": "train",
+    }
+    (tmp_path / "root").mkdir()
+    for _ in range(2):
+        done = subprocess.run(["bash", str(tmp_path / "script"), *script.arguments], env=environment, check=False)
+        assert done.returncode == 0
+    assert (tmp_path / "asked").read_text().splitlines()[:3] == [
+        "daemon-reload",
+        "enable --quiet ultracluster-node-logs.service",
+        "restart --no-block ultracluster-node-logs.service",
+    ]
+    assert (tmp_path / "root/etc/ultracluster/node-logs").read_text().splitlines() == [
+        "LOG_GROUP=/ultracluster/pcs_abc/nodes",
+        "AWS_DEFAULT_REGION=us-east-2",
+        "NODE=pcs-node-1",
+        "NODE_GROUP=train",
+    ]
+    program = tmp_path / "root/usr/local/sbin/ultracluster-node-logs"
+    assert program.read_text() == scripts.text("_node_logs.py")
+    assert program.stat().st_mode & 0o777 == 0o755
+
+
+def test_the_archive_of_the_script_has_the_program_and_its_unit() -> None:
+    content = node_logs(log_group="g", region="r").content
+    assert content is not None
+    packed = base64.b64decode(content.split(b"\n#FILES\n")[1])
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        assert archive.getnames() == [
+            "usr/local/sbin/ultracluster-node-logs",
+            "etc/systemd/system/ultracluster-node-logs.service",
+        ]
