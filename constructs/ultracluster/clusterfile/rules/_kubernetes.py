@@ -10,7 +10,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
-from ultracluster.clusterfile.sections._kubernetes import SCALING_TIER, Kubernetes
+from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import did_you_mean, not_one_of
 from ultracluster.planning.capacity import CapacityBlock, OnDemand, Spot, TargetedReservation, UltraServerBlock
@@ -47,7 +47,6 @@ _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerock
 _ELASTIC = error("elastic", "Karpenter launches some capacities only, in the zone and with the image of the cluster.")
 
 _HERE: Path = ("kubernetes",)
-_NEW = {"public_access_cidrs", "admins", "second_zone", "scaling_tier", "bin_packing", "add_ons", "system"}
 
 
 def check_orchestrator(draft: Draft) -> Iterator[Problem]:
@@ -120,7 +119,7 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
     if requested.scaling_tier not in eks.SCALING_TIERS:
         yield _TIER((*_HERE, "scaling-tier"), not_one_of(requested.scaling_tier, eks.SCALING_TIERS, SCALING_TIER))
     if requested.existing is not None:
-        for key in sorted(_NEW & requested.model_fields_set):
+        for key in sorted(NEW_CLUSTER_KEYS & requested.model_fields_set):
             message = "describes a new cluster, and kubernetes.existing names an existing one; remove one of the two"
             yield _EXISTING((*_HERE, key.replace("_", "-")), message, at_key=True)
     for name in requested.add_ons:

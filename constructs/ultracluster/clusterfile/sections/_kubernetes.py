@@ -67,6 +67,8 @@ Principal = Annotated[
         region=False,
     ),
 ]
+#: Keys that only a new cluster has.
+NEW_CLUSTER_KEYS = {"public_access_cidrs", "admins", "second_zone", "scaling_tier", "bin_packing", "add_ons", "system"}
 SCALING_TIER = "a scaling tier of the control plane"
 ScalingTier = Annotated[str, w.open_choice(eks.SCALING_TIERS, "tier-[a-z0-9-]{1,30}", SCALING_TIER)]
 Scheduler = Annotated[SchedulerName, w.choice(get_args(SchedulerName), "what schedules jobs on Kubernetes")]
