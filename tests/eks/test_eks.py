@@ -93,6 +93,17 @@ def test_tier_and_bin_packing_follow_the_file() -> None:
     assert result["ResourcesVpcConfig"]["PublicAccessCidrs"] == ["203.0.113.0/24"]
 
 
+@pytest.mark.parametrize("support", [None, "standard", "extended"])
+def test_the_support_type_is_the_upgrade_policy(support: str | None) -> None:
+    stack = cdk.Stack(cdk.App(), "Stack")
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=2)
+    cluster = EksCluster(
+        stack, "Cluster", name="llama", version="1.35", vpc=vpc, subnets=vpc.private_subnets, support=support
+    )
+    policy = stack.resolve(cluster.resource.upgrade_policy)
+    assert policy == (support and {"supportType": support.upper()})
+
+
 def test_512_gpus_are_64_nodes_with_16_efa_devices_and_one_address_each() -> None:
     compute_stack = templates("eks-512-gpus")["Compute"]
     group = only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="train")

@@ -55,6 +55,9 @@ class EksCluster(EksClusterBase):
         admins: IAM roles and users that administer the cluster, or their ARNs. Default: none.
         key: KMS key of the cluster's secrets. Its policy must allow the account to use it. Default: a new key.
         scaling_tier: Tier of the control plane; see `catalogue.schedulers.eks.SCALING_TIERS`. Default: `standard`.
+        support: `standard` or `extended`. With `standard`, EKS updates the version at the end of standard support.
+            Default: `extended`, the default of EKS
+            (https://docs.aws.amazon.com/eks/latest/userguide/view-upgrade-policy.html, read 2026-11-22).
         bin_packing: Whether the scheduler fills one node before the next, GPUs first. Default: no.
         service_cidr: Range of its Services. It cannot change.
 
@@ -123,12 +126,15 @@ class EksCluster(EksClusterBase):
         admins: str | iam.IRole | iam.IUser | Sequence[str | iam.IRole | iam.IUser] = (),
         key: kms.IKey | None = None,
         scaling_tier: str = "standard",
+        support: str | None = None,
         bin_packing: bool = False,
         service_cidr: str = facts.SERVICE_CIDR,
     ) -> None:
         super().__init__(scope, id)
         subnets, public_access_cidrs, admins = as_list(subnets), as_list(public_access_cidrs), as_list(admins)
-        problems: list[str] = list(token_errors({"version": version, "scaling_tier": scaling_tier}))
+        problems: list[str] = list(
+            token_errors({"version": version, "scaling_tier": scaling_tier, "support": support or ""})
+        )
         problems += facts.check_version(version) if not problems and not _VERSION.fullmatch(version) else []
         problems += check_same_vpc({"vpc": vpc, **{f"subnets[{index}]": each for index, each in enumerate(subnets)}})
         problems += check_same_region(self, {"key": key})
@@ -136,6 +142,8 @@ class EksCluster(EksClusterBase):
             problems += facts.check_cluster_name(name)
         if known(scaling_tier) and not _TIER.fullmatch(scaling_tier):
             problems.append(f"scaling_tier must be one of {', '.join(facts.SCALING_TIERS)}, got {scaling_tier!r}")
+        if support not in (None, "standard", "extended"):
+            problems.append(f"support must be standard or extended, got {support!r}")
         if not cdk.Token.is_unresolved(service_cidr):
             problems += service_range_problems(service_cidr)
         if len(subnets) < 2:
@@ -207,6 +215,7 @@ class EksCluster(EksClusterBase):
             control_plane_scaling_config=None
             if scaling_tier == "standard"
             else _L1.ControlPlaneScalingConfigProperty(tier=scaling_tier),
+            upgrade_policy=None if support is None else _L1.UpgradePolicyProperty(support_type=support.upper()),
             kube_scheduler_config=_bin_packing() if bin_packing else None,
         )
         # The permissions must exist when EKS creates and deletes its network interfaces.

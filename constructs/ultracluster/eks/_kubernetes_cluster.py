@@ -177,6 +177,7 @@ class KubernetesCluster(Construct):
             admins=section.admins,
             key=None if key is None else kms.Key.from_key_arn(self, "SecretsKey", key),
             scaling_tier=section.scaling_tier,
+            support=section.support,
             bin_packing=section.bin_packing,
             service_cidr=str(section.service_cidr),
         )

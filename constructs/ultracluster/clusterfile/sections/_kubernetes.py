@@ -67,8 +67,18 @@ Principal = Annotated[
         region=False,
     ),
 ]
+Support = Annotated[str, w.choice(("standard", "extended"), "a support type of EKS")]
 #: Keys that only a new cluster has.
-NEW_CLUSTER_KEYS = {"public_access_cidrs", "admins", "second_zone", "scaling_tier", "bin_packing", "add_ons", "system"}
+NEW_CLUSTER_KEYS = {
+    "public_access_cidrs",
+    "admins",
+    "second_zone",
+    "scaling_tier",
+    "support",
+    "bin_packing",
+    "add_ons",
+    "system",
+}
 SCALING_TIER = "a scaling tier of the control plane"
 ScalingTier = Annotated[str, w.open_choice(eks.SCALING_TIERS, "tier-[a-z0-9-]{1,30}", SCALING_TIER)]
 Scheduler = Annotated[SchedulerName, w.choice(get_args(SchedulerName), "what schedules jobs on Kubernetes")]
@@ -147,6 +157,11 @@ class Kubernetes(Section):
     )
     scaling_tier: ScalingTier = Field(
         default="standard", description="Tier of the control plane: standard, or one that is paid for, from tier-xl on."
+    )
+    support: Support | None = Field(
+        default=None,
+        description="At the end of standard support, standard: EKS updates the version; extended: it stays, for a "
+        "higher price. Default: extended, the default of EKS.",
     )
     bin_packing: t.Flag = Field(
         default=False, description="Whether Kubernetes' own scheduler fills nodes one after the other."
