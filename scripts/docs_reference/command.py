@@ -1,5 +1,6 @@
 """Generate the reference of the command from its parser."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import typer.main
@@ -14,7 +15,16 @@ input, 2 wrong usage."""
 def command_page() -> str:
     """Page with a section for each command."""
     group: Any = typer.main.get_group(cli.app)
-    return page("Command", _ABOUT, *(_section(name, group.commands[name]) for name in sorted(group.commands)))
+    return page("Command", _ABOUT, *(_section(name, command) for name, command in _commands(group)))
+
+
+def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each command with its name, those of groups with the name of the group before it."""
+    for name, command in sorted(group.commands.items()):
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
 
 
 def _section(name: str, command: Any) -> str:

@@ -10,6 +10,7 @@ from ultracluster.cli import _diagram as diagram
 from ultracluster.cli import _facts as facts
 from ultracluster.cli import _files as files
 from ultracluster.cli import _guard as guard
+from ultracluster.cli import _image as image
 from ultracluster.cli import _init as init
 from ultracluster.cli import _rehearse as rehearse
 from ultracluster.cli import _render as render
@@ -32,6 +33,7 @@ app.command("rules", short_help="Print the rules of cluster file and constructs,
 app.command("schema")(files.schema)
 app.command("guard", short_help="Refuse an update that would lose data.")(guard.guard)
 app.command("rehearse", short_help="Deploy, update and destroy on a local stand-in for AWS.")(rehearse.rehearse)
+app.add_typer(image.app, name="image")
 app.command("render")(render.render)
 app.command("diagram", short_help="Draw the stacks of a cluster file as SVG.")(diagram.diagram)
 

@@ -13,7 +13,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
 from ultracluster.boot import scripts
-from ultracluster.catalogue.ec2 import Architecture, image_parameter
+from ultracluster.catalogue.ec2 import BUILDERS, Architecture, image_parameter
 from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
@@ -22,8 +22,6 @@ from ultracluster.planning import as_list, type_errors
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import error
 
-# Builder instances: the newest general type of each architecture with 16 vCPUs, because Slurm is compiled.
-_BUILDERS: dict[Architecture, str] = {"x86_64": "c7i.4xlarge", "arm64": "c7g.4xlarge"}
 # Components and recipes are immutable: new content has a new name, so that an update creates a new one. See
 # https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
 _VERSION = "1.0.0"
@@ -114,8 +112,8 @@ class ImagePipeline(_Base):
         super().__init__(scope, id)
         plain = {"subnet": subnet, "security_groups": security_groups, "schedule": schedule}
         errors = Errors(type_errors(ImagePipeline.__init__, plain | {"root_volume_gib": root_volume_gib}))
-        if architecture not in _BUILDERS:
-            errors.messages.append(f"architecture must be {' or '.join(_BUILDERS)}, got {architecture!r}")
+        if architecture not in BUILDERS:
+            errors.messages.append(f"architecture must be {' or '.join(BUILDERS)}, got {architecture!r}")
         if slurm_version not in software.SLURM:
             known = ", ".join(software.SLURM)
             errors.messages.append(_SLURM(f"AWS has installers for Slurm {known}, got {slurm_version!r}"))
@@ -174,7 +172,7 @@ class ImagePipeline(_Base):
             "Infrastructure",
             name=self._label,
             instance_profile_name=iam.InstanceProfile(self, "InstanceProfile", role=role).instance_profile_name,
-            instance_types=[_BUILDERS[architecture]],
+            instance_types=[BUILDERS[architecture].type],
             subnet_id=subnet.subnet_id,
             security_group_ids=[group.security_group_id for group in groups],
             terminate_instance_on_failure=True,

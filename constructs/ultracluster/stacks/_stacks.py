@@ -86,8 +86,10 @@ class ImagesStack(cdk.Stack):
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
         super().__init__(scope, id, description=f"Images of the cluster {cluster.name}", **kwargs)
         self.images = NodeImages(self, "Nodes", cluster=cluster, network=network)
-        # Another content is another resource, and an export that nodes use could not be removed.
-        _refer(self, cdk.ReferenceStrength.WEAK)
+        # Another content is another resource, and an export that nodes use could not be removed. Templates for other
+        # tools have exports only.
+        if self.node.try_get_context("@aws-cdk/core:defaultCrossStackReferences") != "strong":
+            _refer(self, cdk.ReferenceStrength.WEAK)
         write_outputs(self, self.images.outputs)
 
 

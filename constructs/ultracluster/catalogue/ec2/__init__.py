@@ -3,6 +3,7 @@
 from ultracluster.catalogue.ec2 import _software as image_software
 from ultracluster.catalogue.ec2._describe import instance_type_from_api
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
+from ultracluster.catalogue.ec2._image_builds import BUILD_MINUTES, BUILDERS
 from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves, without_driver
 from ultracluster.catalogue.ec2._instance_type import (
     Architecture,
@@ -34,6 +35,8 @@ from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, 
 from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
 
 __all__ = [
+    "BUILDERS",
+    "BUILD_MINUTES",
     "GPUS",
     "INSTANCES_IN_CAPACITY_BLOCKS",
     "INSTANCES_PER_CAPACITY_BLOCK",

@@ -1,0 +1,34 @@
+"""Clients of AWS's APIs for commands that ask a deployed cluster."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ultracluster.cli._output import fail, misuse
+
+_T = TypeVar("_T")
+
+
+def client(service: str, region: str) -> Any:
+    """Create a client with the credentials of the environment."""
+    try:
+        import boto3
+    except ImportError:
+        misuse("this command calls AWS, and boto3 is not installed; run: pip install 'cdk-ultracluster[live]'")
+    return boto3.client(service, region_name=region)
+
+
+def call(operation: Callable[..., _T], missing: str = "", **arguments: Any) -> _T | None:
+    """Return the result of an operation, or None if AWS answers with the code `missing`.
+
+    Any other error is printed, and ends the command with code 1.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return operation(**arguments)
+    except ClientError as error:
+        if missing and error.response["Error"]["Code"] in missing.split():
+            return None
+        fail(str(error))
+    except BotoCoreError as error:
+        fail(f"{error}; check the credentials and the region")

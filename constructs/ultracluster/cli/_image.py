@@ -1,0 +1,177 @@
+"""`ultracluster image`: images of nodes, before and after a deployment."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ultracluster.cli._aws import call, client
+from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
+
+if TYPE_CHECKING:
+    from ultracluster.cli._image_pin import Use
+    from ultracluster.clusterfile import ClusterFile
+
+app = typer.Typer(no_args_is_help=True, help="Plan the build of images, show their state, pin their ids.")
+
+# Characters of a checksum that identify a file in a table.
+_DIGITS = 12
+_KEEP = "aws ec2 create-tags --tags Key=ultracluster:keep,Value=true --resources "
+
+
+@app.command("plan")
+def plan(file: FileArgument, json_: JsonOption = False) -> None:
+    """Print what a build takes, installs and costs, before a deployment starts it."""
+    from ultracluster.cli._image_plan import plans
+
+    cluster = _slurm(load(file, json_=json_))
+    images = plans(cluster)
+    if json_:
+        print_json({"file": file, "images": [image.as_json() for image in images]})
+        return
+    if not images:
+        typer.echo(f"{file} builds no image; write image: build, for the cluster, a node group or the login nodes.")
+    for image in images:
+        typer.echo(f"{image.architecture}: for {', '.join(image.nodes)}")
+        typer.echo(f"  parent: {image.parent}, kernel {image.kernel or 'not known until the build'}")
+        typer.echo(
+            f"  NVIDIA driver: {image.driver or 'that of the parent'}; the nodes need {image.driver_floor} or newer"
+        )
+        typer.echo(f"  Slurm: {image.slurm_version}")
+        typer.echo(
+            f"  build: at least {image.minutes} min, which AWS's sample takes for less software; about "
+            f"${image.usd:.2f} for two {image.builder} in that time, at us-east-1's price; the snapshot is EBS"
+        )
+        rows = table(None, "software", "version", "proof", "from")
+        for item in image.software:
+            kind, _, digits = item.proof.rpartition(":")
+            host = item.source.removeprefix("https://").partition("/")[0]
+            rows.add_row(item.name, item.version, f"{kind}:{digits[:_DIGITS]}" if kind else digits, host)
+        console().print(rows)
+
+
+@app.command("status")
+def status(file: FileArgument, json_: JsonOption = False) -> None:
+    """Show the images of the stack NAME-Images, and the images of the deployed node groups."""
+    from ultracluster.planning.capacity import built_image_parameter
+
+    cluster = _slurm(load(file, json_=json_))
+    ssm = client("ssm", cluster.region)
+    state: dict[str, Any] = {"builds": _builds(cluster), "parameters": {}, "node_groups": {}}
+    for architecture in cluster.built_images:
+        state["parameters"][architecture] = _parameter(ssm, built_image_parameter(cluster.name, architecture))
+    pcs = client("pcs", cluster.region)
+    for name in ("login", *(group.name for group in cluster.node_groups)):
+        state["node_groups"][name] = _deployed(pcs, cluster.name, name)
+    if json_:
+        print_json(state)
+        return
+    builds = table("Builds", "image", "state", "AMI", "reason")
+    for build in state["builds"]:
+        builds.add_row(build["name"], build["state"], build["ami"] or "", build["reason"] or "")
+    if state["builds"]:
+        console().print(builds)
+    else:
+        typer.echo(f"{cluster.name}-Images has no image" if cluster.built_images else f"{file} builds no image")
+    for architecture, ami in state["parameters"].items():
+        typer.echo(f"{architecture}: the newest image is {ami or 'not built yet'}")
+    for name, ami in state["node_groups"].items():
+        typer.echo(f"{name}: {ami or 'not deployed'}")
+
+
+@app.command("pin")
+def pin(file: FileArgument) -> None:
+    """Write the ids of the images that nodes have now into the file; of nodes that do not run yet, the newest."""
+    from ultracluster import clusterfile
+    from ultracluster.cli._image_pin import pins, uses, written
+    from ultracluster.kubernetes import file_problems
+
+    cluster = _slurm(load(file))
+    pcs, ssm = client("pcs", cluster.region), client("ssm", cluster.region)
+    found: dict[Use, str] = {}
+    for use in uses(cluster):
+        ami = _deployed(pcs, cluster.name, use.node_group) or _parameter(ssm, _parameter_name(cluster.name, use))
+        if ami is None:
+            fail(f"{use.node_group}: no image is built yet; deploy {cluster.name}-Images, then pin it")
+        found[use] = ami
+    if not found:
+        typer.echo(f"{file}: every image is pinned already")
+        return
+    target = Path(file)
+    try:
+        ids = pins(found)
+        text = written(
+            target.read_text(encoding="utf-8"),
+            ids,
+            lambda text: clusterfile.loads(text, file, further=file_problems),
+        )
+    except ValueError as error:
+        fail(str(error))
+    target.write_text(text, encoding="utf-8")
+    for path, ami in ids.items():
+        typer.echo(f"{'.'.join((*path, 'image'))}: {ami}")
+    if cluster.built_images:
+        amis = " ".join(sorted(set(ids.values())))
+        typer.echo(f"Keep them from the lifecycle policy with a tag: {_KEEP}{amis}")
+
+
+def _slurm(cluster: "ClusterFile") -> "ClusterFile":
+    if cluster.orchestrator != "slurm":
+        fail("images are built and pinned for Slurm; under Kubernetes EKS chooses the image of a new node group")
+    return cluster
+
+
+def _builds(cluster: "ClusterFile") -> list[dict[str, Any]]:
+    """Return the images of the stack, with their state in Image Builder."""
+    if not cluster.built_images:
+        return []
+    stack, builder = f"{cluster.name}-Images", client("imagebuilder", cluster.region)
+    cloudformation = client("cloudformation", cluster.region)
+    # CloudFormation answers ValidationError for a stack that does not exist.
+    page = call(cloudformation.list_stack_resources, "ValidationError", StackName=stack) or {}
+    result = []
+    for resource in page.get("StackResourceSummaries", []):
+        if resource["ResourceType"] != "AWS::ImageBuilder::Image":
+            continue
+        build = {
+            "name": resource["LogicalResourceId"],
+            "state": resource["ResourceStatus"],
+            "ami": None,
+            "reason": resource.get("ResourceStatusReason"),
+        }
+        arn = resource.get("PhysicalResourceId", "")
+        answer = call(builder.get_image, "ResourceNotFoundException", imageBuildVersionArn=arn) if arn else None
+        if answer is not None:
+            image = answer["image"]
+            amis = image.get("outputResources", {}).get("amis", [])
+            build |= {"name": image["name"], "state": image["state"]["status"], "reason": image["state"].get("reason")}
+            build["ami"] = next((ami["image"] for ami in amis if ami.get("region") == cluster.region), None)
+        result.append(build)
+    return result
+
+
+def _deployed(pcs: Any, cluster: str, node_group: str) -> str | None:
+    """Return the AMI of a deployed node group, or None."""
+    answer = call(
+        pcs.get_compute_node_group,
+        "ResourceNotFoundException",
+        clusterIdentifier=cluster,
+        computeNodeGroupIdentifier=node_group,
+    )
+    return None if answer is None else answer["computeNodeGroup"].get("amiId")
+
+
+def _parameter(ssm: Any, name: str) -> str | None:
+    answer = call(ssm.get_parameter, "ParameterNotFound", Name=name)
+    return None if answer is None else str(answer["Parameter"]["Value"])
+
+
+def _parameter_name(cluster: str, use: "Use") -> str:
+    from ultracluster.catalogue.ec2 import image_parameter
+    from ultracluster.planning.capacity import BuiltImage, built_image_parameter
+
+    if isinstance(use.option, BuiltImage):
+        return built_image_parameter(cluster, use.architecture)
+    if use.option == "aws":
+        return image_parameter("pcs", use.architecture)
+    return str(use.option.parameter)

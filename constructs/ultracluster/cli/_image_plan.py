@@ -1,0 +1,129 @@
+"""What a build of an image takes, makes and costs, before it starts."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ultracluster.catalogue.ec2 import BUILD_MINUTES, BUILDERS, Architecture, InstanceType, image_parameter
+from ultracluster.catalogue.ec2 import image_software as software
+from ultracluster.planning.capacity import BuiltImage, Image
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+# Instances of a build: one installs, and one is started from the new image and checks it.
+_INSTANCES = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Software:
+    """A line of the table of software.
+
+    Args:
+        name: Name.
+        version: Version.
+        proof: Checksum of the file, or the key that signs it.
+        source: URL, or the parent.
+    """
+
+    name: str
+    version: str
+    proof: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImagePlan:
+    """An image that the deployment builds.
+
+    Args:
+        architecture: CPU architecture.
+        parent: Id of the parent, or its parameter.
+        kernel: Kernel of the parent, if the file names it.
+        driver_floor: Oldest NVIDIA driver that its nodes support.
+        driver: Driver of the parent, if the file names it.
+        slurm_version: Slurm release.
+        nodes: Node groups that use it, `login` included.
+        builder: Instance type that builds it.
+        minutes: Minutes of a build, at least.
+        usd: Cost of the instances in that time, at us-east-1's price.
+        software: Its software.
+    """
+
+    architecture: Architecture
+    parent: str
+    kernel: str | None
+    driver_floor: str
+    driver: str | None
+    slurm_version: str
+    nodes: tuple[str, ...]
+    builder: str
+    minutes: int
+    usd: float
+    software: tuple[Software, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan as JSON."""
+        return asdict(self)
+
+
+def plans(cluster: "ClusterFile") -> list[ImagePlan]:
+    """Return the images that a cluster file builds."""
+    return [_plan(cluster, architecture, built.parent) for architecture, built in cluster.built_images.items()]
+
+
+def _plan(cluster: "ClusterFile", architecture: Architecture, parent: "Image | None") -> ImagePlan:
+    uses: dict[str, InstanceType] = {
+        group.name: group.instance_type
+        for group in cluster.node_groups
+        if group.built and group.instance_type.architecture == architecture
+    }
+    if isinstance(cluster.login_image, BuiltImage) and cluster.service_type.architecture == architecture:
+        uses["login"] = cluster.service_type
+    builder = BUILDERS[architecture]
+    named = image_parameter("dlami", architecture) if parent is None else parent.id or parent.parameter
+    return ImagePlan(
+        architecture=architecture,
+        parent=str(named),
+        kernel=parent.kernel if parent else None,
+        driver_floor=_driver_floor(list(uses.values())),
+        driver=parent.driver if parent else None,
+        slurm_version=cluster.slurm.version,
+        nodes=tuple(uses),
+        builder=builder.type,
+        minutes=BUILD_MINUTES,
+        usd=round(_INSTANCES * builder.usd_per_hour * BUILD_MINUTES / 60, 2),
+        software=tuple(installed(architecture, cluster.slurm.version)),
+    )
+
+
+def _driver_floor(types: list[InstanceType]) -> str:
+    floors = [record.software.driver for record in types if record.software]
+    return max([*floors, str(software.DRIVER)], key=lambda version: [int(part) for part in version.split(".")])
+
+
+def installed(architecture: Architecture, slurm_version: str) -> list[Software]:
+    """Return the software of an image."""
+    pcs, slurm = "https://aws-pcs-repo-REGION.s3.REGION.amazonaws.com", software.SLURM[slurm_version]
+    files = {
+        "EFA": (software.EFA, "https://efa-installer.amazonaws.com"),
+        "PCS agent": (software.PCS_AGENT, pcs),
+        f"Slurm {slurm_version}": (slurm, pcs),
+        "Prometheus": (software.PROMETHEUS[architecture], "https://github.com/prometheus/prometheus"),
+        "node_exporter": (software.NODE_EXPORTER[architecture], "https://github.com/prometheus/node_exporter"),
+    }
+    nvidia = f"keyring:{software.CUDA_KEYRING[architecture].sha256}"
+    return [
+        Software(name="driver, CUDA, Lustre", version="parent", proof="", source="the parent"),
+        *(
+            Software(name=name, version=file.version, proof=f"sha256:{file.sha256}", source=source)
+            for name, (file, source) in files.items()
+        ),
+        *(
+            Software(name=name, version=source.version, proof=f"commit:{source.commit}", source=source.repository)
+            for name, source in (("Enroot", software.ENROOT), ("Pyxis", software.PYXIS))
+        ),
+        *(
+            Software(name=name, version=version, proof=nvidia, source="https://developer.download.nvidia.com")
+            for name, version in (("DCGM", software.DCGM), ("dcgm-exporter", software.DCGM_EXPORTER))
+        ),
+    ]
