@@ -26,7 +26,7 @@ Stubs = dict[str, Stubber]
 
 @pytest.fixture
 def stubs(monkeypatch: pytest.MonkeyPatch) -> Stubs:
-    """Clients that answer as they are told, and refuse a request or an answer that is not AWS's."""
+    """Clients with given answers, which refuse a request or an answer that is not of AWS's model."""
     session, result = botocore.session.get_session(), {}
     for name in ("cloudformation", "imagebuilder", "pcs", "ssm"):
         client = session.create_client(name, "us-east-2", aws_access_key_id="x", aws_secret_access_key="x")
@@ -38,9 +38,9 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> Stubs:
 
 def node_group(stubs: Stubs, cluster: str, name: str, ami: str | None) -> None:
     """Answer for a node group: its image, or that there is none."""
-    asked = {"clusterIdentifier": cluster, "computeNodeGroupIdentifier": name}
+    request = {"clusterIdentifier": cluster, "computeNodeGroupIdentifier": name}
     if ami is None:
-        stubs["pcs"].add_client_error("get_compute_node_group", NOT_FOUND, expected_params=asked)
+        stubs["pcs"].add_client_error("get_compute_node_group", NOT_FOUND, expected_params=request)
         return
     group = {
         **{"name": name, "id": "pcs_1", "arn": "arn:aws:pcs:us-east-2:123456789012:cluster/x", "clusterId": "pcs_2"},
@@ -58,7 +58,7 @@ def node_group(stubs: Stubs, cluster: str, name: str, ami: str | None) -> None:
         },
         "amiId": ami,
     }
-    stubs["pcs"].add_response("get_compute_node_group", {"computeNodeGroup": group}, asked)
+    stubs["pcs"].add_response("get_compute_node_group", {"computeNodeGroup": group}, request)
 
 
 _SCALING = {"minInstanceCount": 0, "maxInstanceCount": 1}
@@ -95,7 +95,7 @@ def test_plans_each_architecture_before_a_build() -> None:
     assert "$0.71 for two c7i.4xlarge" in printed
 
 
-def test_a_file_that_builds_nothing_says_how() -> None:
+def test_names_the_key_of_a_file_that_builds_nothing() -> None:
     assert "builds no image; write image: build" in run("plan", str(ROOT / "examples" / "slurm-512-gpus.yaml"))
 
 

@@ -88,18 +88,18 @@ def pin(file: FileArgument) -> None:
 
     cluster = _slurm(load(file))
     pcs, ssm = client("pcs", cluster.region), client("ssm", cluster.region)
-    found: dict[Use, str] = {}
+    amis: dict[Use, str] = {}
     for use in uses(cluster):
         ami = _deployed(pcs, cluster.name, use.node_group) or _parameter(ssm, _parameter_name(cluster.name, use))
         if ami is None:
             fail(f"{use.node_group}: no image is built yet; deploy {cluster.name}-Images, then pin it")
-        found[use] = ami
-    if not found:
+        amis[use] = ami
+    if not amis:
         typer.echo(f"{file}: every image is pinned already")
         return
     target = Path(file)
     try:
-        ids = pins(found)
+        ids = pins(amis)
         text = written(
             target.read_text(encoding="utf-8"),
             ids,
@@ -111,8 +111,8 @@ def pin(file: FileArgument) -> None:
     for path, ami in ids.items():
         typer.echo(f"{'.'.join((*path, 'image'))}: {ami}")
     if cluster.built_images:
-        amis = " ".join(sorted(set(ids.values())))
-        typer.echo(f"Keep them from the lifecycle policy with a tag: {_KEEP}{amis}")
+        pinned = " ".join(sorted(set(ids.values())))
+        typer.echo(f"Keep them from the lifecycle policy with a tag: {_KEEP}{pinned}")
 
 
 def _slurm(cluster: "ClusterFile") -> "ClusterFile":

@@ -51,7 +51,7 @@ def uses(cluster: "ClusterFile") -> list[Use]:
     return [use for use in every if not (isinstance(use.option, Image) and use.option.id)]
 
 
-def pins(found: Mapping[Use, str]) -> dict[Path, str]:
+def pins(amis: Mapping[Use, str]) -> dict[Path, str]:
     """Return the ids to write, each with the path of its mapping.
 
     Nodes that have the image of the whole cluster share one key if they have one id. Otherwise, each gets its own.
@@ -59,9 +59,9 @@ def pins(found: Mapping[Use, str]) -> dict[Path, str]:
     Raises:
         ValueError: If nodes of one section have several ids.
     """
-    shared = {ami for use, ami in found.items() if use.inherited}
+    shared = {ami for use, ami in amis.items() if use.inherited}
     result: dict[Path, str] = {}
-    for use, ami in found.items():
+    for use, ami in amis.items():
         path: Path = () if use.inherited and len(shared) == 1 else use.path
         if result.setdefault(path, ami) != ami:
             raise ValueError(f"{'.'.join(path)}: its node groups have {result[path]} and {ami}; deploy them first")

@@ -1,4 +1,4 @@
-"""What a build of an image takes, makes and costs, before it starts."""
+"""Plan of an image: parent, software, minutes and cost of its build."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
