@@ -56,6 +56,14 @@ def test_the_row_of_a_type_carries_its_figures() -> None:
     ]
 
 
+def test_a_family_of_general_types_is_listed_by_size() -> None:
+    lines = [line.split() for line in run("types", "g6e").stdout.splitlines() if "g6e." in line]
+    assert [line[0].partition(".")[2] for line in lines][:2] == ["xlarge", "2xlarge"]
+    assert lines[-1] == ["g6e.48xlarge", "x86_64", "192", "1,536", "8", "L40S", "1600", "4"]
+    assert {row["name"] for row in data("types", "c7i")["instance_types"]} >= {"c7i.large", "c7i.12xlarge"}
+    assert "g6e, " in run("types").stdout
+
+
 def test_the_catalogue_as_json_carries_every_figure_and_its_source() -> None:
     result = data("types")
     assert {record["name"] for record in result["instance_types"]} == set(INSTANCE_TYPES)

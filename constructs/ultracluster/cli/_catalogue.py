@@ -17,6 +17,7 @@ from ultracluster.catalogue.ec2 import (
     Layout,
     UltraServer,
     addresses,
+    general_type_names,
     instance_type,
     interfaces,
 )
@@ -28,10 +29,21 @@ if TYPE_CHECKING:
 
 
 def types(
-    name: Annotated[str | None, typer.Argument(metavar="[TYPE]", help="Show all facts on this type.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[TYPE]", help="Show all facts on this type, or the types of a family such as m7i."),
+    ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Show the catalogue: GPU types, UltraServers, CPU types; or all facts on one type."""
+    if any(item.startswith(f"{name}.") for item in general_type_names()):
+        family = [item for item in (*INSTANCE_TYPES, *general_type_names()) if item.startswith(f"{name}.")]
+        members = sorted(map(instance_type, family), key=_by_family_and_size)
+        if json_:
+            print_json({"instance_types": [asdict(record) for record in members]})
+            return
+        console().print(_family_table(str(name), members))
+        return
     if name is not None:
         try:
             record = _look_up(name)
@@ -59,6 +71,8 @@ def types(
     out.print(_ultraserver_table(ULTRASERVERS.values()))
     out.print()
     out.print(_cpu_table(cpu_types))
+    families = dict.fromkeys(item.partition(".")[0] for item in general_type_names())
+    out.print(f"General types, of which `ultracluster types FAMILY` lists a family: {', '.join(families)}.\n")
     days = sorted({record.read_on for record in records})
     out.print(f"Figures read {' to '.join(dict.fromkeys((days[0], days[-1])))}; --json gives the source of each.")
 
@@ -160,6 +174,25 @@ def _cpu_table(records: Iterable[InstanceType]) -> "Table":
             f"{record.memory_gib:,g}",
             f"{sum(card.ena_gbps or 0 for card in record.cards):g}",
             str(record.max_interfaces),
+            str(record.max_efa or "-"),
+        )
+    return rows
+
+
+def _family_table(family: str, records: Iterable[InstanceType]) -> "Table":
+    rows = table(
+        f"Types of the family {family}, as EC2 describes them",
+        *("type", "arch", ">vCPU", ">RAM GiB", "GPUs", ">Gbit/s up to", ">EFA"),
+        collapse_padding=True,
+    )
+    for record in records:
+        rows.add_row(
+            record.name,
+            record.architecture,
+            str(record.vcpus),
+            f"{record.memory_gib:,g}",
+            f"{record.gpus} {record.gpu_model}" if record.gpus else "-",
+            f"{sum(card.ena_gbps or 0 for card in record.cards):g}",
             str(record.max_efa or "-"),
         )
     return rows

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ultracluster.catalogue.ec2 import INSTANCE_TYPES
+from ultracluster.catalogue.ec2 import known_type
 from ultracluster.cli._diagram_svg import Item, NodeItem, StackBox
 
 Template = Mapping[str, Any]
@@ -92,7 +92,7 @@ def _launch_data(reference: object, resources: Mapping[str, Any]) -> Properties:
 
 
 def _node_item(title: str, type_: str, least: object, most: object, option: str, data: Properties) -> NodeItem:
-    record = INSTANCE_TYPES.get(type_)
+    record = known_type(type_)
     # A reservation that the launch template names counts before the purchase option.
     target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget")
     option = "reservation" if target and "CAPACITY_BLOCK" not in option else option

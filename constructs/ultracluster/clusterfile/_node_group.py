@@ -13,7 +13,9 @@ from ultracluster.catalogue.ec2 import (
     Layout,
     UltraServer,
     addresses,
+    general_type_names,
     interfaces,
+    known_type,
 )
 from ultracluster.catalogue.schedulers import eks, pcs
 from ultracluster.clusterfile._quantities import Size
@@ -59,13 +61,13 @@ class Catalogue:
         Raises:
             ValueError: If the name is not known.
         """
+        if record := self.declared.get(name) or known_type(name):
+            return record, None
         types = {**INSTANCE_TYPES, **self.declared}
-        if name in types:
-            return types[name], None
         servers = {server.name: (record, server) for record in types.values() for server in record.ultraservers}
         if name in servers:
             return servers[name]
-        hint = did_you_mean(name, [*types, *servers])
+        hint = did_you_mean(name, [*types, *servers, *general_type_names()])
         raise ValueError(
             f"unknown instance type {name!r}; {hint}the known ones: ultracluster types; one that is new is declared "
             "under types:"

@@ -77,10 +77,8 @@ def scraped_series(
         filesystems: Local file systems.
     """
     gpus = instance_type.gpus
-    of_gpus = 0
-    if instance_type.gpu is not None:
-        gpu = instance_type.gpu
-        of_gpus = gpus * sum(len(fields(metric, gpu)) for metric in DCGM_METRICS if metric.profile <= profile)
+    gpu = instance_type.gpu
+    of_gpus = gpus * sum(len(fields(metric, gpu)) for metric in DCGM_METRICS if metric.profile <= profile)
     counters = len(EFA_COUNTERS) + (len(EFA_COUNTERS_FULL) if profile >= Profile.FULL else 0)
     # Name and expected devices 3, CPU 8, memory 2, boot and age of the file 2, two checks of the health.
     of_node = 17 + gpus + efa_devices * (1 + counters) + 4 * mounts + 2 * filesystems
@@ -102,7 +100,7 @@ def recorded_series(
         "job": exporters,
     }  # fmt: skip
     gpu = instance_type.gpu
-    absent = {metric.name for metric in DCGM_METRICS if gpu is None or not fields(metric, gpu)}
+    absent = {metric.name for metric in DCGM_METRICS if not instance_type.gpus or not fields(metric, gpu)}
     return sum(
         prod(times.get(label, 1) for label in metric.labels)
         for metric in metrics(profile)

@@ -196,9 +196,9 @@ def _types(data: Mapping[str, Any], groups: Iterable[tuple[str, Mapping[str, Any
 
 
 def _record(name: str, known: "Mapping[str, InstanceType]") -> "InstanceType | None":
-    from ultracluster.catalogue.ec2 import INSTANCE_TYPES
+    from ultracluster.catalogue.ec2 import known_type
 
-    return known.get(name) or INSTANCE_TYPES.get(name)
+    return known.get(name) or known_type(name)
 
 
 def _interface_problems(record: "InstanceType", rows: list[Mapping[str, Any]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from ultracluster.catalogue.ec2 import _software as image_software
 from ultracluster.catalogue.ec2._describe import instance_type_from_api
+from ultracluster.catalogue.ec2._general_types import general_type_names
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
 from ultracluster.catalogue.ec2._image_builds import BUILD_MINUTES, BUILDERS
 from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves, without_driver
@@ -30,7 +31,7 @@ from ultracluster.catalogue.ec2._quotas import (
     VcpuQuota,
     vcpu_quota,
 )
-from ultracluster.catalogue.ec2._types import INSTANCE_TYPES, instance_type
+from ultracluster.catalogue.ec2._types import INSTANCE_TYPES, instance_type, known_type
 from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, ultraserver
 from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
 
@@ -71,12 +72,14 @@ __all__ = [
     "architecture_of",
     "check_interfaces",
     "domain_of",
+    "general_type_names",
     "image_parameter",
     "image_software",
     "instance_type",
     "instance_type_from_api",
     "interfaces",
     "is_local_zone",
+    "known_type",
     "moves",
     "nvlinks",
     "offered_in",

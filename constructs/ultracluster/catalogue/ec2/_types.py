@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ultracluster.catalogue.ec2._general_types import general_type, general_type_names
 from ultracluster.catalogue.ec2._gpus import GPUS
 from ultracluster.catalogue.ec2._instance_type import Architecture, InstanceType, Kind, NetworkCard, SoftwareFloor
 from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS
@@ -198,8 +199,13 @@ _CPU_TYPES = tuple(
     }.items()
 )
 
-#: Every type of the catalogue by name: GPU types first, oldest first.
+#: Types with all facts by name: GPU types of training first, oldest first. `instance_type` finds general types too.
 INSTANCE_TYPES: Mapping[str, InstanceType] = MappingProxyType({t.name: t for t in (*_GPU_TYPES, *_CPU_TYPES)})
+
+
+def known_type(name: str) -> InstanceType | None:
+    """Return the record of a type, a general one included, or None."""
+    return INSTANCE_TYPES.get(name) or general_type(name)
 
 
 def instance_type(name: str) -> InstanceType:
@@ -208,9 +214,9 @@ def instance_type(name: str) -> InstanceType:
     Raises:
         ValueError: If the catalogue has no such type, with similar names and how to declare a type.
     """
-    record = INSTANCE_TYPES.get(name)
+    record = known_type(name)
     if record is None:
-        near = difflib.get_close_matches(name, INSTANCE_TYPES, n=2, cutoff=0.75)
+        near = difflib.get_close_matches(name, [*INSTANCE_TYPES, *general_type_names()], n=2, cutoff=0.75)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ValueError(
             f"unknown instance type {name[:_LONGEST_QUOTE]!r}; {hint}`ultracluster types` lists the catalogue, and "

@@ -13,7 +13,9 @@ from ultracluster.planning.capacity import BuiltImage, Image, check_image, check
 
 _IMAGE = error("image")
 _DRIVER = error(
-    "image-driver", "AWS's images for PCS, and those built from them, drive NVIDIA GPUs since Turing.", acceptable=True
+    "image-driver",
+    "AWS's images for PCS and EKS, and those built from them, drive NVIDIA GPUs since Turing.",
+    acceptable=True,
 )
 _BUILD = error(
     "image-build", "Image Builder builds images of Slurm nodes, one for each architecture, from the internet."
@@ -42,10 +44,10 @@ def check_images(draft: Draft) -> Iterator[Problem]:
         named = valid(lambda: draft.slurm.login.image)
         uses.append(_Use(("image",) if named is None else ("slurm", "login", "image"), record, login))
     yield from _unique(_check_existing(uses, kubernetes=kubernetes))
+    yield from _unique(_check_drivers(uses, "EKS" if kubernetes else "PCS"))
     if kubernetes:
         yield from _unique(_check_kubernetes(uses))
         return
-    yield from _unique(_check_drivers(uses))
     yield from _unique(_check_builds(uses))
     if any(isinstance(use.option, BuiltImage) for use in uses):
         yield from until_invalid(_check_build(draft))
@@ -87,12 +89,12 @@ def _check_kubernetes(uses: Sequence[_Use]) -> Iterator[Problem]:
             yield _BUILD(path, message)
 
 
-def _check_drivers(uses: Sequence[_Use]) -> Iterator[Problem]:
+def _check_drivers(uses: Sequence[_Use], service: str) -> Iterator[Problem]:
     for path, record, option in uses:
         if not isinstance(option, Image) and (has := without_driver(record.name)):
             message = (
-                f"{record.name} has {has}, which AWS's image for PCS does not drive; name an image with its driver: "
-                "image: ami-..., or take another type"
+                f"{record.name} has {has}, which AWS's image for {service} does not drive; name an image with its "
+                "driver: image: ami-..., or take another type"
             )
             yield _DRIVER(path, message)
 

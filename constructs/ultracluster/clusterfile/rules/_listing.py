@@ -16,6 +16,7 @@ from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
 from ultracluster.clusterfile.rules._lustre import warn_lustre
 from ultracluster.clusterfile.rules._lustre_client import warn_efa
 from ultracluster.clusterfile.rules._network import warn_network
+from ultracluster.clusterfile.rules._nodes import warn_nodes
 from ultracluster.clusterfile.rules._observability import warn_observability
 from ultracluster.clusterfile.rules._rule import Rule, registered, warning
 from ultracluster.clusterfile.rules._slurm import warn_slurm
@@ -94,4 +95,5 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
 _WARNINGS = (
     *(warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_home, warn_associations, warn_efa, warn_slurm),
     warn_observability,
+    warn_nodes,
 )

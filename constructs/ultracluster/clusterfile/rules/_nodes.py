@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._images import check_images
-from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.planning.capacity import (
     CapacityBlock,
     InterruptibleReservation,
@@ -22,6 +23,7 @@ _PURCHASE = error("purchase-option")
 _HELD = error("capacity-count")
 _ROOT = error("root-volume")
 _PLACEMENT = error("placement-group")
+_GPU = warning("gpu-not-known", "Checks and figures that need the facts of a GPU model are off without them.")
 _SHARED = error("reservation-shared", "Node groups that share a reservation must agree on it and fit in it together.")
 
 # Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
@@ -112,3 +114,19 @@ def _check_capacity(group: NodeGroup, orchestrator: str) -> Iterator[Problem]:
         yield _SERVICE(path, str(error))
         return
     yield from (_PURCHASE(path, message) for message in check_sold(group.instance_type, group.capacity))
+
+
+def warn_nodes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    unknown = {
+        group.section: f"{group.instance_type.name} with {group.instance_type.gpu_model or 'GPUs'}"
+        for group in cluster.node_groups
+        if group.instance_type.gpus and group.instance_type.gpu is None
+    }
+    if unknown:
+        groups = ", ".join(f"{section} ({what})" for section, what in unknown.items())
+        yield (
+            _GPU,
+            f"{groups}: this release has no facts of the GPU, so that no check looks at NVLink, and dashboards show no "
+            "share of its peak; metrics of the GPU are collected, of all fields that any GPU has",
+        )

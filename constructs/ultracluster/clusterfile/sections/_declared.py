@@ -14,6 +14,7 @@ from ultracluster.catalogue.ec2 import (
     NetworkCard,
     Purchase,
     UltraServer,
+    known_type,
 )
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
@@ -109,9 +110,9 @@ class DeclaredType(Section):
         taken = [server for server in self.ultraservers or {} if server in ULTRASERVERS]
         if taken:
             raise ValueError(f"{', '.join(taken)} is an UltraServer of the catalogue; give yours another name")
-        if self.like is not None and self.like not in INSTANCE_TYPES:
+        base = known_type(self.like) if self.like else _NOTHING
+        if base is None:
             raise ValueError(f"like must be a type of the catalogue, got {self.like!r}; `ultracluster types` lists it")
-        base = INSTANCE_TYPES[self.like] if self.like else _NOTHING
         stated: dict[str, Any] = {
             "architecture": self.architecture,
             "vcpus": self.vcpus,

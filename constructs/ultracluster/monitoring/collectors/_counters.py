@@ -21,11 +21,12 @@ _NOT_WITH_NVLINK5 = frozenset({"DCGM_FI_DEV_ECC_SBE_VOL_TOTAL"})
 _NVLINK5 = 5
 
 
-def counters(gpu: Gpu, profile: Profile = Profile.STANDARD, *, dcgm: Dcgm = Dcgm.BEFORE_4_7) -> str:
+def counters(gpu: Gpu | None, profile: Profile = Profile.STANDARD, *, dcgm: Dcgm = Dcgm.BEFORE_4_7) -> str:
     """Return the counters file for a type of GPU.
 
     Args:
-        gpu: GPU, whose NVLink generation decides which fields exist.
+        gpu: GPU, whose NVLink generation decides which fields exist, or None if it is not known. DCGM is then asked for
+            the fields of all generations, and gives those that exist.
         profile: Metrics profile.
         dcgm: Release of DCGM in the exporter.
 
@@ -43,15 +44,17 @@ def counters(gpu: Gpu, profile: Profile = Profile.STANDARD, *, dcgm: Dcgm = Dcgm
     return "".join(f"{line}\n" for line in lines)
 
 
-def fields(metric: Metric, gpu: Gpu, dcgm: Dcgm = Dcgm.BEFORE_4_7) -> tuple[Source, ...]:
+def fields(metric: Metric, gpu: Gpu | None, dcgm: Dcgm = Dcgm.BEFORE_4_7) -> tuple[Source, ...]:
     """Return the DCGM fields that a metric is recorded from on a GPU; empty if the GPU has no such field."""
-    nvlink5 = gpu.nvlink_generation >= _NVLINK5
+    nvlink5 = None if gpu is None else gpu.nvlink_generation >= _NVLINK5
+    # A GPU that is not known may be like GB200.
+    may_fail = gpu is None or (nvlink5 and gpu.c2c_gb_per_s)
     return tuple(
         source
         for source in metric.sources
         if source.dcgm in ("any", dcgm.value)
-        and source.nvlink5 in (None, nvlink5)
-        and not (nvlink5 and gpu.c2c_gb_per_s and source.name in _NOT_WITH_NVLINK5)
+        and (nvlink5 is None or source.nvlink5 in (None, nvlink5))
+        and not (may_fail and source.name in _NOT_WITH_NVLINK5)
     )
 
 

@@ -75,7 +75,7 @@ def node_objects(
         "metrics-agent.sh": scripts.text("metrics-agent.sh"),
         "node-metrics.sh": scripts.text("node-metrics.sh"),
     }
-    if instance_type.gpu is not None:
+    if instance_type.gpus:
         data["dcgm-counters.csv"] = counters(instance_type.gpu, profile, dcgm=dcgm)
     spec = {
         "selector": {"matchLabels": {"app": name}},
@@ -131,7 +131,7 @@ def _pod(
         ),
         _container("agent", IMAGES["agent"], agent_command(f"{_RUN}/agent.yaml", f"{_RUN}/wal"), [run]),
     ]  # fmt: skip
-    if instance_type.gpu is not None:
+    if instance_type.gpus:
         command = [
             "/usr/bin/dcgm-exporter",
             *dcgm_exporter_flags(profile, csv=f"{_ETC}/dcgm-counters.csv"),

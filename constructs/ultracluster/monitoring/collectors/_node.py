@@ -129,7 +129,7 @@ def node_collectors(
         ),
     ]
     names = ["textfiles.timer", "node.service"]
-    if instance_type.gpu is not None:
+    if instance_type.gpus:
         files += [
             _plain(f"{_ETC}/dcgm-counters.csv", counters(instance_type.gpu, profile, dcgm=dcgm)),
             _service("dcgm", "Metrics of the GPUs", f"dcgm-exporter {' '.join(dcgm_exporter_flags(profile))}"),
