@@ -253,10 +253,6 @@ def test_rejects_keys_of_kubernetes_under_slurm(key: str) -> None:
     assert "is for nodes of Kubernetes, and orchestrator is slurm" in problem("count: 64", f"count: 64, {key}")
 
 
-def test_rejects_a_network_without_internet_under_slurm() -> None:
-    assert "network.internet:" in problem("name: llama", "name: llama\nnetwork: {internet: false}")
-
-
 def test_rejects_services_inside_the_vpc() -> None:
     error = problem("admins:", "service-cidr: 10.0.0.0/16, admins:", GOOD)
     assert "kubernetes.service-cidr: Services have 10.0.0.0/16, which overlaps 10.0.0.0/16, the range of" in error

@@ -159,3 +159,64 @@ def test_jobs_reach_the_data_bucket_where_all_users_reach_the_metadata_service()
     stacks = templates(clusterfile.loads(text, "c.yaml"))
     for role in ("LoginRole", "SlurmNodeRole"):
         assert "s3:PutObject" in allowed(stacks, role)
+
+
+@pytest.fixture(scope="module")
+def private() -> dict[str, dict[str, Any]]:
+    return templates(clusterfile.load(ROOT / "examples" / "slurm-private.yaml"))
+
+
+def test_a_private_cluster_has_an_endpoint_for_each_service_and_no_other_way_out(
+    private: dict[str, dict[str, Any]],
+) -> None:
+    resources = private["keep-Network"]["Resources"].values()
+    kinds = {resource["Type"].removeprefix("AWS::EC2::") for resource in resources}
+    assert not kinds & {"InternetGateway", "NatGateway", "EIP", "VPCGatewayAttachment"}
+    assert [resource for resource in resources if resource["Type"] == "AWS::EC2::Route"] == []
+    endpoints = [resource["Properties"] for resource in resources if resource["Type"] == "AWS::EC2::VPCEndpoint"]
+    interfaces = {
+        entry["ServiceName"].removeprefix("com.amazonaws.us-east-2.")
+        for entry in endpoints
+        if entry.get("VpcEndpointType") == "Interface" and entry["PrivateDnsEnabled"]
+    }
+    assert interfaces == {
+        *("pcs", "ssm", "ssmmessages", "logs", "monitoring", "aps-workspaces"),
+        *("ecr.api", "ecr.dkr", "sts", "fsx"),
+    }
+
+
+def test_every_service_that_nodes_of_a_private_cluster_call_has_an_endpoint(
+    private: dict[str, dict[str, Any]],
+) -> None:
+    endpoints = json.dumps(private["keep-Network"]["Resources"])
+    services = {action.split(":")[0] for role in ("LoginRole", "SlurmNodeRole") for action in allowed(private, role)}
+    # S3 has a gateway endpoint.
+    assert services >= {"aps", "pcs", "s3", "ssm", "ssmmessages"}
+    for service in services - {"s3"}:
+        assert f"com.amazonaws.us-east-2.{'aps-workspaces' if service == 'aps' else service}" in endpoints
+
+
+def test_nodes_of_a_private_cluster_reach_buckets_of_the_account_and_of_aws_only(
+    private: dict[str, dict[str, Any]],
+) -> None:
+    (s3,) = [
+        resource["Properties"]
+        for resource in private["keep-Network"]["Resources"].values()
+        if resource["Type"] == "AWS::EC2::VPCEndpoint" and "PolicyDocument" in resource["Properties"]
+    ]
+    own, of_aws = s3["PolicyDocument"]["Statement"]
+    assert own["Condition"] == {"StringEquals": {"aws:ResourceAccount": "123456789012"}}
+    assert of_aws["Action"] == "s3:GetObject"
+    assert of_aws["Resource"] == [
+        "arn:aws:s3:::al2023-repos-us-east-2-de612dc2/*",
+        "arn:aws:s3:::aws-pcs-repo-public-keys-us-east-2/*",
+        "arn:aws:s3:::aws-pcs-repo-us-east-2/*",
+        "arn:aws:s3:::prod-us-east-2-starport-layer-bucket/*",
+    ]
+
+
+def test_a_private_cluster_reaches_the_data_bucket_of_another_account_that_its_file_names() -> None:
+    text = (ROOT / "examples" / "slurm-private.yaml").read_text()
+    text = text.replace("storage: {", "storage: {data-bucket: {existing: my-datasets}, ")
+    policy = json.dumps(templates(clusterfile.loads(text, "c.yaml"))["keep-Network"]["Resources"])
+    assert "arn:aws:s3:::my-datasets/*" in policy

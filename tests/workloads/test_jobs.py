@@ -180,3 +180,20 @@ def test_an_image_for_another_cpu_is_never_the_default() -> None:
     assert "no image is pinned for arm64" in arm
     assert "deep-learning-containers" not in arm
     assert IMAGES["nccl-tests"].enroot in job_of(example("slurm-ultraserver"), "train/nccl").text
+
+
+def test_job_files_of_a_private_cluster_name_no_public_registry() -> None:
+    jobs = slurm_jobs(example("slurm-private"))
+    assert {job.path.rpartition("/")[2].removesuffix(".sbatch") for job in jobs} >= set(KINDS)
+    for job in jobs:
+        assert "docker://public" not in job.text
+        assert "nvcr.io" not in job.text
+    pretrain = job_of(example("slurm-private"), "train/pretrain").text
+    assert "# IMAGE    must be set: nodes reach no public registry." in pretrain
+
+
+def test_an_import_without_a_pinned_image_asks_for_one(tmp_path: Path) -> None:
+    file = tmp_path / "import.sbatch"
+    file.write_text(job_of(example("slurm-private"), "train/import").text)
+    done = subprocess.run(["bash", file], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "import: name an image: none is pinned for this queue\n")

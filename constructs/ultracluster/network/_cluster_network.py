@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
-from typing import Protocol
+from typing import Protocol, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
@@ -76,6 +77,7 @@ class ClusterNetwork(_Network):
             gateway. Default: no further zones.
         internet: Whether nodes reach the internet. If not, there is neither NAT gateway nor public subnet, and nodes
             call AWS through `ServiceEndpoints`. Default: yes.
+        s3_policy: Policy of the S3 endpoint. Default: it allows all requests.
         flow_log_retention: Retention of the flow logs in CloudWatch Logs.
 
     Raises:
@@ -99,6 +101,7 @@ class ClusterNetwork(_Network):
         services_cidr: IPv4Network | str | None = None,
         zone_cidrs: Mapping[str, IPv4Network | str] | None = None,
         internet: bool = True,
+        s3_policy: iam.PolicyDocument | None = None,
         flow_log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
     ) -> None:
         super().__init__(scope, id)
@@ -158,13 +161,15 @@ class ClusterNetwork(_Network):
             private_subnet_ids=[training.subnet_id],
             private_subnet_route_table_ids=[training.route_table_id],
         )
-        ec2.GatewayVpcEndpoint(
+        endpoint = ec2.GatewayVpcEndpoint(
             self,
             "S3Endpoint",
             vpc=self.vpc,
             service=ec2.GatewayVpcEndpointAwsService.S3,
             subnets=[ec2.SubnetSelection(subnets=[*private, *self.zone_subnets.values()])],
         )
+        if s3_policy is not None:
+            cast(ec2.CfnVPCEndpoint, endpoint.node.default_child).policy_document = s3_policy
         ec2.FlowLog(
             self,
             "FlowLog",

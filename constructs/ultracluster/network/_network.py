@@ -14,8 +14,9 @@ from ultracluster.network._efa_rules import check_efa_rules
 from ultracluster.network._efa_security_group import EfaSecurityGroup
 from ultracluster.network._efa_subnets import known
 from ultracluster.network._private_subnets import check_private
+from ultracluster.network._private_s3 import private_s3_policy
 from ultracluster.network._same_vpc import check_same_vpc
-from ultracluster.network._service_endpoints import ServiceEndpoints
+from ultracluster.network._service_endpoints import EKS_SERVICES, PCS_SERVICES, ServiceEndpoints
 from ultracluster.rules import Message, Refusal, error
 
 _SUBNETS = error("network-subnets")
@@ -24,6 +25,7 @@ _UNUSED = error("network-unused", "A key of the file that a handed-in network ma
 _REGION = error("network-region", "A handed-in network must be in the region of the cluster.")
 # What the file says of a network that is created; the handed-in one has it already.
 _CREATED = ("cidr", "training_subnet", "subnets", "internet")
+_SERVICES = {"slurm": PCS_SERVICES, "kubernetes": EKS_SERVICES}
 _ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
 
 
@@ -163,11 +165,17 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         services_cidr=cluster.subnets.services,
         zone_cidrs=cluster.zone_subnets,
         internet=cluster.network.internet,
+        s3_policy=None if cluster.network.internet else private_s3_policy(scope, cluster),
     )
     result = Network.from_cluster_network(scope, network)
     if cluster.network.internet:
         return result
     endpoints = ServiceEndpoints(
-        scope, "Endpoints", vpc=network.vpc, subnet=network.services_subnet, clients=[result.nodes]
+        scope,
+        "Endpoints",
+        vpc=network.vpc,
+        subnet=network.services_subnet,
+        clients=[result.nodes],
+        services=_SERVICES[cluster.orchestrator],
     )
     return replace(result, ready=(*result.ready, endpoints))

@@ -31,6 +31,22 @@ EKS_SERVICES = (
     "ssmmessages",
     "aps-workspaces",
 )
+# Services that Slurm nodes call: their registration, https://docs.aws.amazon.com/pcs/latest/userguide/
+# vpc-interface-endpoints.html; Session Manager, State Manager and parameters; logs and metrics; containers; roles of
+# jobs. Not ec2messages: the role of the nodes does not allow it, because the agent of Systems Manager uses ssmmessages
+# alone from 3.3.40.0 on, https://github.com/aws/amazon-ssm-agent/releases/tag/3.3.40.0 (all read 2026-11-22)
+PCS_SERVICES = (
+    "pcs",
+    "ssm",
+    "ssmmessages",
+    "logs",
+    "monitoring",
+    "aps-workspaces",
+    "ecr.api",
+    "ecr.dkr",
+    "sts",
+    "fsx",
+)
 _HTTPS = 443
 _SERVICES = error("endpoint-services", "Each service has one endpoint, whose construct id is its name.")
 

@@ -23,6 +23,7 @@ class QueueShape:
         mounts: Mounts of every node that containers see too, such as `/fsx`.
         shared: Mount that all nodes share, with the users' directories, or None without
             one.
+        internet: Whether nodes reach public registries.
     """
 
     cluster: str
@@ -34,6 +35,7 @@ class QueueShape:
     segment: int | None
     mounts: tuple[str, ...]
     shared: str | None
+    internet: bool
 
 
 def queue_shapes(cluster: ClusterFile) -> tuple[QueueShape, ...]:
@@ -73,4 +75,5 @@ def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile, others:
         segment=together,
         mounts=tuple(path for path in (lustre, home, scratch) if path),
         shared=lustre or home,
+        internet=cluster.network.internet,
     )

@@ -153,7 +153,7 @@ def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
 
 def _render(job: _Job, queue: QueueShape) -> str:
     record = queue.instance_type
-    image = job.image if job.image and record.architecture in job.image.architectures else None
+    image = job.image if job.image and queue.internet and record.architecture in job.image.architectures else None
     body = "\n".join(_body(name) for name in job.bodies)
     lines = [
         "#!/usr/bin/env bash",
@@ -211,6 +211,8 @@ def _runs_containers(job: _Job) -> bool:
 
 
 def _why_no_image(job: _Job, queue: QueueShape) -> str:
+    if not queue.internet:
+        return "nodes reach no public registry. A .sqsh file, or an image in Amazon ECR of the region"
     return job.no_image or f"no image is pinned for {queue.instance_type.architecture}"
 
 
@@ -238,7 +240,7 @@ def _numbers(queue: QueueShape, body: str) -> list[str]:
 def _pinned(queue: QueueShape) -> list[str]:
     """Return the container images of the queue's job files."""
     architecture = queue.instance_type.architecture
-    return [image.enroot for image in IMAGES.values() if architecture in image.architectures]
+    return [image.enroot for image in IMAGES.values() if queue.internet and architecture in image.architectures]
 
 
 def _segment(job: _Job, queue: QueueShape) -> list[str]:

@@ -24,12 +24,8 @@ _KUBERNETES_ADD_ON = warning("kubernetes-add-on", "An EKS add-on that is not in 
 _VERSION = error("kubernetes-version", acceptable=True)
 _TIER = error("kubernetes-scaling-tier", acceptable=True)
 _OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of the other one would have no effect.")
-_INTERNET = error(
-    "network-internet", "PCS nodes need internet access; only Kubernetes has endpoints for all that nodes need."
-)
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
-_METRICS_ENDPOINT = error("vpc-endpoint-twice", "A VPC without internet access has the Prometheus endpoint already.")
 _EXISTING = error("kubernetes-existing", "An existing cluster keeps its own settings and its own VPC.")
 _HYPERPOD = error(
     "kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod conflict with the Kueue of this library."
@@ -72,9 +68,6 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
         if isinstance(capacity, CapacityBlock | UltraServerBlock) and capacity.active:
             message = f"is for nodes of Kubernetes, and orchestrator is {draft.orchestrator}; remove it"
             yield _OTHER(("nodes", name, "capacity", "active"), message, at_key=True)
-    if not draft.network.internet:
-        message = "AWS PCS and its nodes have no endpoints of their own here; only orchestrator: kubernetes takes false"
-        yield _INTERNET(("network", "internet"), message)
 
 
 def check_kubernetes(draft: Draft) -> Iterator[Problem]:
@@ -84,7 +77,6 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
     requested = draft.kubernetes
     yield from until_invalid(_check_cluster(requested, draft))
     yield from until_invalid(_check_zones(requested, draft))
-    yield from until_invalid(_check_private_metrics(draft))
     yield from until_invalid(_check_notifications(draft))
     for group in draft.node_groups:
         yield from until_invalid(_check_group(group, requested, draft))
@@ -105,12 +97,6 @@ def _check_notifications(draft: Draft) -> Iterator[Problem]:
     for key in sorted({"drain", "notice"} & draft.notifications.model_fields_set):
         message = "is for Slurm: EKS scales a node group in by itself, 40 minutes before its block ends; remove it"
         yield _OTHER(("notifications", key), message, at_key=True)
-
-
-def _check_private_metrics(draft: Draft) -> Iterator[Problem]:
-    if draft.observability.vpc_endpoint and not draft.network.internet:
-        message = "network: {internet: false} makes one already, with those of other services; remove it"
-        yield _METRICS_ENDPOINT(("observability", "vpc-endpoint"), message, at_key=True)
 
 
 def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:

@@ -41,6 +41,6 @@ class Network(Section):
     internet: t.Flag = Field(
         default=True,
         description="Whether nodes reach the internet, through a NAT gateway. false: endpoints of the services that "
-        "nodes need, under Kubernetes alone.",
+        "nodes need, and nothing else.",
     )
     existing: ExistingNetwork | None = Field(default=None, description="An existing network, instead of a new VPC.")
