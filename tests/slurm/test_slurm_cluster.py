@@ -166,7 +166,7 @@ def private() -> dict[str, dict[str, Any]]:
     return templates(clusterfile.load(ROOT / "examples" / "slurm-private.yaml"))
 
 
-def test_a_private_cluster_has_an_endpoint_for_each_service_and_no_other_way_out(
+def test_a_private_cluster_has_service_endpoints_and_no_internet_access(
     private: dict[str, dict[str, Any]],
 ) -> None:
     resources = private["keep-Network"]["Resources"].values()
@@ -204,8 +204,8 @@ def test_nodes_of_a_private_cluster_reach_buckets_of_the_account_and_of_aws_only
         for resource in private["keep-Network"]["Resources"].values()
         if resource["Type"] == "AWS::EC2::VPCEndpoint" and "PolicyDocument" in resource["Properties"]
     ]
-    own, of_aws = s3["PolicyDocument"]["Statement"]
-    assert own["Condition"] == {"StringEquals": {"aws:ResourceAccount": "123456789012"}}
+    of_account, of_aws = s3["PolicyDocument"]["Statement"]
+    assert of_account["Condition"] == {"StringEquals": {"aws:ResourceAccount": "123456789012"}}
     assert of_aws["Action"] == "s3:GetObject"
     assert of_aws["Resource"] == [
         "arn:aws:s3:::al2023-repos-us-east-2-de612dc2/*",

@@ -1,11 +1,13 @@
 """Readable text of template values; references are in angle brackets."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import aws_cdk as cdk
-from constructs import IConstruct
+import jsii
+from constructs import IConstruct, IValidation
 
 
 def shown(scope: IConstruct, value: Any) -> Any:
@@ -20,13 +22,27 @@ def shown(scope: IConstruct, value: Any) -> Any:
 
 def wildcard_finding(scope: IConstruct, arn: str) -> str:
     """Return the id of cdk-nag's finding about a policy for an ARN with a wildcard."""
-    return f"AwsSolutions-IAM5[Resource::{shown(scope, arn)}]"
+    # cdk-nag writes policy variables as it writes references.
+    return f"AwsSolutions-IAM5[Resource::{re.sub(r'[$][{]([^}]+)[}]', r'<\1>', shown(scope, arn))}]"
 
 
 def acknowledge_wildcards(policy: IConstruct, arns: Iterable[str], reason: str) -> None:
     """Acknowledge cdk-nag's findings about a role or policy for ARNs with a wildcard."""
-    for finding in sorted({wildcard_finding(policy, arn) for arn in arns}):
-        cdk.Validations.of(policy).acknowledge(cdk.Acknowledgment(id=finding, reason=reason))
+    policy.node.add_validation(_Wildcards(policy, tuple(arns), reason))
+
+
+@jsii.implements(IValidation)
+class _Wildcards:
+    """Acknowledge findings at synthesis: a reference to another stack has its name only then."""
+
+    def __init__(self, policy: IConstruct, arns: tuple[str, ...], reason: str) -> None:
+        self._policy, self._arns, self._reason = policy, arns, reason
+
+    def validate(self) -> list[str]:
+        """Acknowledge the findings; there is nothing to refuse."""
+        for finding in sorted({wildcard_finding(self._policy, arn) for arn in self._arns}):
+            cdk.Validations.of(self._policy).acknowledge(cdk.Acknowledgment(id=finding, reason=self._reason))
+        return []
 
 
 def _text(part: Any) -> str:

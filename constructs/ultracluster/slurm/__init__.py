@@ -1,6 +1,7 @@
 """Slurm on AWS PCS."""
 
 from ultracluster.slurm._accounts import SlurmAccounts
+from ultracluster.slurm._administrator_policy import PcsAdministratorPolicy
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._login_ssh import LoginSsh
 from ultracluster.slurm._node_images import NodeImages
@@ -15,6 +16,7 @@ from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
 from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.slurm._slurm_cluster import SlurmCluster
+from ultracluster.slurm._user_policy import PcsUserPolicy
 
 __all__ = [
     "IPcsCluster",
@@ -22,6 +24,7 @@ __all__ = [
     "LoginSsh",
     "NodeImages",
     "NodeUsers",
+    "PcsAdministratorPolicy",
     "PcsCluster",
     "PcsClusterLogs",
     "PcsComputeNodeGroup",
@@ -30,6 +33,7 @@ __all__ = [
     "PcsNodeLogs",
     "PcsNodeRole",
     "PcsQueue",
+    "PcsUserPolicy",
     "SlurmAccounts",
     "SlurmCluster",
     "SlurmOptions",

@@ -43,24 +43,29 @@ def node_outputs(
     return outputs
 
 
-def _login(cluster: ClusterFile, login: PcsComputeNodeGroup) -> list[Output]:
-    region = cluster.region
-    instances = (
-        f"aws ec2 describe-instances --region {region} --filters Name=instance-state-name,Values=running "
+def session(login: PcsComputeNodeGroup, cluster: ClusterFile) -> str:
+    """Return the command that starts a session on a login node."""
+    return (
+        f"aws ssm start-session --region {cluster.region} --target $({_instances(login, cluster)} "
+        "--query 'Reservations[0].Instances[0].InstanceId' --output text)"
+    )
+
+
+def _instances(login: PcsComputeNodeGroup, cluster: ClusterFile) -> str:
+    return (
+        f"aws ec2 describe-instances --region {cluster.region} --filters Name=instance-state-name,Values=running "
         f"Name=tag:aws:pcs:compute-node-group-id,Values={login.node_group_id}"
     )
-    command = Output(
-        "LoginCommand",
-        "How to log in; then: sudo -iu ubuntu",
-        f"aws ssm start-session --region {region} --target $({instances} "
-        "--query 'Reservations[0].Instances[0].InstanceId' --output text)",
-    )
+
+
+def _login(cluster: ClusterFile, login: PcsComputeNodeGroup) -> list[Output]:
+    command = Output("LoginCommand", "How to log in; then: sudo -iu ubuntu", session(login, cluster))
     if cluster.slurm.login.ssh is None:
         return [command]
     addresses = Output(
         "LoginAddresses",
         "Private addresses of the login nodes, for ssh as ubuntu or as a user of the cluster file",
-        f"{instances} --query 'Reservations[].Instances[].PrivateIpAddress' --output text",
+        f"{_instances(login, cluster)} --query 'Reservations[].Instances[].PrivateIpAddress' --output text",
     )
     return [command, addresses]
 

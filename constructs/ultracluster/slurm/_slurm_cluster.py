@@ -31,6 +31,7 @@ from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
 from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
 from ultracluster.slurm._pcs_queue import PcsQueue
+from ultracluster.slurm._people_policies import PeoplePolicies, people_policies
 from ultracluster.storage import S3FilesHome, Storage
 from ultracluster.workloads import slurm_jobs
 
@@ -74,6 +75,7 @@ class SlurmCluster(Construct):
         #: Role of the login nodes; that of the other nodes is the controller's `node_role`.
         self.login_role = PcsNodeRole(self, "LoginRole")
         self.node_logs.grants.write(self.login_role)
+        self._policies: PeoplePolicies | None = None
         self._allow_nodes()
 
     @property
@@ -89,7 +91,8 @@ class SlurmCluster(Construct):
     @property
     def node_outputs(self) -> list[Output]:
         """Outputs of the nodes."""
-        return node_outputs(self._cluster, self.node_groups, self._queues)
+        outputs = node_outputs(self._cluster, self.node_groups, self._queues)
+        return [*outputs, *self._policies.outputs(self._cluster)] if self._policies else outputs
 
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
         """Allow nodes to write metrics, and publish the URL of a workspace that only a deployment knows.
@@ -156,6 +159,9 @@ class SlurmCluster(Construct):
             )
             groups[group.name] = self._node_group(child_scope(scope, group.name), group, boot)
         self._add_queues(scope)
+        self._policies = people_policies(
+            scope, cluster, self.controller, self._storage, login_role=self.login_role, login=groups["login"]
+        )
         # A node needs its routes, and the rules that allow its mounts, before it boots.
         dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
         for node_group in groups.values():

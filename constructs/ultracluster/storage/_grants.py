@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-import aws_cdk as cdk
-import jsii
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from constructs import IValidation
 
-from ultracluster.security import wildcard_finding
+from ultracluster.security import acknowledge_wildcards
 
 
 class Permission(NamedTuple):
@@ -64,27 +61,9 @@ def grant(
     whole = grants[0]
     for more in grants[1:]:
         whole = whole.combine(more)
-    principal = grantee.grant_principal
+    principal = grantee if isinstance(grantee, iam.ManagedPolicy) else grantee.grant_principal
     wildcards = [permission.arn for permission in permissions if permission.arn.endswith("*")]
-    if isinstance(principal, iam.Role) and wildcards:
-        principal.node.add_validation(_Wildcards(principal, wildcards))
+    if isinstance(principal, iam.Role | iam.ManagedPolicy) and wildcards:
+        reason = "jobs name their own objects: S3 knows them by prefix only, and the grant is for the bucket"
+        acknowledge_wildcards(principal, wildcards, reason)
     return whole
-
-
-@jsii.implements(IValidation)
-class _Wildcards:
-    """Acknowledge cdk-nag's findings of wildcards, once references between stacks are resolved."""
-
-    def __init__(self, role: iam.Role, arns: Sequence[str]) -> None:
-        self._role = role
-        self._arns = arns
-
-    def validate(self) -> list[str]:
-        for arn in self._arns:
-            cdk.Validations.of(self._role).acknowledge(
-                cdk.Acknowledgment(
-                    id=wildcard_finding(self._role, arn),
-                    reason="jobs name their own objects: S3 knows them by prefix only, and the grant is for the bucket",
-                )
-            )
-        return []

@@ -106,6 +106,18 @@ ROWS: dict[str, Row] = {
         tokens=_NO_TOKENS,
         twin=No("nodes know it by the name of the cluster"),
     ),
+    "PcsAdministratorPolicy": Row(
+        make=lambda scope, id, world: slurm.PcsAdministratorPolicy(
+            scope, id, cluster=_of_world(world, "Slurm", controller), node_roles=world.role
+        ),
+        connects=_NO_NETWORK,
+        grants=No("it is a policy, which has none of its own"),
+        principal=No("permissions of a policy are added by its statements"),
+        tags=No("IAM has no tags of managed policies in CloudFormation"),
+        default_child="AWS::IAM::ManagedPolicy",
+        tokens=_NO_TOKENS,
+        twin=_NOT_PASSED,
+    ),
     "PcsCluster": Row(
         make=controller,
         connects=Connects(default_port="6817"),
@@ -261,6 +273,18 @@ ROWS: dict[str, Row] = {
                 )
             ],
         ),
+        twin=_NOT_PASSED,
+    ),
+    "PcsUserPolicy": Row(
+        make=lambda scope, id, world: slurm.PcsUserPolicy(
+            scope, id, cluster=_of_world(world, "Slurm", controller), login=_of_world(world, "Nodes", slurm_nodes)
+        ),
+        connects=_NO_NETWORK,
+        grants=No("it is a policy, which has none of its own"),
+        principal=No("permissions of a policy are added by its statements"),
+        tags=["AWS::SSM::Document"],
+        default_child="AWS::IAM::ManagedPolicy",
+        tokens=_NO_TOKENS,
         twin=_NOT_PASSED,
     ),
     "SlurmAccounts": Row(
