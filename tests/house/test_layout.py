@@ -50,7 +50,7 @@ REHEARSAL_FLOOR_OF = {package: floor for floor, packages in enumerate(REHEARSAL_
 NAMES = ROOT / "tests" / "house" / "public-api.json"
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
-MOST_PUBLIC_NAMES = 250
+MOST_PUBLIC_NAMES = 252
 
 
 def sources() -> list[Path]:

@@ -13,7 +13,7 @@ _KEYS = {"Sid", "Effect", "Action", "NotAction", "Resource", "NotResource", "Con
 def allowed(
     documents: Iterable[Mapping[str, Any]], action: str, resource: str = "*", **context: Mapping[str, str]
 ) -> bool:
-    """Whether policies allow a request: an explicit deny wins, and what no statement allows is denied.
+    """Return True if policies allow a request: an explicit deny wins, and what no statement allows is denied.
 
     Args:
         documents: Policy documents without intrinsic functions.
@@ -81,7 +81,7 @@ def _matches(pattern: str, value: str, keys: Mapping[str, str], fold: bool = Fal
 
 def _filled(text: str, keys: Mapping[str, str]) -> str:
     """Fill in policy variables; a statement with one that the request lacks matches nothing."""
-    return re.sub(r"\$\{([^}]+)\}", lambda found: keys.get(found[1].lower(), "\0"), text)
+    return re.sub(r"\$\{([^}]+)\}", lambda variable: keys.get(variable[1].lower(), "\0"), text)
 
 
 def _several(value: Any) -> list[Any]:

@@ -21,7 +21,7 @@ _OF_AWS = (
 def private_s3_policy(scope: Construct, cluster: ClusterFile) -> iam.PolicyDocument:
     """Return the policy of an S3 endpoint: buckets of the account, those of the cluster file, and some of AWS.
 
-    A bucket of another account that the file does not name is out of reach, whoever's credentials a job uses.
+    A bucket of another account that the file does not name is out of reach, with any credentials of a job.
     """
     stack = cdk.Stack.of(scope)
     buckets = [name.format(region=stack.region) for name in _OF_AWS]

@@ -23,7 +23,8 @@ def shown(scope: IConstruct, value: Any) -> Any:
 def wildcard_finding(scope: IConstruct, arn: str) -> str:
     """Return the id of cdk-nag's finding about a policy for an ARN with a wildcard."""
     # cdk-nag writes policy variables as it writes references.
-    return f"AwsSolutions-IAM5[Resource::{re.sub(r'[$][{]([^}]+)[}]', r'<\1>', shown(scope, arn))}]"
+    text = re.sub(r"[$][{]([^}]+)[}]", r"<\1>", shown(scope, arn))
+    return f"AwsSolutions-IAM5[Resource::{text}]"
 
 
 def acknowledge_wildcards(policy: IConstruct, arns: Iterable[str], reason: str) -> None:

@@ -17,7 +17,7 @@ CLUSTER_TAG = "aws:pcs:cluster-id"
 _CLUSTER = ("GetCluster", "ListComputeNodeGroups", "ListQueues", "ListTagsForResource", "UpdateCluster")
 _VERBS = ("Create", "Delete", "Get", "Update")
 _CHILDREN = [f"{verb}{kind}" for kind in ("ComputeNodeGroup", "Queue") for verb in _VERBS]
-# What PCS requires of whoever changes a node group. https://docs.aws.amazon.com/pcs/latest/userguide/
+# Permissions that PCS requires for changes of a node group. https://docs.aws.amazon.com/pcs/latest/userguide/
 # security-min-permissions.html (read 2026-11-22)
 _NODE_GROUPS = (
     "ec2:CreateFleet",
