@@ -111,9 +111,11 @@ def test_nodes_may_read_the_bundle_and_nothing_beside_it() -> None:
     stacks = ClusterStacks(cdk.App(), cluster=loads(with_lustre(words), "c.yaml"))
     policies = Template.from_stack(stacks.cluster).find_resources("AWS::IAM::Policy").values()
     statements = [item for created in policies for item in created["Properties"]["PolicyDocument"]["Statement"]]
-    (result,) = (item for item in statements if "tools" in json.dumps(item["Resource"]))
-    assert result["Action"] == "s3:GetObject"
-    assert result["Resource"]["Fn::Join"][1][-1] == ":s3:::tools/efa/client.zip"
+    results = [item for item in statements if "tools" in json.dumps(item["Resource"])]
+    assert len(results) == 2, "compute nodes and login nodes"
+    for result in results:
+        assert result["Action"] == "s3:GetObject"
+        assert result["Resource"]["Fn::Join"][1][-1] == ":s3:::tools/efa/client.zip"
 
 
 @pytest.mark.parametrize(

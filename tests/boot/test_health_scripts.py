@@ -110,7 +110,8 @@ def test_xids_that_somebody_has_dealt_with_are_forgotten(node: GpuNode) -> None:
     node.says("kernel", "NVRM: Xid (PCI:0000:b9:00): 48, pid=12")
     assert refusal(node) == "XID 48 on GPU 0000:b9:00"
     assert node.call("health-check", "--forget-xids").returncode == 0
-    assert node.call("drain-on-failure").returncode == 0
+    for _ in range(3):
+        assert node.call("drain-on-failure").returncode == 0
     assert "+DRAIN" not in node.slurm()["State"]
     node.says("kernel-since", "NVRM: Xid (PCI:0000:b9:00): 79, pid=12")
     node.wait()
@@ -247,6 +248,18 @@ def test_forty_jobs_that_start_together_on_a_healthy_node_all_start(node: GpuNod
     checks = [call for call in node.calls("nvidia-smi") if "ecc.mode" in call]
     assert len(checks) < 10, "each job checked again"
     assert sorted((node.root / "run/ultracluster/jobs").iterdir()) != []
+
+
+def test_a_job_starts_where_the_breaker_keeps_the_node_in_service(node: GpuNode) -> None:
+    for number in (2, 3):
+        node.slurm_node(f"train-{number}", address=f"10.1.2.{number}", host=f"ip-10-1-2-{number}")
+        with (node.state / "slurm" / f"train-{number}").open("a") as record:
+            print(f"Comment=ultracluster:{int(time.time())}:1", file=record)
+    node.gpus(7)
+    done = node.call("prolog", **JOB)
+    assert (done.returncode, "the node stays in service" in done.stderr) == (0, True)
+    assert "DRAIN" not in node.slurm()["State"]
+    assert list((node.root / "run/ultracluster/jobs").iterdir()), "the epilog would clean up after the job"
 
 
 def test_a_recent_failure_is_a_failure(node: GpuNode) -> None:

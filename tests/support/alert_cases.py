@@ -261,6 +261,9 @@ CASES: dict[str, Case] = {
         clears=(_nodes("1x90", "1x90", "1x9 _x29 1x60"), 35, 45),
     ),
     "NodeUnhealthy": threshold("ultracluster_health_ok", "0", "1", wait=2, make=with_labels(check="mounts")),
+    "HealthBreakerOpen": threshold(
+        "ultracluster_health_breaker_open", "1", "0", wait=0, make=with_labels(action="drain")
+    ),
     "LustreOverTcp": threshold("ultracluster_mount_over_efa", "0", "1", wait=5, make=with_labels(path="/fsx")),
     "MountSlow": threshold("ultracluster_mount_check_seconds", "4", "0.1", wait=10, make=with_labels(path="/fsx")),
     "NodeDiskFull": threshold(

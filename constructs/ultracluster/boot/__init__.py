@@ -2,6 +2,14 @@
 
 from ultracluster.boot import _paths as paths
 from ultracluster.boot._boot_script import BootScript, boot_script
+from ultracluster.boot._breaker import (
+    HEALTH_MODES,
+    alert_topic_parameter,
+    breaker_boot,
+    breaker_limit,
+    health_mode_parameter,
+    replaced_path,
+)
 from ultracluster.boot._deep_check import deep_check
 from ultracluster.boot._eks_boot import (
     GPU_TAINT,
@@ -33,6 +41,7 @@ from ultracluster.boot._node_repair import WAIT_MINUTES, repair_overrides
 from ultracluster.boot._node_script import STAGES, NodeScript, OnError, check_scripts
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch
+from ultracluster.boot._seed_home import IMAGE_HOMES, seed_home_boot
 from ultracluster.boot._slurm_accounts import (
     ACCOUNT,
     LONGEST_SCRIPT_BYTES,
@@ -60,6 +69,8 @@ __all__ = [
     "ACCOUNT",
     "BUNDLE_URL",
     "GPU_TAINT",
+    "HEALTH_MODES",
+    "IMAGE_HOMES",
     "KUBERNETES_NAME",
     "LONGEST_LABEL",
     "LONGEST_SCRIPT_BYTES",
@@ -95,8 +106,11 @@ __all__ = [
     "User",
     "Volume",
     "accounting_script",
+    "alert_topic_parameter",
     "boot_script",
     "bottlerocket_settings",
+    "breaker_boot",
+    "breaker_limit",
     "check_accounts",
     "check_label",
     "check_mount_path",
@@ -108,6 +122,7 @@ __all__ = [
     "efs_volume",
     "eks_boot",
     "health_boot",
+    "health_mode_parameter",
     "health_settings",
     "imds_boot",
     "jobs_boot",
@@ -119,8 +134,10 @@ __all__ = [
     "openzfs_volume",
     "paths",
     "repair_overrides",
+    "replaced_path",
     "s3_files_mount",
     "s3_files_volume",
+    "seed_home_boot",
     "slurm_boot",
     "system_boot",
     "tar",

@@ -229,6 +229,8 @@ _CHECK_SERVICE = oneshot(
     service=(
         f"ExecStart=-{PROGRAM}mount-check",
         f"ExecStart={PROGRAM}drain-on-failure",
+        # A check failed, and the breaker holds the drain back.
+        "SuccessExitStatus=3",
         "KillMode=process",
         "TimeoutStartSec=10min",
     ),

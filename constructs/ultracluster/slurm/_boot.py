@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ultracluster.boot import (
+    IMAGE_HOMES,
     LUSTRE_EFA_UNIT,
     SCRATCH_UNIT,
     BootScript,
@@ -12,15 +13,18 @@ from ultracluster.boot import (
     NodeBoot,
     OnError,
     boot_script,
+    breaker_boot,
     deep_check,
     health_boot,
     imds_boot,
+    seed_home_boot,
     slurm_boot,
     system_boot,
     users_boot,
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.slurm._node_health import replacement_limits
 from ultracluster.storage import Storage
 
 
@@ -46,11 +50,15 @@ def node_boot(
     mounts = storage.mounts
     if zone != cluster.lustre_zone:
         mounts = [_over_tcp(mount) for mount in mounts]
+    replace = replacement_limits(cluster) if layout is not None else {}
     parts = [
+        breaker_boot(cluster=cluster.name, region=cluster.region, replace=replace),
         system_boot(slurm_version=cluster.slurm.version),
         deep_check(instance_type.name),
         slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
     ]
+    if any(mount.path == IMAGE_HOMES for mount in mounts):
+        parts.append(seed_home_boot())
     if layout is not None and cluster.slurm.health:
         efa = sum(row.kind in ("efa", "efa-only") for row in interfaces(instance_type, layout))
         parts.append(health_boot(instance_type, efa_devices=efa))

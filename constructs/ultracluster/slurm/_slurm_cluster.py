@@ -21,6 +21,7 @@ from ultracluster.slurm._boot import node_boot
 from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options
 from ultracluster.slurm._job_files import JobFiles, jobs_directory
 from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
+from ultracluster.slurm._node_health import NodeHealth, publish_topic, replacement_limits
 from ultracluster.slurm._node_outputs import node_outputs
 from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._node_users import NodeUsers
@@ -123,6 +124,8 @@ class SlurmCluster(Construct):
                 iam.Grant.add_to_principal(
                     grantee=role, actions=["ssm:GetParameter"], resource_arns=[parameter.parameter_arn]
                 )
+        if replacement_limits(self._cluster):
+            publish_topic(scope, self._cluster, roles[0], observability.topic)
 
     def add_node_groups(
         self,
@@ -181,6 +184,11 @@ class SlurmCluster(Construct):
             if isinstance(self._storage.home, S3FilesHome):
                 self._storage.home.grants.read_write(role)
             allow_bundle(role, cluster.lustre_client.bundle)
+        health = NodeHealth(self, "Health", cluster=cluster.name)
+        for role in roles:
+            health.allow_drains(role)
+        if replacement_limits(cluster):
+            health.allow_replacement(self.controller.node_role)
 
     def _login(self, scope: Construct, *, has_jobs: bool) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login

@@ -5,6 +5,7 @@ docs/operations/verification.md says what it shows.
 """
 
 import fcntl
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import pytest
 
 from support import ROOT
 from support.real_slurm import RealSlurm
+from ultracluster.boot import breaker_boot, health_mode_parameter
 from ultracluster.clusterfile import ClusterFile, load
 from ultracluster.workloads import slurm_jobs
 
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.daemons
 
 NODES, GPUS = 64, 512
 LONG = "exec sleep 600"
+AWS = ROOT / "tests/support/node_boot/aws_parameters.py"
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +197,44 @@ def test_a_node_that_fails_its_prolog_is_drained_with_the_reason_and_the_job_wai
     start_now(slurm, gang)
     runs_on_all(slurm, gang)
     show(slurm, "the node is repaired: all 64 start", job=gang)
+
+
+def test_a_wrong_check_drains_at_most_three_of_64_nodes(slurm: RealSlurm) -> None:
+    nodes = [f"train-{number}" for number in range(40, 48)]
+    results = slurm.fail(nodes, "GPU 0 has 0 of 18 NVLinks up")
+    drained = {node for node, code in results.items() if code == 0}
+    assert 1 <= len(drained) <= 3
+    assert slurm.states()["drained"] == len(drained)
+    # A minute later, and with another node.
+    again = slurm.fail(["train-39", *sorted(set(nodes) - drained)], "GPU 0 has 0 of 18 NVLinks up")
+    assert len(drained) + list(again.values()).count(0) <= 3
+    assert slurm.states()["drained"] <= 3
+    slurm.reset(["train-39", *nodes])
+
+
+def test_bad_nodes_are_terminated_once_each_and_no_more_than_two(slurm: RealSlurm, tmp_path: Path) -> None:
+    nodes = [f"train-{number}" for number in (60, 61, 62)]
+    (tmp_path / "instances").write_text("\n".join(f"i-{node}" for node in nodes))
+    for node in nodes:
+        here = slurm.made[node]
+        (here.state / "aws").symlink_to(AWS)
+        here.says("metadata/instance-id", f"i-{node}")
+        for item in breaker_boot(cluster=slurm.cluster.name, region="us-east-2", replace={"train": 2}).files:
+            here.file(item.path, item.text).chmod(int(item.mode, 8))
+    (tmp_path / "parameters.json").write_text(json.dumps({health_mode_parameter(slurm.cluster.name): "enforce"}))
+    aws = {"STAND_IN_AWS": str(tmp_path), "ULTRACLUSTER_REPLACE_AFTER": "0"}
+    for node in nodes:
+        assert slurm.fail([node], "XID 79 on GPU 0000:b9:00", ULTRACLUSTER_SETTLE="0", **aws) == {node: 0}
+    assert slurm.states() == {"drained": 3, "idle": NODES - 3}
+    for _ in range(2):
+        slurm.fail(nodes, "XID 79 on GPU 0000:b9:00", **aws)
+    log = (tmp_path / "log").read_text().splitlines()
+    terminated = [line.split()[-1] for line in log if line.startswith("ec2 terminate-instances")]
+    assert len(terminated) == len(set(terminated)) == 2
+    assert (tmp_path / "instances").read_text().split() == [
+        f"i-{node}" for node in nodes if f"i-{node}" not in terminated
+    ]
+    slurm.reset(nodes)
 
 
 def test_before_its_time_is_up_the_job_is_asked_for_a_checkpoint_and_goes_on_from_it(slurm: RealSlurm) -> None:

@@ -3,6 +3,8 @@
 import shutil
 import socket
 import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from support.node_boot.gpu_node import GpuNode
@@ -17,7 +19,7 @@ _SCRIPT = """\
 node={directory}/nodes/$SLURMD_NODENAME
 echo "{name} $SLURM_JOB_ID" >>"$node/log"
 export PATH="$node/bin" ULTRACLUSTER_ROOT="$node/root" STAND_IN_STATE="$node/state" SLURM_CONF={directory}/slurm.conf
-export ULTRACLUSTER_CHECK_LIMIT=300
+export ULTRACLUSTER_CHECK_LIMIT=300 ULTRACLUSTER_SETTLE=1
 exec "$node/root/usr/local/sbin/ultracluster-{name}"
 """
 # `timeout --kill-after=5 20 COMMAND` without the time.
@@ -44,12 +46,33 @@ class RealSlurm(RealAccounting):
         return "\n".join([*(item.stdout for item in shown), super().shown()])
 
     def mend(self, node: str) -> str:
-        """All GPUs of a node are there again, and the node passes its check; then what the timer does."""
+        """All GPUs of a node are there again, and the node passes its check; then what the timer does, three times."""
         here = self.made[node]
         here.gpus()
         result = {"SLURM_CONF": self.environment["SLURM_CONF"]}
         assert here.call("health-check", **result).returncode == 0
-        return here.call("drain-on-failure", **result).stdout
+        return "".join(here.call("drain-on-failure", **result).stdout for _ in range(3))
+
+    def fail(self, nodes: Sequence[str], reason: str, **variables: str) -> dict[str, int]:
+        """A check fails on nodes at the same moment; return the exit codes of what the timer runs."""
+        for node in nodes:
+            self.made[node].file("/run/ultracluster/health/devices", f"failed: {reason}\n")
+
+        def run(node: str) -> int:
+            variables_of_node = {"SLURM_CONF": self.environment["SLURM_CONF"], "ULTRACLUSTER_SETTLE": "3"} | variables
+            call = self.made[node].call("drain-on-failure", "--now", "devices", **variables_of_node)
+            return call.returncode
+
+        with ThreadPoolExecutor(len(nodes)) as pool:
+            return dict(zip(nodes, pool.map(run, nodes), strict=True))
+
+    def reset(self, nodes: Sequence[str]) -> None:
+        """An operator has looked: the nodes are in service again, and their drains forgotten."""
+        for node in nodes:
+            (self.made[node].root / "run/ultracluster/health/devices").unlink()
+            self.run("scontrol", "update", f"nodename={node}", "comment=")
+        drained = [node for node in nodes if "DRAIN" in self.run("scontrol", "show", "node", node)]
+        self.run("scontrol", "update", f"nodename={','.join(drained)}", "state=resume")
 
     def lose(self, node: str) -> None:
         """Lose an instance: all processes of the node die at once, and Slurm marks it down.

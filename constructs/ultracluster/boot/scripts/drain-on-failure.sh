@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
 # Drain this node of Slurm when one of its health files says `failed` twice in a row, and resumes it when all are well
-# again: after a drain of its own only. Whatever anybody else drained stays as it is.
+# three times in a row: after a drain of its own only. Whatever anybody else drained stays as it is.
+#
+# A circuit breaker protects the cluster from a check that is wrong on many nodes: within an hour, at most 2 nodes or 5 %
+# of a node group are drained, whichever is more; further nodes report, and stay in service. A node that is drained three
+# times within a day stays drained. The controller keeps what this needs, in the comments of the nodes:
+# ultracluster:EPOCH:TIMES of a drain, and ultracluster:EPOCH:TIMES:claim of a node that is about to be drained.
+#
+# Mode at run time: the SSM parameter of /etc/ultracluster/breaker is enforce, observe (report only) or off (not even
+# that). If it cannot be read, the last value is used, and enforce before the first.
 #
 #   drain-on-failure.sh [--now NAME]
 #
 #   --now    the failure of this health file drains at once: it will not pass by itself, such as a GPU that is gone
 #
 # It runs after every check. Where slurmd does not run (a login node, a node that boots) it does nothing. Exit code 0:
-# done, or nothing to do. 1: the controller did not answer, or does not know this node.
+# done, or nothing to do. 1: the controller did not answer, or does not know this node. 3: the node stays in service
+# although a check failed, because of the breaker or the mode.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -17,7 +26,12 @@ health=$root/run/ultracluster/health
 run=$root/run/ultracluster/drain
 # Prefix of this script's reasons. A reason with another prefix is from someone else and is left alone.
 mark="ultracluster: "
+replace=$root/usr/local/sbin/ultracluster-replace
 now=""
+metrics=$root/var/lib/node_exporter/textfile_collector
+hour=3600
+# Seconds between a claim and the count of the others: more than the drain that follows a count takes.
+settle=${ULTRACLUSTER_SETTLE:-3}
 
 say() { echo "drain-on-failure: $*"; }
 
@@ -110,24 +124,120 @@ is_new() {
     [ "${up%.*}" -lt 2700 ]
 }
 
-# Succeed if the node is drained, and whether by us: none, ours or theirs. A prolog that was lost counts as ours, once.
+# Print by whom the node is drained: none, ours, flapping, theirs, or lost for a prolog that was lost, once.
 drained() {
     if ! grep -qE ' State=[^ ]*[+]DRAIN([+*]| |$)' <<<"$shown"; then
         echo none
     elif [[ $shown == *" Reason=$mark"* ]]; then
         echo ours
+    elif [[ $shown == *" Reason=ultracluster, flapping"* ]]; then
+        echo flapping
     elif [[ $shown == *" Reason=Prolog error"* ]] && is_new && [ ! -e "$run/lost-prolog" ]; then
-        touch "$run/lost-prolog"
-        echo ours
+        echo lost
     else
         echo theirs
     fi
 }
 
+# Set group, and comment, epoch and times to this node's last drain.
+read_comment() {
+    group=${node%-*}
+    comment=$(grep -oE '(^| )Comment=ultracluster:[0-9]+:[0-9]+' <<<"$shown" | cut -d = -f 2) || comment=""
+    IFS=: read -r _ epoch times <<<"$comment"
+    epoch=${epoch:-0} times=${times:-0}
+}
+
+# Succeed if the breaker allows the drain of this node, which has claimed it: drains of the last hour, and claims before its
+# own, are fewer than the limit. A claim that is older than a minute belongs to a check that was interrupted.
+may_drain() {
+    local all nodes rank
+    all=$(ask show node --oneliner) || fail "the controller of Slurm does not answer"
+    read -r nodes rank < <(awk -v group="$group" -v node="$node" -v claim="$1" -v now="$EPOCHSECONDS" -v hour="$hour" '
+        {
+            name = $1
+            sub(/^NodeName=/, "", name)
+            other = name
+            sub(/-[^-]*$/, "", other)
+            if (other != group) next
+            nodes++
+            if (name == node || !match($0, /Comment=ultracluster:[0-9]+:[0-9]+(:claim)?/)) next
+            count = split(substr($0, RSTART, RLENGTH), words, ":")
+            if (count == 3 && words[2] > now - hour) rank++
+            else if (count == 4 && words[2] > now - 60 && (words[2] < claim || words[2] == claim && name < node)) rank++
+        }
+        END { print nodes + 0, rank + 0 }' <<<"$all")
+    limit=$((nodes / 20))
+    [ "$limit" -ge 2 ] || limit=2
+    [ "$rank" -lt "$limit" ]
+}
+
+# Set mode.
+read_mode() {
+    local name value parameter="" region=""
+    mode=enforce
+    [ -r "$root/etc/ultracluster/breaker" ] || return 0
+    while read -r name value; do
+        case $name in parameter) parameter=$value ;; region) region=$value ;; esac
+    done <"$root/etc/ultracluster/breaker"
+    if value=$(timeout --kill-after=1 15 aws ssm get-parameter --name "$parameter" --region "$region" \
+        --query Parameter.Value --output text 2>/dev/null); then
+        printf '%s\n' "$value" >"$run/mode"
+    else
+        value=$(cat "$run/mode" 2>/dev/null) || value=enforce
+        say "$parameter cannot be read; the mode is $value"
+    fi
+    case $value in
+        enforce | observe | off) mode=$value ;;
+        *) say "$parameter is '$value', and not enforce, observe or off; the mode is enforce" ;;
+    esac
+}
+
+# Write the metric on which the alert of the breaker is based: 1 while the breaker, or the mode, holds an action back.
+write_metric() {
+    mkdir -p "$metrics"
+    printf '# HELP %s %s\n# TYPE %s gauge\n%s{action="drain"} %s\n' ultracluster_health_breaker_open \
+        "Whether the circuit breaker holds an action of the health checks back (1) or not (0)." \
+        ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_drain"
+    chmod 644 "$metrics/.ultracluster_drain"
+    mv "$metrics/.ultracluster_drain" "$metrics/ultracluster_drain.prom"
+}
+
+# Drain the node for a reason, or reports it only.
+drain() {
+    local limit group comment epoch times claim
+    read_mode
+    claim=$EPOCHSECONDS
+    if [ "$mode" = off ]; then exit 3; fi
+    if [ "$mode" = observe ]; then report "the mode is observe"; fi
+    read_comment
+    # A node whose drain of the last hour counts already takes no second place.
+    if [ "$epoch" -le $((claim - hour)) ]; then
+        update Comment="ultracluster:$claim:$times:claim"
+        sleep "$settle"
+        if ! may_drain "$claim"; then
+            update Comment="$comment"
+            report "$limit nodes of $group were drained within an hour"
+        fi
+    fi
+    if [ "$epoch" -gt $((claim - 86400)) ]; then times=$((times + 1)); else times=1; fi
+    rm -f "$run/clear"
+    # Another prefix: nothing resumes a node that fails again and again.
+    if [ "$times" -ge 3 ]; then reason="flapping, drained $times times within a day; $reason"; mark="ultracluster, "; fi
+    update State=DRAIN Reason="$mark$reason" Comment="ultracluster:$claim:$times"
+    write_metric 0
+    say "drained $node: $reason"
+}
+
+report() {
+    write_metric 1
+    say "$node stays in service although a check failed, for $1: $reason" >&2
+    exit 3
+}
+
 update() { ask update NodeName="$node" "$@" || fail "the controller refused $*"; }
 
 main() {
-    local well reason pid scontrol node shown
+    local mode well reason pid scontrol node shown passed
     case $#:${1:-} in
         0:) ;;
         2:--now) now=$2 ;;
@@ -137,19 +247,32 @@ main() {
     exec 9>"$run/lock"
     flock 9
     read_health
+    if [ "$well" = yes ]; then
+        passed=$(($(cat "$run/passed" 2>/dev/null || echo 0) + 1))
+        [ ! -e "$metrics/ultracluster_drain.prom" ] || write_metric 0
+    else
+        passed=0
+    fi
+    printf '%s\n' "$passed" >"$run/passed"
     # A healthy node without a drain by this script since the boot needs no request.
     if [ "$well" = yes ] && [ -e "$run/clear" ] && ! is_new; then return; fi
     if [ "$well" = no ] && [ -z "$reason" ]; then return; fi
     find_slurm || return 0
     find_node
     case "$well $(drained)" in
-        "no none")
-            rm -f "$run/clear"
-            update State=DRAIN Reason="$mark$reason"
-            say "drained $node: $reason"
+        "no none") drain ;;
+        "no ours" | "no flapping")
+            # Where bad nodes are replaced.
+            if [ -x "$replace" ]; then
+                read_mode
+                "$replace" "$node" "$mode" <<<"$shown" || say "$node was not replaced"
+            fi
             ;;
-        "no theirs") say "$node is drained for a reason of others; left as it is" ;;
-        "yes ours")
+        "no theirs" | "no lost") say "$node is drained for a reason of others; left as it is" ;;
+        "yes ours" | "yes lost")
+            # Mounts that come and go would resume and drain it every minute.
+            [ "$passed" -ge 3 ] || [[ $shown != *" Reason=$mark"* ]] || return 0
+            [[ $shown == *" Reason=$mark"* ]] || touch "$run/lost-prolog"
             update State=RESUME
             touch "$run/clear"
             say "resumed $node: all is well again"

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, check_accounts, health_settings
+from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, breaker_limit, check_accounts, health_settings
 from ultracluster.catalogue.ec2 import PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.catalogue.schedulers import Place, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile._slurm_plan import (
@@ -36,6 +36,7 @@ from ultracluster.planning.slurm import (
 
 _USERS_WITHOUT_HOME = warning("users-without-home", "There are users, and no shared home.")
 _UNKNOWN_SETTING = warning("unknown-setting", "A setting of Slurm that AWS PCS is not known to accept.")
+_REPLACE = error("slurm-replace", "A wrong check must not replace a cluster, and nobody may miss a replacement.")
 _VERSION = error("slurm-version", acceptable=True)
 _SIZE = error("slurm-size", acceptable=True)
 _FEATURES = error("slurm-features", "The library sets the features of nodes, from labels.")
@@ -76,6 +77,7 @@ def check_slurm(draft: Draft) -> Iterator[Problem]:
     yield from _check_controller(slurm)
     yield from _check_queues(slurm, draft.nodes, draft.node_groups)
     yield from _check_accounts(slurm)
+    yield from until_invalid(_check_replace(draft))
     yield from _check_users(slurm)
     for name, section in draft.nodes.items():
         path: Path = ("nodes", name, "slurm")
@@ -85,6 +87,16 @@ def check_slurm(draft: Draft) -> Iterator[Problem]:
             yield _FEATURES((*path, "settings", "Features"), message, at_key=True)
         for message in check_gres(section.slurm.settings, section.slurm.gres, version=slurm.version):
             yield _GRES((*path, "gres" if section.slurm.gres else "settings"), message)
+
+
+def _check_replace(draft: Draft) -> Iterator[Problem]:
+    most, path = draft.slurm.replacements, ("slurm", "health", "replace")
+    limit = max((breaker_limit(group.count) for group in draft.node_groups), default=most)
+    if most > limit:
+        message = f"must be at most {limit}, got {most}: of no node group may health checks take more within an hour"
+        yield _REPLACE(path, message)
+    if most and not draft.observability.on:
+        yield _REPLACE(path, "needs the topic of alerts, which gets a notice; remove observability: {profile: none}")
 
 
 def _check_controller(slurm: Slurm) -> Iterator[Problem]:

@@ -1,5 +1,7 @@
 """The section `slurm`: controller, queues, accounts, users, login nodes."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from ultracluster.catalogue.schedulers import pcs
@@ -7,9 +9,21 @@ from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _slurm_words as s
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
 from ultracluster.clusterfile.sections._section import Section
+
+Replacements = Annotated[int, w.whole(1, 1000, example=2)]
+
+
+def _health(value: object) -> bool:
+    try:
+        return w.flag(value)
+    except ValueError as error:
+        raise ValueError(
+            str(error).replace("must be true or false", "must be true, false or {replace: 2}", 1)
+        ) from None
 
 
 class Ssh(Section):
@@ -80,6 +94,19 @@ class User(Section):
     admin: t.Flag = Field(default=False, description="Whether the user administers Slurm.")
 
 
+class Health(Section):
+    """Health checks of nodes, and what follows from them."""
+
+    replace: Replacements | None = Field(
+        default=None,
+        description="Instances of a node group that may be terminated within an hour because of a fault of their "
+        "hardware, so that PCS starts others; at most 2, or 5 % of the group. Default: none.",
+    )
+
+
+HealthOrFlag = Annotated[bool | Health, Either(w.Word(_health, type="boolean"), Health)]
+
+
 class Login(Section):
     """The login nodes."""
 
@@ -127,8 +154,10 @@ class Slurm(Section):
         default={},
         description="Settings of slurm.conf that PCS takes, by name, such as Prolog; PCS refuses others.",
     )
-    health: t.Flag = Field(
-        default=True, description="Whether nodes are checked before each job, and cleaned up after it: prolog, epilog."
+    health: HealthOrFlag = Field(
+        default=True,
+        description="Whether nodes are checked before each job, and cleaned up after it: prolog, epilog. {replace: 2} "
+        "also replaces bad nodes.",
     )
     imds: s.ImdsAccess = Field(
         default="root",
@@ -145,3 +174,8 @@ class Slurm(Section):
     qos: dict[s.AccountName, Qos] = Field(default={}, description="Qualities of service of Slurm, by name.")
     users: dict[s.UserName, User] = Field(default={}, description="Users of all nodes, by name. Default: the image's.")
     login: Login = Field(default=Login(), description="The login nodes.")
+
+    @property
+    def replacements(self) -> int:
+        """Instances of a node group that may be terminated within an hour for a fault of their hardware."""
+        return (self.health.replace or 0) if isinstance(self.health, Health) else 0

@@ -107,6 +107,12 @@ _EFA = (
     ),
 )  # fmt: skip
 
+_HEALTH = (
+    recorded("ultracluster_node_health_breaker_open", "bool",
+             "Whether the circuit breaker, or the mode, holds an action of the health checks back.", (*NODE, "action"),
+             "ultracluster_health_breaker_open"),
+)  # fmt: skip
+
 _MOUNTS = (
     recorded("ultracluster_node_mount_mounted", "bool", "Whether it is mounted.", _MOUNT,
              "ultracluster_mount_mounted"),
@@ -124,4 +130,4 @@ _MOUNTS = (
                "What programs on the node write to a Lustre file system.", profile=Profile.STANDARD),
 )  # fmt: skip
 
-NODE_METRICS = (*_MACHINE, *_EFA, *_MOUNTS)
+NODE_METRICS = (*_MACHINE, *_EFA, *_HEALTH, *_MOUNTS)

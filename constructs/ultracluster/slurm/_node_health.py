@@ -1,0 +1,89 @@
+"""The mode of the health checks of nodes, and the replacement of bad nodes."""
+
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.boot import HEALTH_MODES, alert_topic_parameter, breaker_limit, health_mode_parameter, replaced_path
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.security import acknowledge_wildcards
+
+
+def replacement_limits(cluster: ClusterFile) -> dict[str, int]:
+    """Return the instances that may be terminated within an hour, by node group; empty if none are replaced."""
+    most = cluster.slurm.replacements
+    return {group.name: min(most, breaker_limit(group.count)) for group in cluster.node_groups} if most else {}
+
+
+class NodeHealth(Construct):
+    """The parameter with the mode of the health checks, and what they need: nodes read it when a check fails.
+
+    The value of the template is the first one: `aws ssm put-parameter --overwrite` changes it, and no deployment
+    changes it back.
+
+    Args:
+        cluster: Name of the cluster.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, cluster: str) -> None:
+        super().__init__(scope, id)
+        self._cluster = cluster
+        ssm.CfnParameter(
+            self,
+            "Mode",
+            type="String",
+            name=health_mode_parameter(cluster),
+            value=HEALTH_MODES[0],
+            allowed_pattern=f"^({'|'.join(HEALTH_MODES)})$",
+            description=f"What failed health checks of {cluster} do: {', '.join(HEALTH_MODES)}",
+        )
+
+    def allow_drains(self, role: iam.IRole) -> None:
+        """Allow nodes to read the mode."""
+        iam.Grant.add_to_principal(
+            grantee=role,
+            actions=["ssm:GetParameter"],
+            resource_arns=[self._parameter(health_mode_parameter(self._cluster))],
+        )
+
+    def allow_replacement(self, role: iam.IRole) -> None:
+        """Allow a node to terminate its own instance and no other, and to count the instances that were."""
+        stack = cdk.Stack.of(self)
+        instances = stack.format_arn(service="ec2", resource="instance", resource_name="*")
+        caller = stack.format_arn(service="ec2", resource="instance", resource_name="${ec2:InstanceID}")
+        slots = self._parameter(f"{replaced_path(self._cluster)}/*")
+        # The first key is the instance whose credentials are used, the variable the instance of the request. See
+        # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html and
+        # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html (read 2026-11-22)
+        statements: list[tuple[list[str], list[str], Mapping[str, Mapping[str, object]] | None]] = [
+            (["ec2:TerminateInstances"], [instances], {"ArnEquals": {"ec2:SourceInstanceARN": caller}}),
+            (["ssm:GetParameter", "ssm:GetParametersByPath", "ssm:PutParameter"], [slots], None),
+        ]
+        for actions, arns, conditions in statements:
+            iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns, conditions=conditions)
+        reason = "The instance and the groups of a node are not known; the condition allows its own instance only"
+        acknowledge_wildcards(role, [instances, slots], reason)
+
+    def _parameter(self, name: str) -> str:
+        return cdk.Stack.of(self).format_arn(service="ssm", resource="parameter", resource_name=name.removeprefix("/"))
+
+
+def publish_topic(scope: Construct, cluster: ClusterFile, role: iam.IRole, topic: sns.ITopic) -> None:
+    """Publish the topic of alerts for nodes, and allow them to send notices to it."""
+    parameter = ssm.StringParameter(
+        scope,
+        "AlertTopicParameter",
+        parameter_name=alert_topic_parameter(cluster.name),
+        string_value=topic.topic_arn,
+        description=f"Topic of the alerts of {cluster.name}",
+    )
+    for action, arn in (("ssm:GetParameter", parameter.parameter_arn), ("sns:Publish", topic.topic_arn)):
+        iam.Grant.add_to_principal(grantee=role, actions=[action], resource_arns=[arn])
+    key = topic.master_key
+    if key is not None:
+        actions = ["kms:Decrypt", "kms:GenerateDataKey"]
+        iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=[key.key_arn])
