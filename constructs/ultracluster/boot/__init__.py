@@ -11,6 +11,7 @@ from ultracluster.boot._breaker import (
     replaced_path,
 )
 from ultracluster.boot._deep_check import deep_check
+from ultracluster.boot._directory import CERTIFICATES, DN, LDAPS_URI, Directory, directory_boot
 from ultracluster.boot._eks_boot import (
     GPU_TAINT,
     ClusterAccess,
@@ -68,10 +69,13 @@ from ultracluster.boot._users import SSH_KEY, UIDS, USER_NAME, User, check_user_
 __all__ = [
     "ACCOUNT",
     "BUNDLE_URL",
+    "CERTIFICATES",
+    "DN",
     "GPU_TAINT",
     "HEALTH_MODES",
     "IMAGE_HOMES",
     "KUBERNETES_NAME",
+    "LDAPS_URI",
     "LONGEST_LABEL",
     "LONGEST_SCRIPT_BYTES",
     "LUSTRE_EFA_UNIT",
@@ -87,6 +91,7 @@ __all__ = [
     "WAIT_MINUTES",
     "BootScript",
     "ClusterAccess",
+    "Directory",
     "EfaBundle",
     "Effect",
     "LocalScratch",
@@ -118,6 +123,7 @@ __all__ = [
     "check_scripts",
     "check_user_name",
     "deep_check",
+    "directory_boot",
     "efs_mount",
     "efs_volume",
     "eks_boot",

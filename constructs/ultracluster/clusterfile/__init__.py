@@ -11,6 +11,7 @@ from ultracluster.clusterfile._quantities import Size, Throughput
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
 from ultracluster.clusterfile.rules._listing import facts_as_of, rules, warnings
 from ultracluster.clusterfile.sections._capacity import write_capacity
+from ultracluster.clusterfile.sections._directory import Directory
 from ultracluster.clusterfile.sections._image import ImageOption
 from ultracluster.clusterfile.sections._kubernetes import PublicAccess
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
@@ -25,6 +26,7 @@ __all__ = [
     "KUBERNETES_PLATFORM",
     "ClusterFile",
     "ClusterFileError",
+    "Directory",
     "Grafana",
     "ImageOption",
     "Located",

@@ -15,6 +15,7 @@ from ultracluster.boot import (
     boot_script,
     breaker_boot,
     deep_check,
+    directory_boot,
     health_boot,
     imds_boot,
     seed_home_boot,
@@ -66,6 +67,9 @@ def node_boot(
         section = cluster.storage.scratch
         scratch = LocalScratch(path=section.path, container_store=section.container_store).for_slurm(instance_type)
         parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
+    if cluster.slurm.directory is not None:
+        path = cluster.storage.home.mount if cluster.storage.home else IMAGE_HOMES
+        parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=path))
     if cluster.users:
         parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
     if cluster.slurm.imds == "root":

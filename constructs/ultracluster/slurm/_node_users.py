@@ -8,6 +8,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import User, users_path
+from ultracluster.clusterfile import Directory
 from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 
@@ -63,3 +64,12 @@ class NodeUsersGrants:
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=["ssm:GetParametersByPath"], resource_arns=[self._arn]
         )
+
+
+def allow_secret(grantee: iam.IGrantable, directory: Directory) -> None:
+    """Allow nodes to read the password with which they search a directory, and nothing beside it."""
+    iam.Grant.add_to_principal(
+        grantee=grantee, actions=["secretsmanager:GetSecretValue"], resource_arns=[directory.secret]
+    )
+    if directory.key is not None:
+        iam.Grant.add_to_principal(grantee=grantee, actions=["kms:Decrypt"], resource_arns=[directory.key])

@@ -24,7 +24,7 @@ from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
 from ultracluster.slurm._node_health import NodeHealth, publish_topic, replacement_limits
 from ultracluster.slurm._node_outputs import node_outputs
 from ultracluster.slurm._node_role import PcsNodeRole
-from ultracluster.slurm._node_users import NodeUsers
+from ultracluster.slurm._node_users import NodeUsers, allow_secret
 from ultracluster.slurm._pcs_cluster import PcsCluster
 from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
@@ -177,16 +177,17 @@ class SlurmCluster(Construct):
             users = NodeUsers(self, "Users", cluster=cluster.name, users=cluster.users)
             for role in roles:
                 users.grants.read(role)
+        health = NodeHealth(self, "Health", cluster=cluster.name)
         for role in roles:
+            health.allow_drains(role)
+            if cluster.slurm.directory is not None:
+                allow_secret(role, cluster.slurm.directory.one)
             # Where root alone reaches the credentials of the role, jobs have credentials of their own.
             if self._storage.data_bucket is not None and cluster.slurm.imds == "all":
                 self._storage.data_bucket.grants.read_write(role)
             if isinstance(self._storage.home, S3FilesHome):
                 self._storage.home.grants.read_write(role)
             allow_bundle(role, cluster.lustre_client.bundle)
-        health = NodeHealth(self, "Health", cluster=cluster.name)
-        for role in roles:
-            health.allow_drains(role)
         if replacement_limits(cluster):
             health.allow_replacement(self.controller.node_role)
 

@@ -10,6 +10,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
+from ultracluster.clusterfile.rules._directory import check_directory
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes, check_orchestrator
 from ultracluster.clusterfile.rules._lustre import check_lustre
 from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
@@ -116,6 +117,11 @@ def _arns(draft: Draft) -> Iterator[tuple[Path, str | None]]:
     yield ("observability", "workspace"), valid(lambda: draft.observability.workspace)
     yield ("observability", "alerts", "topic"), valid(lambda: draft.observability.alerts.topic)
     yield ("observability", "alerts", "pagerduty"), valid(lambda: draft.observability.alerts.pagerduty)
+    if directories := valid(lambda: draft.slurm.directory):
+        for kind, directory in (("managed-ad", directories.managed_ad), ("ldap", directories.ldap)):
+            if directory is not None:
+                yield ("slurm", "directory", kind, "secret"), directory.secret
+                yield ("slurm", "directory", kind, "key"), directory.key
     for name, section in draft.nodes.items():
         if isinstance(section.capacity, ReservationGroup):
             yield ("nodes", name, "capacity", "group"), section.capacity.arn
@@ -211,6 +217,7 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     check_kubernetes,
     check_slurm,
     check_slurm_nodes,
+    check_directory,
     check_types,
     check_node_groups,
     check_network,

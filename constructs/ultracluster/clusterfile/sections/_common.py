@@ -205,6 +205,16 @@ _KEY_ARN = w.arn(
     "key/01234567-89ab-cdef-0123-456789abcdef",
 )
 KeyArn = Annotated[str, Word(key_arn, **_KEY_ARN.schema)]
+SecretArn = Annotated[
+    str,
+    w.arn(
+        "secretsmanager",
+        "secret:[A-Za-z0-9/_+=.@-]{1,519}",
+        "the ARN of a secret, and not its content",
+        "secret:NAME",
+        "secret:pagerduty-AbCdEf",
+    ),
+]
 TopicArn = Annotated[str, w.arn("sns", "[A-Za-z0-9_-]{1,256}", "the ARN of an SNS topic", "NAME", "oncall")]
 Email = Annotated[str, w.pattern(_EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
 MountPath = Annotated[str, mount_path("/fsx")]

@@ -29,16 +29,6 @@ PrometheusWorkspaceArn = Annotated[
     str,
     w.arn("aps", _WORKSPACE, "the ARN of a workspace", "workspace/ws-...", _EXAMPLE),
 ]
-SecretArn = Annotated[
-    str,
-    w.arn(
-        "secretsmanager",
-        "secret:[A-Za-z0-9/_+=.@-]{1,519}",
-        "the ARN of a secret, and not its content",
-        "secret:NAME",
-        "secret:pagerduty-AbCdEf",
-    ),
-]
 # A host, perhaps a port and a path; no name and password, which would be in the template.
 HttpsUrl = Annotated[
     str,
@@ -106,7 +96,7 @@ class Alerts(Section):
     email: t.Email | None = Field(
         default=None, description="Address that is subscribed to the new topic, and has to confirm it."
     )
-    pagerduty: SecretArn | None = Field(
+    pagerduty: t.SecretArn | None = Field(
         default=None,
         description="Secret with a routing key of PagerDuty under `routing_key`, which allows aps.amazonaws.com to "
         "read it. Default: no notification of PagerDuty.",

@@ -9,6 +9,7 @@ from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _slurm_words as s
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._directory import Directories
 from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
@@ -173,6 +174,10 @@ class Slurm(Section):
     accounts: dict[s.AccountName, Account] = Field(default={}, description="Accounts of Slurm, by name.")
     qos: dict[s.AccountName, Qos] = Field(default={}, description="Qualities of service of Slurm, by name.")
     users: dict[s.UserName, User] = Field(default={}, description="Users of all nodes, by name. Default: the image's.")
+    directory: Directories | None = Field(
+        default=None,
+        description="Users of all nodes from a directory, instead of `users`. Default: none.",
+    )
     login: Login = Field(default=Login(), description="The login nodes.")
 
     @property

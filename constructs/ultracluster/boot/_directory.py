@@ -1,0 +1,124 @@
+"""Users of all nodes from a directory, by sssd over LDAPS."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
+
+DirectoryKind = Literal["ldap", "managed-ad"]
+#: A server: LDAP over TLS only, as the bind password and those of the users are sent.
+LDAPS_URI = re.compile(r"ldaps://[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?(:[0-9]{1,5})?", re.ASCII)
+#: A distinguished name on one line, without what sssd.conf would read as its own.
+DN = re.compile(r"[A-Za-z][A-Za-z0-9-]*=[^=\r\n;#\[\]]+(,[ ]?[A-Za-z][A-Za-z0-9-]*=[^=\r\n;#\[\]]+)*", re.ASCII)
+#: One certificate or several, as PEM.
+CERTIFICATES = re.compile(
+    r"(-----BEGIN CERTIFICATE-----\n([A-Za-z0-9+/=]{1,76}\n)+-----END CERTIFICATE-----\n?){1,20}", re.ASCII
+)
+_UNIT = "ultracluster-directory.service"
+_CA = "/etc/ultracluster/directory-ca.pem"
+# What differs: AD has SIDs instead of UIDs, which sssd maps to the same UIDs on every node, and keys in an attribute
+# that its schema has. https://sssd.io/docs and man sssd-ldap, sssd 2.8 (read 2026-11-22)
+_SCHEMAS = {
+    "ldap": ("ldap_schema = rfc2307", "ldap_id_mapping = false", "ldap_user_ssh_public_key = sshPublicKey"),
+    "managed-ad": (
+        "ldap_schema = ad",
+        "ldap_id_mapping = true",
+        "ldap_user_ssh_public_key = altSecurityIdentities",
+        "ldap_user_extra_attrs = altSecurityIdentities:altSecurityIdentities",
+        "ldap_referrals = false",
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Directory:
+    """A directory of users.
+
+    Args:
+        kind: `ldap`, with POSIX accounts of RFC 2307, or `managed-ad`.
+        servers: URIs, `ldaps://` only.
+        base_dn: Where users and groups are searched.
+        bind_dn: Who searches.
+        secret: ARN of the secret with the password of `bind_dn`.
+        certificates: Certificates of the authority of the servers, as PEM. Default: those that the image trusts.
+    """
+
+    kind: DirectoryKind
+    servers: Sequence[str]
+    base_dn: str
+    bind_dn: str
+    secret: str
+    certificates: str | None = None
+
+    def configuration(self, homes: str) -> str:
+        """Return sssd.conf without the line of the password, which belongs to its end.
+
+        Args:
+            homes: Directory of the homes.
+        """
+        lines = [
+            "[sssd]",
+            "services = nss, pam, ssh",
+            "domains = directory",
+            "",
+            "[domain/directory]",
+            "id_provider = ldap",
+            "auth_provider = ldap",
+            "access_provider = permit",
+            f"ldap_uri = {', '.join(self.servers)}",
+            f"ldap_search_base = {self.base_dn}",
+            "ldap_tls_reqcert = demand",
+            *([f"ldap_tls_cacert = {_CA}"] if self.certificates else []),
+            *_SCHEMAS[self.kind],
+            # UIDs below are of the image and of services.
+            "min_id = 2000",
+            f"override_homedir = {homes}/%u",
+            "default_shell = /bin/bash",
+            "cache_credentials = true",
+            f"ldap_default_bind_dn = {self.bind_dn}",
+            "ldap_default_authtok_type = password",
+        ]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def directory_boot(directory: Directory, *, region: str, homes: str) -> NodeBoot:
+    """Return the files and units that configure sssd before Slurm starts, and again every hour.
+
+    Nodes whose image lacks sssd install `sssd-ldap`, `sssd-tools`, `libnss-sss` and `libpam-sss` at the first boot.
+
+    Args:
+        directory: The directory.
+        region: Region of the secret.
+        homes: Directory of the homes.
+    """
+    service = oneshot(
+        "Users of the directory",
+        unit=("Wants=network-online.target", "After=network-online.target remote-fs.target"),
+        service=(f"ExecStart={PROGRAM}directory {directory.secret} {region}", "TimeoutStartSec=15min"),
+    )
+    files = [
+        program("directory", comments=False),
+        NodeFile(path="/etc/ultracluster/sssd.conf", text=directory.configuration(homes)),
+        unit_file(_UNIT, service),
+        unit_file("ultracluster-directory.timer", _TIMER),
+        unit_file("slurmd.service.d/ultracluster-directory.conf", f"[Unit]\nWants={_UNIT}\nAfter={_UNIT}\n"),
+    ]
+    if directory.certificates:
+        files.append(NodeFile(path=_CA, text=directory.certificates))
+    return NodeBoot(files=tuple(files), units=(_UNIT, "ultracluster-directory.timer"))
+
+
+_TIMER = """\
+[Unit]
+Description=Users of the directory, every hour
+
+[Timer]
+OnActiveSec=1h
+OnUnitInactiveSec=1h
+RandomizedDelaySec=10min
+
+[Install]
+WantedBy=timers.target
+"""

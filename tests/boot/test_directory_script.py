@@ -1,0 +1,166 @@
+"""Users of a directory: the configuration of sssd, which sssd itself checks, and the script that writes it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ultracluster.boot import Directory, directory_boot, scripts
+
+SECRET = "arn:aws:secretsmanager:us-east-2:123456789012:secret:reader-AbCdEf"
+PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+LDAP = Directory(
+    kind="ldap",
+    servers=["ldaps://one.example.com", "ldaps://two.example.com:3269"],
+    base_dn="dc=example,dc=com",
+    bind_dn="cn=reader,dc=example,dc=com",
+    secret=SECRET,
+)
+AD = Directory(
+    kind="managed-ad",
+    servers=["ldaps://corp.example.com"],
+    base_dn="OU=Users,OU=corp,DC=corp,DC=example,DC=com",
+    bind_dn="CN=Reader,OU=Users,OU=corp,DC=corp,DC=example,DC=com",
+    secret=SECRET,
+    certificates=PEM,
+)
+# Each notes what it was asked; sssctl is there, as in an image with sssd.
+STAND_INS = {
+    "aws": 'echo "aws $*" >>"$T/log"; [ ! -e "$T/aws-fails" ] || exit 255; cat "$T/secret"',
+    "systemctl": 'echo "systemctl $*" >>"$T/log"',
+    "pam-auth-update": 'echo "pam-auth-update $*" >>"$T/log"',
+    "apt-get": 'echo "apt-get $*" >>"$T/log"; [ ! -e "$T/offline" ] || exit 100\n'
+    'touch "$T/bin/sssctl" && chmod +x "$T/bin/sssctl"',
+    "sleep": ":",
+}
+
+
+class Node:
+    """A node of files, with the configuration of a directory."""
+
+    def __init__(self, folder: Path, directory: Directory = LDAP, *, sssd: bool = True) -> None:
+        self.folder, self.root = folder, folder / "root"
+        (folder / "bin").mkdir()
+        (self.root / "etc/ssh/sshd_config.d").mkdir(parents=True)
+        for file in directory_boot(directory, region="us-east-2", homes="/home").files:
+            path = self.root / file.path.lstrip("/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.text)
+        for name, body in {**STAND_INS, **({"sssctl": ":"} if sssd else {})}.items():
+            (folder / "bin" / name).write_text(f"#!/bin/bash\n{body}\n")
+            (folder / "bin" / name).chmod(0o755)
+        # The system's programs, without its sssd.
+        for name in ("bash", "cat", "mkdir", "mv", "rm", "cmp", "grep", "touch", "chmod"):
+            (folder / "bin" / name).symlink_to(f"/usr/bin/{name}")
+        (folder / "secret").write_text("p%a\\s[s] #1\n")
+
+    @property
+    def conf(self) -> Path:
+        return self.root / "etc/sssd/sssd.conf"
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        (self.folder / "log").write_text("")
+        return subprocess.run(
+            [self.folder / "bin/bash", "-c", scripts.text("directory.sh"), "directory", SECRET, "us-east-2"],
+            env={"PATH": str(self.folder / "bin"), "T": str(self.folder), "ULTRACLUSTER_ROOT": str(self.root)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+
+@pytest.mark.daemons
+@pytest.mark.parametrize("directory", [LDAP, AD], ids=["ldap", "managed-ad"])
+def test_sssd_finds_no_error_in_the_configuration(tmp_path: Path, directory: Directory) -> None:
+    node = Node(tmp_path, directory)
+    assert node.run().returncode == 0
+    check = ["sssctl", "config-check", "--config", str(node.conf), "--snippet", str(tmp_path)]
+    done = subprocess.run(check, capture_output=True, text=True)
+    assert (done.returncode, "Issues identified by validators: 0" in done.stdout) == (0, True), done.stdout
+    wrong = node.conf.read_text().replace("ldap_uri", "ldap_uris")
+    node.conf.write_text(wrong)
+    node.conf.chmod(0o600)
+    assert "ldap_uris" in subprocess.run(check, capture_output=True, text=True).stdout
+
+
+def test_the_password_is_read_by_root_alone_and_tls_is_checked(tmp_path: Path) -> None:
+    node = Node(tmp_path, AD)
+    done = node.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert node.conf.stat().st_mode & 0o777 == 0o600
+    text = node.conf.read_text()
+    assert text.endswith("ldap_default_authtok = p%a\\s[s] #1\n")
+    assert "ldap_tls_reqcert = demand\nldap_tls_cacert = /etc/ultracluster/directory-ca.pem\n" in text
+    assert (node.root / "etc/ultracluster/directory-ca.pem").read_text() == PEM
+    assert "p%a" not in (node.root / "etc/ultracluster/sssd.conf").read_text() + node.log
+    keys = (node.root / "etc/ssh/sshd_config.d/51-ultracluster-directory.conf").read_text()
+    assert keys.startswith("AuthorizedKeysCommand /usr/bin/sss_ssh_authorizedkeys %u\n")
+    assert "pam-auth-update --enable mkhomedir" in node.log
+
+
+@pytest.mark.parametrize("file", ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"])
+def test_servers_are_checked_with_what_the_image_trusts(tmp_path: Path, file: str) -> None:
+    node = Node(tmp_path)
+    (node.root / file.lstrip("/")).parent.mkdir(parents=True)
+    (node.root / file.lstrip("/")).touch()
+    node.run()
+    assert f"\nldap_tls_cacert = {file}\n" in node.conf.read_text()
+
+
+def test_a_second_run_changes_nothing_and_a_rotated_password_restarts_sssd(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.run()
+    assert node.run().returncode == 0
+    assert [line for line in node.log.splitlines() if not line.startswith("aws ")] == []
+    (tmp_path / "secret").write_text("new\n")
+    node.run()
+    assert "systemctl restart sssd" in node.log
+    assert node.conf.read_text().endswith("ldap_default_authtok = new\n")
+
+
+def test_a_secret_that_cannot_be_read_leaves_what_is_there(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    (tmp_path / "aws-fails").touch()
+    assert node.run().returncode == 1
+    assert not node.conf.exists()
+    (tmp_path / "aws-fails").unlink()
+    node.run()
+    before = node.conf.read_text()
+    (tmp_path / "aws-fails").touch()
+    assert node.run().returncode == 0
+    assert node.conf.read_text() == before
+
+
+@pytest.mark.parametrize("secret", ["", "two\nlines\n"])
+def test_a_secret_that_is_no_password_is_refused(tmp_path: Path, secret: str) -> None:
+    node = Node(tmp_path)
+    (tmp_path / "secret").write_text(secret)
+    done = node.run()
+    assert (done.returncode, "must be the password, on one line" in done.stderr) == (1, True)
+    assert not node.conf.exists()
+
+
+def test_sssd_is_installed_where_the_image_lacks_it(tmp_path: Path) -> None:
+    node = Node(tmp_path, sssd=False)
+    assert node.run().returncode == 0
+    assert "install --no-install-recommends sssd-ldap sssd-tools libnss-sss libpam-sss" in node.log
+    assert "apt-get" not in node.log.split("aws ", 1)[1]
+
+
+def test_a_node_without_packages_reports_it(tmp_path: Path) -> None:
+    node = Node(tmp_path, sssd=False)
+    (tmp_path / "offline").touch()
+    done = node.run()
+    assert (done.returncode, "sssd could not be installed" in done.stderr) == (1, True)
+
+
+def test_users_are_there_before_slurm_starts() -> None:
+    files = {file.path: file.text for file in directory_boot(LDAP, region="us-east-2", homes="/home").files}
+    assert (
+        "After=ultracluster-directory.service"
+        in files["/etc/systemd/system/slurmd.service.d/ultracluster-directory.conf"]
+    )
