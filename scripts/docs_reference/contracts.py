@@ -14,6 +14,7 @@ JavaScript, as the CDK's own constructs call them. A number in brackets leads to
 | default child | type of `node.default_child` |
 | tokens | arguments accept tokens |
 | twin | interface that imported resources implement as well |
+| metrics | `metrics` has methods that return metrics of CloudWatch |
 | uses | constructs of the CDK that accept it |"""
 
 

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ssm as ssm
 
 from docs_reference.markdown import page, table
-from ultracluster import clusterfile, kubernetes
+from ultracluster import clusterfile
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.stacks import ClusterStacks
 
@@ -24,9 +24,7 @@ def outputs_page() -> str:
     outputs: dict[tuple[str, str], str] = {}
     parameters: dict[str, str] = {}
     seen: dict[tuple[str, str], list[str]] = {}
-    clusters = [
-        clusterfile.load(str(path), further=kubernetes.file_problems) for path in sorted(_EXAMPLES.glob("*.yaml"))
-    ]
+    clusters = [clusterfile.load(str(path)) for path in sorted(_EXAMPLES.glob("*.yaml"))]
     for cluster in clusters:
         for stack in _stacks(cluster):
             kind = stack.node.id.removeprefix(f"{cluster.name}-")

@@ -15,7 +15,7 @@ from support import EXAMPLES, ROOT
 from support.kubernetes_shapes import RECORD, is_core, shape
 from ultracluster import clusterfile, workloads
 from ultracluster.cli import app
-from ultracluster.kubernetes import file_problems, platform, platform_of
+from ultracluster.kubernetes import platform, platform_of
 from ultracluster.stacks import main
 
 KUBERNETES = [file for file in EXAMPLES if "orchestrator: kubernetes" in file.read_text()]
@@ -222,8 +222,4 @@ def test_the_app_prints_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
 def test_rejects_names_that_kubernetes_does_not_take_at_their_key() -> None:
     text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace("  train:", "  train-:")
     with pytest.raises(clusterfile.ClusterFileError, match=r"c\.yaml:\d+:3 nodes\.train-: its name has lower-case"):
-        clusterfile.loads(text, "c.yaml", further=file_problems)
-
-
-def test_a_cluster_of_slurm_has_no_platform_to_look_at() -> None:
-    assert file_problems(clusterfile.load(str(ROOT / "examples" / "slurm-minimal.yaml"))) == []
+        clusterfile.loads(text, "c.yaml")

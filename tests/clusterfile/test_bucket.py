@@ -204,7 +204,9 @@ def test_reports_all_errors_at_once() -> None:
 
 def test_the_construct_rejects_the_same_values_as_the_file() -> None:
     stack = cdk.Stack()
-    with pytest.raises(ValueError, match="Express: 'fast--use2-az1--x-s3' is the name of a directory bucket"):
+    with pytest.raises(
+        ValueError, match="Express: bucket_name: 'fast--use2-az1--x-s3' is the name of a directory bucket"
+    ):
         DataBucket.from_data_bucket_attributes(stack, "Express", bucket_name="fast--use2-az1--x-s3")
     with pytest.raises(ValueError, match="Number: bucket_name must be a string, got 7"):
         DataBucket.from_data_bucket_attributes(stack, "Number", bucket_name=7)  # type: ignore[arg-type]

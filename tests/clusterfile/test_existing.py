@@ -123,7 +123,13 @@ def test_the_construct_refuses_efa_clients_in_another_zone_or_16() -> None:
     vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
     (subnet,) = vpc.private_subnets
     file_system = LustreFileSystem.from_lustre_file_system_attributes(
-        stack, "Far", file_system_id="fs-0123456789abcdef0", mount_name="fsx", efa=True, zone="x", cidr="10.9.0.0/24"
+        stack,
+        "Far",
+        file_system_id="fs-0123456789abcdef0",
+        mount_name="fsx",
+        efa=True,
+        zone="use2-az9",
+        cidr="10.9.0.0/24",
     )
     with pytest.raises(ValueError, match="both must be in one /16"):
         file_system.allow_clients(ec2.SecurityGroup(stack, "Nodes", vpc=vpc), subnets=[subnet])

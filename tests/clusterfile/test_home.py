@@ -1,6 +1,5 @@
 """Home directories in the cluster file: resources and errors."""
 
-from ipaddress import IPv4Network
 from typing import Any
 
 import aws_cdk as cdk
@@ -58,7 +57,6 @@ def test_an_empty_home_has_two_servers_and_allows_the_vpc() -> None:
     assert cluster.storage.home == Home()
     assert Home().mount == "/home"
     assert Home().backups.seconds == 30 * 86_400
-    assert cluster.home_clients == (IPv4Network("10.0.0.0/16"),)
 
 
 def test_the_home_of_a_region_without_the_second_generation_is_of_the_first() -> None:
@@ -232,7 +230,10 @@ def test_an_existing_network_requires_clients() -> None:
     (line,) = problems(bent("HOME", "{}", bent("CIDR", ", cidr: 10.9.0.0/18", text)))
     assert line.endswith("clients: [10.9.0.0/18]")
     named = bent("HOME", "{clients: [10.9.0.0/16, 100.64.0.0/16]}", bent("CIDR", ", cidr: 10.9.0.0/18", text))
-    assert len(clusterfile.loads(named, "c.yaml").home_clients) == 2
+    home = clusterfile.loads(named, "c.yaml").storage.home
+    assert home is not None
+    assert home.clients is not None
+    assert len(home.clients) == 2
 
 
 def test_clients_without_the_nodes_are_refused() -> None:

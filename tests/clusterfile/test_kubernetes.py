@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.clusterfile_data import RESERVATION, bent, problem, problems, read
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType
 from ultracluster.catalogue.schedulers import eks
-from ultracluster.clusterfile import loads, warnings
+from ultracluster.clusterfile import ClusterFileError, loads, variant, warnings
 
 GOOD = f"""name: llama
 region: us-east-2
@@ -345,3 +345,12 @@ def test_warns_of_the_efa_tool_on_kubernetes_only_where_a_unit_runs_it() -> None
     (message,) = asked(GOOD)
     assert "drained" not in message
     assert asked(bent("count: 64", "count: 64, os: bottlerocket", GOOD)) == []
+
+
+def test_every_way_to_a_cluster_file_checks_its_platform() -> None:
+    text = GOOD.replace("kubernetes: {", "kubernetes: {teams: {a-team: {nodes: {train: 99}}}, ")
+    expected = r"kubernetes\.teams: teams were promised 99 nodes of train.*\[kubernetes-platform\]"
+    with pytest.raises(ClusterFileError, match=expected):
+        loads(text, "c.yaml")
+    with pytest.raises(ClusterFileError, match=expected):
+        variant(loads(GOOD, "c.yaml"), {"kubernetes": {"teams": {"a-team": {"nodes": {"train": 99}}}}})

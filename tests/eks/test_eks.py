@@ -19,7 +19,7 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.eks import EksCluster, EksNodeGroup, EksSelfManagedNodeGroup
 from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED
 from ultracluster.planning.capacity import Capacity
-from ultracluster.stacks import ClusterStacks, UltraCluster
+from ultracluster.stacks import ClusterStacks
 
 BLOCK = "{reservation: cr-0123456789abcdef0, kind: capacity-block, instances: 8, ends: 2026-12-18}"
 WAYS: dict[str, Capacity] = {
@@ -361,17 +361,6 @@ def test_the_table_of_node_groups_is_what_synthesises(way: str) -> None:
     shown = [cell.strip() for cell in row.strip("|").split("|")][1:]
     created = [node_group(kind, way, os) for kind in ("managed", "self-managed") for os in eks.NODE_OSES]
     assert created == shown
-
-
-def test_rejects_a_platform_that_does_not_fit_together_in_an_app_without_the_command() -> None:
-    text = (ROOT / "examples" / "eks-minimal.yaml").read_text()
-    text = text.replace("{admins:", "{gpu: gpu-operator, charts: {kueue: 0.19.2, nope: 1.0.0}, admins:")
-    cluster = clusterfile.loads(text.replace("count: 2}", "count: 2, os: bottlerocket}"), "c.yaml")
-    with pytest.raises(ValueError, match=r"kubernetes.charts.nope: .*no release") as refusal:
-        UltraCluster(cdk.Stack(cdk.App(), "Own"), "Cluster", cluster=cluster)
-    assert "Own/Cluster/ControlPlane: kubernetes.gpu: train: Bottlerocket brings a device plugin along" in str(
-        refusal.value
-    )
 
 
 def created(**arguments: Any) -> tuple[cdk.Stack, EksCluster]:

@@ -1,12 +1,15 @@
 """The guard: what becomes of stateful resources, edit by edit, and by the rehearsal's engine too."""
 
 import json
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
 
+import cdk_rehearsal
 from cdk_rehearsal import guard
 from cdk_rehearsal.guard import Fate
 from cdk_rehearsal.guard._stateful import stateful
@@ -206,3 +209,10 @@ def test_a_key_that_comes_or_goes_is_named_alone() -> None:
         ((cause,),) = [finding.causes for finding in guard.compare(old, after).findings]
         assert cause.property == "LustreConfiguration.AutomaticBackupRetentionDays"
         assert cause.reason.startswith(says)
+
+
+def test_the_assertion_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(cdk_rehearsal, "guard")
+    monkeypatch.setitem(sys.modules, "cdk_rehearsal.guard", None)
+    with pytest.raises(ImportError, match=re.escape('pip install "cdk-ultracluster[guard]"')):
+        assert_nothing_stateful_is_lost({"Resources": {}}, {"Resources": {}})

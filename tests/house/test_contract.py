@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -330,6 +331,31 @@ def test_the_imported_construct_keeps_the_same_interface(name: str) -> None:
     if isinstance(row.grants, Grants):
         for method in row.grants.methods:
             getattr(resource.grants, method)(world.role)
+
+
+@having("metrics")
+def test_metrics_are_metrics_of_the_cdk(name: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    row = ROWS[name]
+    subjects = [row.make(stack, "Subject", World(stack))]
+    subjects += [] if isinstance(row.twin, No) else [row.twin.make(stack, "Imported")]
+    for subject in subjects:
+        methods = [member for member in dir(subject.metrics) if member.startswith("metric_")]
+        assert methods
+        for method in methods:
+            id = f"{method}-{subject.node.id}"
+            metric = getattr(subject.metrics, method)()
+            cloudwatch.Alarm(stack, id, metric=metric, threshold=1, evaluation_periods=1)
+    assert assembly(parent)
+
+
+@every
+def test_no_construct_without_a_reason_lacks_metrics(name: str) -> None:
+    stack = stack_of(app())
+    subject = ROWS[name].make(stack, "Subject", World(stack))
+    published = [member for member in dir(getattr(subject, "metrics", None)) if member.startswith("metric_")]
+    assert bool(published) is not isinstance(ROWS[name].metrics, No)
 
 
 @pytest.mark.parametrize(

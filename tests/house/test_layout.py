@@ -179,6 +179,8 @@ def used_by(path: Path) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Attribute):
             first, _, rest = ast.unparse(node.value).partition(".")
             yield f"{packages.get(first, first)}.{rest}".rstrip("."), node.attr
+            if late := re.fullmatch(r"import_module\('([\w.]+)'\)", ast.unparse(node.value)):
+                yield late[1], node.attr
 
 
 def test_internal_names_are_used_by_another_package() -> None:

@@ -8,12 +8,13 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Template
 
 from support import ROOT
 from ultracluster import clusterfile, network, storage
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
 from ultracluster.rules import Refusal
-from ultracluster.stacks import UltraCluster, main
+from ultracluster.stacks import ClusterStacks, UltraCluster, main
 
 FILE = ROOT / "examples" / "slurm-minimal.yaml"
 HEAD = """\
@@ -182,8 +183,44 @@ def test_rejects_two_clusters_of_one_name_in_one_region() -> None:
         UltraCluster(cdk.Stack(cdk.Stage(app, stage), "Stack"), "Cluster", cluster=cluster())
 
 
+def test_the_stacks_of_a_cluster_need_a_name_of_their_own() -> None:
+    app = cdk.App()
+    ClusterStacks(app, cluster=cluster(), account="123456789012")
+    UltraCluster(cdk.Stack(app, "Unknown"), "Cluster", cluster=cluster())
+    west = clusterfile.variant(cluster(), {"region": "us-west-2", "zone": "usw2-az1"})
+    for stage, file, account in (
+        (app, cluster(), "123456789012"),
+        (cdk.Stage(app, "Same"), cluster(), "123456789012"),
+        (app, west, "123456789012"),
+    ):
+        with pytest.raises(Refusal) as caught:
+            ClusterStacks(stage, cluster=file, account=account)
+        assert ids(caught.value) == ["cluster-name-in-use"]
+    ClusterStacks(cdk.Stage(app, "Other"), cluster=cluster(), account="210987654321")
+
+
 def test_main_names_two_files_of_one_name(tmp_path: Path) -> None:
     for name in ("dev", "prod"):
         (tmp_path / f"{name}.yaml").write_text(HEAD)
     with pytest.raises(SystemExit, match=re.escape("prod.yaml: name must differ from that of")):
         main(str(tmp_path / "dev.yaml"), str(tmp_path / "prod.yaml"))
+
+
+def exports(stack: cdk.Stack) -> list[Any]:
+    (volume,) = Template.from_stack(stack).find_resources("AWS::FSx::Volume").values()
+    (export,) = volume["Properties"]["OpenZFSConfiguration"]["NfsExports"]
+    return [client["Clients"] for client in export["ClientConfigurations"]]
+
+
+def test_the_home_is_exported_to_the_range_of_the_given_vpc(stack: cdk.Stack) -> None:
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1, ip_addresses=ec2.IpAddresses.cidr("172.16.0.0/16"))
+    UltraCluster(stack, "Cluster", cluster=cluster("storage: {home: {}}"), network=a_network(stack, vpc))
+    assert exports(stack) == [{"Fn::GetAtt": [stack.get_logical_id(vpc.node.default_child), "CidrBlock"]}]  # type: ignore[arg-type]
+
+
+def test_the_home_needs_the_range_of_an_imported_vpc(stack: cdk.Stack) -> None:
+    attributes = {"vpc_id": "vpc-0123456789abcdef0", "availability_zones": ["us-east-2a"]}
+    vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", private_subnet_ids=["subnet-1"], **attributes)  # type: ignore[arg-type]
+    refused = refusal(stack, cluster("storage: {home: {}}"), network=a_network(stack, vpc))  # type: ignore[arg-type]
+    assert ids(refused) == ["home-clients"]
+    assert "vpc_cidr_block" in str(refused)

@@ -84,7 +84,6 @@ def pin(file: FileArgument) -> None:
     """Write the ids of the images that nodes have now into the file; of nodes that do not run yet, the newest."""
     from ultracluster import clusterfile
     from ultracluster.cli._image_pin import pins, uses, written
-    from ultracluster.kubernetes import file_problems
 
     cluster = _slurm(load(file))
     pcs, ssm = client("pcs", cluster.region), client("ssm", cluster.region)
@@ -103,7 +102,7 @@ def pin(file: FileArgument) -> None:
         text = written(
             target.read_text(encoding="utf-8"),
             ids,
-            lambda text: clusterfile.loads(text, file, further=file_problems),
+            lambda text: clusterfile.loads(text, file),
         )
     except ValueError as error:
         fail(str(error))

@@ -9,7 +9,6 @@ from ruamel.yaml import YAML
 from cdk_rehearsal.rehearsal import Edit, RehearsalError, Update
 from ultracluster import clusterfile
 from ultracluster.cli._orchestrators import orchestrator
-from ultracluster.kubernetes import file_problems
 
 NAME = "extra"
 
@@ -49,7 +48,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
         yaml.dump(document, buffer)
         target.write_text(buffer.getvalue(), encoding="utf-8")
         try:
-            edited = clusterfile.load(str(target), further=file_problems)
+            edited = clusterfile.load(str(target))
         except clusterfile.ClusterFileError as error:
             problem = str(error)
             continue

@@ -33,10 +33,9 @@ def misuse(message: str) -> NoReturn:
 def load(file: str, *, json_: bool = False) -> "ClusterFile":
     """Load a cluster file, or print all its problems, JSON on stdout, and exit with code 1."""
     from ultracluster import clusterfile
-    from ultracluster.kubernetes import file_problems
 
     try:
-        return clusterfile.load(file, further=file_problems)
+        return clusterfile.load(file)
     except clusterfile.ClusterFileError as error:
         if not json_:
             number = len(error.problems)

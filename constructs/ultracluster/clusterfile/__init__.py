@@ -6,7 +6,7 @@ from ultracluster.clusterfile._json_schema import schema
 from ultracluster.clusterfile._loading import build, load, loads, variant
 from ultracluster.clusterfile._lustre import checkpoint, writers
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
+from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem
 from ultracluster.clusterfile._quantities import Size, Throughput
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
 from ultracluster.clusterfile.rules._listing import facts_as_of, rules, warnings
@@ -42,7 +42,6 @@ __all__ = [
     "checkpoint",
     "data_bucket",
     "facts_as_of",
-    "field_name",
     "load",
     "loads",
     "prefix",

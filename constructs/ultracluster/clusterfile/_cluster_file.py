@@ -259,12 +259,6 @@ class ClusterFile(Section):
         return home_size(home, region=region, clients=self.instances)
 
     @property
-    def home_clients(self) -> tuple[IPv4Network, ...]:
-        """Ranges of addresses that may mount the home file system."""
-        home = self.storage.home
-        return home.clients if home is not None and home.clients is not None else (self.network.cidr,)
-
-    @property
     def grafana(self) -> str:
         """Kind of Grafana: that of the file, or the one that the region and the network allow."""
         return grafana_kind(self.observability.grafana, self.region, accept=self.accept, internet=self.network.internet)

@@ -1,8 +1,9 @@
 """Reading a cluster file: every error is reported at once, each with its place."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
@@ -17,13 +18,15 @@ from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_reference
 from ultracluster.clusterfile.rules._rule import registered
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 
-#: Checks of a cluster file with knowledge of upper packages.
-Further = Callable[[ClusterFile], Iterable[Problem]]
+# Checks of a file without other errors in packages above this one, by orchestrator; imported when a file needs them.
+_PLATFORMS: Mapping[str, Callable[[ClusterFile], list[Problem]]] = {
+    "kubernetes": lambda cluster: list(import_module("ultracluster.kubernetes").file_problems(cluster))
+}
 #: A value as YAML has it.
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 
 
-def load(path: str | os.PathLike[str], *, further: Further | None = None) -> ClusterFile:
+def load(path: str | os.PathLike[str]) -> ClusterFile:
     """Read a cluster file from disk and check it.
 
     A file with `extends: base.yaml` is read as the base with the keys of the file: mappings are merged, everything else
@@ -35,7 +38,6 @@ def load(path: str | os.PathLike[str], *, further: Further | None = None) -> Clu
 
     Args:
         path: The file.
-        further: Checks of a file without other errors, such as `kubernetes.file_problems`.
 
     Raises:
         ClusterFileError: If it cannot be read, or has errors.
@@ -52,16 +54,15 @@ def load(path: str | os.PathLike[str], *, further: Further | None = None) -> Clu
             message = "a base cannot extend another file; write its keys here"
             raise ClusterFileError(name, [_at(again, "extends", message)])
         tree, located = tree.overlay(lower), [*more, *located]
-    return _check(tree, located, name, further)
+    return _check(tree, located, name)
 
 
-def loads(text: str, name: str, *, further: Further | None = None) -> ClusterFile:
+def loads(text: str, name: str) -> ClusterFile:
     """Read a cluster file from a text and check it. The text cannot extend another file.
 
     Args:
         text: YAML.
         name: Name of the file in errors.
-        further: As for `load`.
 
     Raises:
         ClusterFileError: If it has errors.
@@ -71,7 +72,7 @@ def loads(text: str, name: str, *, further: Further | None = None) -> ClusterFil
     tree, located = _parse(text, name)
     if (base := tree.step("extends")) is not None:
         raise ClusterFileError(name, [_at(base, "extends", "only a file on disk can extend another one")])
-    return _check(tree, located, name, further)
+    return _check(tree, located, name)
 
 
 def build(
@@ -125,6 +126,8 @@ def variant(cluster: ClusterFile, changes: Mapping[str, Value]) -> ClusterFile:
 
 def _built(data: dict[str, Any]) -> ClusterFile:
     cluster, problems = _assess(data)
+    if cluster is not None and not problems:
+        problems += _platform_problems(cluster)
     if problems or cluster is None:
         raise ClusterFileError("cluster", [_located(problem, 1, 1) for problem in problems])
     return cluster
@@ -173,17 +176,22 @@ def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[
     return tree, [replace(problem, file=file) for problem in located]
 
 
-def _check(tree: _yaml_tree.Node, located: list[Located], name: str, further: Further | None) -> ClusterFile:
+def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterFile:
     data, empty = _without_empty(tree.plain())
     cluster, problems = _assess(data)
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
-    if further is not None and cluster is not None and not (problems or located):
-        problems += further(cluster)
+    if cluster is not None and not (problems or located):
+        problems += _platform_problems(cluster)
     located += [_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems]
     if located or cluster is None:
         raise ClusterFileError(name, located)
     return cluster
+
+
+def _platform_problems(cluster: ClusterFile) -> list[Problem]:
+    check = _PLATFORMS.get(cluster.orchestrator)
+    return [] if check is None else check(cluster)
 
 
 def _located(problem: Problem, line: int, column: int, file: str = "") -> Located:

@@ -42,6 +42,8 @@ def auto_scaling_group(
         launch_template=_L1.LaunchTemplateSpecificationProperty(
             launch_template_id=template.launch_template_id, version=template.version_number
         ),
+        # All metrics, which are free of charge; see `AutoScalingGroupMetrics`.
+        metrics_collection=[_L1.MetricsCollectionProperty(granularity="1Minute")],
         health_check_type="EC2",
         # GPU nodes boot for minutes before a check is useful.
         health_check_grace_period=600,

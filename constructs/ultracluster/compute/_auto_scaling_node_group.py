@@ -20,6 +20,7 @@ from ultracluster.compute._capacity_reservation import ICapacityReservation
 from ultracluster.compute._images import newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import at_synthesis
+from ultracluster.compute._metrics import AutoScalingGroupMetrics
 from ultracluster.compute._mounts import MountableFileSystem, read_mounts
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.network import EfaSecurityGroup, check_private, check_same_vpc
@@ -41,6 +42,10 @@ class IAutoScalingNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Pro
     def auto_scaling_group_name(self) -> str:
         """Name of the Auto Scaling group."""
 
+    @property
+    def metrics(self) -> AutoScalingGroupMetrics:
+        """CloudWatch metrics of the group."""
+
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
 class _Base(cdk.Resource):
@@ -53,6 +58,11 @@ class _Base(cdk.Resource):
     def connections(self) -> ec2.Connections:
         """Network connections of the nodes; the default port is all traffic."""
         return self._connections
+
+    @property
+    def metrics(self) -> AutoScalingGroupMetrics:
+        """CloudWatch metrics of the group."""
+        return AutoScalingGroupMetrics(self.auto_scaling_group_name)
 
     @property
     def grant_principal(self) -> iam.IPrincipal:

@@ -10,7 +10,7 @@ from constructs import Construct
 
 from ultracluster.boot import ClusterAccess
 from ultracluster.catalogue.ec2 import Architecture
-from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAccess, field_name
+from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAccess
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, allow_bundle
 from ultracluster.eks._add_on import pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
@@ -20,13 +20,13 @@ from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._node_role import EksNodeRole
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
-from ultracluster.kubernetes import ROOT_DEVICES, file_problems
+from ultracluster.kubernetes import ROOT_DEVICES
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
 from ultracluster.planning.capacity import Image, InterruptibleReservation, waits
-from ultracluster.rules import Refusal, registered
+from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
 
@@ -46,18 +46,10 @@ class KubernetesCluster(Construct):
         cluster: Cluster file.
         network: Network of control plane and nodes.
         storage: File systems and bucket that pods use.
-
-    Raises:
-        ValueError: If the objects and charts of the file do not fit together, with every problem.
     """
 
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id)
-        if problems := file_problems(cluster):
-            rules = {rule.id: rule for rule in registered()}
-            raise Refusal(
-                self, [rules[problem.rule](f"{field_name(problem.path)}: {problem.message}") for problem in problems]
-            )
         self._cluster, self._network, self._storage = cluster, network, storage
         self._existing = cluster.kubernetes.existing is not None
         #: Name of the cluster, as text.

@@ -11,6 +11,7 @@ class EksNodeRole(NodeRole):
     """Role of the nodes of a cluster: it joins them, and allows them to pull images and to use Session Manager.
 
     Pods do not use it: add-ons and jobs have roles of their own by EKS Pod Identity.
+    If the VPC CNI of an existing cluster has no role of its own, add the managed policy `AmazonEKS_CNI_Policy` to it.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html (read 2026-11-21)
     """

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.compute import NodeGroupTemplate, auto_scaling_group
+from ultracluster.compute import AutoScalingGroupMetrics, NodeGroupTemplate, auto_scaling_group
 from ultracluster.eks._node_group import KUBELET_PORT
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import checked
@@ -68,3 +68,8 @@ class EksSelfManagedNodeGroup(NodeResource):
             tags={f"kubernetes.io/cluster/{cluster_name}": "owned", "Name": name},
         )
         self.resource.cooldown = "300"
+
+    @property
+    def metrics(self) -> AutoScalingGroupMetrics:
+        """CloudWatch metrics of the Auto Scaling group."""
+        return AutoScalingGroupMetrics(self.resource.ref)

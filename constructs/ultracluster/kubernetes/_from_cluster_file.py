@@ -1,7 +1,7 @@
 """Platform of a cluster file."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
 from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
@@ -65,12 +65,7 @@ def platform_of(
 
 
 def file_problems(cluster: ClusterFile) -> list[Problem]:
-    """Return the errors of a cluster file's platform, if it has one, for `clusterfile.load(..., further=)`."""
-    check = _CHECKS.get(cluster.orchestrator)
-    return [] if check is None else check(cluster)
-
-
-def _platform_problems(cluster: ClusterFile) -> list[Problem]:
+    """Return the errors of the platform of a cluster file for Kubernetes; `clusterfile` calls it."""
     groups = {group.name: group.section for group in cluster.node_groups}
     names = [
         KUBERNETES_NAME(path, problem, at_key=True)
@@ -87,10 +82,6 @@ def _platform_problems(cluster: ClusterFile) -> list[Problem]:
         )
         for where, problem in platform_problems(platform_of(cluster))
     ]
-
-
-#: Checks by orchestrator; Slurm has no platform.
-_CHECKS: Mapping[str, Callable[[ClusterFile], list[Problem]]] = {"kubernetes": _platform_problems}
 
 
 def _path(where: tuple[str, ...], sections: Mapping[str, str]) -> Path:

@@ -100,6 +100,14 @@ class Network:
         return problems
 
     @property
+    def cidr(self) -> str | None:
+        """Address range of the VPC, or None if the VPC is imported without it."""
+        try:
+            return self.vpc.vpc_cidr_block
+        except RuntimeError:  # Node raises for a property that an imported VPC does not know.
+            return None
+
+    @property
     def _subnets(self) -> dict[str, ec2.ISubnet]:
         """Subnets by the name of the argument."""
         zones = {f"zone_subnets[{zone!r}]": subnet for zone, subnet in self.zone_subnets.items()}

@@ -3,7 +3,9 @@
 import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.rules import Refusal
 from ultracluster.stacks._environment import check_environment
+from ultracluster.stacks._names_in_use import NAME, mark, name_problems
 from ultracluster.stacks._stacks import (
     ClusterStack,
     ComputeStack,
@@ -24,17 +26,26 @@ class ClusterStacks:
         account: AWS account. Default: that of the file, then that of the stage, then that of the credentials.
 
     Raises:
-        ValueError: If account or region of stage and cluster file differ.
+        Refusal: If account or region of stage and cluster file differ, or another cluster has its name in the Stage, or
+            in account and region.
     """
 
     def __init__(self, stage: cdk.Stage, *, cluster: ClusterFile, account: str | None = None) -> None:
         account = account or cluster.account or stage.account
         check_environment(stage.node.path or "App", cluster, account=stage.account, region=stage.region)
         check_environment(stage.node.path or "App", cluster, account=account, region=None)
+        problems = list(name_problems(stage, cluster, account))
+        if not problems and stage.node.try_find_child(f"{cluster.name}-Network") is not None:
+            problems.append(
+                NAME(f"cluster must have a name of its own in its Stage, which has the stacks of {cluster.name!r}")
+            )
+        if problems:
+            raise Refusal(stage.node.path or "App", problems)
         name = cluster.name
         env = cdk.Environment(account=account, region=cluster.region)
         #: Network stack.
         self.network = NetworkStack(stage, f"{name}-Network", cluster=cluster, env=env)
+        mark(self.network, cluster)
         network = self.network.network
         #: Storage stack. None: the file has no storage, and CloudFormation has no empty stacks.
         self.storage = (

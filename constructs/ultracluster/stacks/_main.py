@@ -6,7 +6,6 @@ import sys
 import aws_cdk as cdk
 
 from ultracluster import clusterfile
-from ultracluster.kubernetes import file_problems
 from ultracluster.stacks._cluster_stacks import ClusterStacks
 
 
@@ -22,7 +21,7 @@ def main(*files: str) -> None:
     if not names:
         sys.exit("name a cluster file: -c cluster=FILE")
     try:
-        clusters = [clusterfile.load(name, further=file_problems) for name in names]
+        clusters = [clusterfile.load(name) for name in names]
     except clusterfile.ClusterFileError as error:
         sys.exit(str(error))
     seen: dict[str, str] = {}

@@ -13,11 +13,11 @@ from ultracluster.planning import shown, type_errors
 from ultracluster.rules import Refusal, error
 from ultracluster.slurm import NodeImages
 from ultracluster.stacks._environment import check_environment
+from ultracluster.stacks._names_in_use import mark, name_problems
 from ultracluster.stacks._orchestrators import create_orchestrator
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
 
-_NAME = error("cluster-name-in-use", "Clusters of one name in a region have the same controller and parameters.")
 _ZONE = error("network-zone", "A handed-in network must be in the zone of the cluster.")
 
 
@@ -54,8 +54,7 @@ class UltraCluster(Construct):
             raise Refusal(self, problems)
         stack = cdk.Stack.of(self)
         check_environment(self, cluster, account=stack.account, region=stack.region)
-        self._cluster = cluster
-        problems = self._name_problems()
+        problems = list(name_problems(self, cluster, stack.account))
         if network is not None and not isinstance(network, Network):
             if network.zone != cluster.zone:
                 text = f"network must be in {cluster.zone}, the zone of the cluster file, got {network.zone}"
@@ -65,6 +64,7 @@ class UltraCluster(Construct):
         problems += [] if storage is None else storage.problems(cluster, network)
         if problems:
             raise Refusal(self, problems)
+        mark(self, cluster)
         #: Network of the nodes.
         self.network = Network.from_cluster_file(Construct(self, "Network"), cluster) if network is None else network
         #: File systems and data bucket.
@@ -106,24 +106,6 @@ class UltraCluster(Construct):
     def node_groups(self) -> Mapping[str, Construct]:
         """Node groups by name; `login` is that of Slurm's login nodes, `system` that of Kubernetes' system nodes."""
         return self.orchestrator.node_groups
-
-    def _name_problems(self) -> list[str]:
-        others = (other for other in self.node.root.node.find_all() if isinstance(other, UltraCluster))
-        return [
-            _NAME(
-                f"cluster must have a name of its own in {self._cluster.region}: {other.node.path} is "
-                f"{self._cluster.name!r} too; change name in one of the cluster files"
-            )
-            for other in others
-            if other is not self and _place(other) == _place(self)
-        ]
-
-
-def _place(cluster: UltraCluster) -> tuple[str, ...]:
-    """Name, region and account of a cluster, and its stage if the account is not known."""
-    file, account = cluster._cluster, cdk.Stack.of(cluster).account
-    stage = cdk.Stage.of(cluster) if cdk.Token.is_unresolved(account) else None
-    return (file.name, file.region, account, "" if stage is None else stage.node.path)
 
 
 def _types(given: Mapping[str, object]) -> list[str]:

@@ -28,12 +28,16 @@ def assert_nothing_stateful_is_lost(
         allow: Logical ids of the resources that may go; STACK/LOGICAL_ID where the id alone fits several.
 
     Raises:
+        ImportError: When the extra is not installed.
         AssertionError: When a resource that holds data would be replaced, deleted or orphaned, with the reasons, or
             when `allow` names one that nothing happens to.
         GuardError: When something cannot be read or is no template.
     """
-    from cdk_rehearsal import guard
-
+    try:
+        from cdk_rehearsal import guard
+    except ImportError as error:
+        message = f'the guard needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard]"'
+        raise ImportError(message) from None
     target = new if isinstance(new, str | Path | Mapping) else template_of(new)
     report = guard.compare(old, target, allow=allow, update_rules=UPDATE_RULES)
     if not report.ok:

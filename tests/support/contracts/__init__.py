@@ -41,6 +41,7 @@ MANNERS = {
     "default_child": "`node.default_child`",
     "tokens": "takes tokens",
     "twin": "`from_..._attributes` gives the same interface",
+    "metrics": "`metrics`: methods return metrics of CloudWatch",
     "uses": "accepted where the CDK takes such a construct",
 }
 

@@ -71,6 +71,7 @@ class Row:
         default_child: CloudFormation type of `node.default_child`.
         tokens: Create it with tokens (`world.token(...)`) for every text that only a deployment may know.
         twin: The imported construct of the same interface.
+        metrics: It has `metrics`, whose methods return metrics of CloudWatch.
         uses: What else it is accepted as: a name, and what hands it to a construct of the CDK.
     """
 
@@ -82,6 +83,9 @@ class Row:
     default_child: str | No
     tokens: Callable[[Construct, str, World], Any] | No
     twin: Twin | No
+    metrics: bool | No = field(
+        default=No("it has no such facade: use `cloudwatch.Metric` where AWS publishes metrics of it")
+    )
     uses: Mapping[str, Callable[[Any, cdk.Stack, World], object]] | No = field(
         default=No("the CDK passes no such resource around")
     )

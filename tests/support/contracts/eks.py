@@ -106,6 +106,7 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "EksCluster": Row(
+        metrics=True,
         make=control_plane,
         connects=Connects(default_port="443"),
         grants=Grants(methods=("admin", "read")),
@@ -137,6 +138,7 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "EksNodeGroup": Row(
+        metrics=No("CloudFormation does not return the name of its Auto Scaling group, which has metrics"),
         make=managed_nodes,
         connects=Connects(default_port="10250"),
         grants=Grants(methods=("read", "scale")),
@@ -166,6 +168,7 @@ ROWS: dict[str, Row] = {
         twin=Twin(make=lambda scope, id: eks.EksNodeRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole),
     ),
     "EksSelfManagedNodeGroup": Row(
+        metrics=True,
         make=_self_managed,
         connects=Connects(default_port="10250"),
         grants=_NO_PERMISSIONS,

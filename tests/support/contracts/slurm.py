@@ -19,6 +19,8 @@ _IMAGE = "ami-0123456789abcdef0"
 _PROFILE = "arn:aws:iam::123456789012:instance-profile/aws-pcs/Nodes"
 _NO_NETWORK = No("it has no network interface")
 _NO_ROLE = No("it has no role")
+# https://docs.aws.amazon.com/pcs/latest/userguide/monitoring-overview.html (read 2026-11-22) names no metrics of PCS.
+_NO_METRICS = No("AWS lists no metrics of PCS in CloudWatch; collectors on the nodes write them to Prometheus")
 _NO_TOKENS = No("every text of it must be known at synthesis")
 _NOT_PASSED = No("no other construct refers to it")
 _NO_PERMISSIONS = No("there is nothing that a principal could be allowed to do with it")
@@ -119,6 +121,7 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "PcsCluster": Row(
+        metrics=_NO_METRICS,
         make=controller,
         connects=Connects(default_port="6817"),
         grants=Grants(methods=("read",)),
@@ -153,6 +156,7 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "PcsComputeNodeGroup": Row(
+        metrics=_NO_METRICS,
         make=slurm_nodes,
         connects=Connects(default_port="6818"),
         grants=Grants(methods=("read", "start_session")),
@@ -203,6 +207,7 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "PcsLoginNodeGroup": Row(
+        metrics=_NO_METRICS,
         make=lambda scope, id, world: slurm.PcsLoginNodeGroup(
             scope,
             id,

@@ -54,6 +54,7 @@ def s3_files(scope: Construct, id: str, world: World, **options: Any) -> storage
 
 ROWS: dict[str, Row] = {
     "LustreFileSystem": Row(
+        metrics=True,
         make=lustre,
         connects=Connects(default_port="988-1023"),
         grants=_NO_IAM,
@@ -74,6 +75,7 @@ ROWS: dict[str, Row] = {
         },
     ),
     "DataRepositoryAssociation": Row(
+        metrics=True,
         make=association,
         connects=_NO_NETWORK,
         grants=No("FSx alone uses it"),
@@ -96,6 +98,7 @@ ROWS: dict[str, Row] = {
         twin=No("nothing refers to an existing schedule"),
     ),
     "DataBucket": Row(
+        metrics=True,
         make=lambda scope, id, world: storage.DataBucket(scope, id, key=world.key),
         connects=_NO_NETWORK,
         grants=_BUCKET,
@@ -114,6 +117,7 @@ ROWS: dict[str, Row] = {
         },
     ),
     "LogBucket": Row(
+        metrics=True,
         make=lambda scope, id, world: storage.LogBucket(scope, id),
         connects=_NO_NETWORK,
         grants=_BUCKET,
@@ -147,6 +151,7 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "EfsHome": Row(
+        metrics=True,
         make=lambda scope, id, world: storage.EfsHome(scope, id, vpc=world.vpc, subnets=world.subnet),
         connects=Connects(default_port="2049"),
         grants=_NO_IAM,
@@ -172,6 +177,7 @@ ROWS: dict[str, Row] = {
         twin=No("it is an import"),
     ),
     "OpenZfsHome": Row(
+        metrics=True,
         make=openzfs,
         connects=Connects(default_port="2049"),
         grants=_NO_IAM,
@@ -187,6 +193,7 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "S3FilesHome": Row(
+        metrics=True,
         make=s3_files,
         connects=Connects(default_port="2049"),
         grants=Grants(methods=("read", "read_write")),

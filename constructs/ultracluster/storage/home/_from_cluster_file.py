@@ -1,6 +1,7 @@
 """The home directories of a cluster file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Network
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
@@ -8,7 +9,8 @@ from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import Network
-from ultracluster.planning.home import HOME_PREFIX
+from ultracluster.planning.home import HOME_CLIENTS, HOME_PREFIX
+from ultracluster.rules import Refusal
 from ultracluster.storage._interfaces import IDataBucket, ISharedFileSystem
 from ultracluster.storage.home._efs_home import EfsHome
 from ultracluster.storage.home._nfs_home import NfsHome
@@ -65,10 +67,25 @@ def _created(
         # OpenZFS is not available in Local Zones; elsewhere this is the zone of the nodes.
         subnet=network.services_subnet,
         size=size,
-        client_ranges=[str(clients) for clients in cluster.home_clients],
+        client_ranges=_clients(scope, section.clients, network),
         key=key,
         backup_days=section.backups.seconds // 86_400,
     )
+
+
+def _clients(scope: Construct, ranges: Sequence[IPv4Network] | None, network: Network) -> list[str]:
+    """Return the ranges of addresses that may mount it: those of the file, or that of the VPC."""
+    if ranges is not None:
+        return [str(clients) for clients in ranges]
+    if network.cidr is None:
+        raise Refusal(
+            scope,
+            HOME_CLIENTS(
+                "network.vpc must have a known address range, whose clients may mount the home file system: import the "
+                "VPC with ec2.Vpc.from_vpc_attributes(..., vpc_cidr_block='...')"
+            ),
+        )
+    return [network.cidr]
 
 
 def _imported(scope: Construct, cluster: ClusterFile) -> ISharedFileSystem:
