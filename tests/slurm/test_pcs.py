@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 
 from ultracluster import compute
-from ultracluster.boot import BootScript, NodeBoot, NodeFile, boot_script
+from ultracluster.boot import BootScript, NodeBoot, NodeFile, NodeScript, boot_script
 from ultracluster.catalogue.ec2 import Layout
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.network import EfaSecurityGroup
@@ -42,7 +42,7 @@ class World:
         minimum: int | None = None,
         instance_type: str = "p5en.48xlarge",
         layout: Layout = "all-efa",
-        boot: Sequence[BootScript] = (),
+        boot: Sequence[BootScript | NodeScript] = (),
     ) -> PcsComputeNodeGroup:
         template = compute.NodeGroupTemplate(
             self.stack,
@@ -311,3 +311,33 @@ def test_a_group_without_a_boot_has_no_lifecycle_actions(stack: cdk.Stack) -> No
     World(stack).nodes()
     (group,) = Template.from_stack(stack).find_resources("AWS::PCS::ComputeNodeGroup").values()
     assert "NodeLifecycleActions" not in group["Properties"]
+
+
+def test_nodes_may_read_exactly_the_objects_that_their_scripts_name(stack: cdk.Stack) -> None:
+    private = NodeScript(name="agent", url="s3://tools/edr/install.sh", sha256="0" * 64, arguments=["--group", "x"])
+    public = NodeScript(name="ca", url="https://example.com/ca.sh", sha256="1" * 64, stage="nodeReady")
+    World(stack).nodes(boot=[boot_script(), private, public])
+    template = Template.from_stack(stack)
+    (group,) = template.find_resources("AWS::PCS::ComputeNodeGroup").values()
+    stages = group["Properties"]["NodeLifecycleActions"]["Stages"]
+    assert [script["Name"] for script in stages["NodeBootstrapped"]] == ["ultracluster-boot", "agent"]
+    assert stages["NodeReady"] == [
+        {
+            "Name": "ca",
+            "ScriptSource": {"ScriptLocation": "https://example.com/ca.sh", "Checksum": "1" * 64},
+            "ExecutionPolicy": "FIRST_BOOT_ONLY",
+            "OnError": "TERMINATE",
+        }
+    ]
+    (policy,) = template.find_resources(
+        "AWS::IAM::Policy", {"Properties": {"PolicyName": Match.string_like_regexp("NodeScripts")}}
+    ).values()
+    boot, agent = policy["Properties"]["PolicyDocument"]["Statement"][0]["Resource"]
+    assert "asset" in str(boot) or "cdk-hnb659fds" in str(boot)
+    assert str(agent).endswith(":s3:::tools/edr/install.sh']]}") or str(agent) == "arn:aws:s3:::tools/edr/install.sh"
+
+
+def test_a_node_group_takes_twenty_scripts_of_a_stage(stack: cdk.Stack) -> None:
+    scripts = [NodeScript(name=f"s{n}", url="s3://tools/x.sh", sha256="0" * 64) for n in range(20)]
+    with pytest.raises(ValueError, match="may have 20 scripts"):
+        World(stack).nodes(boot=[boot_script(), *scripts])

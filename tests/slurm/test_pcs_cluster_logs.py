@@ -8,6 +8,7 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Match, Template
 
 from ultracluster.slurm import IPcsCluster, PcsCluster, PcsClusterLogs
@@ -95,3 +96,21 @@ def test_readers_read_this_group_alone(stack: cdk.Stack, cluster: IPcsCluster) -
             }
         },
     )
+
+
+def test_failed_launches_and_boots_are_counted_by_alarms(stack: cdk.Stack, cluster: IPcsCluster) -> None:
+    alarms = PcsClusterLogs(stack, "Logs", cluster=cluster).alarms
+    alarms.add_all(sns.Topic(stack, "Topic"))
+    template = Template.from_stack(stack)
+    filters = [item["Properties"] for item in of(template, "MetricFilter").values()]
+    # As in the example record of AWS's page on scaling logs.
+    assert {item["FilterPattern"] for item in filters} == {
+        '{ $.status_code = "LAUNCH_FAILED" }',
+        '{ $.reason_code = "BOOTSTRAP_FAILED" }',
+    }
+    counted = {item["MetricTransformations"][0]["MetricName"] for item in filters}
+    watched = template.find_resources("AWS::CloudWatch::Alarm").values()
+    assert {alarm["Properties"]["MetricName"] for alarm in watched} == counted
+    assert counted == {"LaunchesFail-pcs_abc123", "BootsFail-pcs_abc123"}
+    assert all(alarm["Properties"]["TreatMissingData"] == "notBreaching" for alarm in watched)
+    assert all("node-launches.md" in alarm["Properties"]["AlarmDescription"] for alarm in watched)

@@ -39,7 +39,17 @@ from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comments
 from ultracluster.boot._node_logs import node_logs
 from ultracluster.boot._node_repair import WAIT_MINUTES, repair_overrides
-from ultracluster.boot._node_script import STAGES, NodeScript, OnError, check_scripts
+from ultracluster.boot._node_script import (
+    LIBRARY_SCRIPTS,
+    ON_ERROR,
+    STAGES,
+    NodeScript,
+    OnError,
+    Stage,
+    check_scripts,
+    read_script,
+    script_name,
+)
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch
 from ultracluster.boot._seed_home import IMAGE_HOMES, seed_home_boot
@@ -76,11 +86,13 @@ __all__ = [
     "IMAGE_HOMES",
     "KUBERNETES_NAME",
     "LDAPS_URI",
+    "LIBRARY_SCRIPTS",
     "LONGEST_LABEL",
     "LONGEST_SCRIPT_BYTES",
     "LUSTRE_EFA_UNIT",
     "MOST_EFA_INTERFACES",
     "MOUNT_PATH",
+    "ON_ERROR",
     "OPTION",
     "SCRATCH_UNIT",
     "SHA256",
@@ -107,6 +119,7 @@ __all__ = [
     "SlurmAccount",
     "SlurmQos",
     "SlurmUser",
+    "Stage",
     "Taint",
     "User",
     "Volume",
@@ -139,10 +152,12 @@ __all__ = [
     "openzfs_mount",
     "openzfs_volume",
     "paths",
+    "read_script",
     "repair_overrides",
     "replaced_path",
     "s3_files_mount",
     "s3_files_volume",
+    "script_name",
     "seed_home_boot",
     "slurm_boot",
     "system_boot",

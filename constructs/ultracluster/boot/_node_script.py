@@ -26,6 +26,12 @@ MOST_SCRIPT_BYTES = 2 * 1024 * 1024
 MOST_SCRIPT_ARGUMENTS = 20
 LONGEST_SCRIPT_ARGUMENT = 256
 LONGEST_SCRIPT_URL = 1024
+#: Scripts of this library, on each node of a cluster file: stage and name.
+LIBRARY_SCRIPTS = (
+    ("nodeBootstrapped", "ultracluster-logs"),
+    ("nodeBootstrapped", "ultracluster-software"),
+    ("nodeBootstrapped", "ultracluster-boot"),
+)
 #: Beginning of the names of the scripts of this library.
 OWN_SCRIPTS = "ultracluster"
 #: Name of a script, in which its log on the node is called.
@@ -194,7 +200,7 @@ def check_script_arguments(arguments: Sequence[str]) -> Iterator[str]:
             )
 
 
-def check_scripts(scripts: Sequence[tuple[str, str]]) -> Iterator[str]:
+def check_scripts(scripts: Sequence[tuple[str, str]]) -> Iterator[Message]:
     """Yield the errors of the scripts of a node together.
 
     Args:

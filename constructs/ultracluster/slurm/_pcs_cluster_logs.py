@@ -6,6 +6,7 @@ from constructs import Construct
 
 from ultracluster.planning import checked
 from ultracluster.slurm._interfaces import IPcsCluster
+from ultracluster.slurm._launch_alarms import launch_alarms
 from ultracluster.slurm._log_group import LogGroupGrants, log_group, log_group_arn
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/monitoring-overview.html and monitoring_scaling-logs.html
@@ -77,6 +78,8 @@ class PcsClusterLogs(Construct):
             )
             # The source is referred to by its name, which is no reference.
             delivery.node.add_dependency(source)
+        #: Alarms `LaunchesFail` and `BootsFail`, on nodes that cannot be launched or do not boot.
+        self.alarms = launch_alarms(self, self.log_group, cluster.cluster_id)
 
     @property
     def grants(self) -> LogGroupGrants:

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.boot import BootScript, NodeBoot, jobs_boot
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
-from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup
+from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup, node_script
 from ultracluster.compute import NodeGroupTemplate, RootVolume, allow_bundle, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
@@ -109,6 +109,7 @@ class SlurmCluster(Construct):
                 ("MetricsLoginRole", self.login_role, "WriteLoginMetrics"),
             )
         ]
+        self.logs.alarms.add_all(observability.topic, scope=Construct(scope, "SlurmAlarms"))
         workspace = observability.workspace
         for role in roles:
             workspace.grants.write(role)
@@ -194,6 +195,13 @@ class SlurmCluster(Construct):
     def _login(self, scope: Construct, *, has_jobs: bool) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
         jobs = jobs_boot(cluster=cluster.name, region=cluster.region, directory=jobs_directory(cluster))
+        boot = node_boot(
+            cluster,
+            self._storage,
+            cluster.service_type,
+            zone=cluster.network.control_plane_zone or cluster.zone,
+            extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
+        )
         login_nodes = PcsLoginNodeGroup(
             scope,
             "Login",
@@ -206,16 +214,7 @@ class SlurmCluster(Construct):
             image=self._image(cluster.login_image, cluster.service_type),
             count=login.count,
             instance_profile=self.login_role.instance_profile,
-            boot=[
-                self.node_logs.script,
-                node_boot(
-                    cluster,
-                    self._storage,
-                    cluster.service_type,
-                    zone=cluster.network.control_plane_zone or cluster.zone,
-                    extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
-                ),
-            ],
+            boot=[self.node_logs.script, boot, *map(node_script, login.scripts)],
         )
         for key, value in cluster.tags.items():
             cdk.Tags.of(login_nodes.template).add(key, value)
@@ -250,7 +249,7 @@ class SlurmCluster(Construct):
             name=group.name,
             template=template,
             count=group.count,
-            boot=[self.node_logs.script, boot],
+            boot=[self.node_logs.script, boot, *map(node_script, self._cluster.nodes[group.section].scripts)],
             minimum=group.minimum,
             features=group.features,
             slurm_settings=group.slurm.settings,

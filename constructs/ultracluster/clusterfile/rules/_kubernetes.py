@@ -54,12 +54,16 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
         message = f"says how {other} is, and orchestrator is {draft.orchestrator}; remove one of the two"
         yield _OTHER((other,), message, at_key=True)
     whose, keys = (
-        ("Slurm", ("min", "slurm")) if other == "slurm" else ("Kubernetes", ("taints", "os", "pods", "elastic"))
+        ("Slurm", ("min", "slurm", "scripts"))
+        if other == "slurm"
+        else ("Kubernetes", ("taints", "os", "pods", "elastic"))
     )
     for name, section in draft.nodes.items():
         for key in keys:
             if key in section.model_fields_set:
                 message = f"is for nodes of {whose}, and orchestrator is {draft.orchestrator}; remove it"
+                if key == "scripts":
+                    message += ", and put what nodes need into their image or a DaemonSet"
                 yield _OTHER(("nodes", name, key), message, at_key=True)
     if draft.orchestrator == KUBERNETES:
         return

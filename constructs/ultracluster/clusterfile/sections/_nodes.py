@@ -15,6 +15,7 @@ from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._capacity import Capacity
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._placement import PlacementGroup
+from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.clusterfile.sections._slurm_words import GresRecord
 from ultracluster.clusterfile.sections._word import Word
@@ -179,6 +180,9 @@ class NodeGroupSection(Section):
     )
     labels: dict[LabelName, LabelValue] = Field(
         default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE."
+    )
+    scripts: tuple[Script, ...] = Field(
+        default=(), description="Under Slurm: scripts that run on each node at boot, in this order."
     )
     slurm: NodeSlurm = Field(default=NodeSlurm(), description="Settings of the nodes in Slurm.")
     taints: dict[TaintKey, TaintEffect] = Field(

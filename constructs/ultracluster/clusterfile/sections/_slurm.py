@@ -13,6 +13,7 @@ from ultracluster.clusterfile.sections._directory import Directories
 from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
+from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.clusterfile.sections._section import Section
 
 Replacements = Annotated[int, w.whole(1, 1000, example=2)]
@@ -114,6 +115,7 @@ class Login(Section):
     type: InstanceTypeName = Field(default="c7i.2xlarge", description="EC2 instance type; a GPU is not needed.")
     count: t.Count = Field(default=1, description="Number of login nodes; 2 outlive the loss of one.")
     image: Image | None = Field(default=None, description="As for node groups, of the type's architecture.")
+    scripts: tuple[Script, ...] = Field(default=(), description="Scripts that run on each login node at boot.")
     ssh: Ssh | None = Field(default=None, description="SSH beside Session Manager. Default: none.")
 
 

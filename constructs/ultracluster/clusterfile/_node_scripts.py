@@ -1,0 +1,42 @@
+"""Scripts of a cluster file, as AWS PCS runs them."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster.boot import NodeScript, read_script, script_name
+from ultracluster.clusterfile.sections._scripts import Script
+from ultracluster.rules import Message, Refusal
+
+
+def node_script(script: Script) -> NodeScript:
+    """Return a script of a node.
+
+    Raises:
+        Refusal: If AWS PCS would not accept it, its file cannot be read, or it has no checksum.
+    """
+    content = None if script.file is None else read_script(script.file)
+    if isinstance(content, Message):
+        raise Refusal("", [content])
+    return NodeScript(
+        name=script.name or script_name(script.file or script.url or ""),
+        content=content,
+        url=script.url,
+        sha256=script.sha256,
+        arguments=script.arguments,
+        stage=script.stage,
+        on_error=script.on_error,
+        every_boot=script.every_boot,
+    )
+
+
+def beside(data: dict[str, Any], name: str) -> None:
+    """Write the files of scripts as paths from the directory of the cluster file."""
+    nodes, slurm = data.get("nodes"), data.get("slurm")
+    sections = [*nodes.values()] if isinstance(nodes, Mapping) else []
+    sections.append(slurm.get("login") if isinstance(slurm, Mapping) else None)
+    for section in sections:
+        scripts = section.get("scripts") if isinstance(section, Mapping) else None
+        for script in scripts if isinstance(scripts, list) else []:
+            if isinstance(script, dict) and isinstance(script.get("file"), str):
+                script["file"] = os.path.join(os.path.dirname(name), script["file"])
