@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
-from support.boot_scripts import boots
+from support.boot_scripts import boots, software
 from support.clusterfile_data import GOOD, bent, problems
 from ultracluster.clusterfile import loads, warnings
 from ultracluster.stacks import ClusterStacks
@@ -31,6 +31,7 @@ def of(text: str, group: str) -> tuple[dict[str, str], list[list[str]]]:
     return result
 
 
+GROUPS = ("train", "login")
 EFA_UNIT = "etc/systemd/system/ultracluster-lustre-efa.service"
 SCRATCH_UNIT = "etc/systemd/system/ultracluster-local-scratch.service"
 
@@ -61,7 +62,7 @@ def test_the_scratch_volume_has_the_path_of_the_file() -> None:
 def test_every_node_sets_efa_up_before_it_mounts_a_file_system_with_efa(group: str) -> None:
     files, mounts = of(with_lustre(""), group)
     (mount,) = mounts
-    assert "x-systemd.requires=ultracluster-lustre-efa.service" in mount[2]
+    assert "x-systemd.after=ultracluster-lustre-efa.service" in mount[2]
     assert EFA_UNIT in files
 
 
@@ -82,7 +83,7 @@ def test_nodes_of_another_zone_mount_over_tcp_for_efa_does_not_cross_zones() -> 
     files, mounts = of(with_lustre("", text), "far")
     assert EFA_UNIT not in files
     assert files["etc/ultracluster/mounts"] == "/fsx lustre no\n"
-    assert "x-systemd.requires=ultracluster-lustre-efa.service" not in mounts[0][2]
+    assert "x-systemd.after=ultracluster-lustre-efa.service" not in mounts[0][2]
 
 
 def test_more_nodes_than_connections_use_fewer_interfaces_each() -> None:
@@ -111,8 +112,9 @@ def test_nodes_may_read_the_bundle_and_nothing_beside_it() -> None:
     stacks = ClusterStacks(cdk.App(), cluster=loads(with_lustre(words), "c.yaml"))
     policies = Template.from_stack(stacks.cluster).find_resources("AWS::IAM::Policy").values()
     statements = [item for created in policies for item in created["Properties"]["PolicyDocument"]["Statement"]]
-    results = [item for item in statements if "tools" in json.dumps(item["Resource"])]
-    assert len(results) == 2, "compute nodes and login nodes"
+    results = [item for item in statements if "s3:::tools/" in json.dumps(item["Resource"])]
+    # One for each role: that of the login nodes, and that of the others.
+    assert len(results) == 2
     for result in results:
         assert result["Action"] == "s3:GetObject"
         assert result["Resource"]["Fn::Join"][1][-1] == ":s3:::tools/efa/client.zip"
@@ -143,10 +145,41 @@ def test_rejects_a_bundle_that_nodes_could_not_trust(bundle: str, message: str) 
         bent("count: 64", "count: 64, image: ami-0123456789abcdef0"),
     ],
 )
-def test_the_efa_tool_is_asked_for_only_where_it_could_lack(text: str) -> None:
-    wanted = "ultracluster:lustre-efa-client"
-    assert wanted in {warning.id for warning in warnings(loads(GOOD, "c.yaml"))}
-    assert wanted not in {warning.id for warning in warnings(loads(text, "c.yaml"))}
+def test_the_efa_tool_is_installed_only_where_it_could_lack(text: str) -> None:
+    cluster = loads(text, "c.yaml")
+    assert "ultracluster:lustre-efa-client" not in {warning.id for warning in warnings(cluster)}
+    assert "lustre-efa-tool" not in str(software(cluster))
+
+
+def test_nodes_with_the_image_of_aws_install_what_they_need_before_they_boot() -> None:
+    arguments = software(loads(GOOD, "c.yaml"))
+    train, login = (next(arguments[name] for name in arguments if name.lower().startswith(group)) for group in GROUPS)
+    common = ["chrony", "cloudwatch-agent", "enroot", "pyxis", "prometheus", "node_exporter"]
+    assert train[-8:] == [*common, "dcgm-exporter", "lustre-efa-tool"]
+    assert login[-6:] == common
+    for given in (train, login):
+        assert given[:3] == ["--slurm", "25.11", "--bucket"]
+        # The data bucket, which the role of the nodes may read and write.
+        assert "Data" in str(given[3])
+        assert given[4:6] == ["--region", "us-east-2"]
+
+
+def test_without_a_data_bucket_and_metrics_nodes_install_less_from_its_publishers() -> None:
+    less = "storage: {data-bucket: false}\nobservability: {profile: none}\n"
+    arguments = software(loads(PLAIN + less, "c.yaml"))
+    assert len(arguments) == 2
+    assert all(
+        given == ["--slurm", "25.11", "chrony", "cloudwatch-agent", "enroot", "pyxis"] for given in arguments.values()
+    )
+
+
+def test_rejects_required_efa_with_a_tool_that_aws_may_have_replaced() -> None:
+    (result,) = problems(with_lustre(", client: {efa: required}"))
+    assert "client.efa: drains train if AWS's tool cannot be installed" in result
+    bundle = f"bundle: {{url: 's3://tools/c.zip', sha256: {SHA256}}}"
+    required = with_lustre(f", client: {{efa: required, {bundle}}}")
+    assert "--required yes" in of(required, "train")[0][EFA_UNIT]
+    assert of(required, "train")[0]["etc/ultracluster/mounts"] == "/fsx lustre required\n"
 
 
 def test_a_limit_on_interfaces_is_of_no_concern_to_nodes_that_have_fewer() -> None:

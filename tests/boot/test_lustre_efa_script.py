@@ -27,7 +27,7 @@ def works(node: Node, *arguments: str) -> str:
 
 
 def fails(node: Node, *arguments: str, code: int = 1) -> str:
-    done = node.run("lustre-efa", *arguments)
+    done = node.run("lustre-efa", "--required", "yes", *arguments)
     assert done.returncode == code, done.stdout
     assert done.stderr.splitlines(keepends=True)[-1] == f"lustre-efa: {node.health('lustre-efa')}"
     return node.health("lustre-efa").removeprefix("failed: ")
@@ -171,6 +171,34 @@ def test_the_unit_of_the_image_goes_first(node: Node) -> None:
 
 def test_an_image_without_the_tool_reports_the_remedy(tmp_path: Path) -> None:
     assert "put it into the image at /opt/ultracluster/" in fails(without_tool(tmp_path))
+
+
+def test_where_efa_is_not_required_lustre_runs_over_tcp_and_the_state_has_the_reason(tmp_path: Path) -> None:
+    node = without_tool(tmp_path)
+    node.file("/run/ultracluster/software/lustre-efa-tool", "failed: it has another checksum\n")
+    done = node.run("lustre-efa")
+    assert done.returncode == 0
+    assert node.health("lustre-efa").startswith(
+        "ok: over TCP: there is no configure-efa-fsx-lustre-client (it has another checksum); put it into the image"
+    )
+    # A later run with the tool sets it up.
+    node.with_aws_tool()
+    works(node)
+
+
+@pytest.mark.parametrize("reason", ["kefalnd", "checksum", "mounted"])
+def test_no_reason_but_wrong_usage_fails_where_efa_is_not_required(node: Node, reason: str, tmp_path: Path) -> None:
+    arguments: tuple[str, ...] = ()
+    if reason == "kefalnd":
+        node.says("no-kefalnd")
+    elif reason == "mounted":
+        node.file("/proc/self/mountinfo", "44 29 0:40 / /fsx rw - lustre 10.1.1.67@tcp:/m rw\n")
+    else:
+        node, arguments = without_tool(tmp_path), ("--bundle", "https://example.com/tool.zip", SHA256, "0" * 64)
+    assert node.run("lustre-efa", *arguments).returncode == 0
+    assert node.health("lustre-efa").startswith("ok: over TCP: ")
+    assert node.run("lustre-efa", "--gds", "perhaps").returncode == 2
+    assert node.health("lustre-efa").startswith("failed: ")
 
 
 @pytest.mark.parametrize("address", ["https://example.com/tool.zip", "s3://bucket/tool.zip"])

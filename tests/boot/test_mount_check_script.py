@@ -22,7 +22,7 @@ SHORT = ("--first", "0", "--limit", "3")
 @pytest.fixture
 def node(tmp_path: Path) -> Node:
     created = Node(tmp_path)
-    created.should_mount("/fsx lustre yes", "/home nfs no")
+    created.should_mount("/fsx lustre required", "/home nfs no")
     for number in range(8):
         created.says(f"lnet/efa/rdmap{number:02}s0", "up")
     created.file("/run/ultracluster/lustre-efa-interfaces", "8\n")
@@ -232,6 +232,32 @@ def test_no_efa_in_lnet_is_a_fall_back_to_tcp(node: Node) -> None:
         file.unlink()
     (node.state / "lnet/efa").rmdir()
     assert fails(node) == "/fsx runs over TCP: LNet has no EFA interface that is up"
+
+
+@pytest.mark.parametrize(
+    ("interfaces", "note"),
+    [
+        (0, "/fsx runs over TCP: LNet has no EFA interface that is up"),
+        (7, "/fsx has 7 of 8 EFA interfaces"),
+    ],
+)
+def test_where_efa_is_not_required_a_slower_mount_is_a_note_and_a_metric(
+    node: Node, interfaces: int, note: str
+) -> None:
+    node.file("/etc/ultracluster/mounts", "/fsx lustre yes\n/home nfs no\n")
+    for number in range(interfaces, 8):
+        (node.state / f"lnet/efa/rdmap{number:02}s0").unlink()
+    assert node.run("mount-check").returncode == 0
+    assert node.health("mounts") == f"ok: {note}\n"
+    # The alert LustreOverTcp reads it.
+    assert metrics(node)["over_efa", "/fsx"] == 0
+
+
+def test_where_efa_is_not_required_a_silent_file_system_is_a_failure_still(node: Node) -> None:
+    node.file("/etc/ultracluster/mounts", "/fsx lustre yes\n")
+    works(node)
+    node.says("hang", "/fsx")
+    assert "does not answer" in fails(node, *SHORT)
 
 
 def test_fewer_interfaces_than_were_set_up_are_a_failure(node: Node) -> None:

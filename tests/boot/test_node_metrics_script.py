@@ -85,8 +85,12 @@ def test_all_cpus_are_one(node: Node) -> None:
 
 def test_health_metrics_come_from_the_boot_checks(node: Node) -> None:
     node.file("/run/ultracluster/health/mounts", 'failed: /fsx runs over TCP: "x"\n')
-    node.file("/run/ultracluster/health/lustre-efa", "ok\n")
+    node.file("/run/ultracluster/health/lustre-efa", "ok: over TCP: there is no tool\n")
+    node.file("/run/ultracluster/software/enroot", "ok: installed\n")
+    node.file("/run/ultracluster/software/pyxis", "failed: no headers\n")
     result = samples(node)
+    assert result['ultracluster_software_ok{item="enroot"}'] == 1
+    assert result['ultracluster_software_ok{item="pyxis"}'] == 0
     assert result['ultracluster_health_ok{check="mounts"}'] == 0
     assert result['ultracluster_health_ok{check="lustre-efa"}'] == 1
 

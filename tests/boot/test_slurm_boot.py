@@ -29,9 +29,7 @@ from ultracluster.compute._boot import TOKEN_BYTES, USER_DATA_LIMIT_BYTES
 P5EN = INSTANCE_TYPES["p5en.48xlarge"]
 LOGIN = INSTANCE_TYPES["c7i.2xlarge"]
 DEVICE = "fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com@tcp:/abcdefgh"
-OPTIONS = (
-    "defaults,noatime,flock,_netdev,nofail,x-systemd.automount,x-systemd.requires=systemd-networkd-wait-online.service"
-)
+OPTIONS = "defaults,noatime,flock,_netdev,nofail,x-systemd.automount"
 FSX = Mount(device=DEVICE, path="/fsx", type="lustre", options=OPTIONS, after=(LUSTRE_EFA_UNIT,))
 OVER_TCP = Mount(device=DEVICE, path="/fsx", type="lustre", options=OPTIONS)
 HOME = Mount(
@@ -108,7 +106,7 @@ def test_cloud_init_takes_it() -> None:
 def test_mounts_alone_add_no_message() -> None:
     text = compute.user_data(mounts=[OVER_TCP])
     assert hashlib.sha256(text.encode()).hexdigest() == (
-        "73c69d47ccb81d0aede64fec8f8b2ae6422bbe98c76c3e9bfff8f578454ef0ce"
+        "026b98f6a9e21131cb0fb238880a704b3ce5bc73b555dbc861d1ed633fa7bd29"
     )
 
 
@@ -168,7 +166,7 @@ def test_a_unit_that_fails_at_boot_does_not_stop_the_next_and_is_named(tmp_path:
 def test_a_mount_over_efa_waits_for_efa_and_is_not_mounted_by_cloud_init() -> None:
     (line,) = config(user_data(FSX))["mounts"]
     options = line[3].split(",")
-    assert set(options) >= {"noauto", "_netdev", "x-systemd.automount", f"x-systemd.requires={LUSTRE_EFA_UNIT}"}
+    assert set(options) >= {"noauto", "_netdev", "x-systemd.automount", f"x-systemd.after={LUSTRE_EFA_UNIT}"}
     assert len(options) == len(set(options))
     assert config(user_data(FSX))["bootcmd"] == ["mkdir -p /fsx && { mountpoint -q /fsx || chattr +i /fsx; }"]
 
@@ -195,6 +193,9 @@ def test_home_stays_closed_and_lustre_opens() -> None:
 
 def test_efa_is_expected_where_the_type_can_and_the_file_system_has_it() -> None:
     assert file(slurm_boot(P5EN, [FSX, HOME]), "/etc/ultracluster/mounts") == "/fsx lustre yes\n/home nfs no\n"
+    required = slurm_boot(P5EN, [FSX], lustre=LustreClient(efa="required"))
+    assert file(required, "/etc/ultracluster/mounts") == "/fsx lustre required\n"
+    assert "--required yes" in file(required, f"/etc/systemd/system/{LUSTRE_EFA_UNIT}")
 
 
 @pytest.mark.parametrize("name", ["c7i.2xlarge", "p4d.24xlarge"])

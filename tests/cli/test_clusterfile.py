@@ -66,8 +66,6 @@ def test_check_as_json_gives_the_same_facts(file: Path) -> None:
     assert [warning["id"] for warning in facts["warnings"]] == [
         "ultracluster:unpinned-image",
         "ultracluster:reservation-size",
-        "ultracluster:lustre-efa-client",
-        "ultracluster:metrics-programs",
         "ultracluster:alerts-without-subscription",
     ]
 

@@ -74,21 +74,17 @@ def test_nodes_get_the_same_of_your_bucket_as_of_one_that_is_made() -> None:
     assert {id: statement["Action"] for id, statement in existing.items()} == {
         id: statement["Action"] for id, statement in created.items()
     }
-    bucket = {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":s3:::my-datasets"]]}
-    objects = {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":s3:::my-datasets/*"]]}
-    assert {id: statement["Resource"] for id, statement in existing.items()} == {
-        "Objects": objects,
-        "Bucket": bucket,
-        "Key": KEY,
-    }
+    # Copies of the software that nodes install; jobs have credentials of their own.
+    objects = {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":s3:::my-datasets/ultracluster/software/*"]]}
+    assert {id: statement["Resource"] for id, statement in existing.items()} == {"Objects": objects, "Key": KEY}
     assert all(statement["Effect"] == "Allow" and "Condition" not in statement for statement in existing.values())
 
 
 def test_without_its_key_nodes_get_no_key() -> None:
-    assert set(statements(cluster("{existing: my-datasets}"))) == {"Objects", "Bucket"}
+    assert set(statements(cluster("{existing: my-datasets}"))) == {"Objects"}
     # Nor with one that encrypts something else.
     text = given_bucket("{existing: my-datasets}") + f"encryption-key: {KEY}\n"
-    assert set(statements(loads(text, "c.yaml"))) == {"Objects", "Bucket"}
+    assert set(statements(loads(text, "c.yaml"))) == {"Objects"}
 
 
 def test_the_storage_stack_prints_the_name_of_an_existing_bucket() -> None:

@@ -253,9 +253,7 @@ def test_the_main_job_warns_of_what_the_file_leaves_open() -> None:
     assert ids(GOOD) == {
         "ultracluster:unpinned-image",
         "ultracluster:reservation-size",
-        "ultracluster:lustre-efa-client",
         "ultracluster:alerts-without-subscription",
-        "ultracluster:metrics-programs",
     }
 
 

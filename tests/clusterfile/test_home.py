@@ -110,7 +110,7 @@ def test_every_node_mounts_it_and_waits_for_the_client() -> None:
     scripts = boots(cluster)
     assert len(scripts) == 2, "the login nodes, and the group"
     for _, mounts in scripts.values():
-        assert any(f"x-systemd.requires={NFS_CLIENT_UNIT}" in " ".join(line) for line in mounts)
+        assert any(f"x-systemd.after={NFS_CLIENT_UNIT}" in " ".join(line) for line in mounts)
     assert "HomeFileSystemId" in templates(cluster)["llama-Storage"]["Outputs"]
 
 

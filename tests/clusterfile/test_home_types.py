@@ -69,7 +69,7 @@ def test_an_existing_server_gets_rules_and_no_file_system() -> None:
     for _, mounts in boots(cluster).values():
         (line,) = (" ".join(line) for line in mounts if line[0] == "/home")
         assert line.startswith("/home nfs4 nfsvers=4.1,hard")
-        assert f"x-systemd.requires={NFS_CLIENT_UNIT}" in line
+        assert f"x-systemd.after={NFS_CLIENT_UNIT}" in line
     assert home_sentences(cluster) == ["home: NFS at /home, existing: svm-1.example.com:/vol1"]
 
 

@@ -343,7 +343,7 @@ def test_warns_of_the_efa_tool_on_kubernetes_only_where_a_unit_runs_it() -> None
         return [warning.message for warning in warnings(cluster) if warning.id == "ultracluster:lustre-efa-client"]
 
     (message,) = asked(GOOD)
-    assert "drained" not in message
+    assert "without it they mount the file system over TCP" in message
     assert asked(bent("count: 64", "count: 64, os: bottlerocket", GOOD)) == []
 
 

@@ -124,7 +124,8 @@ def test_a_node_with_192_cpus_gives_no_series_for_each() -> None:
 @pytest.mark.parametrize("kind", INSTANCE_TYPES.values(), ids=lambda kind: kind.name)
 def test_every_type_gets_what_it_has(kind: InstanceType) -> None:
     texts = boot_of(kind)
-    assert ("/etc/ultracluster/metrics/dcgm-counters.csv" in texts) == (kind.gpus > 0)
+    for names in ("old", "new"):
+        assert (f"/etc/ultracluster/metrics/dcgm-counters-{names}.csv" in texts) == (kind.gpus > 0)
     textfiles = texts["/etc/systemd/system/ultracluster-metrics-textfiles.service"]
     assert f"--gpus {kind.gpus} --efa {kind.max_efa} " in textfiles
 

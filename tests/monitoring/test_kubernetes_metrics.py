@@ -232,9 +232,3 @@ def test_rejects_a_second_endpoint_and_a_workspace_that_none_leads_to() -> None:
     assert "makes one already" in result
     assert "observability.workspace" in result
     assert len(problems(text)) == 2
-
-
-def test_no_warning_on_image_programs_for_kubernetes() -> None:
-    result = {warning.id for warning in clusterfile.warnings(clusterfile.load(str(MINIMAL)))}
-    assert "ultracluster:metrics-programs" not in result
-    assert "ultracluster:alerts-without-subscription" in result

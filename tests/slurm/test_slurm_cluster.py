@@ -136,9 +136,10 @@ def test_login_nodes_and_compute_nodes_have_a_role_each(stacks: dict[str, dict[s
     assert login["s3:GetObject"] != compute["s3:GetObject"], "each reads its own boot scripts"
     users = json.dumps("arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/tuning/users")
     assert {login["ssm:GetParametersByPath"], compute["ssm:GetParametersByPath"]} == {users}
-    assert not [action for action in (*login, *compute) if action.startswith("s3:") and action != "s3:GetObject"], (
-        "nobody but root has the role, so that jobs would not reach the data bucket"
-    )
+    for role in (login, compute):
+        assert {action for action in role if action.startswith("s3:")} == {"s3:GetObject", "s3:PutObject"}
+        # Nobody but root has the role, so that jobs would not reach the data bucket: copies of software only.
+        assert role["s3:PutObject"].endswith('/ultracluster/software/*"]]}')
     parameters = of(stacks, "Cluster", "SSM::Parameter").values()
     assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001", "grace 2002"}
 

@@ -264,6 +264,7 @@ CASES: dict[str, Case] = {
     "HealthBreakerOpen": threshold(
         "ultracluster_health_breaker_open", "1", "0", wait=0, make=with_labels(action="drain")
     ),
+    "SoftwareMissing": threshold("ultracluster_software_ok", "0", "1", wait=5, make=with_labels(item="enroot")),
     "LustreOverTcp": threshold("ultracluster_mount_over_efa", "0", "1", wait=5, make=with_labels(path="/fsx")),
     "MountSlow": threshold("ultracluster_mount_check_seconds", "4", "0.1", wait=10, make=with_labels(path="/fsx")),
     "NodeDiskFull": threshold(

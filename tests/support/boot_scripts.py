@@ -32,6 +32,17 @@ def boots(cluster: ClusterFile) -> dict[str, tuple[dict[str, str], list[list[str
     return result
 
 
+def software(cluster: ClusterFile) -> dict[str, list[object]]:
+    """The arguments of the script that installs software, by construct; node groups without one are left out."""
+    template = Template.from_stack(ClusterStacks(cdk.App(), cluster=cluster).compute)
+    return {
+        logical_id: script["Arguments"]
+        for logical_id, created in template.find_resources("AWS::PCS::ComputeNodeGroup").items()
+        for script in created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+        if script["Name"] == "ultracluster-software"
+    }
+
+
 def _files(script: str) -> dict[str, str]:
     packed = base64.b64decode(script.split("\n#FILES\n")[1])
     with tarfile.open(fileobj=io.BytesIO(packed)) as opened:

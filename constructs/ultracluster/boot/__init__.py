@@ -70,9 +70,11 @@ from ultracluster.boot._slurm_boot import (
     SHA256,
     EfaBundle,
     LustreClient,
+    LustreEfa,
     mount_boot,
     slurm_boot,
 )
+from ultracluster.boot._software import SoftwareItem, install_program, software_script
 from ultracluster.boot._system_boot import system_boot
 from ultracluster.boot._users import SSH_KEY, UIDS, USER_NAME, User, check_user_name, users_boot, users_path
 
@@ -108,6 +110,7 @@ __all__ = [
     "Effect",
     "LocalScratch",
     "LustreClient",
+    "LustreEfa",
     "Mount",
     "Mountable",
     "Mountpoint",
@@ -119,6 +122,7 @@ __all__ = [
     "SlurmAccount",
     "SlurmQos",
     "SlurmUser",
+    "SoftwareItem",
     "Stage",
     "Taint",
     "User",
@@ -144,6 +148,7 @@ __all__ = [
     "health_mode_parameter",
     "health_settings",
     "imds_boot",
+    "install_program",
     "jobs_boot",
     "jobs_parameter",
     "mount_boot",
@@ -160,6 +165,7 @@ __all__ = [
     "script_name",
     "seed_home_boot",
     "slurm_boot",
+    "software_script",
     "system_boot",
     "tar",
     "users_boot",

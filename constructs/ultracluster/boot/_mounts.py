@@ -38,8 +38,8 @@ class Mount:
         See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-21)
         """
         wanted = [*self.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
-        # x-systemd.requires is After= too.
-        wanted += [f"x-systemd.requires={unit}" for unit in self.after]
+        # An order only: where the unit fails, the mount may work, and its check shows whether it does.
+        wanted += [f"x-systemd.after={unit}" for unit in self.after]
         return ",".join(dict.fromkeys(wanted))
 
     @property

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ultracluster.boot._mounts import Mount
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
@@ -44,6 +45,8 @@ _MANY_VCPUS = 64
 MOST_EFA_INTERFACES = 99
 _BUNDLE = error("lustre-efa-bundle", "AWS's tool for Lustre over EFA comes from an address with a checksum.")
 _INTERFACES = error("lustre-efa-interfaces")
+#: What a node does where EFA cannot be set up.
+LustreEfa = Literal["preferred", "required"]
 _MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"
 
 
@@ -87,6 +90,8 @@ class LustreClient:
             include the driver nvidia-fs, and the node then uses all EFA interfaces. By default, off.
         bundle: Source of AWS's tool for nodes whose image lacks it. By default, the image has it, in
             `/opt/ultracluster/configure-efa-fsx-lustre-client`, or where EKS's images have it, or as its own unit.
+        efa: `preferred`: a node on which EFA cannot be set up mounts over TCP, and an alert fires. `required`: it is
+            drained. Default: `preferred`.
 
     Raises:
         ValueError: If `efa_interfaces` is not from 1 to 99.
@@ -95,6 +100,7 @@ class LustreClient:
     efa_interfaces: int | None = None
     gpudirect_storage: bool = False
     bundle: EfaBundle | None = None
+    efa: LustreEfa = "preferred"
 
     def __post_init__(self) -> None:
         """Validate the number."""
@@ -134,6 +140,8 @@ class LustreClient:
             command += ["--interfaces", str(self.connections(instance_type))]
         if self.bundle is not None:
             command += ["--bundle", self.bundle.url, "--sha256", self.bundle.sha256]
+        if self.efa == "required":
+            command += ["--required", "yes"]
         # The unit of AWS's own is there in images that brought it.
         wants, after = AFTER_NETWORK
         unit = oneshot(
@@ -176,7 +184,8 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
     client = lustre or LustreClient()
     clients = mount_boot(instance_type, mounts, lustre=client)
     files, units = [*clients.files], [*clients.units]
-    files += _check_files(mounts, efa=client.connections(instance_type) > 0)
+    required = "required" if client.efa == "required" else "yes"
+    files += _check_files(mounts, efa=required if client.connections(instance_type) else "no")
     units += [f"{_CHECK}.service", f"{_CHECK}.timer"]
     if on_lustre := [mount_unit(mount.path) for mount in mounts if mount.type == "lustre"]:
         files += [program("lustre-tuning", comments=False), unit_file("ultracluster-lustre-tuning@.service", _TUNING)]
@@ -205,10 +214,8 @@ def mount_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
     )
 
 
-def _check_files(mounts: Sequence[Mount], *, efa: bool) -> list[NodeFile]:
-    lines = [
-        f"{mount.path} {mount.type} {'yes' if efa and LUSTRE_EFA_UNIT in mount.after else 'no'}\n" for mount in mounts
-    ]
+def _check_files(mounts: Sequence[Mount], *, efa: str) -> list[NodeFile]:
+    lines = [f"{mount.path} {mount.type} {efa if LUSTRE_EFA_UNIT in mount.after else 'no'}\n" for mount in mounts]
     return [
         program("mount-check", comments=False),
         program("drain-on-failure", comments=False),

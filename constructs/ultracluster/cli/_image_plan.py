@@ -104,26 +104,29 @@ def _driver_floor(types: list[InstanceType]) -> str:
 def installed(architecture: Architecture, slurm_version: str) -> list[Software]:
     """Return the software of an image."""
     pcs, slurm = "https://aws-pcs-repo-REGION.s3.REGION.amazonaws.com", software.SLURM[slurm_version]
-    files = {
+    installers = {
         "EFA": (software.EFA, "https://efa-installer.amazonaws.com"),
         "PCS agent": (software.PCS_AGENT, pcs),
         f"Slurm {slurm_version}": (slurm, pcs),
-        "Prometheus": (software.PROMETHEUS[architecture], "https://github.com/prometheus/prometheus"),
-        "node_exporter": (software.NODE_EXPORTER[architecture], "https://github.com/prometheus/node_exporter"),
     }
-    nvidia = f"keyring:{software.CUDA_KEYRING[architecture].sha256}"
+    exporters = ", ".join(f"{exporter} for {dcgm}" for dcgm, exporter in software.DCGM_EXPORTERS.items())
+    signed = (
+        (software.DCGM, software.DCGM.name, f"parent, or {software.DCGM.version}"),
+        (software.DCGM, "dcgm-exporter", exporters),
+        (software.CLOUDWATCH_AGENT, software.CLOUDWATCH_AGENT.name, software.CLOUDWATCH_AGENT.version),
+    )
     return [
         Software(name="driver, CUDA, Lustre", version="parent", proof="", source="the parent"),
         *(
             Software(name=name, version=file.version, proof=f"sha256:{file.sha256}", source=source)
-            for name, (file, source) in files.items()
+            for name, (file, source) in installers.items()
         ),
         *(
-            Software(name=name, version=source.version, proof=f"commit:{source.commit}", source=source.repository)
-            for name, source in (("Enroot", software.ENROOT), ("Pyxis", software.PYXIS))
+            Software(name=item.name, version=item.version, proof=f"sha256:{item.sha256}", source=item.url)
+            for item in software.artefacts(architecture)
         ),
         *(
-            Software(name=name, version=version, proof=nvidia, source="https://developer.download.nvidia.com")
-            for name, version in (("DCGM", software.DCGM), ("dcgm-exporter", software.DCGM_EXPORTER))
+            Software(name=name, version=version, proof=f"key:{package.fingerprint}", source=package.url)
+            for package, name, version in signed
         ),
     ]

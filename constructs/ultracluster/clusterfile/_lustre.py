@@ -104,6 +104,7 @@ def requested_client(lustre: Lustre) -> LustreClient:
         efa_interfaces=client.efa_interfaces,
         gpudirect_storage=client.gpudirect_storage,
         bundle=EfaBundle(url=client.bundle.url, sha256=client.bundle.sha256) if client.bundle else None,
+        efa=client.efa,
     )
 
 

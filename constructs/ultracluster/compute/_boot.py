@@ -37,8 +37,8 @@ def user_data(
     """Return the user data of a node as MIME multi-part text, which AWS PCS and EKS merge with their own.
 
     cloud-init writes the mounts to /etc/fstab, so they come back after a reboot. A mount that fails leaves the node up,
-    with a mount point that nothing can be written to. A mount that comes after units of systemd waits for them and
-    fails with them; `boot.slurm_boot` gives the files and units that go with such mounts.
+    with a mount point that nothing can be written to. A mount that comes after units of systemd waits for them;
+    `boot.slurm_boot` gives the files and units that go with such mounts.
 
     Args:
         mounts: Mounts of the node.

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, get_args
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -12,7 +12,7 @@ from aws_cdk import aws_imagebuilder as l1
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
-from ultracluster.boot import scripts
+from ultracluster.boot import SoftwareItem, install_program, scripts
 from ultracluster.catalogue.ec2 import BUILDERS, Architecture, image_parameter
 from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.compute._arguments import IMAGE, Errors, read_image
@@ -25,6 +25,8 @@ from ultracluster.rules import error
 # Components and recipes are immutable: new content has a new name, so that an update creates a new one. See
 # https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
 _VERSION = "1.0.0"
+# Seconds for the installation of software, which compiles and may replace DCGM.
+_SOFTWARE_LIMIT = 1800
 _SLURM = error("image-pipeline-slurm", "AWS has installers for some Slurm releases only.")
 
 
@@ -83,8 +85,7 @@ class ImagePipeline(_Base):
     Args:
         architecture: CPU architecture; `arm64` for UltraServers.
         slurm_version: Slurm release of the cluster; Pyxis is built for it alone. Default: 25.11.
-        subnet: Subnet of the builds: private, with access to AWS, GitHub and, for Enroot's musl, to git.musl-libc.org
-            on port 9418.
+        subnet: Subnet of the builds: private, with access over HTTPS to AWS, GitHub, NVIDIA's and Ubuntu's packages.
         security_groups: One group, or several, of the builder instances; they need no inbound rule.
         parent: Parent image of the same architecture. Default: the newest Deep Learning Base OSS NVIDIA Driver GPU AMI
             for Ubuntu 24.04 at each build.
@@ -128,10 +129,17 @@ class ImagePipeline(_Base):
         self._architecture = architecture
         self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"
         region = cdk.Stack.of(self).region
-        versions = _versions(slurm_version, architecture)
+        versions = _versions(slurm_version)
         components = [
-            self._component("Build", "build", "image-build.sh", [region, slurm_version], versions),
-            self._component("Check", "test", "image-check.sh", [slurm_version], versions),
+            self._component("Build", "build", scripts.text("image-build.sh"), [region, slurm_version], versions),
+            self._component(
+                "Software",
+                "build",
+                install_program(architecture),
+                ["--slurm", slurm_version, *get_args(SoftwareItem)],
+                {"ULTRACLUSTER_SOFTWARE_LIMIT": str(_SOFTWARE_LIMIT)},
+            ),
+            self._component("Check", "test", scripts.text("image-check.sh"), [slurm_version], versions),
         ]
         recipe_parts = [
             base.id or f"ssm:{base.parameter}",
@@ -232,44 +240,37 @@ class ImagePipeline(_Base):
         self, id: str, phase: str, script: str, arguments: list[str], versions: dict[str, str]
     ) -> l1.CfnComponent:
         exports = "".join(f"export {name}='{value}'\n" for name, value in versions.items())
-        command = f"{exports}set -- {' '.join(arguments)}\n{scripts.text(script)}"
+        command = f"{exports}set -- {' '.join(arguments)}\n{script}"
         step = {"name": id, "action": "ExecuteBash", "inputs": {"commands": [command]}}
         document = {"schemaVersion": 1.0, "phases": [{"name": phase, "steps": [step]}]}
         return l1.CfnComponent(
             self,
             id,
             # Not of the region, which is a token.
-            name=f"{self._label}-{id}-{_digest([versions, scripts.text(script)])}",
+            name=f"{self._label}-{id}-{_digest([versions, script, *filter(_is_known, arguments)])}",
             version=_VERSION,
             platform="Linux",
             data=cdk.Stack.of(self).to_json_string(document),
         )
 
 
-def _versions(slurm_version: str, architecture: Architecture) -> dict[str, str]:
+def _versions(slurm_version: str) -> dict[str, str]:
     slurm = software.SLURM[slurm_version]
     return {
         "AGENT_SHA256": software.PCS_AGENT.sha256,
         "AGENT_VERSION": software.PCS_AGENT.version,
-        "CUDA_KEYRING_SHA256": software.CUDA_KEYRING[architecture].sha256,
-        "CUDA_KEYRING_VERSION": software.CUDA_KEYRING[architecture].version,
-        "DCGM_VERSION": software.DCGM,
-        "EXPORTER_VERSION": software.DCGM_EXPORTER,
+        "DCGM_PAIRS": " ".join(f"{dcgm}={exporter}" for dcgm, exporter in software.DCGM_EXPORTERS.items()),
         "DRIVER": str(software.DRIVER),
         "EFA_SHA256": software.EFA.sha256,
         "EFA_VERSION": software.EFA.version,
-        "ENROOT_COMMIT": software.ENROOT.commit,
-        "ENROOT_REPOSITORY": software.ENROOT.repository,
         "ENROOT_VERSION": software.ENROOT.version,
-        "NODE_EXPORTER_SHA256": software.NODE_EXPORTER[architecture].sha256,
-        "NODE_EXPORTER_VERSION": software.NODE_EXPORTER[architecture].version,
-        "PROMETHEUS_SHA256": software.PROMETHEUS[architecture].sha256,
-        "PROMETHEUS_VERSION": software.PROMETHEUS[architecture].version,
-        "PYXIS_COMMIT": software.PYXIS.commit,
-        "PYXIS_REPOSITORY": software.PYXIS.repository,
         "SLURM_SHA256": slurm.sha256,
         "SLURM_VERSION": slurm.version,
     }
+
+
+def _is_known(argument: str) -> bool:
+    return not cdk.Token.is_unresolved(argument)
 
 
 def _digest(parts: object) -> str:

@@ -7,10 +7,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.boot import BootScript, NodeBoot, jobs_boot
+from ultracluster.boot import BootScript, NodeBoot, NodeScript, jobs_boot
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup, node_script
-from ultracluster.compute import NodeGroupTemplate, RootVolume, allow_bundle, newest_image
+from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
@@ -21,10 +21,10 @@ from ultracluster.slurm._boot import node_boot
 from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options
 from ultracluster.slurm._job_files import JobFiles, jobs_directory
 from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
-from ultracluster.slurm._node_health import NodeHealth, publish_topic, replacement_limits
+from ultracluster.slurm._node_access import allow_nodes
+from ultracluster.slurm._node_health import publish_topic, replacement_limits
 from ultracluster.slurm._node_outputs import node_outputs
 from ultracluster.slurm._node_role import PcsNodeRole
-from ultracluster.slurm._node_users import NodeUsers, allow_secret
 from ultracluster.slurm._pcs_cluster import PcsCluster
 from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
@@ -33,7 +33,8 @@ from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
 from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.slurm._people_policies import PeoplePolicies, people_policies
-from ultracluster.storage import S3FilesHome, Storage
+from ultracluster.slurm._software import node_software
+from ultracluster.storage import Storage
 from ultracluster.workloads import slurm_jobs
 
 
@@ -77,7 +78,7 @@ class SlurmCluster(Construct):
         self.login_role = PcsNodeRole(self, "LoginRole")
         self.node_logs.grants.write(self.login_role)
         self._policies: PeoplePolicies | None = None
-        self._allow_nodes()
+        allow_nodes(self, cluster, storage, compute=self.controller.node_role, login=self.login_role)
 
     @property
     def outputs(self) -> list[Output]:
@@ -161,7 +162,8 @@ class SlurmCluster(Construct):
                     *extra(group.instance_type),
                 ],
             )
-            groups[group.name] = self._node_group(child_scope(scope, group.name), group, boot)
+            boots = self._boots(boot, group.image_option, group.instance_type, zone=group.zone)
+            groups[group.name] = self._node_group(child_scope(scope, group.name), group, boots)
         self._add_queues(scope)
         self._policies = people_policies(
             scope, cluster, self.controller, self._storage, login_role=self.login_role, login=groups["login"]
@@ -172,34 +174,15 @@ class SlurmCluster(Construct):
             node_group.node.add_dependency(*dependencies)
         self._drain_blocks(scope)
 
-    def _allow_nodes(self) -> None:
-        cluster, roles = self._cluster, (self.controller.node_role, self.login_role)
-        if cluster.users:
-            users = NodeUsers(self, "Users", cluster=cluster.name, users=cluster.users)
-            for role in roles:
-                users.grants.read(role)
-        health = NodeHealth(self, "Health", cluster=cluster.name)
-        for role in roles:
-            health.allow_drains(role)
-            if cluster.slurm.directory is not None:
-                allow_secret(role, cluster.slurm.directory.one)
-            # Where root alone reaches the credentials of the role, jobs have credentials of their own.
-            if self._storage.data_bucket is not None and cluster.slurm.imds == "all":
-                self._storage.data_bucket.grants.read_write(role)
-            if isinstance(self._storage.home, S3FilesHome):
-                self._storage.home.grants.read_write(role)
-            allow_bundle(role, cluster.lustre_client.bundle)
-        if replacement_limits(cluster):
-            health.allow_replacement(self.controller.node_role)
-
     def _login(self, scope: Construct, *, has_jobs: bool) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
         jobs = jobs_boot(cluster=cluster.name, region=cluster.region, directory=jobs_directory(cluster))
+        zone = cluster.network.control_plane_zone or cluster.zone
         boot = node_boot(
             cluster,
             self._storage,
             cluster.service_type,
-            zone=cluster.network.control_plane_zone or cluster.zone,
+            zone=zone,
             extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
         )
         login_nodes = PcsLoginNodeGroup(
@@ -214,7 +197,10 @@ class SlurmCluster(Construct):
             image=self._image(cluster.login_image, cluster.service_type),
             count=login.count,
             instance_profile=self.login_role.instance_profile,
-            boot=[self.node_logs.script, boot, *map(node_script, login.scripts)],
+            boot=[
+                *self._boots(boot, cluster.login_image, cluster.service_type, zone=zone),
+                *map(node_script, login.scripts),
+            ],
         )
         for key, value in cluster.tags.items():
             cdk.Tags.of(login_nodes.template).add(key, value)
@@ -227,7 +213,16 @@ class SlurmCluster(Construct):
             return self._images[instance_type.architecture]
         return newest_image("pcs", instance_type.architecture)
 
-    def _node_group(self, scope: Construct, group: NodeGroup, boot: BootScript) -> PcsComputeNodeGroup:
+    def _boots(
+        self, boot: BootScript, option: ImageOption, instance_type: InstanceType, *, zone: str
+    ) -> list[BootScript | NodeScript]:
+        """Return the scripts of a node in their order. AWS's image lacks software."""
+        software = [node_software(self._cluster, self._storage, instance_type, zone=zone)] if option == "aws" else []
+        return [self.node_logs.script, *software, boot]
+
+    def _node_group(
+        self, scope: Construct, group: NodeGroup, boot: Sequence[BootScript | NodeScript]
+    ) -> PcsComputeNodeGroup:
         template = NodeGroupTemplate(
             scope,
             "Template",
@@ -249,7 +244,7 @@ class SlurmCluster(Construct):
             name=group.name,
             template=template,
             count=group.count,
-            boot=[self.node_logs.script, boot, *map(node_script, self._cluster.nodes[group.section].scripts)],
+            boot=[*boot, *map(node_script, self._cluster.nodes[group.section].scripts)],
             minimum=group.minimum,
             features=group.features,
             slurm_settings=group.slurm.settings,

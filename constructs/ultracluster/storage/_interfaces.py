@@ -109,6 +109,14 @@ class IExpressBucket(cdk.IResource, Protocol):
         ...
 
 
+class IDataBucketGrants(IBucketGrants, Protocol):
+    """Permissions on a general purpose bucket."""
+
+    def read_write_objects(self, grantee: iam.IGrantable, prefix: str = "") -> iam.Grant:
+        """Allow to read and write objects; neither to list nor to delete them."""
+        ...
+
+
 class IDataBucket(cdk.IResource, Protocol):
     """A general purpose bucket of datasets or checkpoints."""
 
@@ -118,6 +126,6 @@ class IDataBucket(cdk.IResource, Protocol):
         ...
 
     @property
-    def grants(self) -> IBucketGrants:
+    def grants(self) -> IDataBucketGrants:
         """Permissions for principals."""
         ...

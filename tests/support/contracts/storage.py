@@ -18,7 +18,8 @@ FILE_SYSTEM = "fs-0123456789abcdef0"
 _NO_NETWORK = No("it has no network interface")
 _NO_ROLE = No("it has no role")
 _NO_IAM = No("clients mount it without IAM; the security group decides")
-_BUCKET = Grants(methods=("read", "read_write"))
+_BUCKET = Grants(methods=("read", "read_write", "read_write_objects"))
+_EXPRESS_BUCKET = Grants(methods=("read", "read_write"))
 
 
 def lustre(scope: Construct, id: str, world: World, **options: Any) -> storage.LustreFileSystem:
@@ -138,7 +139,7 @@ ROWS: dict[str, Row] = {
     "ExpressBucket": Row(
         make=lambda scope, id, world: storage.ExpressBucket(scope, id, zone="use2-az1", key=world.key),
         connects=_NO_NETWORK,
-        grants=_BUCKET,
+        grants=_EXPRESS_BUCKET,
         principal=_NO_ROLE,
         tags=["AWS::S3Express::DirectoryBucket"],
         default_child="AWS::S3Express::DirectoryBucket",

@@ -191,7 +191,7 @@ class FakeNode:
             f"ultracluster_expected_gpus {GPUS}",
             f"ultracluster_expected_efa_devices {EFA_DEVICES}",
             "node_memory_MemTotal_bytes 2.164e12",
-            f'ultracluster_health_ok{{check="mounts"}} {0 if tcp else 1}',
+            'ultracluster_health_ok{check="mounts"} 1',
             'ultracluster_health_ok{check="lustre-efa"} 1',
             'ultracluster_mount_mounted{path="/fsx"} 1',
             f'ultracluster_mount_over_efa{{path="/fsx"}} {0 if tcp else 1}',

@@ -51,7 +51,7 @@ SCENARIOS = (
     Scenario(name="A job writes no checkpoint", state="stale", nodes=(JOBS["1003"][0],), alerts=("CheckpointStale",)),
     # The others of its job wait for it; JobHung says what NodeLost has said.
     Scenario(name="A node of a job dies", state="lost", nodes=(JOBS["1004"][-1],), alerts=("NodeLost", "NodesMissing")),
-    Scenario(name="Lustre falls back to TCP", state="tcp", nodes=(35,), alerts=("LustreOverTcp", "NodeUnhealthy")),
+    Scenario(name="Lustre falls back to TCP", state="tcp", nodes=(35,), alerts=("LustreOverTcp",)),
     Scenario(name="XID 31: the program's own fault", state="xid31", nodes=(38,), alerts=(),
              not_notified=("GpuXidApplication",)),
     Scenario(name="Exporters are upgraded to DCGM 4.7's names", state="upgraded", nodes=tuple(range(40, 60)),

@@ -214,7 +214,7 @@ check_mounts() {
     [ -s "$root/etc/ultracluster/mounts" ] || return 0
     read -r said 2>/dev/null <"$health/mounts" || said=""
     case $said in
-        ok) ;;
+        ok | ok:*) ;;
         failed:*) problem "${said#failed: }" ;;
         *) problem "the mounts have not been checked since the boot" ;;
     esac

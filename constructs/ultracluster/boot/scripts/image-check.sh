@@ -40,8 +40,15 @@ efa() {
 # shellcheck disable=SC2329
 held() { grep -qF "$2" "$root$1"; }
 
+# Check that dcgm-exporter is the one that NVIDIA released with the DCGM of the image.
 # shellcheck disable=SC2329
-package() { [[ $(dpkg-query --show --showformat '${Version}' "$1") = "$2"* ]]; }
+pair() {
+    local dcgm exporter
+    dcgm=$(dpkg-query --show --showformat '${Version}' datacenter-gpu-manager-4-core)
+    exporter=$(dpkg-query --show --showformat '${Version}' datacenter-gpu-manager-exporter)
+    dcgm=${dcgm#*:}
+    [[ " $DCGM_PAIRS " = *" ${dcgm%%-*}=${exporter%%-*} "* ]]
+}
 
 # shellcheck disable=SC2329
 masked() { [ "$(systemctl is-enabled "$1")" = masked ]; }
@@ -91,6 +98,8 @@ check "EFA driver" modinfo efa
 check "EFA installer $EFA_VERSION or newer" efa
 check "Lustre client" modinfo lustre
 check "Lustre over EFA" modinfo kefalnd
+check "AWS's tool for Lustre over EFA" test -s "$root/opt/ultracluster/configure-efa-fsx-lustre-client/setup.sh"
+check "CloudWatch agent" test -x "$root/opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent"
 check "NFS client" command -v mount.nfs4
 check "chrony, with Amazon's time" held /etc/chrony/sources.d/amazon-time-sync.sources 169.254.169.123
 check "chronyc" command -v chronyc
@@ -100,10 +109,7 @@ check "Enroot $ENROOT_VERSION" test "$(enroot version 2>/dev/null)" = "$ENROOT_V
 check "Pyxis" test -s "$root/opt/aws/pcs/scheduler/slurm-$slurm/lib/slurm/spank_pyxis.so"
 check "Pyxis is a plugin of Slurm" held "/etc/aws/pcs/scheduler/slurm-$slurm/plugstack.conf.d/pyxis.conf" spank_pyxis.so
 check "DCGM" command -v dcgmi
-for part in core cuda13 proprietary proprietary-cuda13; do
-    check "DCGM ${DCGM_VERSION#*:}, $part" package "datacenter-gpu-manager-4-$part" "$DCGM_VERSION"
-done
-check "dcgm-exporter $EXPORTER_VERSION" package datacenter-gpu-manager-exporter "$EXPORTER_VERSION"
+check "DCGM and dcgm-exporter, one of $DCGM_PAIRS" pair
 for program in prometheus node_exporter dcgm-exporter; do
     check "$program" "$root/opt/ultracluster/bin/$program" --version
 done

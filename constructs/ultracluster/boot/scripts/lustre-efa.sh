@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Set the Lustre client of a node up for EFA, before anything of Lustre is mounted.
 #
-#   lustre-efa.sh [--interfaces N] [--gds yes|no] [--bundle URL --sha256 HEX]
+#   lustre-efa.sh [--interfaces N] [--gds yes|no] [--bundle URL --sha256 HEX] [--required yes|no]
 #
 #   --interfaces  EFA interfaces to use, at most as many as AWS's tool takes for the type; each is one of the 1,024
 #                 connections that a file system has. Default: as many as AWS's tool takes
 #   --gds         yes: set up for GPUDirect Storage, which takes all interfaces. Default: no
 #   --bundle      https:// or s3:// address of AWS's configure-efa-fsx-lustre-client.zip, for images without it
 #   --sha256      checksum of the zip; nothing that has another one ever runs
+#   --required    no: where EFA cannot be set up, the file system is mounted over TCP. yes: that is a failure, and drains
+#                 the node. Default: no
 #
 # The work itself is AWS's tool's: https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html (read
 # 2026-11-21). It writes options of kernel modules, so the modules must not be there before it.
 #
-# Exit code 0: EFA is up, or the node has none that Lustre can use. 1: failed. 2: wrong usage. The last line of a run,
-# `ok` or `failed: REASON`, is in /run/ultracluster/health/lustre-efa. It may run any number of times.
+# Exit code 0: EFA is up, or Lustre runs over TCP. 1: failed. 2: wrong usage. The last line of a run, `ok`,
+# `ok: over TCP: REASON` or `failed: REASON`, is in /run/ultracluster/health/lustre-efa. It may run any number of times.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -24,7 +26,9 @@ home=$root/opt/ultracluster
 # How many interfaces were set up since the boot; mount-check.sh wants as many to be up.
 count=$root/run/ultracluster/lustre-efa-interfaces
 log=$root/run/ultracluster/lustre-efa.log
-interfaces="" gds=no bundle="" sha256=""
+# What install-software.sh reports of the tool.
+installed=$root/run/ultracluster/software/lustre-efa-tool
+interfaces="" gds=no bundle="" sha256="" required=no
 code=1
 
 state() {
@@ -37,6 +41,12 @@ say() { echo "lustre-efa: $*"; }
 
 fail() {
     trap - ERR
+    if [ "$code$required" = 1no ]; then
+        rm -f "$count"
+        state "ok: over TCP: $*" || true
+        say "over TCP: $*" >&2
+        exit 0
+    fi
     state "failed: $*" || true
     say "failed: $*" >&2
     exit "$code"
@@ -57,7 +67,8 @@ read_arguments() {
             --gds) gds=$2 ;;
             --bundle) bundle=$2 ;;
             --sha256) sha256=$2 ;;
-            *) usage "unknown argument $1; known: --interfaces, --gds, --bundle, --sha256" ;;
+            --required) required=$2 ;;
+            *) usage "unknown argument $1; known: --interfaces, --gds, --bundle, --sha256, --required" ;;
         esac
         shift 2
     done
@@ -65,6 +76,7 @@ read_arguments() {
     [[ $gds =~ ^(yes|no)$ ]] || usage "--gds is yes or no, got '$gds'"
     [[ $bundle =~ ^((https|s3)://[^[:space:]]+)?$ ]] || usage "--bundle is an https:// or s3:// address, got '$bundle'"
     [[ $sha256 =~ ^([0-9a-f]{64})?$ ]] || usage "--sha256 is 64 hexadecimal digits in lower case, got '$sha256'"
+    [[ $required =~ ^(yes|no)$ ]] || usage "--required is yes or no, got '$required'"
     [ "${bundle:+given}" = "${sha256:+given}" ] || usage "--bundle and --sha256 go together"
 }
 
@@ -131,7 +143,8 @@ find_tool() {
     # What the image brings has no checksum beside it.
     if [ -f "$setup" ] && { [ -z "$sha256" ] || [ ! -f "$mark" ] || [ "$(cat "$mark")" = "$sha256" ]; }; then return; fi
     [ -n "$bundle" ] ||
-        fail "this image has no $tool; put it into the image at /opt/ultracluster/$tool, or say --bundle and --sha256"
+        fail "there is no $tool$(sed -n 's/^failed: / (/p' "$installed" 2>/dev/null | sed 's/$/)/');" \
+            "put it into the image at /opt/ultracluster/$tool, or name --bundle and --sha256"
     fetch
     [ -f "$setup" ] || fail "$bundle holds no $tool/setup.sh"
 }

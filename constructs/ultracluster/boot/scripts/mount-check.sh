@@ -3,11 +3,12 @@
 #
 #   mount-check.sh [--mounts /etc/ultracluster/mounts] [--limit 5] [--first 120]
 #
-#   --mounts  what should be mounted, a line each: PATH TYPE EFA, the last one yes or no
+#   --mounts  what should be mounted, a line each: PATH TYPE EFA, the last one no, yes or required: with yes a mount over
+#             TCP is well, and a metric shows it
 #   --limit   seconds that a file system may take to answer
 #   --first   seconds for which the first check since the boot tries again before it says that something failed
 #
-# Exit code 0: all is well. 1: something failed. 2: wrong usage. `ok` or `failed: REASON` is in
+# Exit code 0: all is well. 1: something failed. 2: wrong usage. `ok`, `ok: NOTE` or `failed: REASON` is in
 # /run/ultracluster/health/mounts, and metrics in node_exporter's directory for text files.
 #
 # A process that waits for a file system that does not answer may not even be killed. So what may hang runs in the
@@ -168,10 +169,10 @@ check_efa() {
     fi
 }
 
-# Check one mount: sets problem, mounted and over_efa.
+# Check one mount: sets problem, note, mounted and over_efa.
 check_mount() {
     local name=$1 path=$2 type=$3 efa=$4 rc=0 found
-    problem="" mounted=0 over_efa=0
+    problem="" note="" mounted=0 over_efa=0
     # This also mounts what is mounted on first use.
     within "$name" stat --file-system "$root$path" || rc=$?
     found=$(mounted_type "$path")
@@ -186,17 +187,21 @@ check_mount() {
         problem="$path does not answer within $limit s"
     elif [ "$rc" -ne 0 ]; then
         problem="$path answers with an error: $(last_line "$name")"
-    elif [ "$efa" = yes ]; then
+    elif [ "$efa" != no ]; then
         problem=$(check_efa "$name" "$root$path")
         problem=${problem//"$root$path"/"$path"}
         if [ -z "$problem" ]; then over_efa=1; fi
+        # Slower, and it works.
+        if [ "$efa" = yes ] && [[ $problem == *" runs over TCP: "* || $problem == *" EFA interfaces" ]]; then
+            note=$problem problem=""
+        fi
     fi
 }
 
-# Check all mounts: sets reason, and the samples of the metrics.
+# Check all mounts: sets reason, notes, and the samples of the metrics.
 check_all() {
-    local path type efa name problem mounted over_efa from took
-    reason="" samples=()
+    local path type efa name problem note mounted over_efa from took
+    reason="" notes="" samples=()
     while read -r path type efa; do
         name=${path//\//_}
         from=${EPOCHREALTIME/./}
@@ -207,11 +212,12 @@ check_all() {
         else
             reason+="${reason:+; }$problem"
         fi
+        if [ -n "$note" ]; then notes+="${notes:+; }$note"; fi
         samples+=("mounted $path $mounted")
         samples+=("check_seconds $path $((took / 1000000)).$(printf '%06d' $((took % 1000000)))")
         samples+=("last_success_timestamp_seconds $path $(cat "$run/$name.success" 2>/dev/null || echo 0)")
         # Where EFA is not configured there is no sample, so that 0 is always bad news.
-        if [ "$efa" = yes ]; then samples+=("over_efa $path $over_efa"); fi
+        if [ "$efa" != no ]; then samples+=("over_efa $path $over_efa"); fi
     done < <(grep -Ev '^(#|$)' "$list")
 }
 
@@ -236,7 +242,7 @@ write_metrics() {
 }
 
 main() {
-    local reason="" samples=() up=0 sent=0 received=0
+    local reason="" notes="" samples=() up=0 sent=0 received=0
     read_arguments "$@"
     mkdir -p "$run"
     exec 9>"$run/lock"
@@ -250,7 +256,7 @@ main() {
     fi
     write_metrics
     [ -z "$reason" ] || fail "$reason"
-    state ok
+    state "ok${notes:+: $notes}"
 }
 
 main "$@"

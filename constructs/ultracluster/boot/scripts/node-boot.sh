@@ -5,7 +5,8 @@
 #
 # The files follow its last line, as a tar in base64. /etc/ultracluster/boot-mounts is one of them, with a path, a
 # type, options and the unit that mounts on each line; the devices are for these lines, in their order.
-# /etc/ultracluster/boot-units names the units, in the order in which they start.
+# /etc/ultracluster/boot-units names the units, in the order in which they start; those that a mount comes after start
+# before it is mounted on first use.
 #
 # Exit code 0: the files are there. What else went wrong is in /run/ultracluster/health/boot, and the node is
 # drained for it. 1: they are not, nor is the prolog, for which Slurm drains the node. It may run any number of times.
@@ -95,19 +96,26 @@ start_all() {
     within systemctl daemon-reload || problem "systemctl daemon-reload failed"
     # What /etc/sysctl.d says by now was not there when the kernel started.
     within systemctl restart systemd-sysctl.service || problem "the kernel's settings cannot be read"
-    # A mount on first use waits for the units of its file system, in any order of starts.
+    # No mount requires such a unit: it would fail with it, where the file system works without.
+    while read -r unit; do
+        if grep -qF "x-systemd.after=$unit" "$own/boot-mounts"; then enable "$unit"; fi
+    done <"$own/boot-units"
     while read -r _ _ _ unit; do start "$unit"; done <"$own/boot-mounts"
     while read -r unit; do
-        within systemctl enable --quiet "$unit" || problem "$unit cannot be enabled"
-        start "$unit"
+        grep -qF "x-systemd.after=$unit" "$own/boot-mounts" || enable "$unit"
     done <"$own/boot-units"
+}
+
+enable() {
+    within systemctl enable --quiet "$1" || problem "$1 cannot be enabled"
+    start "$1"
 }
 
 # Make a new Lustre file system, which only root can write to, writable for all users. Any other mode is kept.
 open_lustre() {
     local path type
     # A mount that failed its first check may block every process that reads it.
-    grep -qx ok "$health/mounts" 2>/dev/null || return 0
+    grep -q '^ok' "$health/mounts" 2>/dev/null || return 0
     while read -r path type _; do
         [ "$type" = lustre ] || continue
         # The first use mounts it.

@@ -83,14 +83,25 @@ is_efa() {
     driver=$(readlink -f "$1/device/driver" 2>/dev/null) && [ "${driver##*/}" = efa ]
 }
 
-# Export the health files: `ok`, or `failed: REASON`.
+# Export the health files: `ok`, `ok: NOTE` or `failed: REASON`.
 health() {
     local file text
     family ultracluster_health_ok gauge "Whether a check of the node is well."
     for file in "$root"/run/ultracluster/health/*; do
         read -r text <"$file" 2>/dev/null || text=""
-        if [ "$text" = ok ]; then text=1; else text=0; fi
-        printf 'ultracluster_health_ok{check="%s"} %d\n' "$(clean "${file##*/}")" "$text"
+        printf 'ultracluster_health_ok{check="%s"} %d\n' "$(clean "${file##*/}")" "$(is_ok "$text")"
+    done
+}
+
+is_ok() { if [[ $1 == ok || $1 == ok:* ]]; then echo 1; else echo 0; fi; }
+
+# Export the states of install-software.sh. An image with all software has none.
+software() {
+    local file text
+    family ultracluster_software_ok gauge "Whether the software is installed."
+    for file in "$root"/run/ultracluster/software/*; do
+        read -r text <"$file" 2>/dev/null || text=""
+        printf 'ultracluster_software_ok{item="%s"} %d\n' "$(clean "${file##*/}")" "$(is_ok "$text")"
     done
 }
 
@@ -173,7 +184,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$out"
     sweep
-    { expected && cpu && efa_counters && health && jobs && lustre && nccl; } >"$out/.ultracluster_node"
+    { expected && cpu && efa_counters && health && software && jobs && lustre && nccl; } >"$out/.ultracluster_node"
     chmod 644 "$out/.ultracluster_node"
     mv "$out/.ultracluster_node" "$out/ultracluster_node.prom"
 }

@@ -1,6 +1,6 @@
-"""The software of an image for AWS PCS, by exact version, with the checksum or commit of what is downloaded.
+"""The software of a Slurm node, by exact version, with checksum or signing key, for nodes and images.
 
-Driver and Lustre client come with the parent image, AWS's Deep Learning Base OSS NVIDIA Driver GPU AMI for Ubuntu
+NVIDIA driver, CUDA and Lustre client come with AWS's image, the Deep Learning Base OSS NVIDIA Driver GPU AMI for Ubuntu
 24.04: https://docs.aws.amazon.com/dlami/latest/devguide/ (read 2026-11-20).
 """
 
@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ultracluster.catalogue.ec2._instance_type import Architecture
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Download:
-    """A file to download, and what it must be."""
+    """An installer that AWS publishes for each region, and its checksum."""
 
     version: str
     #: 64 hexadecimal digits.
@@ -19,13 +21,61 @@ class Download:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
-    """A release to build from source. The commit is its checksum, and that of its submodules."""
+class Artefact:
+    """A file that nodes install.
 
+    Args:
+        name: Name.
+        version: Version.
+        url: HTTPS URL.
+        sha256: Checksum of the file, 64 hexadecimal digits.
+        source: Where the checksum was read.
+        read_on: Date on which it was read.
+        architecture: Architecture, or None if the file is for both.
+    """
+
+    name: str
     version: str
-    repository: str
-    commit: str
+    url: str
+    sha256: str
+    source: str
+    read_on: str
+    architecture: Architecture | None = None
 
+    @property
+    def file(self) -> str:
+        """Name of the file, the last part of its URL."""
+        return self.url.rpartition("/")[2]
+
+    @property
+    def key(self) -> str:
+        """Key of its copy in the bucket of a cluster: the checksum is a part of it."""
+        return f"{SOFTWARE_PREFIX}{self.sha256}/{self.file}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SignedPackage:
+    """A package whose publisher signs it and keeps no version in place, so that a checksum cannot be fixed.
+
+    Args:
+        name: Name.
+        version: Version, or `latest`.
+        url: Repository or directory.
+        fingerprint: Fingerprint of the key that signs it, 40 hexadecimal digits.
+        source: Where the fingerprint was read.
+        read_on: Date on which it was read.
+    """
+
+    name: str
+    version: str
+    url: str
+    fingerprint: str
+    source: str
+    read_on: str
+
+
+#: Prefix of the copies in the bucket of a cluster.
+SOFTWARE_PREFIX = "ultracluster/software/"
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html (read 2026-11-21): both tables. PCS
 # lists no installer for 26.05 there yet.
@@ -42,47 +92,139 @@ SLURM: Mapping[str, Download] = MappingProxyType(
 )
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-verify.html (read 2026-11-21): the newest there.
 EFA = Download(version="1.49.0", sha256="cf2e9281a2328a243c76f911a490faed43ca0fecfe4733c25e34b2e92a32c309")
-# The tags v4.1.2 and v0.24.0 (2026-05-11) of the two repositories (read 2026-11-21).
-ENROOT = Source(
+
+_GITHUB = "https://github.com"
+# Not the .deb files of Enroot: no checksum of those for arm64 is published or recorded anywhere, and this tarball is
+# for both architectures. GitHub creates it from the tag v4.1.2, commit bd51f53b; its submodules are not needed for a
+# build against glibc. The checksum is that of `git archive` for the tag, which gave the recorded checksum of Pyxis too.
+ENROOT = Artefact(
+    name="enroot",
     version="4.1.2",
-    repository="https://github.com/NVIDIA/enroot",
-    commit="bd51f53b6fa954805ae3e1985c5dc7594ff66d05",
+    url=f"{_GITHUB}/NVIDIA/enroot/archive/refs/tags/v4.1.2.tar.gz",
+    sha256="9f8c589bf2537cf5ac042358c49b3f203b5c8ed8dc646010719eb728d76da4ac",
+    source="git archive --prefix=enroot-4.1.2/ v4.1.2 of https://github.com/NVIDIA/enroot, gzip -n",
+    read_on="2026-11-22",
 )
-PYXIS = Source(
+# The tag v0.24.0 (2026-05-11), commit 10751994.
+PYXIS = Artefact(
+    name="pyxis",
     version="0.24.0",
-    repository="https://github.com/NVIDIA/pyxis",
-    commit="107519944221822ea1dace4db8e7234b2eaa4cd5",
+    url=f"{_GITHUB}/NVIDIA/pyxis/archive/refs/tags/v0.24.0.tar.gz",
+    sha256="9c4cdb79a67301d8ea05951aa4d2c205f40cf6145e338214b0191add8b36d6c4",
+    source="https://github.com/vantagecompute/slurm-factory-spack-repo "
+    "(spack_repo/slurm_factory/packages/pyxis/package.py, 835abe25), and git archive of the tag",
+    read_on="2026-11-22",
 )
-# By architecture. The checksums are those of upstream's own sha256sums.txt, beside the releases of
-# https://github.com/prometheus/prometheus (3.13.2 of 2026-07-30; 3.13 is supported until 2027-07-31, by
-# https://prometheus.io/docs/introduction/release-cycle/) and of https://github.com/prometheus/node_exporter (1.12.1 of
-# 2026-07-14), as several public build recipes record them (read 2026-11-22). Not Ubuntu's prometheus: it is 2.45.3, and
-# Debian's and Ubuntu's packages before 2.53 never sign remote_write, so that AWS refuses every sample.
-PROMETHEUS: Mapping[str, Download] = MappingProxyType(
+# AWS publishes neither version nor checksum, and replaces the file in place. If it differs, nodes refuse it and mount
+# over TCP; a copy of a reviewed one is named by storage.lustre.client.bundle.
+LUSTRE_EFA_TOOL = Artefact(
+    name="configure-efa-fsx-lustre-client",
+    version="2026-08-20",
+    url="https://docs.aws.amazon.com/fsx/latest/LustreGuide/samples/configure-efa-fsx-lustre-client.zip",
+    sha256="ed421b0cd251f4dae78cc727f857937de345d7c67700cc240db5f6af7ba6ef49",
+    source="https://github.com/liadhweka/wsi-cloud (scripts/vendor/configure-efa-fsx-lustre-client, 91dd06d)",
+    read_on="2026-11-22",
+)
+
+
+def _release(project: str, version: str, source: str, checksums: Mapping[Architecture, str]) -> tuple[Artefact, ...]:
+    """Return the tarballs of a release of Prometheus' organisation, by architecture."""
+    names: Mapping[Architecture, str] = {"x86_64": "amd64", "arm64": "arm64"}
+    base = f"{_GITHUB}/prometheus/{project}/releases/download/v{version}/{project}-{version}.linux-"
+    return tuple(
+        Artefact(
+            name=project,
+            version=version,
+            url=f"{base}{names[architecture]}.tar.gz",
+            sha256=sha256,
+            source=source,
+            read_on="2026-11-22",
+            architecture=architecture,
+        )
+        for architecture, sha256 in checksums.items()
+    )
+
+
+# Of 2026-07-30; 3.13 is supported until 2027-07-31, by https://prometheus.io/docs/introduction/release-cycle/ (read
+# 2026-11-22). Not Ubuntu's prometheus: it is 2.45.3, and Debian's and Ubuntu's packages before 2.53 never sign
+# remote_write, so that AWS refuses every sample.
+PROMETHEUS = _release(
+    "prometheus",
+    "3.13.2",
+    "upstream's sha256sums.txt beside the release, as several public build recipes record it",
     {
-        "x86_64": Download(version="3.13.2", sha256="0e8c4d46101bd025ea8265e377d2caabc57f488fc1be1c367f37db69ea41be6f"),
-        "arm64": Download(version="3.13.2", sha256="7cecb17a6f41d59814e1a0581a1f81f79051ad5973d1ecf39e23a9f747d6572a"),
-    }
+        "x86_64": "0e8c4d46101bd025ea8265e377d2caabc57f488fc1be1c367f37db69ea41be6f",
+        "arm64": "7cecb17a6f41d59814e1a0581a1f81f79051ad5973d1ecf39e23a9f747d6572a",
+    },
 )
-NODE_EXPORTER: Mapping[str, Download] = MappingProxyType(
+# Of 2026-07-14.
+NODE_EXPORTER = _release(
+    "node_exporter",
+    "1.12.1",
+    "https://github.com/ubicloud/ubicloud (rhizome/common/lib/node_exporter_setup.rb, ec43e7bc), and other recipes",
     {
-        "x86_64": Download(version="1.12.1", sha256="b51d8a76aa2a9156a55d501aca6276fae09e262259a5e4e831d2c2222f084e63"),
-        "arm64": Download(version="1.12.1", sha256="ad35b605f9954b9f1ffddf5ba054bdc5a98d790b9eae5291e1eeb83f1ecbd0e7"),
-    }
+        "x86_64": "b51d8a76aa2a9156a55d501aca6276fae09e262259a5e4e831d2c2222f084e63",
+        "arm64": "ad35b605f9954b9f1ffddf5ba054bdc5a98d790b9eae5291e1eeb83f1ecbd0e7",
+    },
 )
-# NVIDIA's package source with its key, for Ubuntu 24.04; the file differs between the architectures:
-# https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/x86_64/Packages, and sbsa/ (read 2026-11-22)
-CUDA_KEYRING: Mapping[str, Download] = MappingProxyType(
-    {
-        "x86_64": Download(version="1.1-1", sha256="d2a6b11c096396d868758b86dab1823b25e14d70333f1dfa74da5ddaf6a06dba"),
-        "arm64": Download(version="1.1-1", sha256="6ea7d2737648936820e85677177957a0f6521b840d98eb0bbae0a4f003fa7249"),
-    }
+_CUDA = "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/"
+_KEYRINGS: tuple[tuple[Architecture, str, str], ...] = (
+    ("x86_64", "x86_64", "d2a6b11c096396d868758b86dab1823b25e14d70333f1dfa74da5ddaf6a06dba"),
+    ("arm64", "sbsa", "6ea7d2737648936820e85677177957a0f6521b840d98eb0bbae0a4f003fa7249"),
 )
-# DCGM and dcgm-exporter, from NVIDIA's own repository for Ubuntu, which signs it; packages of both exist for x86_64 and
-# arm64. The pair that NVIDIA releases together, the last before labels were renamed, and the one of Kubernetes nodes:
-# https://github.com/NVIDIA/dcgm-exporter, hack/VERSION (commit d5e5f51 of 2026-05-12, read 2026-11-21).
-DCGM = "1:4.5.3"
-DCGM_EXPORTER = "4.8.2"
+# NVIDIA's package repository with its key, for Ubuntu 24.04; the file differs between the architectures.
+CUDA_KEYRING = tuple(
+    Artefact(
+        name="cuda-keyring",
+        version="1.1-1",
+        url=f"{_CUDA}{folder}/cuda-keyring_1.1-1_all.deb",
+        sha256=sha256,
+        source=f"{_CUDA}{folder}/Packages",
+        read_on="2026-11-22",
+        architecture=architecture,
+    )
+    for architecture, folder, sha256 in _KEYRINGS
+)
+#: Files of a node, of both architectures.
+ARTEFACTS: tuple[Artefact, ...] = (
+    *(ENROOT, PYXIS, LUSTRE_EFA_TOOL),
+    *(*PROMETHEUS, *NODE_EXPORTER, *CUDA_KEYRING),
+)
+
+# NVIDIA's repository for Ubuntu, which its key signs: DCGM and dcgm-exporter for x86_64 and arm64. The pair is the last
+# before labels were renamed, and that of Kubernetes nodes: https://github.com/NVIDIA/dcgm-exporter, hack/VERSION
+# (commit d5e5f51 of 2026-05-12, read 2026-11-21).
+DCGM = SignedPackage(
+    name="datacenter-gpu-manager-4",
+    version="1:4.5.3",
+    url=_CUDA,
+    fingerprint="EB693B3035CD5710E231E123A4B469963BF863CC",
+    source="https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/x86_64/ (3bf863cc.pub)",
+    read_on="2026-11-22",
+)
+#: Releases of dcgm-exporter by the DCGM that NVIDIA released each with. AWS's image has a DCGM of its own, 4.7.0 on
+#: 2026-10-09: https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubaseossarm64-ul2404-2026-10-09.html
+#: (read 2026-11-21). A DCGM that is not here is replaced. Tags of https://github.com/NVIDIA/dcgm-exporter (read
+#: 2026-11-22).
+DCGM_EXPORTERS: Mapping[str, str] = MappingProxyType(
+    {"4.5.2": "4.8.1", "4.5.3": "4.8.2", "4.6.0": "4.8.3", "4.6.1": "4.8.4", "4.7.0": "4.9.0"}
+)
+DCGM_EXPORTER = DCGM_EXPORTERS["4.5.3"]
+# Only `latest` is documented, with a signature beside it:
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/verify-CloudWatch-Agent-Package-Signature.html
+CLOUDWATCH_AGENT = SignedPackage(
+    name="amazon-cloudwatch-agent",
+    version="latest",
+    url="https://amazoncloudwatch-agent.s3.amazonaws.com",
+    fingerprint="937616F3450B7D806CBD9725D58167303B789C72",
+    source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/verify-CloudWatch-Agent-Package-Signature.html",
+    read_on="2026-11-22",
+)
 # The driver of B300 and GB200: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read
 # 2026-11-20)
 DRIVER = 580
+
+
+def artefacts(architecture: Architecture) -> tuple[Artefact, ...]:
+    """Return the files for an architecture."""
+    return tuple(item for item in ARTEFACTS if item.architecture in (None, architecture))

@@ -17,7 +17,10 @@ _LUSTRE_EFA_CONNECTIONS = warning(
     "lustre-efa-connections", "More EFA connections than a file system takes; each node uses fewer interfaces."
 )
 _LUSTRE_EFA_CLIENT = warning(
-    "lustre-efa-client", "Nodes need AWS's tool for Lustre over EFA; the file does not say that the image has it."
+    "lustre-efa-client", "Nodes of Kubernetes need AWS's tool for Lustre over EFA; without it they mount over TCP."
+)
+_REQUIRED = error(
+    "lustre-efa-required", "Nodes that require EFA for Lustre are drained if AWS's tool cannot be installed."
 )
 _NO_EFA = error("lustre-client-without-efa", "`client` configures EFA, which the file system does not have.")
 _GPUDIRECT = error("lustre-gpudirect", "GPUDirect Storage works on some instance types only.", acceptable=True)
@@ -47,6 +50,14 @@ def check_client(draft: Draft) -> Iterator[Problem]:
     if lustre.client.gpudirect_storage and not any(instance_type.gpudirect_storage for instance_type, _ in nodes):
         message = "FSx supports GPUDirect Storage on P5, P5e, P5en, P6-B200 and P6-B300, and no nodes are; remove it"
         yield _GPUDIRECT((*_PATH, "client", "gpudirect-storage"), message)
+    lacking = [group.section for group in draft.node_groups if _sets_efa_up(group)]
+    if lustre.client.efa == "required" and lustre.client.bundle is None and lacking:
+        message = (
+            f"drains {', '.join(dict.fromkeys(lacking))} if AWS's tool cannot be installed, and AWS replaces it in "
+            "place, without a checksum; put a reviewed copy into an existing bucket and write client: {bundle: {url: "
+            "..., sha256: ...}}, or take a custom image, or write preferred, which mounts over TCP in that case"
+        )
+        yield _REQUIRED((*_PATH, "client", "efa"), message)
     count, opened = efa_nodes(client, nodes), efa_connections(client, nodes)
     if client.efa_interfaces is not None and count <= LUSTRE_EFA_CONNECTIONS < opened:
         message = (
@@ -130,14 +141,14 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
         )
-    without = "they mount nothing and are drained"
-    if cluster.orchestrator == KUBERNETES:
-        without = "the unit at boot fails, and pods that mount the file system reach it over TCP or not at all"
-    if client.bundle is None and (lacking := [group.section for group in near if _sets_efa_up(group)]):
+    # Nodes of Slurm install it.
+    if cluster.orchestrator != KUBERNETES or client.bundle is not None:
+        return
+    if lacking := [group.section for group in near if _sets_efa_up(group)]:
         yield (
             _LUSTRE_EFA_CLIENT,
             f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page says that AWS's image "
-            f"has it; without it {without}. Put the zip into an existing bucket and write "
+            "has it; without it they mount the file system over TCP. Put the zip into an existing bucket and write "
             "client: {bundle: {url: ..., sha256: ...}}, or take a custom image, or write "
             f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
         )
@@ -145,4 +156,4 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
 
 def _sets_efa_up(group: NodeGroup) -> bool:
     """Return True if a node runs the tool at boot, and its image is not known to have it."""
-    return group.image is None and group.os != "bottlerocket" and not group.elastic
+    return group.image_option == "aws" and group.os != "bottlerocket" and not group.elastic

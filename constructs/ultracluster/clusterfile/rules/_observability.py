@@ -5,15 +5,11 @@ from collections.abc import Iterator
 from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REGIONS, MOST_RETENTION_DAYS
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, valid
-from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.clusterfile.sections._observability import Alerts, Notifications, Observability
 from ultracluster.planning.workload import SERIES_PER_NODE, series_at_most
 
-_METRICS_PROGRAMS = warning(
-    "metrics-programs", "Nodes need programs to send metrics, and the file does not say that their image has them."
-)
 _GRAFANA_PRIVATE = warning("grafana-private", "Nodes have no internet access to install Grafana, so none is created.")
 _NO_MANAGED_GRAFANA = warning("grafana-region", "The region has no Amazon Managed Grafana, so Grafana is self-hosted.")
 _ALERTS_WITHOUT_SUBSCRIPTION = warning(
@@ -127,16 +123,6 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     requested = cluster.observability
     if not requested.on:
         return
-    given = {group.section: group.image_option for group in cluster.node_groups} | {"login": cluster.login_image}
-    # Under Kubernetes the programs are containers.
-    if cluster.orchestrator != KUBERNETES and (lacking := [name for name, image in given.items() if image == "aws"]):
-        yield (
-            _METRICS_PROGRAMS,
-            f"{', '.join(lacking)}: nodes send metrics with prometheus and node_exporter, and with dcgm-exporter where "
-            "they have GPUs, and no page says that AWS's image has them; without them the dashboards stay empty. Write "
-            "image: build, or put them into /opt/ultracluster/bin of an own image, or write "
-            "observability: {profile: none}",
-        )
     if requested.grafana.kind != "none" and cluster.grafana == "none":
         yield (
             _GRAFANA_PRIVATE,

@@ -1,11 +1,11 @@
 """The section `storage.lustre`."""
 
 import re
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field
 
-from ultracluster.boot import BUNDLE_URL, SHA256, paths
+from ultracluster.boot import BUNDLE_URL, SHA256, LustreEfa, paths
 from ultracluster.catalogue.storage import lustre as facts
 from ultracluster.catalogue.storage import lustre_intelligent_tiering, repositories
 from ultracluster.clusterfile import _quantities as q
@@ -97,6 +97,9 @@ Sha256 = Annotated[
         example="what sha256sum prints for it",
     ),
 ]
+ClientEfa = Annotated[
+    LustreEfa, w.choice(get_args(LustreEfa), "what a node does where EFA cannot be set up", example="required")
+]
 LinkPath = Annotated[
     str,
     w.pattern(
@@ -146,7 +149,13 @@ class LustreClient(Section):
         description="Whether files go straight to GPU memory where the type can; the image brings nvidia-fs.",
     )
     bundle: EfaBundle | None = Field(
-        default=None, description="Where nodes fetch AWS's tool from. Default: the image has it."
+        default=None,
+        description="Where nodes fetch AWS's tool from. Default: the image has it, or nodes of Slurm install it.",
+    )
+    efa: ClientEfa = Field(
+        default="preferred",
+        description="What a node does where EFA cannot be set up. preferred: it mounts over TCP, and an alert fires. "
+        "required: it is drained.",
     )
 
 

@@ -86,14 +86,39 @@ NODE_ALERTS = (
         rationale="Nodes that are known to be bad take jobs.",
     ),
     Alert(
+        name="SoftwareMissing",
+        for_="5m",
+        expr="ultracluster_node_software_ok == 0",
+        summary="{{ $labels.item }} could not be installed on node {{ $labels.instance }}",
+        description="AWS's image lacks this software, and its installation at the boot of the node failed. Without "
+        "enroot and pyxis jobs in containers fail, without an exporter its metrics are missing; other jobs run.",
+        diagnosis=(
+            "`cat /run/ultracluster/software/ITEM` on the node: it has the reason.",
+            "`/var/log/amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-software.log`: the whole log.",
+        ),
+        actions=(
+            "`ultracluster image bundle FILE` fills the cluster's bucket; then restart the node.",
+            "If the publisher's file has another checksum, take an image that has the software.",
+        ),
+        rationale="It is 0 or 1.",
+    ),
+    Alert(
         name="LustreOverTcp",
         for_="5m",
         expr="ultracluster_node_mount_over_efa == 0",
         summary="{{ $labels.path }} runs over TCP on node {{ $labels.instance }}",
         description="The file system was to be reached over EFA and is not: reads and checkpoints of this node are "
         "slower than those of the others, and nothing else shows it.",
-        diagnosis=("`lnetctl net show --net efa`.", "`journalctl -u ultracluster-lustre-efa`."),
-        actions=("Let the job end, and restart the node: EFA is set up before the mount only.",),
+        diagnosis=(
+            "`cat /run/ultracluster/health/lustre-efa` on the node: it has the reason.",
+            "`lnetctl net show --net efa`.",
+            "`journalctl -u ultracluster-lustre-efa`.",
+        ),
+        actions=(
+            "If AWS's tool is missing or has another checksum, name a reviewed copy: "
+            "`storage.lustre.client.bundle`, or take an image that has it.",
+            "Let the job end, and restart the node: EFA is set up before the mount only.",
+        ),
         rationale="It is 0 or 1.",
     ),
     Alert(

@@ -134,7 +134,8 @@ def _pod(
     if instance_type.gpus:
         command = [
             "/usr/bin/dcgm-exporter",
-            *dcgm_exporter_flags(profile, csv=f"{_ETC}/dcgm-counters.csv"),
+            f"--collectors={_ETC}/dcgm-counters.csv",
+            *dcgm_exporter_flags(profile),
             "--kubernetes",
         ]
         container = _container(

@@ -82,13 +82,13 @@ def node_collectors(
     efa_devices: int,
     to: RemoteWrite,
     profile: Profile = Profile.STANDARD,
-    dcgm: Dcgm = Dcgm.BEFORE_4_7,
     slurm: bool = False,
 ) -> NodeBoot:
     """Return the files and units that send a node's metrics.
 
-    The programs themselves (`prometheus`, `node_exporter`, `dcgm-exporter`) are the image's: in `/opt/ultracluster/bin`
-    or on the usual path. A unit whose program is missing does not start, and nothing else of the boot fails.
+    The programs themselves (`prometheus`, `node_exporter`, `dcgm-exporter`) are the image's, or are installed before:
+    in `/opt/ultracluster/bin` or on the usual path. A unit whose program is missing does not start, and nothing else of
+    the boot fails. dcgm-exporter collects the fields that its release knows.
 
     Args:
         instance_type: Type of the node.
@@ -97,7 +97,6 @@ def node_collectors(
         efa_devices: EFA devices that the node is given.
         to: Where the samples go.
         profile: Metrics profile.
-        dcgm: The release of DCGM in the image's exporter.
         slurm: The node also scrapes Slurm's controller, as login nodes do.
 
     Raises:
@@ -131,8 +130,14 @@ def node_collectors(
     names = ["textfiles.timer", "node.service"]
     if instance_type.gpus:
         files += [
-            _plain(f"{_ETC}/dcgm-counters.csv", counters(instance_type.gpu, profile, dcgm=dcgm)),
-            _service("dcgm", "Metrics of the GPUs", f"dcgm-exporter {' '.join(dcgm_exporter_flags(profile))}"),
+            _script("dcgm-exporter"),
+            *(
+                _plain(f"{_ETC}/dcgm-counters-{dcgm}.csv", counters(instance_type.gpu, profile, dcgm=dcgm))
+                for dcgm in Dcgm
+            ),
+            _service(
+                "dcgm", "Metrics of the GPUs", f"{_BIN}dcgm-exporter {_ETC} {' '.join(dcgm_exporter_flags(profile))}"
+            ),
         ]
         names.append("dcgm.service")
     if slurm:
@@ -178,13 +183,9 @@ def node_exporter_flags(profile: Profile, *, root: str = "", textfiles: str = TE
     )  # fmt: skip
 
 
-def dcgm_exporter_flags(profile: Profile, *, csv: str = f"{_ETC}/dcgm-counters.csv") -> tuple[str, ...]:
-    """Return dcgm-exporter's flags. It collects once for each scrape."""
-    return (
-        f"--collectors={csv}",
-        f"--collect-interval={INTERVAL_S[profile] * 1000}",
-        f"--address=127.0.0.1:{PORTS['dcgm']}",
-    )
+def dcgm_exporter_flags(profile: Profile) -> tuple[str, ...]:
+    """Return dcgm-exporter's flags, without its counters file. It collects once for each scrape."""
+    return (f"--collect-interval={INTERVAL_S[profile] * 1000}", f"--address=127.0.0.1:{PORTS['dcgm']}")
 
 
 def textfile_arguments(instance_type: InstanceType, efa_devices: int, profile: Profile) -> str:

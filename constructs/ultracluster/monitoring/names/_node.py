@@ -69,6 +69,9 @@ _MACHINE = (
     aggregated("node:ultracluster_health_changes:max", "count",
                "Times in six hours that a check of the node failed or became well again.",
                expr=f"max by ({_BY}) (changes(ultracluster_node_health_ok[6h]))"),
+    recorded("ultracluster_node_software_ok", "bool",
+             "Whether software that the image lacked was installed at the boot of the node.",
+             (*NODE, "item"), "ultracluster_software_ok"),
 )  # fmt: skip
 
 # EFA's counters lack `_total`.

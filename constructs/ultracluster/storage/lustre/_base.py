@@ -10,11 +10,10 @@ from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.lustre._metrics import LustreMetrics
 
 # Waits for the network, never blocks the boot, and mounts on first use. See
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-20).
-_MOUNT_OPTIONS = (
-    *("defaults", "flock", "_netdev", "nofail", "x-systemd.automount"),
-    "x-systemd.requires=systemd-networkd-wait-online.service",
-)
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-20). That page has
+# x-systemd.requires=systemd-networkd-wait-online.service: the mount would fail where one of 16 interfaces stays without
+# an address. `_netdev` orders it after network-online.target.
+_MOUNT_OPTIONS = ("defaults", "flock", "_netdev", "nofail", "x-systemd.automount")
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver, v1.9.0 (read 2026-11-20)
 _CSI_DRIVER = "fsx.csi.aws.com"
 

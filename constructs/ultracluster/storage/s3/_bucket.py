@@ -13,6 +13,7 @@ from ultracluster.security import check_same_region
 from ultracluster.storage._grants import Permission, grant
 
 _LIST = ("s3:GetBucketLocation", "s3:ListBucket")
+_READ_WRITE_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 _LIST_UPLOADS = (*_LIST, "s3:ListBucketMultipartUploads")
 _READ_WRITE = (
     "s3:AbortMultipartUpload",
@@ -41,7 +42,22 @@ class BucketGrants:
 
     def read_write(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to list the bucket, and to read, write and delete its objects."""
-        return self._grant(grantee, _READ_WRITE, _LIST_UPLOADS, ("kms:Decrypt", "kms:GenerateDataKey"))
+        return self._grant(grantee, _READ_WRITE, _LIST_UPLOADS, _READ_WRITE_KEY)
+
+    def read_write_objects(self, grantee: iam.IGrantable, prefix: str = "") -> iam.Grant:
+        """Allow to read and write objects; neither to list nor to delete them.
+
+        Args:
+            grantee: The principal.
+            prefix: Prefix of the keys, such as `results/`. Default: all objects.
+        """
+        return grant(
+            grantee,
+            Permission(actions=("s3:GetObject", "s3:PutObject"), arn=self._bucket.arn_for_objects(f"{prefix}*")),
+            resource=self._bucket,
+            key=self._key,
+            key_actions=_READ_WRITE_KEY,
+        )
 
     def _grant(
         self,

@@ -1,0 +1,46 @@
+"""Permissions of the roles of Slurm nodes."""
+
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.catalogue.ec2 import image_software
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.compute import allow_bundle
+from ultracluster.slurm._node_health import NodeHealth, replacement_limits
+from ultracluster.slurm._node_users import NodeUsers, allow_secret
+from ultracluster.storage import S3FilesHome, Storage
+
+
+def allow_nodes(
+    scope: Construct, cluster: ClusterFile, storage: Storage, *, compute: iam.IRole, login: iam.IRole
+) -> None:
+    """Allow the nodes of a cluster file what they do at boot, and what their jobs do with the role.
+
+    Args:
+        scope: Scope of the users.
+        cluster: Cluster file.
+        storage: File systems of the nodes, and the data bucket.
+        compute: Role of the compute nodes.
+        login: Role of the login nodes.
+    """
+    bucket = storage.data_bucket
+    users = NodeUsers(scope, "Users", cluster=cluster.name, users=cluster.users) if cluster.users else None
+    health = NodeHealth(scope, "Health", cluster=cluster.name)
+    images = ({group.image_option for group in cluster.node_groups}, {cluster.login_image})
+    for role, options in zip((compute, login), images, strict=True):
+        if users is not None:
+            users.grants.read(role)
+        health.allow_drains(role)
+        if cluster.slurm.directory is not None:
+            allow_secret(role, cluster.slurm.directory.one)
+        if bucket is not None and "aws" in options:
+            # Copies of the software that these nodes install.
+            bucket.grants.read_write_objects(role, image_software.SOFTWARE_PREFIX)
+        # Where root alone reaches the credentials of the role, jobs have credentials of their own.
+        if bucket is not None and cluster.slurm.imds == "all":
+            bucket.grants.read_write(role)
+        if isinstance(storage.home, S3FilesHome):
+            storage.home.grants.read_write(role)
+        allow_bundle(role, cluster.lustre_client.bundle)
+    if replacement_limits(cluster):
+        health.allow_replacement(compute)
