@@ -10,7 +10,7 @@ from support.clusterfile_data import problems
 @pytest.mark.parametrize(
     ("section", "message"),
     [
-        ("{alerts: {}}", "observability.alerts: says nothing; name a topic, an email, pagerduty or runbooks"),
+        ("{alerts: {}}", "observability.alerts: has no keys; name a topic, an email, pagerduty, runbooks or changes"),
         (
             "{alerts: {topic: arn:aws:sns:us-east-2:123456789012:oncall, email: a@example.com}}",
             "observability.alerts.email: an existing topic keeps its subscriptions",

@@ -50,7 +50,7 @@ REHEARSAL_FLOOR_OF = {package: floor for floor, packages in enumerate(REHEARSAL_
 NAMES = ROOT / "tests" / "house" / "public-api.json"
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
-MOST_PUBLIC_NAMES = 252
+MOST_PUBLIC_NAMES = 260
 
 
 def sources() -> list[Path]:
@@ -192,6 +192,8 @@ def test_internal_names_are_used_by_another_package() -> None:
         if not path.is_relative_to(LIBRARY.parent) or face(module(path) + "._") != name
     }
     internal = {(name, what) for name, names in json.loads(NAMES.read_text())["internal"].items() for what in names}
+    # `clusterfile` calls these of the packages above it, by name.
+    internal -= {(name, "file_problems") for name in ("ultracluster.kubernetes", "ultracluster.monitoring")}
     assert internal - used == set(), "remove these names from `__all__`, or make them public"
 
 

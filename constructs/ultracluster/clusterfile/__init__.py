@@ -11,6 +11,7 @@ from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, 
 from ultracluster.clusterfile._quantities import Size, Throughput
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
 from ultracluster.clusterfile.rules._listing import facts_as_of, rules, warnings
+from ultracluster.clusterfile.rules._observability import ALERT_TUNING
 from ultracluster.clusterfile.sections._capacity import write_capacity
 from ultracluster.clusterfile.sections._directory import Directory
 from ultracluster.clusterfile.sections._image import ImageOption
@@ -21,6 +22,7 @@ from ultracluster.clusterfile.sections._placement import write_placement
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE, source_range
 
 __all__ = [
+    "ALERT_TUNING",
     "ANYWHERE",
     "KUBERNETES_CHART",
     "KUBERNETES_NAME",

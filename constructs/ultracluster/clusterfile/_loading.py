@@ -1,7 +1,7 @@
 """Reading a cluster file: every error is reported at once, each with its place."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path as FilePath
@@ -19,10 +19,10 @@ from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_reference
 from ultracluster.clusterfile.rules._rule import registered
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 
-# Checks of a file without other errors in packages above this one, by orchestrator; imported when a file needs them.
-_PLATFORMS: Mapping[str, Callable[[ClusterFile], list[Problem]]] = {
-    "kubernetes": lambda cluster: list(import_module("ultracluster.kubernetes").file_problems(cluster))
-}
+# Packages above this one that check a file without other errors: `file_problems(cluster)`. They are imported by name,
+# when a file needs them.
+_PLATFORMS = {"kubernetes": "ultracluster.kubernetes"}
+_ALERTS = "ultracluster.monitoring"
 #: A value as YAML has it.
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 
@@ -128,7 +128,7 @@ def variant(cluster: ClusterFile, changes: Mapping[str, Value]) -> ClusterFile:
 def _built(data: dict[str, Any]) -> ClusterFile:
     cluster, problems = _assess(data)
     if cluster is not None and not problems:
-        problems += _platform_problems(cluster)
+        problems += _upper_problems(cluster)
     if problems or cluster is None:
         raise ClusterFileError("cluster", [_located(problem, 1, 1) for problem in problems])
     return cluster
@@ -184,16 +184,16 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterF
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
     if cluster is not None and not (problems or located):
-        problems += _platform_problems(cluster)
+        problems += _upper_problems(cluster)
     located += [_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems]
     if located or cluster is None:
         raise ClusterFileError(name, located)
     return cluster
 
 
-def _platform_problems(cluster: ClusterFile) -> list[Problem]:
-    check = _PLATFORMS.get(cluster.orchestrator)
-    return [] if check is None else check(cluster)
+def _upper_problems(cluster: ClusterFile) -> list[Problem]:
+    packages = [_PLATFORMS.get(cluster.orchestrator), _ALERTS if cluster.observability.alerts.tuned else None]
+    return [problem for package in packages if package for problem in import_module(package).file_problems(cluster)]
 
 
 def _located(problem: Problem, line: int, column: int, file: str = "") -> Located:

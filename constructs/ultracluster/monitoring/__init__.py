@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
-from ultracluster.monitoring._from_cluster_file import cluster_rules, collector_objects, profile_of
+from ultracluster.monitoring._from_cluster_file import cluster_rules, collector_objects, file_problems, profile_of
 from ultracluster.monitoring._volume import volume
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "SlurmSource",
     "cluster_rules",
     "collector_objects",
+    "file_problems",
     "profile_of",
     "volume",
 ]

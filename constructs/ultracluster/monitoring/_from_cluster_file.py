@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster.catalogue.ec2 import interfaces
-from ultracluster.clusterfile import ClusterFile
-from ultracluster.monitoring.alerts import RUNBOOKS, rules
+from ultracluster.clusterfile import ALERT_TUNING, ClusterFile, Path, Problem
+from ultracluster.monitoring.alerts import RUNBOOKS, Tuning, rules, tuning_problems
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, node_objects, shared_objects
 from ultracluster.monitoring.names import Profile
 
@@ -31,9 +31,30 @@ def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
         profile,
         inventory=inventory,
         runbooks=cluster.observability.alerts.runbooks or RUNBOOKS,
+        tuning=Tuning(**_changes(cluster)),
         # Another cluster may share the workspace, even one created here.
         cluster=cluster.name,
     )
+
+
+def file_problems(cluster: ClusterFile) -> list[Problem]:
+    """Return the errors of a cluster file that only the list of alerts shows."""
+    place: Path = ("observability", "alerts")
+    return [
+        ALERT_TUNING((*place, key.replace("_", "-"), name), message, at_key=True)
+        for key, name, message in tuning_problems(_changes(cluster))
+    ]
+
+
+def _changes(cluster: ClusterFile) -> dict[str, Any]:
+    alerts = cluster.observability.alerts
+    pending = {name: f"{period.seconds}s" for name, period in alerts.pending_period.items()}
+    return {
+        "off": alerts.off,
+        "severity": alerts.severity,
+        "thresholds": alerts.thresholds,
+        "pending_period": pending,
+    }
 
 
 def collector_objects(

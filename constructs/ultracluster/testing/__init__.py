@@ -3,7 +3,7 @@
 Installed with the library, they add `--update-snapshots` to pytest.
 """
 
-from cdk_rehearsal.snapshots import normalise, write_app_snapshots
+from cdk_rehearsal.snapshots import write_app_snapshots
 from ultracluster.testing._lost_state import assert_nothing_stateful_is_lost
 from ultracluster.testing._nodes import assert_efa_wired, assert_no_public_nodes, assert_reserved
 from ultracluster.testing._snapshot import assert_app_matches_snapshot, assert_matches_snapshot
@@ -17,6 +17,5 @@ __all__ = [
     "assert_no_public_nodes",
     "assert_nothing_stateful_is_lost",
     "assert_reserved",
-    "normalise",
     "write_app_snapshots",
 ]

@@ -21,6 +21,7 @@ _RETENTION = error("metrics-retention")
 _EXISTING = error("workspace-existing", "An existing workspace keeps its own retention, limit and alert manager.")
 _QUOTA = error("metrics-quota", "A workspace takes a limited number of active series by default.", acceptable=True)
 _SERIES = error("metrics-series-limit", "A limit below the series of the nodes discards samples.")
+ALERT_TUNING = error("alerts-tuning", "Only alerts of the library can be changed, and only what they have.")
 _EMPTY = error("alerts-empty", "An empty section has no effect.")
 _TOPIC_AND_EMAIL = error("topic-and-email", "An existing topic keeps its own subscriptions.")
 _GRAFANA = error("grafana-kind", "`workspace` and `saml` configure Amazon Managed Grafana.")
@@ -87,7 +88,7 @@ def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
 def _check_alerts(requested: Observability) -> Iterator[Problem]:
     alerts = requested.alerts
     if "alerts" in requested.model_fields_set and not alerts.model_fields_set:
-        message = "says nothing; name a topic, an email, pagerduty or runbooks, or remove it"
+        message = "has no keys; name a topic, an email, pagerduty, runbooks or changes of alerts, or remove it"
         yield _EMPTY((*_PATH, "alerts"), message, at_key=True)
     yield from check_receivers((*_PATH, "alerts"), alerts)
 

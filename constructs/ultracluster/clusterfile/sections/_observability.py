@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ultracluster.catalogue.monitoring import RETENTION_DAYS
+from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
@@ -47,6 +48,17 @@ RunbooksUrl = Annotated[
         "https://wiki.example.com/runbooks",
     ),
 ]
+AlertName = Annotated[str, w.pattern("[A-Z][A-Za-z0-9]{2,60}", "the name of an alert", "JobIdleGpus")]
+AlertSeverity = Annotated[str, w.choice(("critical", "warning", "info"), "a severity")]
+
+
+def _threshold(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        raise ValueError(f"a threshold must be a number from 0 to below 1e15, got {shown(value)}")
+    return value
+
+
+Threshold = Annotated[float, w.Word(_threshold, type="number", minimum=0, exclusiveMaximum=1e15, examples=[0.2])]
 SamlText = Annotated[
     str,
     w.pattern(
@@ -86,7 +98,7 @@ class Grafana(Section):
 
 
 class Alerts(Section):
-    """Receivers of alerts. Each receives all alerts, except that PagerDuty receives the critical ones."""
+    """Receivers and changes of alerts. Receivers get all alerts, except that PagerDuty gets the critical ones."""
 
     topic: t.TopicArn | None = Field(
         default=None,
@@ -106,6 +118,22 @@ class Alerts(Section):
         description="Where you publish docs/runbooks: each alert carries this address, a slash, its name and `.md`. "
         "Default: the path in the repository.",
     )
+    off: tuple[AlertName, ...] = Field(default=(), description="Alerts that are not created.")
+    severity: dict[AlertName, AlertSeverity] = Field(
+        default={},
+        description="Severity of an alert, by its name: critical and warning are sent, info is only shown.",
+    )
+    thresholds: dict[AlertName, Threshold] = Field(
+        default={}, description="Threshold of an alert, by its name, in the unit that its page states."
+    )
+    pending_period: dict[AlertName, t.Duration] = Field(
+        default={}, description="How long the expression of an alert must hold before it fires, by its name."
+    )
+
+    @property
+    def tuned(self) -> bool:
+        """True if an alert is off or changed."""
+        return bool(self.off or self.severity or self.thresholds or self.pending_period)
 
 
 class Observability(Section):

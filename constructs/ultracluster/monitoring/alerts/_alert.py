@@ -1,9 +1,11 @@
 """Alerts, each with its rule, its message and its runbook."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ultracluster.monitoring.names import METRICS, NODE, PROBLEM, Profile, reads
+from ultracluster.rules import Refusal
 
 #: Up to this many nodes, or jobs, of a cluster have an alert each. If more have the same problem, one alert more has
 #: their number. All alerts together stay below AMP's quota of 1,000 active alerts
@@ -15,6 +17,11 @@ DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT
 JUDGEMENT = "Judgement, not published: adjust it to your cluster."
 #: Labels of a node, for `by`.
 BY_NODE = ", ".join(NODE)
+
+
+def _number(value: float) -> re.Pattern[str]:
+    """Return the pattern of a comparison with a number."""
+    return re.compile(rf"([<>]) {re.escape(f'{value:.12g}')}(?![\d.e])")
 
 
 class Severity(StrEnum):
@@ -43,6 +50,7 @@ class Alert:
         severity: Severity, which selects the receiver.
         for_: How long `expr` must hold before the alert fires, as a Prometheus duration.
         rationale: Source of the threshold.
+        threshold: The number of `expr` that `Tuning.thresholds` may replace. It is in it once. By default, none.
     """
 
     name: str
@@ -54,6 +62,18 @@ class Alert:
     severity: Severity = Severity.WARNING
     for_: str = "0m"
     rationale: str = JUDGEMENT
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        """Validate that the threshold is in the expression once."""
+        if self.threshold is not None and len(_number(self.threshold).findall(self.expr)) != 1:
+            raise Refusal(self.name, f"expr must have the threshold {self.threshold:g} once")
+
+    def with_threshold(self, value: float) -> "Alert":
+        """Return the alert with another threshold."""
+        assert self.threshold is not None
+        expr = _number(self.threshold).sub(lambda match: f"{match[1]} {value:.12g}", self.expr)
+        return replace(self, expr=expr, threshold=value)
 
     @property
     def per_node(self) -> bool:
@@ -102,8 +122,13 @@ class Alert:
         diagnosis = "\n".join(f"- {line}" for line in self.diagnosis)
         actions = "\n".join(f"{number}. {line}" for number, line in enumerate(self.actions, 1))
         wait = "at once" if self.for_ == "0m" else f"after {self.for_}"
+        tunable = (
+            ""
+            if self.threshold is None
+            else f"\n\nIn the cluster file: `thresholds: {{{self.name}: {self.threshold:.12g}}}`."
+        )
         return (
             f"# {self.name}\n\n{self.severity.value.capitalize()}, {wait}.\n\n## Meaning\n\n{self.description}\n\n"
-            f"## Diagnosis\n\n{diagnosis}\n\n## Actions\n\n{actions}\n\n## Threshold\n\n{self.rationale}\n\n"
+            f"## Diagnosis\n\n{diagnosis}\n\n## Actions\n\n{actions}\n\n## Threshold\n\n{self.rationale}{tunable}\n\n"
             f"```promql\n{self.expr}\n```\n"
         )

@@ -84,6 +84,7 @@ GPU_ALERTS = (
     Alert(
         name="GpuEccCorrectedStorm",
         expr=f"max by ({BY_NODE}) (increase(ultracluster_gpu_ecc_corrected_errors_total[1h])) > 1000",
+        threshold=1000,
         summary="{{ $value | humanize }} corrected memory errors in an hour on node {{ $labels.instance }}",
         description="The memory of a GPU corrects an error every few seconds. Nothing is lost yet; often a row fails "
         "next.",
@@ -128,6 +129,7 @@ GPU_ALERTS = (
         name="GpuThermalThrottle",
         for_="10m",
         expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_thermal_throttle_seconds_total[10m])) > 0.05",
+        threshold=0.05,
         summary="A GPU of node {{ $labels.instance }} is slowed down by heat {{ $value | humanizePercentage }} of the "
         "time",
         description="A GPU lowers its clock because of heat for more than a twentieth of the time.",
@@ -138,6 +140,7 @@ GPU_ALERTS = (
         name="GpuTemperatureHigh",
         for_="5m",
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_temperature_celsius) > 85",
+        threshold=85,
         summary="A GPU of node {{ $labels.instance }} is at {{ $value }} °C",
         description="A GPU is hotter than it should become under full load.",
         diagnosis=("Whether its clock has fallen: `ultracluster_gpu_sm_clock_hertz`.",),
@@ -186,6 +189,7 @@ GPU_ALERTS = (
         name="PcieReplays",
         for_="15m",
         expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_pcie_replays_total[15m])) > 0.1",
+        threshold=0.1,
         summary="PCIe of a GPU of node {{ $labels.instance }} repeats {{ $value | humanize }} packets a second",
         description="The way between CPU and GPU loses packets. Copies from and to the GPU are slower.",
         diagnosis=("`nvidia-smi -q | grep -A3 Replay`.", "The width and speed of the link: `lspci -vv`."),

@@ -9,6 +9,7 @@ JOB_ALERTS = (
         for_="10m",
         expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 unless on "
         "(cluster, job_id) job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7",
+        threshold=0.25,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} wait, and none computes",
         description="Kernels run on the GPUs, and neither tensor cores nor memory nor most multiprocessors are active: "
         "the ranks wait for each other in a collective that will not end. Some ranks may be gone. The job writes no "
@@ -39,6 +40,7 @@ JOB_ALERTS = (
         name="JobSlow",
         for_="15m",
         expr="job:ultracluster_job_step_seconds:ratio > 1.15",
+        threshold=1.15,
         summary="Steps of job {{ $labels.job_id }} take {{ $value | humanizePercentage }} of their usual time",
         description="The step time is 15 % above the median of the last six hours. All GPUs may have the same clock "
         "and nothing else may alert.",
@@ -53,6 +55,7 @@ JOB_ALERTS = (
         name="JobIdleGpus",
         for_="15m",
         expr="job:ultracluster_gpus_idle:ratio > 0.1",
+        threshold=0.1,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} do nothing",
         description="More than a tenth of the GPUs that the job has are idle.",
         diagnosis=("Whether some nodes or all: the job's page.", "Whether it loads data, or requested too many."),
@@ -62,6 +65,7 @@ JOB_ALERTS = (
         name="StragglerClock",
         for_="10m",
         expr="node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m < 0.9",
+        threshold=0.9,
         summary="Node {{ $labels.instance }} runs at {{ $value | humanizePercentage }} of the clock of job {{ "
         "$labels.job_id }}",
         description="A GPU of the node is slower than the median of its job. Synchronous training goes at its pace.",
@@ -73,6 +77,7 @@ JOB_ALERTS = (
         name="StragglerNccl",
         for_="10m",
         expr="node_job:nccl_collective_exec_time_microseconds:ratio < 0.5",
+        threshold=0.5,
         summary="All nodes of job {{ $labels.job_id }} wait for node {{ $labels.instance }} in collectives",
         description="The last node to join a collective spends the least time in it. This node spends less than half.",
         diagnosis=("StragglerClock of the node.", "Its data loaders: CPU and mounts."),
@@ -95,6 +100,7 @@ JOB_ALERTS = (
         for_="5m",
         expr="ultracluster_job_checkpoint_age_seconds > 2 * ultracluster_job_checkpoint_interval_seconds and on "
         "(cluster, job_id) job:ultracluster_gpus:count",
+        threshold=2,
         summary="The last checkpoint of job {{ $labels.job_id }} is {{ $value | humanizeDuration }} old",
         description="The job has missed a checkpoint. A failure now costs all work since.",
         diagnosis=("The job's log.", "MountSlow, NodeUnhealthy, and free space of the file system."),
@@ -108,6 +114,7 @@ JOB_ALERTS = (
         expr="ultracluster_job_step and on (cluster, job_id) time() - ultracluster_job_start_timestamp_seconds > 21600 "
         "unless on (cluster, job_id) ultracluster_job_checkpoint_timestamp_seconds unless on (cluster, job_id) "
         "ultracluster_job_checkpoint_interval_seconds",
+        threshold=21600,
         summary="Job {{ $labels.job_id }} has trained for six hours and never reported a checkpoint",
         description="A failure now costs the whole run.",
         diagnosis=("Whether the job writes checkpoints without reporting them: docs/guides/monitoring.md.",),
@@ -118,6 +125,7 @@ JOB_ALERTS = (
         name="JobGoodputLow",
         for_="30m",
         expr="job:ultracluster_goodput_ratio:avg1h < 0.7",
+        threshold=0.7,
         summary="Job {{ $labels.job_id }} spends {{ $value | humanizePercentage }} of its time on steps it keeps",
         description="Restarts, checkpoints or waiting take more than three tenths of the time.",
         diagnosis=("Its restarts, and why.", "How long its checkpoints take."),
@@ -139,6 +147,7 @@ JOB_ALERTS = (
         name="LossSpike",
         for_="5m",
         expr="job:ultracluster_job_loss:ratio > 2",
+        threshold=2,
         summary="The loss of job {{ $labels.job_id }} is {{ $value | humanize }} times its median of the last hour",
         description="Training may diverge. A loss that stays high costs every step from here on.",
         diagnosis=("GpuEccUncorrected and XIDs of its nodes.", "Learning rate, data and gradient norm at that step."),
@@ -150,6 +159,7 @@ JOB_ALERTS = (
         for_="5m",
         expr="model:vllm_num_requests_waiting:sum > model:vllm_num_requests_running:sum and "
         "model:vllm_num_requests_waiting:sum > 10",
+        threshold=10,
         summary="{{ $value }} requests wait for model {{ $labels.model_name }}",
         description="More requests wait than are served.",
         diagnosis=("The key-value cache, and the time to the first token.",),
@@ -159,6 +169,7 @@ JOB_ALERTS = (
         name="InferenceCacheFull",
         for_="10m",
         expr="ultracluster_inference_kv_cache_usage_ratio > 0.95",
+        threshold=0.95,
         summary="The key-value cache of model {{ $labels.model_name }} is {{ $value | humanizePercentage }} full",
         description="vLLM will push requests out of the cache and compute them again.",
         diagnosis=("Length of prompts and answers.",),

@@ -7,6 +7,7 @@ from typing import Any
 from ultracluster.monitoring.alerts._alert import Alert
 from ultracluster.monitoring.alerts._all import ALERTS, WATCHDOG
 from ultracluster.monitoring.alerts._restricting import of_cluster
+from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
 from ultracluster.monitoring.names import EXPECTED_NODES, FAMILIES, PROBLEM, Profile
 from ultracluster.rules import Refusal, error
@@ -27,6 +28,7 @@ def rules(
     inventory: Mapping[tuple[str, str], int] | None = None,
     runbooks: str = RUNBOOKS,
     cluster: str | None = None,
+    tuning: Tuning | None = None,
 ) -> dict[str, str]:
     """Return the rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
 
@@ -37,6 +39,7 @@ def rules(
         runbooks: URL or path of the runbooks, without a slash at the end.
         cluster: Cluster that the rules read, so that several clusters can have rules in one workspace and
             nothing is evaluated twice. By default, the rules serve every cluster of the workspace.
+        tuning: Alerts that are off or changed. By default, none.
 
     Raises:
         Refusal: If a name is not a valid label, an expected number is below 0, or `runbooks` is not a
@@ -63,7 +66,7 @@ def rules(
         {"record": EXPECTED_NODES, "expr": f"vector({count})", "labels": {"cluster": cluster, "group": group}}
         for (cluster, group), count in sorted(expected.items())
     ]
-    chosen = [alert for alert in ALERTS.values() if alert.profile <= profile]
+    chosen = (tuning or Tuning()).apply(alert for alert in ALERTS.values() if alert.profile <= profile)
     problem_rules = [_problem(alert) for alert in chosen if alert.per_node]
     return {
         "recording.yaml": _file(recording, cluster),

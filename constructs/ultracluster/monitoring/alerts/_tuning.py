@@ -1,0 +1,77 @@
+"""Changes of the alerts of a cluster: which are off, and thresholds, severities and durations."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any
+
+from ultracluster.monitoring.alerts._alert import Alert, Severity
+from ultracluster.monitoring.alerts._all import ALERTS
+from ultracluster.rules import Message, Refusal, error
+
+ALERT_NAME = error("alert-name", "Only alerts of the library can be switched off or changed.")
+ALERT_THRESHOLD = error("alert-threshold", "Some alerts compare with no number, or with one that is a fact.")
+_VALUE = error("alert-value", "Prometheus and Alertmanager must be able to read what an alert is changed to.")
+#: Prometheus' own form of a duration, in one unit.
+DURATION = re.compile(r"[0-9]{1,7}[smhd]", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tuning:
+    """Changes of the alerts of a cluster, by the name of the alert.
+
+    Args:
+        off: Alerts that are not created.
+        severity: Severity, which selects the receiver: `critical`, `warning` or `info`.
+        thresholds: Number that replaces `Alert.threshold`, in the unit of the expression.
+        pending_period: How long the expression must hold before the alert fires, such as `20m`.
+
+    Raises:
+        Refusal: If an alert does not exist or has no threshold, or a severity or duration is not valid; all at once.
+    """
+
+    off: tuple[str, ...] = ()
+    severity: Mapping[str, str] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    pending_period: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Validate names and values."""
+        if problems := [message for _, _, message in tuning_problems(asdict(self))]:
+            raise Refusal("", problems)
+
+    def apply(self, alerts: Iterable[Alert]) -> list[Alert]:
+        """Return the alerts that are on, changed."""
+        return [self._changed(alert) for alert in alerts if alert.name not in self.off]
+
+    def _changed(self, alert: Alert) -> Alert:
+        if alert.name in self.thresholds:
+            alert = alert.with_threshold(self.thresholds[alert.name])
+        return replace(
+            alert,
+            severity=Severity(self.severity.get(alert.name, alert.severity)),
+            for_=self.pending_period.get(alert.name, alert.for_),
+        )
+
+
+def tuning_problems(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Message]]:
+    """Yield the problems of the arguments of a `Tuning`, each with the argument and the name of the alert."""
+    for key, named in changes.items():
+        for name in named:
+            if name not in ALERTS:
+                near = get_close_matches(name, ALERTS, 1)
+                hint = f"did you mean {near[0]}?" if near else "docs/reference/alerts.md lists them"
+                yield key, name, ALERT_NAME(f"there is no alert {name!r}; {hint}")
+            elif problem := _problem(key, name, named):
+                yield key, name, problem
+
+
+def _problem(key: str, name: str, named: Mapping[str, Any]) -> Message | None:
+    if key == "thresholds" and ALERTS[name].threshold is None:
+        return ALERT_THRESHOLD(f"{name} has no threshold to change; switch it off, or change its pending period")
+    if key == "severity" and named[name] not in set(Severity):
+        return _VALUE(f"the severity of {name} must be one of {', '.join(Severity)}, got {named[name]!r}")
+    if key == "pending_period" and not DURATION.fullmatch(named[name]):
+        return _VALUE(f"the pending period of {name} must be a number and s, m, h or d, got {named[name]!r}")
+    return None

@@ -1,0 +1,91 @@
+"""Alerts that a cluster switches off or changes."""
+
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from support import ROOT
+from support.alert_cases import gpu
+from support.rule_tests import firing_test, promtool
+from ultracluster import clusterfile
+from ultracluster.monitoring import cluster_rules
+from ultracluster.monitoring.alerts import ALERTS, Tuning, rules
+
+EXAMPLE = (ROOT / "examples" / "slurm-512-gpus.yaml").read_text()
+HOT = "GpuTemperatureHigh"
+
+
+def alerts_of(text: str) -> dict[str, dict[str, object]]:
+    groups = YAML(typ="safe").load(text)["groups"]
+    return {rule["alert"]: rule for group in groups for rule in group["rules"] if "alert" in rule}
+
+
+def tuned(alerts: str) -> dict[str, dict[str, object]]:
+    cluster = clusterfile.loads(f"{EXAMPLE}observability: {{alerts: {alerts}}}\n", "tuned.yaml")
+    return alerts_of(cluster_rules(cluster)["alerts.yaml"])
+
+
+def test_the_cluster_file_changes_alerts_and_leaves_the_others() -> None:
+    before = tuned("{runbooks: 'https://wiki.example.com/runbooks'}")
+    after = tuned(
+        "{runbooks: 'https://wiki.example.com/runbooks', off: [JobIdleGpus], severity: {JobHung: warning}, "
+        "thresholds: {JobHung: 0.5}, pending-period: {JobHung: 20 min}}"
+    )
+    assert set(before) - set(after) == {"JobIdleGpus"}
+    assert {name for name in after if after[name] != before[name]} == {"JobHung"}
+    hung = after["JobHung"]
+    assert (hung["for"], hung["labels"]) == ("1200s", {"severity": "warning"})
+    assert 'job:ultracluster_gpus_spinning:ratio{cluster="llama"} > 0.5' in str(hung["expr"])
+
+
+def test_an_alert_that_is_off_leaves_no_problem_of_its_nodes() -> None:
+    assert HOT in rules()["alerts.yaml"]
+    assert HOT not in rules(tuning=Tuning(off=(HOT,)))["alerts.yaml"]
+
+
+@pytest.mark.parametrize(("limit", "fires"), [(85, True), (92, False)])
+def test_the_threshold_decides(tmp_path: Path, limit: float, fires: bool) -> None:
+    for name, text in rules(tuning=Tuning(thresholds={HOT: limit}), cluster="llama").items():
+        (tmp_path / name).write_text(text)
+    test = firing_test(HOT, gpu("DCGM_FI_DEV_GPU_TEMP", "90x30"), [(20, fires)])
+    promtool(tmp_path, [test], files=("recording.yaml", "alerts.yaml"))
+
+
+@pytest.mark.parametrize("name", [name for name, alert in ALERTS.items() if alert.threshold is not None])
+def test_each_threshold_can_be_replaced(name: str) -> None:
+    alert = ALERTS[name]
+    changed = alert.with_threshold(123456)
+    assert changed.expr.count(" 123456") == 1
+    assert changed.with_threshold(alert.threshold or 0).expr == alert.expr
+
+
+def test_every_problem_is_reported_at_once() -> None:
+    with pytest.raises(ValueError, match=r"(?s)no alert 'JobHungs'; did you mean JobHung\?.*must be one of critical.*"
+                       r"GpuMissing has no threshold.*pending period of JobHung must be a number"):  # fmt: skip
+        Tuning(
+            off=("JobHungs",),
+            thresholds={"GpuMissing": 1},
+            severity={"JobHung": "page"},
+            pending_period={"JobHung": "soon"},
+        )
+
+
+@pytest.mark.parametrize(
+    ("alerts", "message"),
+    [
+        ("{off: [JobHungs]}", "there is no alert 'JobHungs'; did you mean JobHung?"),
+        ("{off: [Zzz9]}", "there is no alert 'Zzz9'; docs/reference/alerts.md lists them"),
+        ("{thresholds: {GpuMissing: 1}}", "GpuMissing has no threshold to change"),
+        ("{thresholds: {JobHung: -1}}", "a threshold must be a number from 0"),
+        ("{thresholds: {JobHung: .nan}}", "a threshold must be a number from 0"),
+        ("{thresholds: {JobHung: true}}", "a threshold must be a number from 0"),
+        ("{severity: {JobHung: page}}", "page"),
+        ("{pending-period: {JobHung: 20}}", "needs a unit"),
+        ("{off: ['x{y']}", "the name of an alert"),
+    ],
+)
+def test_the_cluster_file_refuses_what_no_alert_has(alerts: str, message: str) -> None:
+    with pytest.raises(clusterfile.ClusterFileError) as caught:
+        tuned(alerts)
+    assert message in str(caught.value)
