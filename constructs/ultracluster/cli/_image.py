@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ultracluster.cli._aws import call, client
+from ultracluster.cli._image_bundle import bundle
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ app = typer.Typer(no_args_is_help=True, help="Plan the build of images, show the
 # Characters of a checksum that identify a file in a table.
 _DIGITS = 12
 _KEEP = "aws ec2 create-tags --tags Key=ultracluster:keep,Value=true --resources "
+
+
+app.command("bundle")(bundle)
 
 
 @app.command("plan")
