@@ -87,6 +87,14 @@ ACCEPTED = {
         "AWS::FSx::FileSystem",
         '"FileSystemTypeVersion": "2.17"',
     ),
+    "private-nfs-client": (
+        bent(
+            "storage: {",
+            "network: {internet: false}\nslurm: {login: {image: ami-0123456789abcdef0}}\nstorage: {home: {}, ",
+        ),
+        "AWS::FSx::FileSystem",
+        '"FileSystemType": "OPENZFS"',
+    ),
     "metrics-quota": (
         f"{GOOD}observability: {{series-limit: 50000001}}\n",
         "AWS::APS::Workspace",

@@ -3,7 +3,7 @@
 import json
 import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -68,6 +68,16 @@ def test_both_spans_can_be_chosen(stack: cdk.Stack, template: Callable[[], Templ
     assert schedules(template()) == {"drain": "at(2026-12-24T10:30:00)", "notice": "at(2026-12-21T11:30:00)"}
 
 
+def drain_document(template: Template) -> tuple[str, Mapping[str, Any]]:
+    """Logical id and resource of the document that drains; the sessions of users have one of their own."""
+    ((id, document),) = (
+        item
+        for item in template.find_resources("AWS::SSM::Document").items()
+        if item[1]["Properties"].get("DocumentType") == "Command"
+    )
+    return id, document
+
+
 def test_the_drain_runs_on_the_login_nodes_and_names_every_node_of_the_group(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
@@ -78,7 +88,7 @@ def test_the_drain_runs_on_the_login_nodes_and_names_every_node_of_the_group(
         if "sendCommand" in text(s["Properties"]["Target"]["Arn"])
     )
     assert drain["Targets"] == [{"Key": "tag:aws:pcs:compute-node-group-id", "Values": ["<Fn::GetAtt>"]}]
-    (document,) = template().find_resources("AWS::SSM::Document").values()
+    document = drain_document(template())[1]
     *prepare, update = document["Properties"]["Content"]["mainSteps"][0]["inputs"]["runCommand"]
     assert shlex.split(update) == [
         "scontrol",
@@ -97,7 +107,7 @@ def test_the_drain_may_run_its_own_document_on_the_login_nodes_and_nothing_else(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
     cluster(stack, f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}")
-    ((document, _),) = template().find_resources("AWS::SSM::Document").items()
+    document, _ = drain_document(template())
     statements = [
         statement
         for policy in template().find_resources("AWS::IAM::Policy").values()
@@ -111,7 +121,7 @@ def test_the_drain_may_run_its_own_document_on_the_login_nodes_and_nothing_else(
 
 def test_sends_a_notice_if_a_drain_fails(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     cluster(stack, f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}")
-    ((document, _),) = template().find_resources("AWS::SSM::Document").items()
+    document, _ = drain_document(template())
     template().has_resource_properties(
         "AWS::Events::Rule",
         {"EventPattern": {"source": ["aws.ssm"], "detail": {"document-name": [{"Ref": document}]}}},

@@ -23,6 +23,7 @@ from support.guard_edits import (
     KEY,
     LUSTRE,
     LUSTRE_LOG,
+    NODE_LOGS,
     RULES,
     SLURM,
     SLURM_LOGS,
@@ -100,7 +101,7 @@ def test_what_holds_data_counts_and_what_its_template_retains() -> None:
     assert LUSTRE_LOG not in storage
     assert storage[GROUP] == "its template keeps it (DeletionPolicy RetainExceptOnCreate)"
     assert network == {FLOW_LOG: "it holds audit data: NetworkFlowLog0C7D188B writes to it"}
-    assert set(cluster) == {SLURM, SLURM_LOGS}
+    assert set(cluster) == {SLURM, SLURM_LOGS, NODE_LOGS}
 
 
 def test_a_finding_names_the_property_and_the_reason_down_the_chain() -> None:

@@ -132,16 +132,19 @@ def test_login_nodes_and_compute_nodes_have_a_role_each(stacks: dict[str, dict[s
         "ssm:ListInstanceAssociations",
         "ssm:UpdateInstanceAssociationStatus",
     }
-    assert not compute.keys() - login.keys()
+    # `health: {replace: 2}`: a bad node terminates itself, within a budget, and notifies the topic.
+    assert compute.keys() - login.keys() == {"ec2:TerminateInstances", "ssm:PutParameter", "sns:Publish"}
     assert login["s3:GetObject"] != compute["s3:GetObject"], "each reads its own boot scripts"
     users = json.dumps("arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/tuning/users")
-    assert {login["ssm:GetParametersByPath"], compute["ssm:GetParametersByPath"]} == {users}
+    assert login["ssm:GetParametersByPath"] == users
+    # The last statement of the compute role: its budget of replacements.
+    assert compute["ssm:GetParametersByPath"] == users.replace("/users", "/replaced/*")
     for role in (login, compute):
         assert {action for action in role if action.startswith("s3:")} == {"s3:GetObject", "s3:PutObject"}
         # Nobody but root has the role, so that jobs would not reach the data bucket: copies of software only.
         assert role["s3:PutObject"].endswith('/ultracluster/software/*"]]}')
     parameters = of(stacks, "Cluster", "SSM::Parameter").values()
-    assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001", "grace 2002"}
+    assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001", "grace 2002", "enforce"}
 
 
 def test_each_node_group_has_the_instance_profile_of_its_role(stacks: dict[str, dict[str, Any]]) -> None:

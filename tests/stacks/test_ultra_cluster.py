@@ -23,7 +23,7 @@ ENV = cdk.Environment(account="123456789012", region="us-east-2")
 def renamed(file: Path, name: str) -> clusterfile.ClusterFile:
     """A cluster file under another name."""
     lines = [f"name: {name}" if line.startswith("name:") else line for line in file.read_text().splitlines()]
-    return clusterfile.loads("\n".join(lines) + "\n", "c.yaml")
+    return clusterfile.loads("\n".join(lines) + "\n", str(file))
 
 
 def app() -> cdk.App:

@@ -21,7 +21,7 @@ LOGS_POLICY = "DataAccessLogsPolicy459727B3"
 LUSTRE_LOG = "LustreLogGroup600912ED"
 FLOW_LOG = "NetworkFlowLogGroup4F8CEEEF"
 SLURM = "Slurm2B67DB19"
-SLURM_LOGS = "LogsLogGroupF3C6ECB9"
+SLURM_LOGS, NODE_LOGS = "LogsLogGroupF3C6ECB9", "NodeLogsLogGroup984EEA8D"
 GONE: Any = object()
 
 
@@ -160,10 +160,10 @@ EDITS = [
     Edit("a name for the bucket", "Storage", put("my-own-name", DATA, "Properties", "BucketName"),
          {DATA: Fate.REPLACED, DATA_POLICY: Fate.REPLACED, LOGS_POLICY: Fate.UPDATED}),
     Edit("another size of the controller", "Cluster", put("LARGE", SLURM, "Properties", "Size"),
-         {SLURM: Fate.REPLACED, SLURM_LOGS: Fate.REPLACED}),
+         {SLURM: Fate.REPLACED, SLURM_LOGS: Fate.REPLACED, NODE_LOGS: Fate.REPLACED}),
     Edit("another subnet of the controller", "Cluster",
          put(["subnet-0fedcba9876543210"], SLURM, "Properties", "Networking", "SubnetIds"),
-         {SLURM: Fate.UNKNOWN, SLURM_LOGS: Fate.UNKNOWN}),
+         {SLURM: Fate.UNKNOWN, SLURM_LOGS: Fate.UNKNOWN, NODE_LOGS: Fate.UNKNOWN}),
     # Refused by the service.
     Edit("EFA off", "Storage", config(False, "EfaEnabled"), {LUSTRE: Fate.REFUSED}),
     Edit("another tier with EFA", "Storage", config(500, "PerUnitStorageThroughput"), {LUSTRE: Fate.REFUSED}),
@@ -186,7 +186,8 @@ EDITS = [
     Edit("its construct is moved", "Storage", MOVED,
          {LUSTRE: Fate.ORPHANED, GROUP: Fate.ORPHANED, **dict.fromkeys(RULES, Fate.ORPHANED)}),
     Edit("the bucket policy leaves", "Storage", drop(DATA_POLICY), {DATA_POLICY: Fate.ORPHANED}),
-    Edit("the controller leaves", "Cluster", drop(SLURM), {SLURM: Fate.DELETED, SLURM_LOGS: Fate.UNKNOWN}),
+    Edit("the controller leaves", "Cluster", drop(SLURM),
+         {SLURM: Fate.DELETED, SLURM_LOGS: Fate.UNKNOWN, NODE_LOGS: Fate.UNKNOWN}),
     Edit("a condition that never holds", "Storage", under({"Fn::Equals": ["a", "b"]}, LUSTRE), {LUSTRE: Fate.ORPHANED}),
     Edit("the flow logs' group leaves", "Network", drop(FLOW_LOG), {FLOW_LOG: Fate.ORPHANED}),
     # Protection.

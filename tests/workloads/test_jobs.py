@@ -161,7 +161,7 @@ nodes: {{train: {{type: {figure.instance_type}, count: 4}}}}
 
 def test_paths_lie_below_the_mounts_of_the_cluster_file() -> None:
     assert 'RUN="${RUN:-/shared/$USER/pretrain}"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
-    assert 'mounts="/shared /scratch"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
+    assert 'mounts="/shared /home /scratch"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
     assert 'RUN="${RUN:-/home/$USER/pretrain}"' in job_of(example("slurm-home"), "gpu/pretrain").text
     alone = job_of(example("slurm-minimal"), "gpu/pretrain").text
     assert 'RUN="${RUN:-/scratch/$USER/pretrain}"' in alone

@@ -1,6 +1,7 @@
 """Update step of `ultracluster rehearse`: the same cluster file with one more node group."""
 
 import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
     for group in (plain, {**first, "count": 1}, dict(first), {"type": "m7i.xlarge", "count": 1}):
         document: Any = yaml.load(text)
         document["nodes"][name] = group
+        clusterfile.resolve_scripts(document, os.fspath(file.resolve()))
         buffer = io.StringIO()
         yaml.dump(document, buffer)
         target.write_text(buffer.getvalue(), encoding="utf-8")

@@ -6,7 +6,7 @@ from ultracluster.clusterfile._json_schema import schema
 from ultracluster.clusterfile._loading import build, load, loads, variant
 from ultracluster.clusterfile._lustre import checkpoint, writers
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile._node_scripts import node_script
+from ultracluster.clusterfile._node_scripts import node_script, resolve_scripts
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem
 from ultracluster.clusterfile._quantities import Size, Throughput
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
@@ -50,6 +50,7 @@ __all__ = [
     "node_script",
     "prefix",
     "readable",
+    "resolve_scripts",
     "rules",
     "schema",
     "shows_data_bucket",

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._node_scripts import beside
+from ultracluster.clusterfile._node_scripts import resolve_scripts
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
@@ -179,7 +179,7 @@ def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[
 
 def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterFile:
     data, empty = _without_empty(tree.plain())
-    beside(data, name)
+    resolve_scripts(data, name)
     cluster, problems = _assess(data)
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]

@@ -30,8 +30,8 @@ def node_script(script: Script) -> NodeScript:
     )
 
 
-def beside(data: dict[str, Any], name: str) -> None:
-    """Write the files of scripts as paths from the directory of the cluster file."""
+def resolve_scripts(data: Mapping[str, Any], name: str) -> None:
+    """Replace the files of scripts by paths from the directory of the cluster file `name`."""
     nodes, slurm = data.get("nodes"), data.get("slurm")
     sections = [*nodes.values()] if isinstance(nodes, Mapping) else []
     sections.append(slurm.get("login") if isinstance(slurm, Mapping) else None)
