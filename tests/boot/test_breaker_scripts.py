@@ -86,6 +86,7 @@ def test_the_third_node_within_an_hour_stays_in_service_and_reports(node: Node) 
         (f"ultracluster:{ago(-6000)}:0:claim", "train"),
         ("checked by ada", "train"),
     ],
+    ids=("old", "another group", "claim", "later claim", "words"),
 )
 def test_old_drains_other_groups_and_later_claims_do_not_count(node: Node, comment: str, group: str) -> None:
     others(node, 9, comment, group=group)
