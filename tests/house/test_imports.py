@@ -34,6 +34,9 @@ IMPORTS: Mapping[Callable[..., Any], dict[str, Any]] = {
         "role": ROLE,
     },
     compute.CapacityReservation.from_capacity_reservation_attributes: {"reservation_id": "cr-0123456789abcdef0"},
+    compute.ImagePipeline.from_image_pipeline_arn: {
+        "pipeline_arn": f"arn:aws:imagebuilder:{REGION}:{ACCOUNT}:image-pipeline/llama"
+    },
     compute.NodeGroupTemplate.from_launch_template_attributes: {
         "launch_template_id": "lt-0123456789abcdef0",
         "version_number": "3",
@@ -94,8 +97,8 @@ IMPORTS: Mapping[Callable[..., Any], dict[str, Any]] = {
 }
 #: Texts that decide what is created.
 KNOWN = {"zone", "slurm_version"}
-#: Of the helper for image pipelines, which takes an ARN as the CDK does; of roles, which the CDK imports.
-OTHERS = {"from_image_pipeline_arn", "from_role_arn", "from_role_name", "from_lookup", "from_cluster_file"}
+#: Of roles, which the CDK imports.
+OTHERS = {"from_role_arn", "from_role_name", "from_lookup", "from_cluster_file"}
 
 
 def arguments(kind: type) -> list[Any]:

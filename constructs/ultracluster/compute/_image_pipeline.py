@@ -18,13 +18,14 @@ from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
 from ultracluster.compute._template_checks import check_groups
-from ultracluster.planning import as_list, type_errors
+from ultracluster.planning import arn_problem, as_list, type_errors
 from ultracluster.planning.capacity import Image
-from ultracluster.rules import error
+from ultracluster.rules import Refusal, error
 
 # Components and recipes are immutable: new content has a new name, so that an update creates a new one. See
 # https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
 _VERSION = "1.0.0"
+_ARN_FORM = "arn:aws:imagebuilder:REGION:ACCOUNT:image-pipeline/NAME"
 # Seconds for the installation of software, which compiles and may replace DCGM.
 _SOFTWARE_LIMIT = 1800
 _SLURM = error("image-pipeline-slurm", "AWS has installers for some Slurm releases only.")
@@ -231,7 +232,13 @@ class ImagePipeline(_Base):
 
     @staticmethod
     def from_image_pipeline_arn(scope: Construct, id: str, pipeline_arn: str) -> IImagePipeline:
-        """Import an existing pipeline by its ARN."""
+        """Import an existing pipeline by its ARN, or a token of one.
+
+        Raises:
+            Refusal: If it is not the ARN of a pipeline.
+        """
+        if problems := list(arn_problem("pipeline_arn", pipeline_arn, _ARN_FORM)):
+            raise Refusal(f"{scope.node.path}/{id}", problems)
         imported = _Base(scope, id, environment_from_arn=pipeline_arn)
         imported.pipeline_arn = pipeline_arn
         return imported
