@@ -193,6 +193,8 @@ class FakeNode:
             "node_memory_MemTotal_bytes 2.164e12",
             'ultracluster_health_ok{check="mounts"} 1',
             'ultracluster_health_ok{check="lustre-efa"} 1',
+            'ultracluster_health_breaker_open{action="drain"} 0',
+            'ultracluster_software_ok{item="enroot"} 1',
             'ultracluster_mount_mounted{path="/fsx"} 1',
             f'ultracluster_mount_over_efa{{path="/fsx"}} {0 if tcp else 1}',
         ]
