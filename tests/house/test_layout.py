@@ -48,6 +48,8 @@ REHEARSAL = ROOT / "constructs" / "cdk_rehearsal"
 REHEARSAL_FLOORS = [{"registry"}, {"guard"}, {"snapshots"}, {"rehearsal"}]
 REHEARSAL_FLOOR_OF = {package: floor for floor, packages in enumerate(REHEARSAL_FLOORS) for package in packages}
 NAMES = ROOT / "tests" / "house" / "public-api.json"
+#: Functions that import a module by its name.
+LATE = ("import_module", "__import__")
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
 MOST_PUBLIC_NAMES = 260
@@ -72,6 +74,26 @@ def imported(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((node.module or "", alias.name) for alias in node.names)
 
 
+def named_modules(code: str) -> Iterator[tuple[str, str]]:
+    """Modules whose name is in a string: `import_module` may get it from anywhere."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Constant) and re.fullmatch(r"(ultracluster|cdk_rehearsal)(\.\w+)+", str(node.value)):
+            yield str(node.value), ""
+
+
+def names_of_imports(code: str) -> Iterator[str]:
+    """What an import by name begins with, as far as it is written there: `__name__`, a text, or the expression."""
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] not in LATE:
+            continue
+        first = node.args[0]
+        if isinstance(first, ast.JoinedStr):
+            first = first.values[0]
+        if isinstance(first, ast.FormattedValue):
+            first = first.value
+        yield str(first.value) if isinstance(first, ast.Constant) else ast.unparse(first)
+
+
 def ours(path: Path) -> list[tuple[str, str]]:
     return [pair for pair in imported(path) if pair[0].split(".")[0] in ("ultracluster", "cdk_rehearsal")]
 
@@ -90,7 +112,7 @@ def is_package(name: str) -> bool:
 @pytest.mark.parametrize("path", sources(), ids=module)
 def test_imports_run_downward_only(path: Path) -> None:
     here = module(path).split(".")
-    for name, what in ours(path):
+    for name, what in [*ours(path), *named_modules(path.read_text())]:
         there = name.split(".") if name.count(".") else [name, what]
         if here[0] == "cdk_rehearsal":
             assert there[0] == "cdk_rehearsal", f"{path.name} imports {name}: cdk_rehearsal knows nothing of clusters"
@@ -102,6 +124,31 @@ def test_imports_run_downward_only(path: Path) -> None:
             floors = FLOOR_OF
         if there[1] in floors and here[1:2] != there[1:2]:
             assert floors[there[1]] < floors[here[1]], f"{path.name} in {here[1]}/ imports {name}, which is not below"
+
+
+@pytest.mark.parametrize("path", sources(), ids=module)
+def test_imports_by_name_show_the_module(path: Path) -> None:
+    """A name that is computed could be any: only packages below an own face, and the top floor, import so."""
+    for name in names_of_imports(path.read_text()):
+        assert name == "__name__" or "." in name or module(path).split(".")[1] == "cli", f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import_module('ultracluster.cli')",
+        "importlib.import_module('ultracluster.cli').main()",
+        "__import__('ultracluster.cli')",
+        "HIGHER = {'kubernetes': 'ultracluster.cli'}; import_module(HIGHER[name])",
+    ],
+)
+def test_imports_by_name_are_found(code: str) -> None:
+    assert ("ultracluster.cli", "") in named_modules(code)
+
+
+def test_computed_names_of_imports_are_found() -> None:
+    code = "import_module(HIGHER[name]); __import__(f'{higher}.x'); import_module(f'{__name__}.{name}')"
+    assert list(names_of_imports(code)) == ["HIGHER[name]", "higher", "__name__"]
 
 
 @pytest.mark.parametrize("path", sources(), ids=module)
@@ -179,12 +226,10 @@ def used_by(path: Path) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Attribute):
             first, _, rest = ast.unparse(node.value).partition(".")
             yield f"{packages.get(first, first)}.{rest}".rstrip("."), node.attr
-            if late := re.fullmatch(r"import_module\('([\w.]+)'\)", ast.unparse(node.value)):
-                yield late[1], node.attr
 
 
 def test_internal_names_are_used_by_another_package() -> None:
-    outside = [*sources(), *(ROOT / "scripts").rglob("*.py")]
+    outside = [*sources(), LIBRARY / "__init__.py", *(ROOT / "scripts").rglob("*.py")]
     used = {
         (name, what)
         for path in outside
@@ -192,8 +237,6 @@ def test_internal_names_are_used_by_another_package() -> None:
         if not path.is_relative_to(LIBRARY.parent) or face(module(path) + "._") != name
     }
     internal = {(name, what) for name, names in json.loads(NAMES.read_text())["internal"].items() for what in names}
-    # `clusterfile` calls these of the packages above it, by name.
-    internal -= {(name, "file_problems") for name in ("ultracluster.kubernetes", "ultracluster.monitoring")}
     assert internal - used == set(), "remove these names from `__all__`, or make them public"
 
 

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
@@ -18,11 +17,8 @@ from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
 from ultracluster.clusterfile.rules._rule import registered
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
+from ultracluster.rules import file_checks
 
-# Packages above this one that check a file without other errors: `file_problems(cluster)`. They are imported by name,
-# when a file needs them.
-_PLATFORMS = {"kubernetes": "ultracluster.kubernetes"}
-_ALERTS = "ultracluster.monitoring"
 #: A value as YAML has it.
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 
@@ -128,7 +124,7 @@ def variant(cluster: ClusterFile, changes: Mapping[str, Value]) -> ClusterFile:
 def _built(data: dict[str, Any]) -> ClusterFile:
     cluster, problems = _assess(data)
     if cluster is not None and not problems:
-        problems += _upper_problems(cluster)
+        problems += [problem for check in file_checks() for problem in check(cluster)]
     if problems or cluster is None:
         raise ClusterFileError("cluster", [_located(problem, 1, 1) for problem in problems])
     return cluster
@@ -184,16 +180,11 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterF
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
     if cluster is not None and not (problems or located):
-        problems += _upper_problems(cluster)
+        problems += [problem for check in file_checks() for problem in check(cluster)]
     located += [_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems]
     if located or cluster is None:
         raise ClusterFileError(name, located)
     return cluster
-
-
-def _upper_problems(cluster: ClusterFile) -> list[Problem]:
-    packages = [_PLATFORMS.get(cluster.orchestrator), _ALERTS if cluster.observability.alerts.tuned else None]
-    return [problem for package in packages if package for problem in import_module(package).file_problems(cluster)]
 
 
 def _located(problem: Problem, line: int, column: int, file: str = "") -> Located:

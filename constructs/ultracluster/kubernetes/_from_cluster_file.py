@@ -65,7 +65,9 @@ def platform_of(
 
 
 def file_problems(cluster: ClusterFile) -> list[Problem]:
-    """Return the errors of the platform of a cluster file for Kubernetes; `clusterfile` calls it."""
+    """Return the errors of the platform of a cluster file; empty for another orchestrator."""
+    if cluster.orchestrator != "kubernetes":
+        return []
     groups = {group.name: group.section for group in cluster.node_groups}
     names = [
         KUBERNETES_NAME(path, problem, at_key=True)
