@@ -28,6 +28,7 @@ _GROUPS = {
         "ultracluster.eks",
         "ultracluster.observability",
         "ultracluster.security",
+        "ultracluster.cloudwatch",
     ),
     "Nodes and jobs": ("ultracluster.boot", "ultracluster.kubernetes", "ultracluster.workloads"),
     "Facts and arithmetic": ("ultracluster.catalogue", "ultracluster.planning"),

@@ -15,6 +15,7 @@ import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from support.contracts import (
@@ -356,6 +357,37 @@ def test_no_construct_without_a_reason_lacks_metrics(name: str) -> None:
     subject = ROWS[name].make(stack, "Subject", World(stack))
     published = [member for member in dir(getattr(subject, "metrics", None)) if member.startswith("metric_")]
     assert bool(published) is not isinstance(ROWS[name].metrics, No)
+
+
+@having("alarms")
+def test_threshold_period_and_action_of_every_alarm_are_arguments(name: str) -> None:
+    parent = app()
+    stack = stack_of(parent)
+    row = ROWS[name]
+    subjects = [row.make(stack, "Subject", World(stack))]
+    subjects += [] if isinstance(row.twin, No) else [row.twin.make(stack, "Imported")]
+    topic = sns.Topic(stack, "Topic")
+    subjects = [subject for subject in subjects if hasattr(subject, "alarms")]
+    for subject in subjects:
+        assert subject.alarms.names
+        for alarm in subject.alarms.names:
+            given = {"threshold": 4711, "evaluation_periods": 17, "period": cdk.Duration.minutes(10)}
+            subject.alarms.add(alarm, topic, **given)
+    template = assembly(parent)[stack.stack_name]
+    alarms = [entry for entry in template["Resources"].values() if entry["Type"] == "AWS::CloudWatch::Alarm"]
+    assert len(alarms) == sum(len(subject.alarms.names) for subject in subjects)
+    for properties in (alarm["Properties"] for alarm in alarms):
+        assert (properties["Threshold"], properties["EvaluationPeriods"]) == (4711, 17)
+        metrics = [entry.get("MetricStat", entry) for entry in properties.get("Metrics", [properties])]
+        assert {metric["Period"] for metric in metrics if "Period" in metric} == {600}
+        assert len(properties["AlarmActions"]) == len(properties["OKActions"]) == 1
+
+
+@every
+def test_no_construct_without_a_reason_lacks_alarms(name: str) -> None:
+    stack = stack_of(app())
+    subject = ROWS[name].make(stack, "Subject", World(stack))
+    assert bool(getattr(getattr(subject, "alarms", None), "names", ())) is not isinstance(ROWS[name].alarms, No)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ FLOORS = [
     {"clusterfile"},
     {"kubernetes", "monitoring"},
     {"workloads"},
-    {"network", "security"},
+    {"cloudwatch", "network", "security"},
     {"compute", "storage"},
     {"observability"},
     {"orchestration"},
@@ -82,7 +82,7 @@ def named_modules(code: str) -> Iterator[tuple[str, str]]:
 
 
 def names_of_imports(code: str) -> Iterator[str]:
-    """What an import by name begins with, as far as it is written there: `__name__`, a text, or the expression."""
+    """Beginning of the module name in each import by name: `__name__`, a text, or an expression."""
     for node in ast.walk(ast.parse(code)):
         if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] not in LATE:
             continue

@@ -14,7 +14,7 @@ from ultracluster.rules import ARGUMENT, REASONS, Message, Refusal, error
 LIBRARY = ROOT / "constructs" / "ultracluster"
 PAGE = ROOT / "docs" / "reference" / "rules.md"
 CONSTRUCTS = (
-    *("network", "security", "compute", "storage", "observability", "orchestration", "slurm", "eks"),
+    *("cloudwatch", "network", "security", "compute", "storage", "observability", "orchestration", "slurm", "eks"),
     *("stacks", "workloads", "monitoring", "kubernetes", "boot"),
 )
 

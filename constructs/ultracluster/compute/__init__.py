@@ -10,7 +10,7 @@ from ultracluster.compute._image_pipeline import IImagePipeline, ImagePipeline
 from ultracluster.compute._images import image_id, newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import metadata_options, tag_specifications
-from ultracluster.compute._metrics import AutoScalingGroupMetrics
+from ultracluster.compute._metrics import AutoScalingGroupMetrics, auto_scaling_group_alarms
 from ultracluster.compute._mounts import MountableFileSystem
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.compute._scale_in import ScaleInBeforeEnd
@@ -61,6 +61,7 @@ __all__ = [
     "UltraServerBlock",
     "allow_bundle",
     "auto_scaling_group",
+    "auto_scaling_group_alarms",
     "image_id",
     "metadata_options",
     "newest_image",

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from ultracluster.boot import LUSTRE_EFA_UNIT, LustreClient, mount_boot
 from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.cloudwatch import Alarms
 from ultracluster.compute._arguments import UNKNOWN_TYPE, Errors, read_capacity, read_instance_type
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._boot import user_data
@@ -20,7 +21,7 @@ from ultracluster.compute._capacity_reservation import ICapacityReservation
 from ultracluster.compute._images import newest_image
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import at_synthesis
-from ultracluster.compute._metrics import AutoScalingGroupMetrics
+from ultracluster.compute._metrics import AutoScalingGroupMetrics, auto_scaling_group_alarms
 from ultracluster.compute._mounts import MountableFileSystem, read_mounts
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.network import EfaSecurityGroup, check_private, check_same_vpc
@@ -46,6 +47,10 @@ class IAutoScalingNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Pro
     def metrics(self) -> AutoScalingGroupMetrics:
         """CloudWatch metrics of the group."""
 
+    @property
+    def alarms(self) -> Alarms:
+        """CloudWatch alarms of the group."""
+
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
 class _Base(cdk.Resource):
@@ -63,6 +68,11 @@ class _Base(cdk.Resource):
     def metrics(self) -> AutoScalingGroupMetrics:
         """CloudWatch metrics of the group."""
         return AutoScalingGroupMetrics(self.auto_scaling_group_name)
+
+    @property
+    def alarms(self) -> Alarms:
+        """CloudWatch alarms of the group."""
+        return auto_scaling_group_alarms(self, self.auto_scaling_group_name)
 
     @property
     def grant_principal(self) -> iam.IPrincipal:

@@ -4,7 +4,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.compute import AutoScalingGroupMetrics, NodeGroupTemplate, auto_scaling_group
+from ultracluster.cloudwatch import Alarms
+from ultracluster.compute import (
+    AutoScalingGroupMetrics,
+    NodeGroupTemplate,
+    auto_scaling_group,
+    auto_scaling_group_alarms,
+)
 from ultracluster.eks._node_group import KUBELET_PORT
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import checked
@@ -73,3 +79,8 @@ class EksSelfManagedNodeGroup(NodeResource):
     def metrics(self) -> AutoScalingGroupMetrics:
         """CloudWatch metrics of the Auto Scaling group."""
         return AutoScalingGroupMetrics(self.resource.ref)
+
+    @property
+    def alarms(self) -> Alarms:
+        """CloudWatch alarms of the Auto Scaling group."""
+        return auto_scaling_group_alarms(self, self.resource.ref)

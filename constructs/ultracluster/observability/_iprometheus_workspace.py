@@ -5,9 +5,9 @@ from typing import Protocol
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
+from ultracluster.cloudwatch import Alarms
 from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics
-from ultracluster.storage import Alarms
 
 
 class IPrometheusWorkspace(cdk.IResource, iam.IGrantable, Protocol):

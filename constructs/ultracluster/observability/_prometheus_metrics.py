@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from ultracluster.catalogue.monitoring import ACTIVE_ALERTS, ACTIVE_SERIES
-from ultracluster.storage import AlarmDefinition
+from ultracluster.cloudwatch import AlarmDefinition
 
 _PERIOD = cdk.Duration.minutes(5)
 # A choice of this library: time to have a quota raised.

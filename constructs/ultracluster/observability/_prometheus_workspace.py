@@ -13,6 +13,7 @@ from constructs import Construct
 
 from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.catalogue.monitoring import DEFINITION_BYTES, MOST_RETENTION_DAYS, RETENTION_DAYS
+from ultracluster.cloudwatch import Alarms
 from ultracluster.observability._checks import WORKSPACE_ID, region_problem
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_grants import PrometheusGrants
@@ -21,7 +22,6 @@ from ultracluster.observability._prometheus_rules import PrometheusRules
 from ultracluster.planning import arn_problem, checked, known, text_problem
 from ultracluster.rules import Refusal, error
 from ultracluster.security import check_same_region
-from ultracluster.storage import Alarms
 
 _RETENTION = error("metrics-retention")
 _SERIES = error("prometheus-series-limit", "The limit of a cluster allows at least one series.")

@@ -7,7 +7,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.storage import AlarmDefinition, Alarms
+from ultracluster.cloudwatch import AlarmDefinition, Alarms
 
 # Fields and codes of a record: https://docs.aws.amazon.com/pcs/latest/userguide/monitoring_scaling-logs.html
 # (read 2026-11-22)

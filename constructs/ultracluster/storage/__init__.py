@@ -1,7 +1,6 @@
 """FSx for Lustre, S3 and home file systems."""
 
 from ultracluster.planning.s3 import Tier
-from ultracluster.storage._alarms import AlarmDefinition, Alarms
 from ultracluster.storage._interfaces import (
     IBucketGrants,
     IDataBucket,
@@ -24,8 +23,6 @@ from ultracluster.storage.s3._express_bucket import ExpressBucket, express_endpo
 from ultracluster.storage.s3._log_bucket import LogBucket
 
 __all__ = [
-    "AlarmDefinition",
-    "Alarms",
     "ColdDataRelease",
     "DataBucket",
     "DataRepositoryAssociation",

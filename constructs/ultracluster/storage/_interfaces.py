@@ -10,7 +10,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.boot import Mountable
-from ultracluster.storage._alarms import Alarms
+from ultracluster.cloudwatch import Alarms
 from ultracluster.storage._metrics import FileSystemMetrics
 from ultracluster.storage.lustre._metrics import LustreMetrics
 

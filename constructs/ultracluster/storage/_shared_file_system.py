@@ -7,11 +7,11 @@ import jsii
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
+from ultracluster.cloudwatch import Alarms
 from ultracluster.network import allow_nfs, check_same_vpc
 from ultracluster.planning import as_list
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
-from ultracluster.storage._alarms import Alarms
 from ultracluster.storage._metrics import FileSystemMetrics
 
 _CLIENTS = error("file-system-clients", "The rules of a file system name the security groups of its clients.")

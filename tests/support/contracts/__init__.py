@@ -42,6 +42,7 @@ MANNERS = {
     "tokens": "takes tokens",
     "twin": "`from_..._attributes` gives the same interface",
     "metrics": "`metrics`: methods return metrics of CloudWatch",
+    "alarms": "`alarms`: threshold, periods and action are arguments",
     "uses": "accepted where the CDK takes such a construct",
 }
 

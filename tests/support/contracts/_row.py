@@ -72,6 +72,7 @@ class Row:
         tokens: Create it with tokens (`world.token(...)`) for every text that only a deployment may know.
         twin: The imported construct of the same interface.
         metrics: It has `metrics`, whose methods return metrics of CloudWatch.
+        alarms: It has `alarms`, whose `add` takes threshold, periods and action.
         uses: What else it is accepted as: a name, and what hands it to a construct of the CDK.
     """
 
@@ -85,6 +86,9 @@ class Row:
     twin: Twin | No
     metrics: bool | No = field(
         default=No("it has no such facade: use `cloudwatch.Metric` where AWS publishes metrics of it")
+    )
+    alarms: bool | No = field(
+        default=No("it has no such facade: a `cloudwatch.Alarm` of the CDK takes any metric that AWS publishes of it")
     )
     uses: Mapping[str, Callable[[Any, cdk.Stack, World], object]] | No = field(
         default=No("the CDK passes no such resource around")

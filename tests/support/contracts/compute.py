@@ -130,6 +130,7 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "AutoScalingNodeGroup": Row(
+        alarms=True,
         metrics=True,
         make=lambda scope, id, world: compute.AutoScalingNodeGroup(
             scope, id, instance_type="p5.48xlarge", count=2, vpc=world.vpc, subnet=world.subnet, image=_IMAGE

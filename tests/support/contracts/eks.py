@@ -138,7 +138,9 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "EksNodeGroup": Row(
-        metrics=No("CloudFormation does not return the name of its Auto Scaling group, which has metrics"),
+        metrics=No(
+            "CloudFormation does not return the name of its Auto Scaling group, and an alarm cannot search for it"
+        ),
         make=managed_nodes,
         connects=Connects(default_port="10250"),
         grants=Grants(methods=("read", "scale")),
@@ -168,6 +170,7 @@ ROWS: dict[str, Row] = {
         twin=Twin(make=lambda scope, id: eks.EksNodeRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole),
     ),
     "EksSelfManagedNodeGroup": Row(
+        alarms=True,
         metrics=True,
         make=_self_managed,
         connects=Connects(default_port="10250"),

@@ -173,6 +173,7 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "PrometheusWorkspace": Row(
+        alarms=True,
         metrics=True,
         make=lambda scope, id, world: _workspace(scope, id),
         connects=No("it is reached through the endpoint of the service"),

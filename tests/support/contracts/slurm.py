@@ -141,6 +141,7 @@ ROWS: dict[str, Row] = {
         twin=Twin(make=_imported, interface=slurm.IPcsCluster),
     ),
     "PcsClusterLogs": Row(
+        alarms=True,
         make=lambda scope, id, world: slurm.PcsClusterLogs(scope, id, cluster=_of_world(world, "Slurm", controller)),
         connects=_NO_NETWORK,
         grants=Grants(methods=("read",)),

@@ -55,6 +55,7 @@ def s3_files(scope: Construct, id: str, world: World, **options: Any) -> storage
 
 ROWS: dict[str, Row] = {
     "LustreFileSystem": Row(
+        alarms=True,
         metrics=True,
         make=lustre,
         connects=Connects(default_port="988-1023"),
@@ -76,6 +77,7 @@ ROWS: dict[str, Row] = {
         },
     ),
     "DataRepositoryAssociation": Row(
+        alarms=True,
         metrics=True,
         make=association,
         connects=_NO_NETWORK,
@@ -152,6 +154,7 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "EfsHome": Row(
+        alarms=True,
         metrics=True,
         make=lambda scope, id, world: storage.EfsHome(scope, id, vpc=world.vpc, subnets=world.subnet),
         connects=Connects(default_port="2049"),
@@ -178,6 +181,7 @@ ROWS: dict[str, Row] = {
         twin=No("it is an import"),
     ),
     "OpenZfsHome": Row(
+        alarms=True,
         metrics=True,
         make=openzfs,
         connects=Connects(default_port="2049"),
@@ -194,6 +198,7 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "S3FilesHome": Row(
+        alarms=True,
         metrics=True,
         make=s3_files,
         connects=Connects(default_port="2049"),

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from ultracluster.catalogue.storage import efs, openzfs
-from ultracluster.storage._alarms import AlarmDefinition
+from ultracluster.cloudwatch import AlarmDefinition
 from ultracluster.storage._metrics import FileSystemMetrics
 
 # Periods of an hour: a shorter peak needs no action.

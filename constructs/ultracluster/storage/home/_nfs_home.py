@@ -6,9 +6,9 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, nfs_mount
+from ultracluster.cloudwatch import AlarmDefinition
 from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
-from ultracluster.storage._alarms import AlarmDefinition
 from ultracluster.storage._metrics import FileSystemMetrics
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.home._home import warn_of_import

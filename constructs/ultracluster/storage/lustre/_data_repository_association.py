@@ -10,12 +10,12 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct, IValidation
 
 from ultracluster.catalogue.storage import repositories
+from ultracluster.cloudwatch import Alarms
 from ultracluster.planning import as_list, checked, token_errors
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, warning
 from ultracluster.security import check_same_region, shown
-from ultracluster.storage._alarms import Alarms
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
 from ultracluster.storage._properties import properties_of

@@ -6,7 +6,7 @@ from typing import Literal
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from ultracluster.storage._alarms import AlarmDefinition
+from ultracluster.cloudwatch import AlarmDefinition
 from ultracluster.storage._metrics import FileSystemMetrics
 
 # A full OST fails writes while others have space. A choice of this library: early enough to act.
@@ -109,7 +109,9 @@ class LustreMetrics(AssociationMetrics):
     def _worst(self, function: str, name: str, dimension: str, label: str) -> cloudwatch.IMetric:
         """Return a query of CloudWatch Metrics Insights, which an alarm takes, unlike a search."""
         schema = f'SCHEMA("{self.namespace}", FileSystemId, {dimension})'
-        return self._expression(f"SELECT {function}({name}) FROM {schema} WHERE FileSystemId = '{self._id}'", label)
+        return self._expression(
+            f"SELECT {function}({name}) FROM {schema} WHERE FileSystemId = '{self._resource}'", label
+        )
 
     def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
         """Alarms of a file system: a full storage target, bottlenecks, a slow export to S3."""

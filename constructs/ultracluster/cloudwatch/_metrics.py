@@ -1,0 +1,67 @@
+"""Metrics of a resource."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from ultracluster.cloudwatch._alarms import AlarmDefinition
+
+
+class ResourceMetrics:
+    """Metrics that AWS publishes of one resource. A class of this kind names the service and its dimension.
+
+    Args:
+        resource: Value of the dimension: the id or the name of the resource.
+    """
+
+    #: Namespace of the service in CloudWatch.
+    namespace: ClassVar[str]
+    #: Dimension that names the resource.
+    dimension: ClassVar[str]
+    #: Statistic of most metrics of the service.
+    statistic: ClassVar[str] = "Average"
+    #: Period of the metrics, in minutes.
+    minutes: ClassVar[int] = 1
+
+    def __init__(self, resource: str) -> None:
+        self._resource = resource
+
+    @property
+    def period(self) -> cdk.Duration:
+        """Period of the metrics."""
+        return cdk.Duration.minutes(self.minutes)
+
+    def metric(
+        self, name: str, statistic: str | None = None, *, period: cdk.Duration | None = None, **dimensions: str
+    ) -> cloudwatch.Metric:
+        """Return a metric of the resource.
+
+        Args:
+            name: Name in CloudWatch.
+            statistic: Statistic that AWS calls valid for it. Default: that of this class.
+            period: Default: the period of this class.
+            dimensions: Dimensions besides the one that names the resource.
+        """
+        return cloudwatch.Metric(
+            namespace=self.namespace,
+            metric_name=name,
+            dimensions_map={self.dimension: self._resource, **dimensions},
+            statistic=statistic or self.statistic,
+            period=period or self.period,
+        )
+
+    def _expression(self, expression: str, label: str, **metrics: cloudwatch.IMetric) -> cloudwatch.MathExpression:
+        return cloudwatch.MathExpression(expression=expression, using_metrics=metrics, label=label, period=self.period)
+
+    def _alarm(
+        self, metric: Callable[[], cloudwatch.IMetric], threshold: float, periods: int, description: str
+    ) -> AlarmDefinition:
+        return AlarmDefinition(
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=periods,
+            period=self.period,
+            description=description,
+        )
