@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+import stat
 import subprocess
 import time
 from pathlib import Path
@@ -353,6 +354,21 @@ def test_what_the_prolog_writes_is_what_the_collector_reads(node: GpuNode) -> No
     assert [line for line in written if line.startswith("ultracluster_gpu_job{")] == [
         f'ultracluster_gpu_job{{gpu="{gpu}",job_id="{job}"}} 1' for gpu, job in ((0, 77), (1, 77), (2, 78))
     ]
+
+
+def test_a_job_has_a_directory_for_its_metrics_until_it_ends(node: GpuNode) -> None:
+    me = str(os.getuid())
+    assert node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID=me).returncode == 0
+    directory = node.root / "var/lib/ultracluster/job-metrics/77"
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    (directory / "train.prom").write_text("train_step 12\n")
+    (directory / "link").symlink_to(node.root / "etc")
+    assert node.run("node-metrics", "--gpus", "8", "--efa", "16", "--counters", "").returncode == 0
+    written = node.read("/var/lib/node_exporter/textfile_collector/ultracluster_node.prom")
+    assert 'train_step{job_id="77"} 12' in written
+    assert node.call("epilog", SLURM_JOB_ID="77", SLURM_JOB_UID=me).returncode == 0
+    assert not directory.exists()
+    assert (node.root / "etc").exists()
 
 
 def test_a_job_with_the_node_to_itself_has_all_gpus_when_slurm_names_none(node: GpuNode) -> None:

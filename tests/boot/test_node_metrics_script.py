@@ -1,15 +1,24 @@
 """The script that writes EFA's counters and the rest runs here in bash, on a /sys that is made of files."""
 
+import os
 import re
+import shutil
 import subprocess
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from support.node_boot import Node
-from ultracluster.monitoring.names import EFA_COUNTERS
+from support.ports import free_ports
+from support.waiting import wait_until
+from ultracluster.monitoring.collectors._node import node_exporter_flags
+from ultracluster.monitoring.names import EFA_COUNTERS, Profile
 
 OUT = "/var/lib/node_exporter/textfile_collector"
+JOBS = "/var/lib/ultracluster/job-metrics"
+# Debian's name, and upstream's.
+NODE_EXPORTER = shutil.which("prometheus-node-exporter") or "node_exporter"
 ARGUMENTS = ("--gpus", "8", "--efa", "4", "--counters", " ".join(EFA_COUNTERS), "--name", "train-1")
 
 
@@ -126,14 +135,116 @@ def test_lustre_traffic_is_counted_by_file_system(node: Node) -> None:
     assert result['ultracluster_lustre_write_bytes_total{filesystem="abcdbev4"}'] == 5
 
 
-def test_what_a_job_wrote_goes_with_the_job(node: Node) -> None:
-    (node.root / "sys/fs/cgroup/system.slice/slurmstepd.scope/job_2").mkdir(parents=True)
-    for job in ("1", "2"):
-        node.file(f"{OUT}/train-{job}.prom", "train_step 1\n")
-    node.file(f"{OUT}/train-notes.prom", "")
-    samples(node)
-    left = {path.name for path in (node.root / OUT.removeprefix("/")).glob("train-*")}
-    assert left == {"train-2.prom", "train-notes.prom"}
+def of_job(node: Node, job: str, text: str, name: str = "train.prom") -> Path:
+    node.file(f"/run/ultracluster/jobs/{job}", "2001\n")
+    return node.file(f"{JOBS}/{job}/{name}", text)
+
+
+def written(node: Node, prefix: str = "train_") -> list[str]:
+    assert node.run("node-metrics", *ARGUMENTS).returncode == 0
+    text = node.read(f"{OUT}/ultracluster_node.prom")
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+    assert "error while linting" not in done.stdout + done.stderr
+    return [line for line in text.splitlines() if line.startswith(prefix)]
+
+
+def test_what_a_job_writes_gets_the_id_of_its_directory(node: Node) -> None:
+    of_job(node, "7", '# TYPE train_step gauge\ntrain_step{job_id="8"} 12\ntrain_loss NaN\n')
+    of_job(node, "8", 'train_step 3\ntrain_lost_seconds_total{cause="startup",x="y"} 4.5e+2\n')
+    assert written(node) == [
+        'train_step{job_id="7"} 12',
+        'train_step{job_id="8"} 3',
+        'train_loss{job_id="7"} NaN',
+        'train_lost_seconds_total{job_id="8",cause="startup"} 4.5e+2',
+    ]
+
+
+def test_the_inspectors_files_have_their_real_names(node: Node) -> None:
+    # https://github.com/NVIDIA/nccl, plugins/profiler/inspector/inspector_prom.cc (read 2026-11-22)
+    for gpu in range(2):
+        labels = (
+            f'version="v5.1",slurm_job_id="7",node="ip-10",gpu="GPU{gpu}",comm_name="dp",n_nodes="2",nranks="16",'
+            'collective="AllReduce",message_size="1-2GB",algo_proto="RING_SIMPLE"'
+        )
+        of_job(node, "7", f"nccl_bus_bandwidth_gbs{{{labels}}} 395.25\n", f"nccl_inspector_metrics_GPU-{gpu}.prom")
+    lines = written(node, "nccl_")
+    assert [line.count("job_id=") for line in lines] == [1, 1]
+    assert all('{job_id="7",version="v5.1",node="ip-10",gpu="GPU' in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'ultracluster_health_ok{check="devices"} 1',
+        "node_load1 1",
+        'train_step{job_id="9"} 1 1700000000',
+        'train_step{cause="a\\"} 1',
+        'train_step{cause="a"b="c"} 1',
+        'train_step{cause="a",cause="b"} 1',
+        "train_step one",
+        "train_step 1; rm -rf /",
+    ],
+)
+def test_a_line_that_is_no_sample_of_the_contract_is_dropped(node: Node, line: str) -> None:
+    of_job(node, "7", f"{line}\ntrain_mfu_ratio 0.4\n")
+    assert written(node) == ['train_mfu_ratio{job_id="7"} 0.4']
+
+
+def test_a_job_cannot_write_twice_or_without_end_or_through_a_link(node: Node) -> None:
+    series = "".join(f'nccl_bus_bandwidth_gbs{{gpu="GPU{number}"}} 1\n' for number in range(2500))
+    path = of_job(node, "7", "train_step 1\ntrain_step 2\n" + series)
+    secret = node.file("/root/secret", "train_loss 42\n")
+    (path.parent / "link.prom").symlink_to(secret)
+    os.mkfifo(path.parent / "pipe.prom")
+    assert written(node) == ['train_step{job_id="7"} 1']
+    assert len(written(node, "nccl_")) == 1999
+
+
+def test_directories_of_jobs_that_have_ended_are_deleted(node: Node) -> None:
+    of_job(node, "7", "train_step 1\n")
+    node.file(f"{JOBS}/6/train.prom", "train_step 1\n")
+    assert written(node) == ['train_step{job_id="7"} 1']
+    assert {path.name for path in (node.root / JOBS.removeprefix("/")).iterdir()} == {"7"}
+
+
+def test_login_nodes_report_whose_the_running_jobs_are(node: Node) -> None:
+    squeue = node.file("/squeue", '#!/bin/bash\necho "7|ada|nlp|train|a b|c\\"d"\necho broken\n')
+    squeue.chmod(0o755)
+    (node.bin / "squeue").symlink_to(squeue)
+    assert not [name for name in samples(node) if "slurm_job_info" in name]
+    result = samples(node, *ARGUMENTS, "--queue", "yes")
+    assert [name for name in result if "slurm_job_info" in name] == [
+        'ultracluster_slurm_job_info{job_id="7",user="ada",account="nlp",partition="train",name="a_b_c_d"}'
+    ]
+
+
+def test_a_real_node_exporter_serves_what_the_job_wrote(node: Node, tmp_path: Path) -> None:
+    of_job(node, "7", 'train_step 1\ntrain_lost_seconds_total{cause="startup"} 2\nnode_load1{} 7\n')
+    assert node.run("node-metrics", *ARGUMENTS).returncode == 0
+    (port,) = free_ports(1)
+    flags = node_exporter_flags(Profile.STANDARD, textfiles=str(node.root / OUT.removeprefix("/")))
+    flags = tuple(f"--web.listen-address=127.0.0.1:{port}" if "listen" in flag else flag for flag in flags)
+    exporter = subprocess.Popen([NODE_EXPORTER, *flags], stderr=subprocess.DEVNULL)
+    pages: list[str] = []
+
+    def answers() -> bool:
+        assert exporter.poll() is None
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=180) as answer:
+                pages.append(answer.read().decode())
+        except OSError:
+            return False
+        return True
+
+    try:
+        wait_until("node_exporter answers", answers, every=0.1)
+    finally:
+        exporter.terminate()
+        exporter.wait(timeout=180)
+    lines = pages[0].splitlines()
+    assert 'train_step{job_id="7"} 1' in lines
+    assert "# TYPE train_lost_seconds_total counter" in lines
+    assert "node_textfile_scrape_error 0" in lines
 
 
 @pytest.mark.parametrize(
@@ -142,7 +253,7 @@ def test_what_a_job_wrote_goes_with_the_job(node: Node) -> None:
         (("--gpus", "x", "--efa", "4"), "--gpus is a whole number, got 'x'"),
         (("--gpus", "8"), "--efa is a whole number, got ''"),
         (("--gpus", "8", "--efa", "4", "--counters", "a;b"), "--counters are names of counters, got 'a;b'"),
-        (("--gpu", "8"), "unknown argument --gpu; known: --gpus, --efa, --counters, --name"),
+        (("--gpu", "8"), "unknown argument --gpu; known: --gpus, --efa, --counters, --name, --queue"),
         (("--gpus",), "--gpus needs a value"),
     ],
 )

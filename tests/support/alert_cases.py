@@ -170,7 +170,7 @@ def _collectives(late: str) -> Series:
     for number in (1, 2, 3):
         result |= node(
             "nccl_collective_exec_time_microseconds", late if number == 1 else "4000x90", number,
-            slurm_job_id="7", comm_name="dp", collective="AllReduce", message_size="1-2MB", n_nodes="3",
+            job_id="7", comm_name="dp", collective="AllReduce", message_size="1-2MB", n_nodes="3",
         )  # fmt: skip
     return result
 

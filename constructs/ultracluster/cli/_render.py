@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
-    return [RenderedFile(path=job.path, text=job.text, what=job.what) for job in orchestrator(cluster).jobs(cluster)]
+    from ultracluster.workloads import job_helper
+
+    jobs = orchestrator(cluster).jobs(cluster)
+    return [
+        RenderedFile(path=job.path, text=job.text, what=job.what) for job in (*jobs, *([job_helper()] if jobs else []))
+    ]
 
 
 def _outputs(file: Path | None) -> dict[str, str]:

@@ -35,7 +35,7 @@ from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.slurm._people_policies import PeoplePolicies, people_policies
 from ultracluster.slurm._software import node_software
 from ultracluster.storage import Storage
-from ultracluster.workloads import slurm_jobs
+from ultracluster.workloads import job_helper, slurm_jobs
 
 
 class SlurmCluster(Construct):
@@ -148,7 +148,7 @@ class SlurmCluster(Construct):
         jobs = slurm_jobs(cluster)
         groups["login"] = self._login(scope, has_jobs=bool(jobs))
         if jobs:
-            files = JobFiles(scope, "Jobs", cluster=cluster, jobs=jobs, role=self.login_role)
+            files = JobFiles(scope, "Jobs", cluster=cluster, jobs=(*jobs, job_helper()), role=self.login_role)
             groups["login"].node.add_dependency(*files.ready)
         for group in cluster.node_groups:
             boot = node_boot(

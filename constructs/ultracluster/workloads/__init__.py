@@ -2,12 +2,13 @@
 
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
-from ultracluster.workloads._slurm_jobs import JobFile, slurm_jobs
+from ultracluster.workloads._slurm_jobs import JobFile, job_helper, slurm_jobs
 
 __all__ = [
     "IMAGES",
     "ContainerImage",
     "JobFile",
+    "job_helper",
     "kubernetes_jobs",
     "slurm_jobs",
 ]

@@ -13,7 +13,9 @@ from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 # Of these, Slurm requests a checkpoint five minutes before a job has to stop.
 _RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
 # Of these, tasks run in a container.
-_CONTAINER = ("image.sh", "common.sh")
+_CONTAINER = ("image.sh", "metrics.sh", "common.sh")
+#: Path of the Python module that reports the progress of a job, below the directory of the job files.
+_HELPER = "python/ultracluster_job.py"
 _VERL_IMAGE = (
     "https://github.com/awslabs/awsome-distributed-ai/tree/95b939cdc5b24ded03a70da21533964f9354b731/"
     "3.test_cases/pytorch/verl/hyperpod-eks/rlvr"
@@ -65,6 +67,12 @@ def slurm_jobs(cluster: ClusterFile) -> tuple[JobFile, ...]:
         for queue in queue_shapes(cluster)
         for job in _jobs(queue)
     )
+
+
+def job_helper() -> JobFile:
+    """Return the Python module with which a training program reports its progress."""
+    text = resources.files(__package__).joinpath(_HELPER).read_text(encoding="utf-8")
+    return JobFile(path=_HELPER, text=text, what="Python module that reports the progress of a job")
 
 
 def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
@@ -201,6 +209,8 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
     if "resume.sh" in job.bodies:
         where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
         lines.append(f"# RUN      directory of the run's checkpoints{where}.")
+    if _runs_containers(job):
+        lines.append("# INSPECTOR  path of NCCL's libnccl-profiler-inspector.so: report collectives; many series.")
     if job.name != "import":
         lines.append("# PAYLOAD  a shell command that every task runs instead, to try the job: 'sleep 60'.")
     return lines
@@ -233,6 +243,8 @@ def _numbers(queue: QueueShape, body: str) -> list[str]:
         "mounts": f'"{" ".join(queue.mounts)}"',
         "shared": queue.shared or '""',
         "images": f"({' '.join(_pinned(queue))})",
+        "gpu_flops": f"{queue.instance_type.gpu.bf16_pflops * 1e15:.0f}" if queue.instance_type.gpu else '""',
+        "helper": f"{queue.shared}/jobs/current/{_HELPER.partition('/')[0]}" if queue.shared else '""',
     }
     return [f"{name}={value}" for name, value in known.items() if re.search(rf"\${{?{name}\b", body)]
 

@@ -1,5 +1,7 @@
 """Jobs that share a node, on a real Slurm: metrics know which of them has which GPU."""
 
+import getpass
+
 import pytest
 
 from support import ROOT
@@ -41,3 +43,9 @@ def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
         slurm.until("all have ended", lambda: recorded() == [])
         alone = submit("--exclusive", "--mem=0")
         slurm.until("the node is its own", lambda: recorded() == of(alone, range(8)))
+        # Its directory for metrics, and the fields that login nodes ask for.
+        directories = slurm.made[name].root / "var/lib/ultracluster/job-metrics"
+        assert [(path.name, path.owner()) for path in directories.iterdir()] == [(alone, getpass.getuser())]
+        queue = slurm.run("squeue", "--noheader", "--states=RUNNING", "--format=%A|%u|%a|%P|%j")
+        account = slurm.run("squeue", "--noheader", f"--jobs={alone}", "--Format=Account").strip()
+        assert queue == f"{alone}|{getpass.getuser()}|{account}|{cluster.queues[0].name}|wrap"

@@ -9,6 +9,9 @@ GPUS = 8
 EFA_DEVICES = 32
 #: Node numbers of each job: who has their GPUs.
 JOBS = {"1001": range(60), "1002": range(60, 80), "1003": range(80, 90), "1004": range(90, 96)}
+#: User and account of each job, and the node that asks Slurm for them, as a login node does.
+OWNERS = {"1001": ("ada", "nlp"), "1002": ("ben", "nlp"), "1003": ("eve", "vision"), "1004": ("kim", "vision")}
+ASKS = 70
 _MIB = 2**20
 #: How long the nodes have been up when it starts.
 _UP_S = 6 * 86_400
@@ -182,6 +185,12 @@ class FakeNode:
             f'ultracluster_mount_check_seconds{{path="/fsx"}} {0.03 + 0.01 * wave:.4f}',
             f'ultracluster_mount_last_success_timestamp_seconds{{path="/fsx"}} {now - 20:.0f}',
         ]
+        if self.number == ASKS:
+            lines += [
+                f'ultracluster_slurm_job_info{{job_id="{job}",user="{user}",account="{account}",partition="train",'
+                f'name="pretrain-{job}"}} 1'
+                for job, (user, account) in OWNERS.items()
+            ]
         return self._still["still"] + "\n".join(lines + self._training(t, now)) + "\n"
 
     def _standing(self) -> list[str]:
@@ -221,14 +230,20 @@ class FakeNode:
             "train_mfu_ratio": 0.0 if "hung" in self.states else 0.41 + 0.01 * self._wave(t),
             "train_loss": 2.1 - moving / 10_000 + 0.01 * self._wave(t * 7),
             "train_last_checkpoint_timestamp_seconds": saved,
+            "train_checkpoint_seconds": 41,
+            "train_startup_seconds": 214,
             "train_checkpoint_interval_seconds": 20,
             "train_restarts_total": 1,
             "train_productive_seconds_total": 0.93 * moving,
         }
         lines = [f"{name}{label} {value:.12g}" for name, value in values.items()]
+        lines += [
+            f'train_lost_seconds_total{{job_id="{self.job}",cause="{cause}"}} {share * moving:.12g}'
+            for cause, share in (("startup", 0.01), ("checkpoint", 0.04), ("repeated", 0.02))
+        ]
         for size, bandwidth, micros in (("134-135MB", 310.0, 4100.0), ("1-2GB", 395.0, 61000.0)):
             labels = (
-                f'slurm_job_id="{self.job}",comm_name="dp",collective="AllReduce",message_size="{size}",'
+                f'job_id="{self.job}",comm_name="dp",collective="AllReduce",message_size="{size}",'
                 f'gpu="GPU0",n_nodes="{len(JOBS[self.job])}",nranks="{8 * len(JOBS[self.job])}",algo_proto="RING"'
             )
             lines.append(f"nccl_bus_bandwidth_gbs{{{labels}}} {bandwidth + 6 * self._wave(t):.6g}")

@@ -81,7 +81,7 @@ main() {
     exec 9>"$run/epilog.lock"
     flock --wait 60 9
     unmap_gpus || say "the names of its GPUs in the metrics are left"
-    rm -f "$run/jobs/$job"
+    rm -rf "$run/jobs/$job" "${root}/var/lib/ultracluster/job-metrics/$job"
     is_gone || return 0
     if ! end_processes; then
         left=$(pgrep --uid "$uid" | paste -s -d ' ') || left=""

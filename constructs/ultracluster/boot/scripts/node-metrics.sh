@@ -2,12 +2,13 @@
 # Write what node_exporter does not know of a node into the directory that it reads: EFA's counters under AWS's names,
 # the devices that should be there, the health that other scripts leave, which job has which GPU, and Lustre's traffic.
 #
-#   node-metrics.sh --gpus 8 --efa 32 --counters "tx_bytes rx_drops" [--name train-1]
+#   node-metrics.sh --gpus 8 --efa 32 --counters "tx_bytes rx_drops" [--name train-1] [--queue yes]
 #
 #   --gpus      GPUs that the instance type has
 #   --efa       EFA devices that the node was given
 #   --counters  which of EFA's counters are kept
 #   --name      name of the node in its scheduler; default: its host name without the domain
+#   --queue     yes: also write user, account, partition and name of Slurm's running jobs
 #
 # Exit code 0: written. 2: wrong usage. A source that is not there gives no samples, and is no failure.
 set -euo pipefail
@@ -17,7 +18,8 @@ shopt -s nullglob
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 out=${ULTRACLUSTER_TEXTFILES:-$root/var/lib/node_exporter/textfile_collector}
-gpus="" efa="" counters="" name=""
+job_metrics=$root/var/lib/ultracluster/job-metrics
+gpus="" efa="" counters="" name="" queue=""
 
 usage() {
     echo "node-metrics: $*" >&2
@@ -32,7 +34,8 @@ read_arguments() {
             --efa) efa=$2 ;;
             --counters) counters=$2 ;;
             --name) name=$2 ;;
-            *) usage "unknown argument $1; known: --gpus, --efa, --counters, --name" ;;
+            --queue) queue=$2 ;;
+            *) usage "unknown argument $1; known: --gpus, --efa, --counters, --name, --queue" ;;
         esac
         shift 2
     done
@@ -170,13 +173,67 @@ nccl() {
     printf 'ultracluster_nccl_ras_missing_ranks{job_id="%s"} %d\n' "$(clean "${job[0]}")" "$missing"
 }
 
-# Delete the files of jobs that no longer run on this node.
+# Whose the running jobs are: one call a run, on login nodes. A name may contain any character, so it is the last field.
+queue() {
+    local id user account partition title
+    [ "$queue" = yes ] || return 0
+    command -v squeue >/dev/null || return 0
+    family ultracluster_slurm_job_info gauge "User, account, partition and name of a running job."
+    while IFS='|' read -r id user account partition title; do
+        [[ $id =~ ^[0-9]+$ ]] || continue
+        printf 'ultracluster_slurm_job_info{job_id="%s",user="%s",account="%s",partition="%s",name="%s"} 1\n' "$id" \
+            "$(clean "$user")" "$(clean "$account")" "$(clean "$partition")" "$(clean "${title:0:100}")"
+    done < <(timeout 20 squeue --noheader --states=RUNNING --format='%A|%u|%a|%P|%j' 2>/dev/null)
+}
+
+# Print the metrics that jobs write into their directories, each line with the job, which is the directory's name. Users
+# own the directories: links are not followed, and 64 files of 256 KB are read.
+written_by_jobs() {
+    local directory file files
+    for directory in "$job_metrics"/*; do
+        files=0
+        for file in "$directory"/*.prom "$directory"/*/*.prom; do
+            [ -f "$file" ] && [ ! -L "$file" ] && [ "$files" -lt 64 ] || continue
+            files=$((files + 1))
+            { timeout 5 head -c 262144 "$file" 2>/dev/null && echo; } | sed "s/^/${directory##*/} /" || true
+        done
+    done
+}
+
+# Keep metrics of the contract and NCCL's, with the id of the job. Nothing else that a user writes becomes a sample: one
+# wrong line would make node_exporter reject the file. 2,000 series a job.
+of_jobs() {
+    written_by_jobs | awk '
+        !match($0, /^[0-9]+ (train|nccl)_[a-zA-Z0-9_]+(\{[^{}\\]*\})? +[-+]?([0-9][0-9.]*([eE][-+]?[0-9]+)?|NaN|Inf)$/) { next }
+        {
+            job = $1; value = $NF; text = substr($0, length(job) + 2); name = text; sub(/[{ ].*/, "", name)
+            labels = "job_id=\"" job "\""
+            if (text ~ /^[^ ]*\{/) {
+                sub(/^[^{]*\{/, "", text); sub(/\} +[^ ]+$/, "", text)
+                parts = split(text, part, ",")
+                for (i = 1; i <= parts; i++) {
+                    label = part[i]; sub(/=.*/, "", label)
+                    if (part[i] == "" || label == "job_id" || label == "slurm_job_id") continue
+                    if (part[i] !~ /^[a-zA-Z_][a-zA-Z0-9_]*="[^"]*"$/ || used[NR, label]++) next
+                    # Of the contract only `cause` is a label: others would make series without end.
+                    if (name !~ /^train_/ || label == "cause") labels = labels "," part[i]
+                }
+            }
+            if (seen[name, labels]++ || count[job]++ >= 2000) next
+            if (!(name in lines)) order[++names] = name
+            lines[name] = lines[name] name "{" labels "} " value "\n"
+        }
+        END {
+            for (i = 1; i <= names; i++)
+                printf "# TYPE %s %s\n%s", order[i], order[i] ~ /_total$/ ? "counter" : "gauge", lines[order[i]]
+        }'
+}
+
+# Delete the directories of jobs that the epilog could not: the node has restarted. The prolog records a job first.
 sweep() {
-    local file job
-    for file in "$out"/train-*.prom "$out"/nccl_inspector/*-*.prom; do
-        job=${file##*/train-} job=${job%.prom}
-        [[ $job =~ ^[0-9]+$ ]] || continue
-        compgen -G "$root/sys/fs/cgroup/system.slice/*slurmstepd.scope/job_$job" >/dev/null || rm -f "$file"
+    local directory
+    for directory in "$job_metrics"/*; do
+        [ -f "$root/run/ultracluster/jobs/${directory##*/}" ] || rm -rf "$directory"
     done
 }
 
@@ -184,7 +241,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$out"
     sweep
-    { expected && cpu && efa_counters && health && software && jobs && lustre && nccl; } >"$out/.ultracluster_node"
+    { expected && cpu && efa_counters && health && software && jobs && queue && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
     chmod 644 "$out/.ultracluster_node"
     mv "$out/.ultracluster_node" "$out/ultracluster_node.prom"
 }

@@ -14,6 +14,7 @@ root=${ULTRACLUSTER_ROOT:-}
 [ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 bin=$root/usr/local/sbin/ultracluster
 run=$root/run/ultracluster
+metrics=$root/var/lib/ultracluster/job-metrics
 job=${SLURM_JOB_ID:?is set by Slurm}
 # Seconds for the epilogs of other jobs.
 wait=${ULTRACLUSTER_LOCK_WAIT:-60}
@@ -59,6 +60,11 @@ map_gpus() {
     done
 }
 
+# The job writes its metrics into a directory of its own. Not in /run: the user could fill the node's memory.
+make_metrics_directory() {
+    mkdir -p "$metrics/$job" && chmod 700 "$metrics/$job" && chown "${SLURM_JOB_UID:?}" "$metrics/$job"
+}
+
 main() {
     mkdir -p "$run/jobs" "$run/hpc-jobs"
     # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one. An
@@ -70,6 +76,7 @@ main() {
     flock --wait "$wait" 9 || say "epilogs of other jobs have run for $wait s"
     # Names in metrics are not worth a job.
     map_gpus || say "its GPUs could not be mapped for metrics"
+    make_metrics_directory || say "it has no directory for metrics"
     exec 9>&-
     # Of jobs that start together the first checks.
     "$bin-health-check" --recent 30 || refuse devices

@@ -69,6 +69,9 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
         )
     if job == "node":
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
+    if job == "workloads":
+        # NCCL's Inspector outside of Slurm: "unknown", and `job_id` is there.
+        rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank|slurm_job_id"})
     if job == "kube-state-metrics" and profile < Profile.FULL:
         # Each condition is three series of a node, and no rule reads these.
         rules.append({"action": "drop", "source_labels": ["__name__", "condition"], "regex": UNREAD_CONDITIONS})

@@ -119,7 +119,10 @@ def node_collectors(
             ),
         ),
         _service(
-            "textfiles", "What node_exporter does not know", _textfiles(instance_type, efa_devices, profile), once=True
+            "textfiles",
+            "What node_exporter does not know",
+            _textfiles(instance_type, efa_devices, profile) + (" --queue yes" if slurm else ""),
+            once=True,
         ),
         _timer("textfiles", "What node_exporter does not know"),
         _service("node", "Metrics of the node", f"node_exporter {' '.join(node_exporter_flags(profile))}"),

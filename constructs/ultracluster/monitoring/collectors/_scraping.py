@@ -79,6 +79,8 @@ def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]
                     "action": "replace",
                     "source_labels": ["__meta_kubernetes_namespace", "__meta_kubernetes_pod_label_job_name"],
                     "separator": "/",
+                    # As of the GPUs: a JobSet gives its jobs an index.
+                    "regex": "(.+?)(?:-[0-9]+)*",
                     "target_label": "job_id",
                 },
             ],

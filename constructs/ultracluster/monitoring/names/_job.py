@@ -33,9 +33,22 @@ _SPINS = (
 _START = "ultracluster_job_start_timestamp_seconds"
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _CLOCK = "avg_over_time(ultracluster_gpu_sm_clock_hertz[10m])"
+# A Kubernetes job has the name of its namespace, which is its team's.
+_OF_KUBERNETES = (
+    'label_replace(label_replace(job:ultracluster_gpus:count{job_id=~".+/.+"}, "account", "$1", "job_id", "(.+)/.+"), '
+    '"name", "$1", "job_id", ".+/(.+)") * 0 + 1'
+)
+_INFO = ("user", "account", "partition", "name")
 _GPUS = (
     aggregated("job:ultracluster_gpus:count", "count", "GPUs that the job has.",
                expr=f"sum by ({_BY}) (ultracluster_gpu_job_info)"),
+    recorded("ultracluster_job_info", "info",
+             "Whose the job is: user, account, partition and name in Slurm; namespace and name in Kubernetes.",
+             (*JOB, *_INFO), expr=f"topk by ({_BY}) (1, max by ({_BY}, {', '.join(_INFO)}) "
+             f"(ultracluster_slurm_job_info) or {_OF_KUBERNETES})"),
+    aggregated("account_user:ultracluster_gpus:sum", "count", "GPUs that the jobs of an account and user have.",
+               expr="sum by (cluster, account, user) (job:ultracluster_gpus:count * on (cluster, job_id) "
+               "group_left (account, user) ultracluster_job_info)"),
     aggregated("job:ultracluster_nodes:count", "count", "Nodes that the job has.",
                "count by (cluster, job_id, instance) (ultracluster_gpu_job_info)"),
     aggregated("node_job:ultracluster_gpu_job_info:max", "info", "Which jobs a node works for."),
@@ -95,6 +108,12 @@ _TRAINING = (
              "(train_last_checkpoint_timestamp_seconds or train_checkpoint_interval_seconds))"),
     recorded("ultracluster_job_checkpoint_interval_seconds", "seconds",
              "Time that the job means to leave between checkpoints.", JOB, "train_checkpoint_interval_seconds"),
+    recorded("ultracluster_job_checkpoint_seconds", "seconds", "Time that the last checkpoint took.", JOB,
+             "train_checkpoint_seconds"),
+    recorded("ultracluster_job_startup_seconds", "seconds",
+             "Time from the start of the job, or of its program, to the first step.", JOB, "train_startup_seconds"),
+    aggregated("job_cause:train_lost_seconds:sum_rate5m", "ratio",
+               "Share of the time that went into nothing that was kept, by cause: startup, checkpoint, repeated."),
     recorded("ultracluster_job_restarts_total", "count", "How often the job was started again.", JOB,
              "train_restarts_total"),
     # A rate over an hour is too low until the hour is over. While the job restarts it reports nothing, which is 0.
@@ -111,15 +130,14 @@ _TRAINING = (
 _COLLECTIVES = (
     aggregated("job_collective:nccl_bus_bandwidth_gbs:avg", "gb_per_s",
                "Bus bandwidth of NCCL's collectives, mean over the ranks, by size of the message.",
-               'label_replace(nccl_bus_bandwidth_gbs, "job_id", "$1", "slurm_job_id", "(.+)")',
-               profile=Profile.STANDARD),
+               "nccl_bus_bandwidth_gbs", profile=Profile.STANDARD),
     aggregated("node_job:nccl_collective_exec_time_microseconds:ratio", "ratio",
                "Shortest time of the node's collectives as a share of the median over the job: who comes last waits "
                "least, so the node that all others wait for is far below 1.",
-               expr=f"min by ({_NODE_JOB}) (label_replace(nccl_collective_exec_time_microseconds "
-               "/ on (cluster, slurm_job_id, comm_name, collective, message_size) group_left () "
-               "quantile by (cluster, slurm_job_id, comm_name, collective, message_size) "
-               '(0.5, nccl_collective_exec_time_microseconds), "job_id", "$1", "slurm_job_id", "(.+)"))',
+               expr=f"min by ({_NODE_JOB}) (nccl_collective_exec_time_microseconds "
+               "/ on (cluster, job_id, comm_name, collective, message_size) group_left () "
+               "quantile by (cluster, job_id, comm_name, collective, message_size) "
+               "(0.5, nccl_collective_exec_time_microseconds))",
                profile=Profile.STANDARD),
     recorded("ultracluster_job_nccl_missing_ranks", "count",
              "Ranks that NCCL's RAS subsystem does not reach any more.", JOB, "ultracluster_nccl_ras_missing_ranks"),

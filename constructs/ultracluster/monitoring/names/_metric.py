@@ -27,11 +27,13 @@ MODEL = ("cluster", "model_name")
 #: Labels that each level of an aggregation keeps.
 LEVELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "account_user": (*CLUSTER, "account", "user"),
         "cluster": CLUSTER,
         "cluster_phase": (*CLUSTER, "phase"),
         "cluster_queue": (*CLUSTER, "cluster_queue"),
         "group": GROUP,
         "job": JOB,
+        "job_cause": (*JOB, "cause"),
         "job_collective": (*JOB, "collective", "message_size"),
         "model": MODEL,
         "node": NODE,

@@ -1,0 +1,298 @@
+"""Report the progress of a training job to the monitoring of its cluster. One file, Python's standard library only.
+
+    job = ultracluster_job.Job(checkpoint_interval=1800, flops_per_token=6 * parameters)
+    job.step(step, tokens=tokens_of_the_step, loss=loss)
+    with job.checkpoint():
+        save()
+
+Or `hugging_face()` and `lightning()` as callbacks of a Trainer, and `megatron(module)`: docs/guides/monitoring.md.
+
+Rank 0 reports; other ranks do nothing. Under Slurm it writes a file into a directory that the prolog makes; the
+node's collector reads it, and adds the id of the job. On Kubernetes it serves the metrics on ULTRACLUSTER_JOB_PORT.
+Without either nothing is reported. An error of the reporting never stops the training.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+_DIRECTORY = "/var/lib/ultracluster/job-metrics"
+_RESTART = ("SLURM", "TORCHELASTIC")
+#: Gauges and counters, in the order in which they are written.
+METRICS = (
+    *("train_step", "train_step_seconds", "train_tokens_total", "train_loss", "train_mfu_ratio"),
+    *("train_last_checkpoint_timestamp_seconds", "train_checkpoint_seconds", "train_checkpoint_interval_seconds"),
+    *("train_startup_seconds", "train_restarts_total", "train_productive_seconds_total", "train_lost_seconds_total"),
+)
+
+
+class Job:
+    """Progress of a training job.
+
+    Args:
+        checkpoint_interval: Planned seconds between two checkpoints. Default: unknown, and no alert on late ones.
+        flops_per_token: Operations for one token: 6 x parameters of a dense model. It gives the MFU, if
+            ULTRACLUSTER_GPU_FLOPS has the peak of a GPU.
+        directory: Directory of the metrics. Default: that of the Slurm job.
+        state: File that survives restarts, so that repeated steps count as lost. Default: ULTRACLUSTER_JOB_STATE.
+        every: Seconds between two writes.
+    """
+
+    def __init__(
+        self,
+        *,
+        checkpoint_interval: float | None = None,
+        flops_per_token: float | None = None,
+        directory: str | None = None,
+        state: str | None = None,
+        every: float = 5,
+    ) -> None:
+        environment = os.environ
+        rank = environment.get("RANK") or environment.get("SLURM_PROCID") or "0"
+        self.values: dict[str, float] = {
+            "train_restarts_total": sum(int(environment.get(f"{by}_RESTART_COUNT") or 0) for by in _RESTART)
+        }
+        #: Seconds that were lost, by cause.
+        self.lost: dict[str, float] = {"startup": 0, "checkpoint": 0, "repeated": 0}
+        self._flops = flops_per_token
+        self._peak = float(environment.get("ULTRACLUSTER_GPU_FLOPS") or 0) * int(environment.get("WORLD_SIZE") or 1)
+        self._every = every
+        self._directory = _directory(directory, environment) if rank == "0" else None
+        self._state = state or environment.get("ULTRACLUSTER_JOB_STATE")
+        self._highest = _highest(self._state)
+        self._started = float(environment.get("SLURM_JOB_START_TIME") or time.time())
+        self._loss: Any = None
+        self._last: float | None = None
+        self._written = self._window = time.monotonic()
+        self._tokens, self._warned = 0.0, False
+        if checkpoint_interval is not None:
+            self.values["train_checkpoint_interval_seconds"] = checkpoint_interval
+        port = int(environment.get("ULTRACLUSTER_JOB_PORT") or 0) if rank == "0" else 0
+        if port:
+            self._serve(port)
+        #: False if nothing is reported from here.
+        self.active = self._directory is not None or port > 0
+        if self.active:
+            self.write()
+            atexit.register(self.write)
+
+    def step(self, step: int, *, tokens: float = 0, loss: Any = None, mfu: float | None = None) -> None:
+        """Report a completed step, and its tokens over all ranks.
+
+        A loss that is a tensor is read only when the metrics are written, for reading waits for the GPU.
+        """
+        if not self.active:
+            return
+        now = time.monotonic()
+        if self._last is None:
+            seconds = max(time.time() - self._started, 0)
+            self.values["train_startup_seconds"] = seconds
+            self.lost["startup"] += seconds
+            self._window = now
+        else:
+            seconds = now - self._last
+            self.values["train_step_seconds"] = seconds
+            if step > self._highest:
+                self._add("train_productive_seconds_total", seconds)
+            else:
+                self.lost["repeated"] += seconds
+            self._tokens += tokens
+        self._last, self._highest = now, max(self._highest, step)
+        self.values["train_step"] = step
+        self._add("train_tokens_total", tokens)
+        if loss is not None:
+            self._loss = loss.detach() if hasattr(loss, "detach") else loss
+        if mfu is not None:
+            self.values["train_mfu_ratio"] = mfu
+        if now - self._written >= self._every:
+            self.write()
+
+    @contextlib.contextmanager
+    def checkpoint(self) -> Iterator[None]:
+        """Report the checkpoint that is written inside; one that fails is not reported."""
+        began = time.monotonic()
+        yield
+        self.saved(time.monotonic() - began)
+
+    def saved(self, seconds: float) -> None:
+        """Report a complete checkpoint that took so many seconds of the training's time."""
+        if not self.active:
+            return
+        self.values.update(train_last_checkpoint_timestamp_seconds=time.time(), train_checkpoint_seconds=seconds)
+        self.lost["checkpoint"] += seconds
+        if self._last is not None:
+            self._last = min(self._last + seconds, time.monotonic())
+        self.write()
+
+    def text(self) -> str:
+        """Return the metrics, without the id of the job."""
+        lines = []
+        for name in METRICS:
+            values = {"": self.values[name]} if name in self.values else {}
+            if name == "train_lost_seconds_total":
+                values = {f'{{cause="{cause}"}}': seconds for cause, seconds in self.lost.items()}
+            if values:
+                lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
+            lines += [f"{name}{labels} {value:.15g}" for labels, value in values.items()]
+        return "\n".join(lines).replace(" nan", " NaN").replace("inf", "Inf") + "\n"
+
+    def write(self) -> None:
+        """Write the metrics now. A reader sees the old file or the new one."""
+        if not self.active:
+            return
+        try:
+            self._update()
+            if self._directory is not None:
+                _replace(self._directory / "train.prom", self.text())
+            if self._state:
+                _replace(Path(self._state), json.dumps({"step": self._highest}))
+        except Exception as error:  # whatever a loss, a disk or a network file system does: the training goes on
+            if not self._warned:
+                print(f"ultracluster_job: not reported: {error}", file=sys.stderr)
+            self._warned = True
+
+    def _update(self) -> None:
+        self._written = now = time.monotonic()
+        if self._loss is not None:
+            self.values["train_loss"], self._loss = float(self._loss), None
+        if self._flops and self._peak and self._tokens and now > self._window:
+            self.values["train_mfu_ratio"] = self._flops * self._tokens / (now - self._window) / self._peak
+            self._tokens, self._window = 0.0, now
+
+    def _add(self, name: str, value: float) -> None:
+        self.values[name] = self.values.get(name, 0) + value
+
+    def _serve(job, port: int) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.end_headers()
+                self.wfile.write((job.text() + _inspector()).encode())
+
+            def log_message(self, *args: Any) -> None: ...
+
+        try:
+            server = ThreadingHTTPServer(("", port), Handler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        except OSError as error:
+            print(f"ultracluster_job: port {port}: {error}", file=sys.stderr)
+
+
+def hugging_face(**options: Any) -> Any:
+    """Return a callback for Trainer of Hugging Face's transformers and TRL. `options` are those of `Job`."""
+    base: Any = importlib.import_module("transformers").TrainerCallback
+
+    class UltraclusterCallback(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.job = Job(**options)
+            self._tokens, self._since = 0.0, time.monotonic()
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            # 0 unless the Trainer counts them: include_num_input_tokens_seen.
+            seen = float(getattr(state, "num_input_tokens_seen", 0) or 0)
+            self.job.step(state.global_step, tokens=seen - self._tokens)
+            self._tokens, self._since = seen, time.monotonic()
+
+        def on_log(self, *args: Any, logs: Any = None, **kwargs: Any) -> None:
+            if logs and "loss" in logs:
+                self.job._loss = logs["loss"]
+            self._since = time.monotonic()
+
+        on_evaluate = on_log
+
+        def on_save(self, *args: Any, **kwargs: Any) -> None:
+            # The Trainer logs and evaluates before it saves.
+            self.job.saved(time.monotonic() - self._since)
+
+    return UltraclusterCallback()
+
+
+def lightning(**options: Any) -> Any:
+    """Return a callback for Trainer of Lightning and NeMo. `options` are those of `Job`."""
+    try:
+        base: Any = importlib.import_module("lightning.pytorch").Callback
+    except ImportError:
+        base = importlib.import_module("pytorch_lightning").Callback
+
+    class UltraclusterCallback(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.job = Job(**options)
+            self._saving: float | None = None
+
+        def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, *args: Any) -> None:
+            self.on_train_end()
+            loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
+            self.job.step(trainer.global_step, loss=loss)
+
+        def on_save_checkpoint(self, *args: Any) -> None:
+            # Lightning calls this before it writes; the next batch begins when the file is there.
+            self._saving = time.monotonic()
+
+        def on_train_end(self, *args: Any) -> None:
+            if self._saving is not None:
+                self.job.saved(time.monotonic() - self._saving)
+            self._saving = None
+
+        on_train_batch_start = on_train_end
+
+    return UltraclusterCallback()
+
+
+def megatron(training: Any, **options: Any) -> Job:
+    """Report from Megatron-LM: wrap two functions of `megatron.training.training`, before `pretrain` is called."""
+    job, done = Job(**options), list[int]()
+    train_step, save_checkpoint = training.train_step, training.save_checkpoint
+
+    def step(*args: Any, **kwargs: Any) -> Any:
+        result = train_step(*args, **kwargs)
+        settings = training.get_args()
+        done[:] = [done[0] + 1 if done else settings.iteration + 1]
+        losses = result[0] if isinstance(result, tuple) and isinstance(result[0], dict) else {}
+        batch = getattr(settings, "global_batch_size", 0) * getattr(settings, "seq_length", 0)
+        job.step(done[0], tokens=batch, loss=losses.get("lm loss"))
+        return result
+
+    def save(*args: Any, **kwargs: Any) -> Any:
+        with job.checkpoint():
+            return save_checkpoint(*args, **kwargs)
+
+    training.train_step, training.save_checkpoint = step, save
+    return job
+
+
+def _directory(given: str | None, environment: Mapping[str, str]) -> Path | None:
+    of_job = f"{_DIRECTORY}/{environment['SLURM_JOB_ID']}" if environment.get("SLURM_JOB_ID") else ""
+    path = given or environment.get("ULTRACLUSTER_JOB_METRICS") or of_job
+    return Path(path) if path and os.access(path, os.W_OK) and Path(path).is_dir() else None
+
+
+def _highest(state: str | None) -> int:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return int(json.loads(Path(state or os.devnull).read_text())["step"])
+    return -1
+
+
+def _inspector() -> str:
+    """Return the files of NCCL's Inspector on this node. Prometheus removes its label of the job."""
+    lines: set[str] = set()
+    for path in Path(os.environ.get("NCCL_INSPECTOR_DUMP_DIR") or os.devnull).glob("nccl_inspector_metrics_*.prom"):
+        with contextlib.suppress(OSError):
+            lines |= {line for line in path.read_text().splitlines() if line and not line.startswith("#")}
+    return "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _replace(path: Path, text: str) -> None:
+    path.with_name(f".{path.name}.{os.getpid()}").write_text(text, encoding="utf-8")
+    os.replace(path.with_name(f".{path.name}.{os.getpid()}"), path)
