@@ -195,9 +195,10 @@ def test_hugging_faces_trainer_reports(
 ) -> None:
     # The base class has a method for each event, and Trainer calls them with keywords: transformers,
     # src/transformers/trainer_callback.py (read 2026-11-22).
-    library: Any = ModuleType("transformers")
+    library: Any = ModuleType("transformers.trainer_callback")
     library.TrainerCallback = type("TrainerCallback", (), {})
-    monkeypatch.setitem(sys.modules, "transformers", library)
+    monkeypatch.setitem(sys.modules, "transformers", ModuleType("transformers"))
+    monkeypatch.setitem(sys.modules, library.__name__, library)
     callback, state = module.hugging_face(every=0), Trainer()
     assert isinstance(callback, library.TrainerCallback)
     for step in range(1, 4):
@@ -212,16 +213,16 @@ def test_hugging_faces_trainer_reports(
     assert values["train_tokens_total"] == 1500
 
 
-@pytest.mark.parametrize("name", ["lightning.pytorch", "pytorch_lightning"])
+@pytest.mark.parametrize("name", ["lightning.pytorch", "pytorch_lightning.callbacks"])
 def test_lightning_and_nemo_report(
     name: str, module: ModuleType, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for part in ("lightning", "lightning.pytorch", "pytorch_lightning"):
+    for part in ("lightning", "lightning.pytorch", "pytorch_lightning", "pytorch_lightning.callbacks"):
         monkeypatch.setitem(sys.modules, part, None)
     library: Any = ModuleType(name)
     library.Callback = type("Callback", (), {})
-    if "." in name:
-        monkeypatch.setitem(sys.modules, "lightning", ModuleType("lightning"))
+    package = name.partition(".")[0]
+    monkeypatch.setitem(sys.modules, package, ModuleType(package))
     monkeypatch.setitem(sys.modules, name, library)
     callback, trainer = module.lightning(every=0), Trainer()
     for step in range(1, 4):

@@ -192,7 +192,7 @@ class Job:
 
 def hugging_face(**options: Any) -> Any:
     """Return a callback for Trainer of Hugging Face's transformers and TRL. `options` are those of `Job`."""
-    base: Any = importlib.import_module("transformers").TrainerCallback
+    base: Any = importlib.import_module("transformers.trainer_callback").TrainerCallback
 
     class UltraclusterCallback(base):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -224,7 +224,7 @@ def lightning(**options: Any) -> Any:
     try:
         base: Any = importlib.import_module("lightning.pytorch").Callback
     except ImportError:
-        base = importlib.import_module("pytorch_lightning").Callback
+        base = importlib.import_module("pytorch_lightning.callbacks").Callback
 
     class UltraclusterCallback(base):  # type: ignore[misc]
         def __init__(self) -> None:
