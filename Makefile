@@ -9,6 +9,8 @@ READY := $(VENV)/.ready
 export PATH := $(BIN):$(PATH)
 export JSII_NODE := $(BIN)/node
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start hundreds of Python processes, each of which would compile the library again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup rehearse test test-packages lint unit golden docs docs-reference demo-observability wheel release-files lowest newest lock clean
 
