@@ -6,7 +6,7 @@ from ultracluster.monitoring.collectors._kubernetes import NAMESPACE, SERVICE_AC
 from ultracluster.monitoring.collectors._kubernetes_cluster import cluster_objects
 from ultracluster.monitoring.collectors._node import RemoteWrite, node_collectors
 from ultracluster.monitoring.collectors._scraping import kubernetes_scraping, slurm_scraping
-from ultracluster.monitoring.collectors._text import block_yaml, name_problems
+from ultracluster.monitoring.collectors._text import RenderedYaml, block_yaml, name_problems
 
 __all__ = [
     "INTERVAL_S",
@@ -15,6 +15,7 @@ __all__ = [
     "SLURM_PAGES",
     "Dcgm",
     "RemoteWrite",
+    "RenderedYaml",
     "block_yaml",
     "cluster_objects",
     "fields",
