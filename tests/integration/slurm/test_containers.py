@@ -75,7 +75,7 @@ DONE = ("COMPLETED", "FAILED", "")
 
 
 def state(slurm: RealSlurm, id: str) -> str:
-    return slurm.run("squeue", "-h", f"-j{id}", "-tall", "-o%T")
+    return slurm.job(id, "%T")
 
 
 def directory(slurm: RealSlurm, name: str) -> Path:
@@ -170,8 +170,7 @@ def test_an_import_that_was_killed_leaves_no_lock_and_half_a_file_that_no_job_ta
 def test_a_requeued_job_does_not_import_again(slurm: RealSlurm) -> None:
     uri, here = "docker://registry.io#again:1", directory(slurm, "again")
     id = submit(slurm, "finetune", here, image=uri, REQUEUE="yes")
-    slurm.until("the job is requeued", lambda: state(slurm, id) == "PENDING")
-    slurm.run("scontrol", "update", f"jobid={id}", "starttime=now")
+    slurm.start_now(id)
     assert f"container {image_file(slurm, 'registry.io+again+1')} " in end(slurm, id, here)
     assert imports(slurm).count(uri) == 1
 
@@ -185,6 +184,8 @@ def test_an_address_that_enroot_refuses_fails_the_job(slurm: RealSlurm, uri: str
 
 
 def test_a_job_that_names_no_queue_runs_in_the_only_one(slurm: RealSlurm) -> None:
+    # `sbatch --wait` would ask ever less often, up to every ten seconds.
     output = slurm.directory / "queue"
-    slurm.run("sbatch", "--wait", f"--output={output}", "--wrap=echo $SLURM_JOB_PARTITION")
+    id = slurm.run("sbatch", "--parsable", f"--output={output}", "--wrap=echo $SLURM_JOB_PARTITION")
+    slurm.until("the job ends", lambda: state(slurm, id) in DONE)
     assert output.read_text() == "train\n"

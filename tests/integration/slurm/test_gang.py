@@ -64,11 +64,11 @@ def block(slurm: RealSlurm, nodes: int) -> str:
 
 
 def state(slurm: RealSlurm, job: str) -> str:
-    return slurm.run("squeue", "--noheader", f"--jobs={job}", "--states=all", "--format=%T")
+    return slurm.job(job, "%T")
 
 
 def reason(slurm: RealSlurm, job: str) -> str:
-    return slurm.run("squeue", "--noheader", f"--jobs={job}", "--states=all", "--format=%r")
+    return slurm.job(job, "%r")
 
 
 def tasks(slurm: RealSlurm, job: str) -> list[str]:
@@ -194,7 +194,7 @@ def test_a_node_that_fails_its_prolog_is_drained_with_the_reason_and_the_job_wai
     assert reasons == "ultracluster: devices: 7 of 8 GPUs are there train-1"
     assert slurm.mend("train-1") == "drain-on-failure: resumed train-1: all is well again\n"
     slurm.until("the node is back", lambda: slurm.states() == {"idle": NODES})
-    start_now(slurm, gang)
+    slurm.start_now(gang)
     runs_on_all(slurm, gang)
     show(slurm, "the node is repaired: all 64 start", job=gang)
     # Its drain counts for an hour, and later tests need the whole budget.
@@ -249,7 +249,7 @@ def test_before_its_time_is_up_the_job_is_asked_for_a_checkpoint_and_goes_on_fro
     slurm.until("all nodes are free", lambda: slurm.states() == {"idle": NODES})
     waits(slurm, gang)
     assert tasks(slurm, gang) == ["task start 0"] * NODES
-    start_now(slurm, gang)
+    slurm.start_now(gang)
     runs_on_all(slurm, gang)
     slurm.until("all tasks wrote", lambda: tasks(slurm, gang) == ["task start 0"] * NODES + ["task start 1"] * NODES)
     show(slurm, "checkpoint requested: the job goes on from it", job=gang)
@@ -265,7 +265,7 @@ def test_when_the_first_node_is_lost_the_job_waits_for_it_and_starts_again_on_al
     show(slurm, "a node is lost: the job is back in the queue, and 63 nodes wait for it", job=gang)
     slurm.bring_back("train-1")
     slurm.until("the node is back", lambda: slurm.states() == {"idle": NODES})
-    start_now(slurm, gang)
+    slurm.start_now(gang)
     runs_on_all(slurm, gang)
     assert accounted(slurm, gang, "State") == [("NODE_FAIL",), ("RUNNING",)]
     show(slurm, "the node is back: all 64 start again", job=gang)
@@ -273,9 +273,3 @@ def test_when_the_first_node_is_lost_the_job_waits_for_it_and_starts_again_on_al
 
 def waits(slurm: RealSlurm, job: str) -> None:
     slurm.until(f"job {job} is in the queue", lambda: state(slurm, job) == "PENDING")
-
-
-def start_now(slurm: RealSlurm, job: str) -> None:
-    """Slurm lets a job that it has requeued wait for two minutes; the tests do not."""
-    assert reason(slurm, job) == "BeginTime"
-    slurm.run("scontrol", "update", f"jobid={job}", "starttime=now")

@@ -96,6 +96,20 @@ class RealSlurm(RealAccounting):
         """The node boots again."""
         self._spawn(node, "slurmd", "-D", "-N", node)
 
+    def start_now(self, job: str) -> None:
+        """Start a job that Slurm has requeued: it waits until the credentials of its last start expire, two minutes.
+
+        The start time is set when the nodes have been cleared, so a time that is set earlier is overwritten.
+
+        See: https://slurm.schedmd.com/slurm.conf.html#OPT_cred_expire (read 2026-11-22)
+        """
+        self.until(f"job {job} is requeued", lambda: self.job(job, "%T %r") == "PENDING BeginTime")
+        self.run("scontrol", "update", f"jobid={job}", "starttime=now")
+
+    def job(self, job: str, format: str) -> str:
+        """What squeue shows of a job; nothing when Slurm has forgotten it."""
+        return self.run("squeue", "--noheader", f"--jobs={job}", "--states=all", f"--format={format}")
+
     def log_of(self, node: str) -> list[str]:
         """Files of prolog and epilog on a node."""
         return (self.directory / "nodes" / node / "log").read_text().splitlines()
