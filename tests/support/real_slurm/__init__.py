@@ -97,7 +97,7 @@ class RealSlurm(RealAccounting):
         self._spawn(node, "slurmd", "-D", "-N", node)
 
     def start_now(self, job: str) -> None:
-        """Start a job that Slurm has requeued: it waits until the credentials of its last start expire, two minutes.
+        """Start a requeued job, which would wait until the credentials of its last start expire: two minutes.
 
         The start time is set when the nodes have been cleared, so a time that is set earlier is overwritten.
 
@@ -107,7 +107,7 @@ class RealSlurm(RealAccounting):
         self.run("scontrol", "update", f"jobid={job}", "starttime=now")
 
     def job(self, job: str, format: str) -> str:
-        """What squeue shows of a job; nothing when Slurm has forgotten it."""
+        """Fields that squeue prints of a job, or nothing if Slurm keeps no record of it."""
         return self.run("squeue", "--noheader", f"--jobs={job}", "--states=all", f"--format={format}")
 
     def log_of(self, node: str) -> list[str]:
