@@ -46,6 +46,11 @@ ACCEPTED = {
         "AWS::PCS::ComputeNodeGroup",
         '"InstanceType": "g4ad.16xlarge"',
     ),
+    "kubernetes-add-on-role": (
+        f"{KUBERNETES}kubernetes: {{add-ons: {{external-dns: default}}}}\n",
+        "AWS::EKS::Addon",
+        "external-dns",
+    ),
     "kubernetes-add-on-name": (
         f"{KUBERNETES}kubernetes: {{add-ons: {{cordns: default}}}}\n",
         "AWS::EKS::Addon",

@@ -1,5 +1,7 @@
 """Kubernetes in the cluster file: what it takes, what it refuses, and where it says so."""
 
+from datetime import UTC, date, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -354,3 +356,74 @@ def test_every_way_to_a_cluster_file_checks_its_platform() -> None:
         loads(text, "c.yaml")
     with pytest.raises(ClusterFileError, match=expected):
         variant(loads(GOOD, "c.yaml"), {"kubernetes": {"teams": {"a-team": {"nodes": {"train": 99}}}}})
+
+
+@pytest.mark.parametrize(
+    ("add_ons", "path", "reason"),
+    [
+        ("external-dns: default", "external-dns", "needs a role, whose permissions depend on the hosted zones"),
+        ("aws-mountpoint-s3-csi-driver: default", "aws-mountpoint-s3-csi-driver", "the file has no data bucket"),
+        ("coredns: {service-account: dns}", "coredns.service-account", "takes a role of your own"),
+        ("fluent-bit: {role: 'arn:aws:iam::123456789012:role/logs'}", "fluent-bit.role", "needs the service account"),
+    ],
+)
+def test_rejects_an_add_on_without_permissions(add_ons: str, path: str, reason: str) -> None:
+    error = problem("admins:", f"add-ons: {{{add_ons}}}, admins:", GOOD + "storage: {data-bucket: false}\n")
+    assert f"kubernetes.add-ons.{path}: " in error
+    assert reason in error
+
+
+@pytest.mark.parametrize(
+    ("settings", "group", "reason"),
+    [
+        ("release: 1.36.1-20261105", "", "nodes must not be newer than the control plane"),
+        ("release: 1.31.9-20261105", "", "nodes may be 3 minor versions older at most"),
+        ("version: '1.35'", ", os: bottlerocket, release: 1.35.2-20261105", "names an image of Amazon Linux 2023"),
+        ("version: '1.35'", ", image: ami-0123456789abcdef0, release: 1.35.2-20261105", "has an image of its own"),
+    ],
+)
+def test_rejects_a_release_that_does_not_go_with_the_rest(settings: str, group: str, reason: str) -> None:
+    text = bent("count: 64", f"count: 64{group}", bent("admins:", f"{settings}, admins:", GOOD))
+    with pytest.raises(ClusterFileError) as caught:
+        loads(text, "c.yaml")
+    assert {problem.rule for problem in caught.value.problems} == {"kubernetes-release"}
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("release", ["1.35.2", "1.35.2-20261305", "latest", "1.35-20261105"])
+def test_rejects_what_is_no_release(release: str) -> None:
+    assert "must be a release of AWS's image for EKS" in problem("admins:", f"release: {release}, admins:", GOOD)
+
+
+def test_warns_of_nodes_that_the_control_plane_left_behind_and_of_images_that_are_not_pinned() -> None:
+    ids = {
+        release: {warning.rule for warning in warnings(read("admins:", f"{release}admins:", GOOD))}
+        for release in ("", "release: 1.35.2-20261105, ", "release: 1.34.4-20261105, ")
+    }
+    behind, unpinned = "kubernetes-nodes-behind", "kubernetes-release-unpinned"
+    unpinned_only, pinned, old = ids.values()
+    assert (unpinned in unpinned_only, behind in unpinned_only) == (True, False)
+    assert not {unpinned, behind} & pinned
+    assert (unpinned in old, behind in old) == (False, True)
+
+
+def test_support_follows_the_day() -> None:
+    day = eks.VERSIONS["1.34"].standard_until
+    assert eks.support_on("1.34", day).endswith(f"in standard support until {day}, 0 days from today")
+    assert "out of standard support" in eks.support_on("1.34", day + timedelta(days=1))
+    assert "EKS updates the control plane itself" in eks.support_on("1.34", day + timedelta(days=800))
+    assert "knows nothing" in eks.support_on("9.9", day)
+    assert eks.release_age("1.35.2-20261105", date(2026, 11, 22)) == 17
+
+
+def test_a_block_starts_before_it_ends() -> None:
+    def block(times: str) -> str:
+        return f"{{reservation: {RESERVATION}, kind: capacity-block, instances: 64, {times}}}"
+
+    (group,) = read(RESERVATION, block("starts: 2026-12-04, ends: 2026-12-18"), GOOD).node_groups
+    assert getattr(group.capacity, "starts", None) == datetime(2026, 12, 4, 11, 30, tzinfo=UTC)
+    error = problem(RESERVATION, block("starts: 2026-12-18, ends: 2026-12-04"), GOOD)
+    assert "nodes.train.capacity.starts: starts must be before ends" in error
+    slurm = GOOD.replace("orchestrator: kubernetes", "orchestrator: slurm").replace("kubernetes: {admins", "#")
+    error = problem(RESERVATION, block("starts: 2026-12-04"), slurm)
+    assert "nodes.train.capacity.starts: is for nodes of Kubernetes" in error

@@ -9,6 +9,7 @@ from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as l2
 from aws_cdk import aws_iam as iam
+from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from support import ROOT
 from support.clusterfile_data import RESERVATION
@@ -16,6 +17,7 @@ from support.template_lint import problems
 from ultracluster import clusterfile, compute, kubernetes
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.schedulers import eks
+from ultracluster.catalogue.schedulers import eks_add_ons as add_on_facts
 from ultracluster.eks import EksCluster, EksNodeGroup, EksSelfManagedNodeGroup
 from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED
 from ultracluster.planning.capacity import Capacity
@@ -127,12 +129,103 @@ def test_512_gpus_are_64_nodes_with_16_efa_devices_and_one_address_each() -> Non
 
 
 def test_a_group_of_a_capacity_block_has_no_nodes_until_it_starts() -> None:
-    compute_stack = templates("eks-capacity-block")["Compute"]
+    compute_stack = templates("eks-capacity-block", (" starts: 2026-12-04,", ""))["Compute"]
+    compute_stack.resource_count_is("AWS::Scheduler::Schedule", 0)
     group = only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="train")
     assert group["CapacityType"] == "CAPACITY_BLOCK"
     assert group["ScalingConfig"] == {"DesiredSize": 0, "MaxSize": 16, "MinSize": 0}
     (command,) = compute_stack.find_outputs("ScaleUpCommands").values()
     assert "minSize=0,maxSize=16,desiredSize=16" in command["Value"]
+
+
+def test_a_group_of_a_capacity_block_starts_with_it() -> None:
+    compute_stack = templates("eks-capacity-block")["Compute"]
+    assert only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="train")["ScalingConfig"]["DesiredSize"] == 0
+    schedule = only(compute_stack, "AWS::Scheduler::Schedule")
+    assert schedule["ScheduleExpression"] == "at(2026-12-04T11:30:00)"
+    target = schedule["Target"]
+    assert json.dumps(target["Arn"]).endswith(':scheduler:::aws-sdk:eks:updateNodegroupConfig"]]}')
+    text = "".join(part if isinstance(part, str) else "sprint" for part in target["Input"]["Fn::Join"][1])
+    assert json.loads(text) == {
+        "ClusterName": "sprint",
+        "NodegroupName": "train",
+        "ScalingConfig": {"MinSize": 0, "MaxSize": 16, "DesiredSize": 16},
+    }
+    (statement,) = (
+        statement
+        for policy in compute_stack.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Action"] == "eks:UpdateNodegroupConfig"
+    )
+    assert statement["Resource"]["Fn::GetAtt"][1] == "Arn"
+    assert compute_stack.find_outputs("ScaleUpCommands") == {}
+    active = templates("eks-capacity-block", ("ends:", "active: true, ends:"))["Compute"]
+    active.resource_count_is("AWS::Scheduler::Schedule", 0)
+
+
+def test_nodes_have_the_labels_that_charts_select_by() -> None:
+    created = templates("eks-mixed")["Compute"]
+    present = {"nvidia.com/gpu.present": "true", "vpc.amazonaws.com/efa.present": "true"}
+    assert only(created, "AWS::EKS::Nodegroup", NodegroupName="train")["Labels"] == present
+    assert only(created, "AWS::EKS::Nodegroup", NodegroupName="serve")["Labels"] == {**present, "purpose": "serving"}
+    assert "Labels" not in only(created, "AWS::EKS::Nodegroup", NodegroupName="gateway")
+
+
+def test_versions_and_releases_of_nodes_follow_the_file() -> None:
+    def versions(*changes: tuple[str, str]) -> dict[str, tuple[str | None, str | None]]:
+        groups = templates("eks-mixed", *changes)["Compute"].find_resources("AWS::EKS::Nodegroup").values()
+        return {
+            group["Properties"]["NodegroupName"]: (
+                group["Properties"].get("Version"),
+                group["Properties"].get("ReleaseVersion"),
+            )
+            for group in groups
+        }
+
+    assert versions() == {
+        "system": ("1.35", None),
+        "train": ("1.35", None),
+        # EKS knows the releases of Bottlerocket by other names.
+        "serve": (None, None),
+        "gateway": ("1.35", None),
+    }
+    pinned = versions(
+        ("  admins:", "  release: 1.35.2-20261105\n  admins:"),
+        ("count: 8, spare: 1,", "count: 8, spare: 1, release: 1.34.4-20260805,"),
+    )
+    assert pinned["system"] == pinned["gateway"] == ("1.35", "1.35.2-20261105")
+    assert pinned["train"] == ("1.34", "1.34.4-20260805")
+
+
+def test_nodes_of_an_existing_cluster_have_its_version() -> None:
+    group = only(templates("eks-own-cluster")["Compute"], "AWS::EKS::Nodegroup")
+    assert "Version" not in group
+
+
+def test_rejects_a_release_beside_an_image() -> None:
+    stack, subnet, groups = place()
+    template = compute.NodeGroupTemplate(
+        stack,
+        "Template",
+        instance_type="p5en.48xlarge",
+        service="eks-managed",
+        security_groups=groups,
+        image="ami-0123456789abcdef0",
+    )
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
+    control_plane = l2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name="llama")
+    with pytest.raises(ValueError, match="version and release must be left out: the template has an image"):
+        EksNodeGroup(
+            stack,
+            "Group",
+            cluster=control_plane,
+            name="train",
+            template=template,
+            subnet=subnet,
+            node_role=role,
+            count=2,
+            release="1.35.2-20261105",
+        )
 
 
 def test_repair_takes_one_node_at_a_time_and_ignores_faults_of_programs() -> None:
@@ -247,7 +340,7 @@ def test_nodes_start_when_their_block_is_active_and_stay_through_later_updates()
         outputs = created.find_outputs("ScaleUpCommands")
         return only(created, "AWS::EKS::Nodegroup", NodegroupName="train")["ScalingConfig"], bool(outputs)
 
-    assert scaling() == ({"MinSize": 0, "DesiredSize": 0, "MaxSize": 16}, True)
+    assert scaling() == ({"MinSize": 0, "DesiredSize": 0, "MaxSize": 16}, False)
     active = ("ends: 2026-12-18", "ends: 2026-12-18, active: true")
     assert scaling(active) == ({"MinSize": 0, "DesiredSize": 16, "MaxSize": 16}, False)
     labelled = ("    count: 16", "    labels: {team: a}\n    count: 16")
@@ -272,7 +365,61 @@ def test_storage_adds_its_drivers() -> None:
         entry["Properties"]["AddonName"]
         for entry in templates("eks-minimal")["Compute"].find_resources("AWS::EKS::Addon").values()
     }
-    assert names == {"coredns", "metrics-server", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver"}
+    drivers = {"aws-ebs-csi-driver", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver"}
+    assert names == {"coredns", "metrics-server", *drivers}
+
+
+def statements(created: assertions.Template, role: str) -> dict[str, Any]:
+    """Statements by action of the role whose logical id begins so."""
+    return {
+        str(action): statement
+        for policy in created.find_resources("AWS::IAM::Policy").values()
+        if any(str(reference.get("Ref")).startswith(role) for reference in policy["Properties"]["Roles"])
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        for action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
+    }
+
+
+def test_the_fsx_driver_deletes_only_file_systems_that_it_created(minimal: Any) -> None:
+    allowed = statements(minimal["Compute"], "AddOnsawsfsxcsidriverRole")
+    assert allowed["fsx:DeleteFileSystem"]["Condition"] == {"StringLike": {"aws:ResourceTag/CSIVolumeName": "*"}}
+    assert allowed["fsx:CreateFileSystem"]["Condition"] == {"StringLike": {"aws:RequestTag/CSIVolumeName": "*"}}
+    assert "Condition" not in allowed["fsx:DescribeFileSystems"]
+
+
+def test_an_add_on_has_the_permissions_that_aws_documents() -> None:
+    more = ("{admins:", "{add-ons: {amazon-cloudwatch-observability: default, snapshot-controller: default}, admins:")
+    created = templates("eks-minimal", more)["Compute"]
+    roles = created.find_resources("AWS::IAM::Role")
+    for name, policies in (
+        ("amazon-cloudwatch-observability", ["/AWSXrayWriteOnlyAccess", "/CloudWatchAgentServerPolicy"]),
+        ("aws-ebs-csi-driver", ["/AmazonEBSCSIDriverPolicyV2"]),
+    ):
+        (association,) = only(created, "AWS::EKS::Addon", AddonName=name)["PodIdentityAssociations"]
+        assert association["ServiceAccount"] == add_on_facts.ACCESS[name].service_account
+        attached = json.dumps(roles[association["RoleArn"]["Fn::GetAtt"][0]]["Properties"]["ManagedPolicyArns"])
+        assert all(policy in attached for policy in policies)
+    assert "PodIdentityAssociations" not in only(created, "AWS::EKS::Addon", AddonName="snapshot-controller")
+
+
+def test_every_policy_of_an_add_on_exists() -> None:
+    known = {
+        f"{policy.get('Path', '/')}{name}".removeprefix("/")
+        for name, policy in json.loads(aws_managed_policies_data).items()
+    }
+    assert {policy for access in add_on_facts.ACCESS.values() for policy in access.policies} - known == set()
+
+
+def test_an_add_on_has_the_role_of_the_file() -> None:
+    settings = (
+        "{version: v0.19.0-eksbuild.1, role: 'arn:aws:iam::123456789012:role/dns', service-account: external-dns}"
+    )
+    created = templates("eks-minimal", ("{admins:", f"{{add-ons: {{external-dns: {settings}}}, admins:"))["Compute"]
+    add_on = only(created, "AWS::EKS::Addon", AddonName="external-dns")
+    assert add_on["AddonVersion"] == "v0.19.0-eksbuild.1"
+    assert add_on["PodIdentityAssociations"] == [
+        {"RoleArn": "arn:aws:iam::123456789012:role/dns", "ServiceAccount": "external-dns"}
+    ]
 
 
 def test_an_add_on_has_the_version_of_the_file() -> None:

@@ -15,6 +15,7 @@ from support.kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, clu
 from support.kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.kubernetes import (
+    DynamicVolumes,
     HelmRelease,
     Object,
     Platform,
@@ -465,3 +466,24 @@ def test_the_docs_have_the_resources_of_a_node() -> None:
         has = node_resources(nodes(name))
         row = f"| {name} | {has.cores} | {has.memory_mib:,} | {has.huge_pages_mib:,} | {has.gpus} | {has.efa} |"
         assert row in page
+
+
+def test_storage_classes_priorities_and_image_caches_are_valid() -> None:
+    image = "public.ecr.aws/deep-learning-containers/pytorch:2.13.0-cu133-amzn2023"
+    dynamic = DynamicVolumes(lustre_subnet="subnet-0", lustre_security_group="sg-0")
+    of = cluster(nodes(), dynamic_volumes=dynamic, images=(image,))
+    objects = platform(of).objects
+    for kind in ("StorageClass", "PriorityClass", "DaemonSet"):
+        for item in of_kind(objects, kind):
+            kubernetes_validate.validate(item, of.kubernetes, strict=True)
+    default, scratch = of_kind(objects, "StorageClass")
+    assert default["metadata"]["annotations"] == {"storageclass.kubernetes.io/is-default-class": "true"}
+    assert scratch["parameters"]["securityGroupIds"] == "sg-0"
+    assert {item["preemptionPolicy"] for item in of_kind(objects, "PriorityClass")} == {"Never"}
+    (cache,) = of_kind(objects, "DaemonSet")
+    assert [container["image"] for container in cache["spec"]["template"]["spec"]["containers"]] == [image]
+
+
+def test_a_cluster_with_its_own_classes_gets_none() -> None:
+    objects = platform(cluster(nodes())).objects
+    assert of_kind(objects, "StorageClass") == of_kind(objects, "DaemonSet") == []

@@ -26,6 +26,8 @@ def is_core(api_version: str) -> bool:
         "networking.k8s.io",
         "rbac.authorization.k8s.io",
         "resource.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
     )
 
 

@@ -51,6 +51,7 @@ from ultracluster.boot._node_script import (
     script_name,
 )
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
+from ultracluster.boot._platform_script import platform_script
 from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch
 from ultracluster.boot._seed_home import IMAGE_HOMES, seed_home_boot
 from ultracluster.boot._slurm_accounts import (
@@ -157,6 +158,7 @@ __all__ = [
     "openzfs_mount",
     "openzfs_volume",
     "paths",
+    "platform_script",
     "read_script",
     "repair_overrides",
     "replaced_path",

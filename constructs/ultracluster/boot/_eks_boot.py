@@ -13,6 +13,9 @@ from ultracluster.catalogue.schedulers import huge_pages
 
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 _API = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig"}
+# Layers are fetched and unpacked in parallel, which nodeadm ignores on small types and calls experimental:
+# https://github.com/awslabs/amazon-eks-ami, nodeadm/internal/api/types.go and doc/ (read 2026-11-22)
+_GATES = {"FastImagePull": True}
 # What Karpenter's own settings for Bottlerocket bind to local disks:
 # https://github.com/aws/karpenter-provider-aws, pkg/providers/amifamily/bootstrap/bottlerocket.go (read 2026-11-21)
 _ON_LOCAL_DISKS = ("/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods")
@@ -127,6 +130,8 @@ def eks_boot(
         )
     if kubelet := _kubelet(requested):
         configs.append({**_API, "spec": {"kubelet": kubelet}})
+    if instance_type.gpus:
+        configs.append({**_API, "spec": {"featureGates": _GATES}})
     enabled: tuple[str, ...] = ()
     if instance_type.nvme[0]:
         setup = (scratch or LocalScratch()).for_eks(instance_type)

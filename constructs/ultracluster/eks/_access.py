@@ -71,3 +71,9 @@ def admin_id(scope: Construct, arn: str) -> str:
     if cdk.Token.is_unresolved(arn):
         return re.sub(r"[^A-Za-z0-9.]+", "-", str(shown(scope, arn))).strip("-")
     return arn.split(":", 4)[4].replace("/", "~").replace(":", "~")
+
+
+def kubeconfig_command(region: str, name: str, admins: Sequence[str]) -> str:
+    """Return the command that adds a cluster to the kubeconfig, with the first role that may administer it."""
+    role = next((f" --role-arn {admin}" for admin in admins if ":role/" in admin), "")
+    return f"aws eks update-kubeconfig --region {region} --name {name}{role}"

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+import aws_cdk as cdk
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
+from ultracluster.catalogue.schedulers import eks_add_ons
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.kubernetes import node_monitoring_values, platform_of
-from ultracluster.security import add_managed_policy
+from ultracluster.security import acknowledge_wildcards, add_managed_policy
 from ultracluster.storage import Storage
 
 # Daemons, which are healthy without nodes; the CNI must exist before the first node.
@@ -26,65 +28,112 @@ _CNI: Mapping[str, Any] = {
 # Jobs of thousands of ranks resolve each other at once.
 # https://docs.aws.amazon.com/eks/latest/userguide/coredns-autoscaling.html (read 2026-11-21)
 _DNS: Mapping[str, Any] = {"autoScaling": {"enabled": True, "minReplicas": 2, "maxReplicas": 10}}
+# Ids of roles that were created before there was a table: another id replaces a role under running pods.
+_ROLES = {"vpc-cni": "CniRole", "aws-mountpoint-s3-csi-driver": "BucketRole"}
+# Tag of the file systems that the driver creates.
+_FSX_TAG = "CSIVolumeName"
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {"vpc-cni": _CNI, "coredns": _DNS}
 
 
 def base_add_ons(scope: Construct, cluster: ClusterFile, control_plane: eks.ICluster) -> None:
     """Create the add-ons that must exist before nodes."""
     parent = Construct(scope, "AddOns")
-    role = pod_role(parent, "CniRole")
-    add_managed_policy(role, "AmazonEKS_CNI_Policy", "The guide of the CNI names this policy, and AWS maintains it")
     for name in _BASE:
-        if name == "vpc-cni":
-            _add_on(parent, name, cluster, control_plane, service_account="aws-node", role=role)
-        else:
-            _add_on(parent, name, cluster, control_plane)
+        _add_on(parent, name, cluster, control_plane)
 
 
 def further_add_ons(
     scope: Construct, cluster: ClusterFile, control_plane: eks.ICluster, storage: Storage, *, after: IDependable
-) -> None:
+) -> list[EksAddOn]:
     """Create the add-ons that need nodes to run on, and those of the file."""
     parent = Construct(scope, "AddOns")
-    add_ons = [_add_on(parent, name, cluster, control_plane) for name in ("coredns", "metrics-server")]
+    names = ["coredns", "metrics-server", "aws-ebs-csi-driver"]
     if storage.lustre is not None:
-        # Static volumes do not use the API of FSx: the driver needs no role.
-        add_ons.append(_add_on(parent, "aws-fsx-csi-driver", cluster, control_plane))
+        names.append("aws-fsx-csi-driver")
     if cluster.storage.home is not None and cluster.storage.home.type == "efs":
-        # The policy of the file system allows its clients over TLS: the driver needs no role for a static volume.
-        add_ons.append(_add_on(parent, "aws-efs-csi-driver", cluster, control_plane))
+        names.append("aws-efs-csi-driver")
     if storage.data_bucket is not None:
-        role = pod_role(parent, "BucketRole")
-        storage.data_bucket.grants.read_write(role)
-        name = "aws-mountpoint-s3-csi-driver"
-        add_ons.append(_add_on(parent, name, cluster, control_plane, service_account="s3-csi-driver-sa", role=role))
-    known = {*_BASE, *(add_on.node.id for add_on in add_ons)}
-    add_ons += [
-        _add_on(parent, name, cluster, control_plane) for name in cluster.kubernetes.add_ons if name not in known
-    ]
+        names.append("aws-mountpoint-s3-csi-driver")
+    names += [name for name in cluster.kubernetes.add_ons if name not in {*_BASE, *names}]
+    add_ons = [_add_on(parent, name, cluster, control_plane, storage) for name in names]
     for add_on in add_ons:
         add_on.node.add_dependency(after)
+    return add_ons
 
 
 def _add_on(
-    scope: Construct,
-    name: str,
-    cluster: ClusterFile,
-    control_plane: eks.ICluster,
-    *,
-    service_account: str | None = None,
-    role: iam.IRole | None = None,
+    scope: Construct, name: str, cluster: ClusterFile, control_plane: eks.ICluster, storage: Storage | None = None
 ) -> EksAddOn:
-    version = cluster.kubernetes.add_ons.get(name, "default")
+    option, access = cluster.kubernetes.add_on(name), eks_add_ons.ACCESS.get(name)
+    role: iam.IRole | None = None
+    account = option.service_account or (access.service_account if access else None)
+    if option.role is not None:
+        role = iam.Role.from_role_arn(scope, f"{name}-OwnRole", option.role, mutable=False)
+    elif access is not None:
+        role = _role(scope, name, access, cluster, storage)
     return EksAddOn(
         scope,
         name,
         cluster=control_plane,
         name=name,
-        version=None if version == "default" else version,
+        version=None if option.version == "default" else option.version,
         configuration=_settings(name, cluster),
-        service_account=service_account,
+        service_account=None if role is None else account,
         role=role,
+    )
+
+
+def _role(
+    scope: Construct, name: str, access: eks_add_ons.AddOnAccess, cluster: ClusterFile, storage: Storage | None
+) -> iam.IRole | None:
+    if name == "aws-mountpoint-s3-csi-driver" and (storage is None or storage.data_bucket is None):
+        return None
+    role = pod_role(scope, _ROLES.get(name, f"{name}-Role"))
+    for policy in access.policies:
+        add_managed_policy(role, policy, access.reason)
+    if storage is not None and storage.data_bucket is not None and name == "aws-mountpoint-s3-csi-driver":
+        storage.data_bucket.grants.read_write(role)
+    if name == "aws-fsx-csi-driver":
+        _allow_dynamic_lustre(role)
+    return role
+
+
+def _allow_dynamic_lustre(role: iam.Role) -> None:
+    """Allow the FSx driver to create file systems, and to change those that it created, which have its tag.
+
+    See: https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md and pkg/cloud/cloud.go (read 2026-11-22)
+    """
+    stack = cdk.Stack.of(role)
+    file_systems = stack.format_arn(service="fsx", resource="file-system", resource_name="*")
+    tasks = stack.format_arn(service="fsx", resource="*")
+    linked = stack.format_arn(
+        service="iam", region="", resource="role", resource_name="aws-service-role/*fsx.amazonaws.com/*"
+    )
+    tagged = {"StringLike": {f"aws:ResourceTag/{_FSX_TAG}": "*"}}
+    requested = {"StringLike": {f"aws:RequestTag/{_FSX_TAG}": "*"}}
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["fsx:CreateFileSystem", "fsx:TagResource"], resources=[file_systems], conditions=requested
+        )
+    )
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"], resources=[file_systems], conditions=tagged
+        )
+    )
+    role.add_to_policy(iam.PolicyStatement(actions=["fsx:DescribeFileSystems"], resources=[tasks]))
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["iam:CreateServiceLinkedRole"],
+            resources=[linked],
+            conditions={"StringLike": {"iam:AWSServiceName": "*fsx.amazonaws.com"}},
+        )
+    )
+    acknowledge_wildcards(
+        role,
+        [file_systems, tasks, linked],
+        "Ids of file systems are not known before the driver creates them; conditions limit changes to those with its "
+        "tag, and roles to those that FSx links to itself",
     )
 
 

@@ -12,6 +12,7 @@ from ultracluster.boot import (
 from ultracluster.catalogue.ec2 import ImageFamily
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.compute import newest_image, user_data
+from ultracluster.kubernetes import device_labels
 from ultracluster.planning.capacity import Image
 from ultracluster.storage import Storage
 
@@ -23,7 +24,8 @@ _GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 
 def node_labels(group: NodeGroup) -> dict[str, str]:
     """Return the labels of the nodes of a group, besides those of EKS."""
-    return {**group.labels, **({"ultracluster.dev/ultraserver": group.ultraserver.name} if group.ultraserver else {})}
+    ultraserver = {"ultracluster.dev/ultraserver": group.ultraserver.name} if group.ultraserver else {}
+    return {**device_labels(group.instance_type), **group.labels, **ultraserver}
 
 
 def node_taints(cluster: ClusterFile, group: NodeGroup) -> tuple[Taint, ...]:

@@ -10,15 +10,18 @@ from constructs import Construct
 
 from ultracluster.boot import ClusterAccess
 from ultracluster.catalogue.ec2 import Architecture
+from ultracluster.catalogue.schedulers import eks as eks_facts
 from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAccess
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, allow_bundle
-from ultracluster.eks._add_on import pod_role
+from ultracluster.eks._access import kubeconfig_command
+from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
 from ultracluster.eks._boot import kubernetes_boot, newest_node_image, node_labels, node_taints
 from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._node_role import EksNodeRole
+from ultracluster.eks._scheduled_start import start_with_block
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
 from ultracluster.kubernetes import ROOT_DEVICES
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
@@ -68,6 +71,8 @@ class KubernetesCluster(Construct):
             allow_bundle(role, cluster.lustre_client.bundle)
         #: Node groups by name; `system` is the group of the nodes that run what Kubernetes itself needs.
         self.node_groups: dict[str, EksNodeGroup | EksSelfManagedNodeGroup] = {}
+        #: Add-ons that need nodes to run on.
+        self.add_ons: list[EksAddOn] = []
         #: Permissions of Karpenter. None: no group is elastic.
         self.karpenter: EksKarpenter | None = None
 
@@ -88,18 +93,16 @@ class KubernetesCluster(Construct):
     def node_outputs(self) -> list[Output]:
         """Outputs of the nodes."""
         region, name = self._cluster.region, self.name
-        command = f"aws eks update-kubeconfig --region {region} --name {name}"
+        command = kubeconfig_command(region, name, self._cluster.kubernetes.admins)
         outputs = [Output("KubeconfigCommand", "How to reach the cluster, from where its endpoint is reached", command)]
         commands = [
             f"aws eks update-nodegroup-config --region {region} --cluster-name {name} --nodegroup-name "
             f"{group.name} --scaling-config minSize=0,maxSize={group.count},desiredSize={group.count}"
             for group in self._cluster.node_groups
-            if waits(group.capacity) and not group.elastic
+            if waits(group.capacity) and not group.elastic and getattr(group.capacity, "starts", None) is None
         ]
         if commands:
-            description = (
-                "Once a Capacity Block is active: deploy with active: true in its capacity, or scale its group up"
-            )
+            description = "Once a Capacity Block is active: scale its group up; with starts: it scales up by itself"
             outputs.append(Output("ScaleUpCommands", description, "; ".join(commands)))
         if self.karpenter is not None:
             queue = self.karpenter.queue.queue_name
@@ -128,12 +131,14 @@ class KubernetesCluster(Construct):
             groups[_SYSTEM] = self._system_nodes(Construct(scope, "System"))
         for group in cluster.node_groups:
             if not group.elastic:
-                groups[group.name] = self._node_group(child_scope(scope, group.name), group)
+                parent = child_scope(scope, group.name)
+                groups[group.name] = self._node_group(parent, group)
+                start_with_block(parent, group, self.control_plane, groups[group.name])
         dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
         for node_group in groups.values():
             node_group.node.add_dependency(*dependencies)
         if not self._existing:
-            further_add_ons(scope, cluster, self.control_plane, self._storage, after=groups[_SYSTEM])
+            self.add_ons += further_add_ons(scope, cluster, self.control_plane, self._storage, after=groups[_SYSTEM])
         if self.self_managed_role is not None and any(group.elastic for group in cluster.node_groups):
             role = self.self_managed_role
             self.karpenter = EksKarpenter(
@@ -221,6 +226,8 @@ class KubernetesCluster(Construct):
             subnet=self._network.services_subnet,
             node_role=self.node_role,
             count=cluster.kubernetes.system.count,
+            version=self._version(cluster.kubernetes.release),
+            release=cluster.kubernetes.release,
         )
 
     def _node_group(self, scope: Construct, group: NodeGroup) -> EksNodeGroup | EksSelfManagedNodeGroup:
@@ -254,6 +261,8 @@ class KubernetesCluster(Construct):
                 subnet=subnet,
                 count=group.count,
             )
+        chosen = image is None and group.os == "al2023"
+        release = cluster.nodes[group.section].release or cluster.kubernetes.release
         return EksNodeGroup(
             scope,
             "NodeGroup",
@@ -266,7 +275,15 @@ class KubernetesCluster(Construct):
             os=group.os,
             labels=node_labels(group),
             taints=node_taints(cluster, group),
+            version=self._version(release) if chosen else None,
+            release=release if chosen else None,
         )
+
+    def _version(self, release: str | None) -> str | None:
+        """Return the version of managed nodes; those of an existing cluster have that of their control plane."""
+        if release is not None:
+            return eks_facts.release_minor(release)
+        return None if self._existing else self._cluster.kubernetes.version
 
     def _security_groups(self) -> list[ec2.ISecurityGroup]:
         # EKS adds the group of the cluster only to templates that name no group.

@@ -60,6 +60,10 @@ class EksNodeGroup(_EksNodeGroupBase):
         os: Operating system of the nodes. It must be that of an image in the template. Default: Amazon Linux 2023.
         labels: Labels of the nodes. Default: none.
         taints: Taints of the nodes. Default: none.
+        version: Version of Kubernetes of the nodes, for an image that EKS chooses. Default: that of the control plane
+            when the group is created; it does not change later.
+        release: Release of AWS's image, such as `1.35.2-20261105`. Default: the newest of `version` when the group is
+            created, or when `version` changes.
 
     Raises:
         Refusal: If the template is for another service, the number of nodes is below one or above what the capacity
@@ -116,6 +120,8 @@ class EksNodeGroup(_EksNodeGroupBase):
         os: NodeOs = "al2023",
         labels: Mapping[str, str] | None = None,
         taints: Sequence[Taint] = (),
+        version: str | None = None,
+        release: str | None = None,
     ) -> None:
         super().__init__(scope, id)
         groups = {f"template.security_groups[{index}]": group for index, group in enumerate(template.security_groups)}
@@ -130,6 +136,9 @@ class EksNodeGroup(_EksNodeGroupBase):
         problems += token_errors({"os": os, "names of labels": " ".join(labels or {})})
         if known(os) and os not in get_args(NodeOs):
             problems.append(f"os must be one of {', '.join(get_args(NodeOs))}, got {shown(os)}")
+        if template.image and (version or release):
+            # EKS: "You cannot specify kubernetesVersion or releaseVersion for node groups with a custom AMI".
+            problems.append("version and release must be left out: the template has an image")
         if problems:
             raise Refusal(self, problems)
         #: Launch template.
@@ -151,6 +160,8 @@ class EksNodeGroup(_EksNodeGroupBase):
             subnets=[subnet.subnet_id],
             # EKS refuses a type of image beside an image in the template, and an instance type in both places.
             ami_type=None if template.image else ami_type(os, template.instance_type),
+            version=version,
+            release_version=release,
             capacity_type=str(setting[1]),
             launch_template=_L1.LaunchTemplateSpecificationProperty(
                 id=template.launch_template_id, version=template.version_number

@@ -7,9 +7,9 @@ from ultracluster.kubernetes._kueue import QUEUE
 from ultracluster.kubernetes._monitoring import node_monitoring_values
 from ultracluster.kubernetes._names import check_job
 from ultracluster.kubernetes._network_policies import job_policy
-from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes
+from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes, device_labels
 from ultracluster.kubernetes._objects import Object, make
-from ultracluster.kubernetes._platform import HEALTH, KarpenterNodes, Platform
+from ultracluster.kubernetes._platform import HEALTH, DynamicVolumes, KarpenterNodes, Platform
 from ultracluster.kubernetes._pods import near, node_pod, pod_resources
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._rendering import platform
@@ -23,6 +23,7 @@ __all__ = [
     "NOT_DEPLOYED",
     "QUEUE",
     "ROOT_DEVICES",
+    "DynamicVolumes",
     "HelmRelease",
     "KarpenterNodes",
     "Object",
@@ -30,6 +31,7 @@ __all__ = [
     "PlatformNodes",
     "Team",
     "check_job",
+    "device_labels",
     "file_problems",
     "job_policy",
     "make",

@@ -8,7 +8,7 @@ from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNET
 from ultracluster.kubernetes._checks import platform_problems
 from ultracluster.kubernetes._names import check_namespace
 from ultracluster.kubernetes._nodes import PlatformNodes
-from ultracluster.kubernetes._platform import KarpenterNodes, Platform
+from ultracluster.kubernetes._platform import DynamicVolumes, KarpenterNodes, Platform
 from ultracluster.kubernetes._teams import Team
 
 #: Placeholder of an id that only a deployment knows.
@@ -61,6 +61,8 @@ def platform_of(
         scratch=cluster.storage.scratch.path,
         versions=section.charts,
         karpenter=_karpenter(cluster, deployed or {}),
+        dynamic_volumes=_dynamic_volumes(cluster, deployed or {}),
+        images=section.images,
     )
 
 
@@ -116,6 +118,18 @@ def _karpenter(cluster: ClusterFile, deployed: Mapping[str, str]) -> KarpenterNo
         security_groups=(output("NodesSecurityGroupId"), output("ClusterSecurityGroupId")),
         image=next(group.image.id for group in elastic if group.image and group.image.id),
         queue=output("KarpenterQueue"),
+    )
+
+
+def _dynamic_volumes(cluster: ClusterFile, deployed: Mapping[str, str]) -> DynamicVolumes | None:
+    """Return the settings of storage classes; an existing cluster has its own drivers and classes."""
+    if cluster.kubernetes.existing is not None:
+        return None
+    if cluster.lustre_spec is None:
+        return DynamicVolumes()
+    return DynamicVolumes(
+        lustre_subnet=deployed.get("TrainingSubnetId", NOT_DEPLOYED),
+        lustre_security_group=deployed.get("LustreSecurityGroupId", NOT_DEPLOYED),
     )
 
 

@@ -5,7 +5,7 @@ See: https://karpenter.sh/docs/concepts/nodeclasses (1.14, read 2026-11-21)
 
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.kubernetes._charts import release
-from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes
+from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes, device_labels
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import KarpenterNodes, Platform
 from ultracluster.kubernetes._release import HelmRelease
@@ -82,6 +82,6 @@ def _node_pool(group: PlatformNodes) -> Object:
         # Only idle nodes end: moving the pods of a gang would end the gang.
         "disruption": {"consolidateAfter": _IDLE, "consolidationPolicy": "WhenEmpty"},
         "limits": limits,
-        "template": {"spec": template},
+        "template": {"metadata": {"labels": device_labels(group.instance_type)}, "spec": template},
     }
     return make("karpenter.sh/v1", "NodePool", group.name, spec=spec)

@@ -17,6 +17,17 @@ ROOT_DEVICES: Mapping[NodeOs, str] = MappingProxyType({"al2023": "/dev/xvda", "b
 EfaWay = Literal["device-plugin", "dranet"]
 
 
+def device_labels(record: InstanceType) -> dict[str, str]:
+    """Return the labels that charts select nodes with devices by.
+
+    Node feature discovery and NVIDIA's operator set the first, and AWS's samples and Terraform modules both.
+    https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/ and
+    https://github.com/terraform-aws-modules/terraform-aws-eks, docs (read 2026-11-22)
+    """
+    labels = {"nvidia.com/gpu.present": record.gpus > 0, "vpc.amazonaws.com/efa.present": record.supports_efa}
+    return {name: "true" for name, present in labels.items() if present}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlatformNodes:
     """A group of identical nodes.

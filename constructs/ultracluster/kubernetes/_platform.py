@@ -33,6 +33,8 @@ class Platform:
         scratch: Path of the local NVMe disks on the nodes, a hostPath for pods, or None.
         versions: Chart versions by release name that replace the pinned ones.
         karpenter: Karpenter's settings for elastic groups, or None.
+        dynamic_volumes: Settings of storage classes, or None for a cluster that has classes of its own.
+        images: Images that GPU nodes pull when they join. By default, none.
     """
 
     cluster: str
@@ -47,6 +49,8 @@ class Platform:
     scratch: str | None = "/scratch"
     versions: Mapping[str, str] = field(default_factory=dict)
     karpenter: "KarpenterNodes | None" = None
+    dynamic_volumes: "DynamicVolumes | None" = None
+    images: tuple[str, ...] = ()
 
     @property
     def tenants(self) -> tuple[Team, ...]:
@@ -97,3 +101,16 @@ class KarpenterNodes:
     security_groups: tuple[str, ...]
     image: str
     queue: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DynamicVolumes:
+    """Settings of storage classes; `gp3` of Amazon EBS needs none. Strings may be CDK tokens.
+
+    Args:
+        lustre_subnet: Id of the subnet of scratch file systems. Default: no class for them.
+        lustre_security_group: Id of their security group.
+    """
+
+    lustre_subnet: str | None = None
+    lustre_security_group: str | None = None

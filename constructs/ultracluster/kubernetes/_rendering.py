@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.kubernetes._charts import mpi_operator, release
 from ultracluster.kubernetes._checks import check_platform
+from ultracluster.kubernetes._cluster_objects import cluster_objects
 from ultracluster.kubernetes._devices import claim_templates, compute_domains, device_releases
 from ultracluster.kubernetes._health_access import health_access
 from ultracluster.kubernetes._karpenter import karpenter_objects, karpenter_release
@@ -48,6 +49,7 @@ def platform(of: Platform) -> Rendered:
         ),
         objects=tuple(
             [
+                *cluster_objects(of),
                 *(karpenter_objects(of, elastic) if elastic else ()),
                 *(manifest for team in of.tenants for manifest in _team(of, team.name)),
                 *volume_objects(of),

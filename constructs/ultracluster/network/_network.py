@@ -45,6 +45,8 @@ class Network:
     nodes: ec2.ISecurityGroup
     #: Subnets in other zones, by zone id.
     zone_subnets: Mapping[str, ec2.ISubnet] = field(default_factory=dict)
+    #: Security group of the interface endpoints of AWS services. None: there are none, or they admit the VPC.
+    endpoints: ec2.ISecurityGroup | None = None
     #: Dependencies of controllers and nodes, such as routes and rules of the security group.
     ready: tuple[IDependable, ...] = ()
 
@@ -186,4 +188,5 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         clients=[result.nodes],
         services=_SERVICES[cluster.orchestrator],
     )
-    return replace(result, ready=(*result.ready, endpoints))
+    (group,) = endpoints.connections.security_groups
+    return replace(result, endpoints=group, ready=(*result.ready, endpoints))

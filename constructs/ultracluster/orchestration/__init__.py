@@ -3,6 +3,7 @@
 from ultracluster.orchestration._capacity_notices import capacity_notices
 from ultracluster.orchestration._node_resource import NodeResource
 from ultracluster.orchestration._orchestrator import Orchestrator, Output
+from ultracluster.orchestration._run_command import command_document
 from ultracluster.orchestration._scopes import child_scope
 from ultracluster.orchestration._warnings import add_warnings
 
@@ -13,4 +14,5 @@ __all__ = [
     "add_warnings",
     "capacity_notices",
     "child_scope",
+    "command_document",
 ]

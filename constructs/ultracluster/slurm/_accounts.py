@@ -8,12 +8,12 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES
+from ultracluster.orchestration import command_document
 from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsComputeNodeGroup
-from ultracluster.slurm._run_command import command_document
 
 # Part of AmazonSSMManagedInstanceCore that runs associations.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)

@@ -12,6 +12,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.compute import CapacityNotices
+from ultracluster.orchestration import command_document
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Block, CapacityBlock, check_end
 from ultracluster.rules import Refusal
@@ -19,7 +20,6 @@ from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
-from ultracluster.slurm._run_command import command_document
 
 #: Time between the drain of the nodes and their termination.
 DRAIN = timedelta(hours=1)

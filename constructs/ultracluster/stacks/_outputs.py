@@ -37,8 +37,13 @@ def storage_outputs(storage: Storage) -> list[Output]:
         command = f"sudo mount -t lustre -o {options} {lustre.device} {paths[id(lustre)]}"
         outputs += [
             Output("FileSystemId", "FSx for Lustre file system", lustre.file_system_id),
+            Output("LustreDnsName", "DNS name of the file system", lustre.dns_name),
+            Output("LustreMountName", "Mount name of the file system", lustre.mount_name),
             Output("MountCommand", "How another machine in the VPC mounts the file system", command),
         ]
+        for group in lustre.connections.security_groups[:1]:
+            text = "Security group of the file system"
+            outputs.append(Output("LustreSecurityGroupId", text, group.security_group_id))
     if (home := storage.home) is not None:
         outputs.append(Output("HomeFileSystemId", "File system of the home directories", home.file_system_id))
     if isinstance(home, OpenZfsHome):

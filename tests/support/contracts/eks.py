@@ -1,5 +1,6 @@
 """Rows of `ultracluster.eks`."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import aws_cdk as cdk
@@ -92,7 +93,53 @@ def _node_group_of_the_cdk(subject: Any, stack: cdk.Stack, world: World) -> None
     l2.Nodegroup(stack, "CpuNodes", cluster=subject.cluster, subnets=ec2.SubnetSelection(subnets=[world.subnet]))
 
 
+def _host(scope: Construct, id: str, world: World, **more: Any) -> eks.EksAdminHost:
+    arguments: dict[str, Any] = {"vpc": world.vpc, "subnet": world.subnet, **more}
+    return eks.EksAdminHost(scope, id, cluster=control_plane(scope, f"{id}Cluster", world).cluster, **arguments)
+
+
+def _platform(scope: Construct, id: str, world: World, values: dict[str, str] | None = None) -> eks.EksPlatform:
+    host = _host(scope, f"{id}Host", world)
+    return eks.EksPlatform(scope, id, host=host, files={"bundle/bundle.json": "{}"}, values=values or {})
+
+
+def _start(scope: Construct, id: str, world: World) -> eks.EksScheduledStart:
+    nodes = managed_nodes(scope, f"{id}Nodes", world)
+    at = datetime(2026, 12, 4, 11, 30, tzinfo=UTC)
+    return eks.EksScheduledStart(scope, id, cluster=_control_plane(world), node_group=nodes, at=at)
+
+
 ROWS: dict[str, Row] = {
+    "EksAdminHost": Row(
+        make=_host,
+        connects=Connects(default_port="22"),
+        grants=_NO_PERMISSIONS,
+        principal=True,
+        tags=["AWS::EC2::Instance", "AWS::IAM::Role"],
+        default_child="AWS::EC2::Instance",
+        tokens=lambda scope, id, world: _host(scope, id, world, instance_type=world.token("Type")),
+        twin=_NOT_PASSED,
+    ),
+    "EksPlatform": Row(
+        make=_platform,
+        connects=No("its host connects"),
+        grants=_NO_PERMISSIONS,
+        principal=No("its host is one"),
+        tags=["AWS::SSM::Document"],
+        default_child="AWS::SSM::Association",
+        tokens=lambda scope, id, world: _platform(scope, id, world, {"FileSystemId": world.token("FileSystem")}),
+        twin=_NOT_PASSED,
+    ),
+    "EksScheduledStart": Row(
+        make=_start,
+        connects=_NO_NETWORK,
+        grants=_NO_PERMISSIONS,
+        principal=No("its role may change one node group, and no more"),
+        tags=["AWS::IAM::Role"],
+        default_child="AWS::Scheduler::Schedule",
+        tokens=No("a time that only a deployment knows cannot be converted to UTC"),
+        twin=_NOT_PASSED,
+    ),
     "EksAddOn": Row(
         make=lambda scope, id, world: eks.EksAddOn(scope, id, cluster=_control_plane(world), name="coredns"),
         connects=_NO_NETWORK,

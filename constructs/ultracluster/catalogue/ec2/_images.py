@@ -10,14 +10,15 @@ from typing import Literal
 
 from ultracluster.catalogue.ec2._instance_type import Architecture
 
-#: Images by who they are for: AWS PCS, EKS on Amazon Linux 2023 or Bottlerocket, the same without GPUs, and plain EC2
-#: (DLAMI).
-ImageFamily = Literal["pcs", "eks", "eks-standard", "bottlerocket", "bottlerocket-standard", "dlami"]
+#: Images by who they are for: AWS PCS, EKS on Amazon Linux 2023 or Bottlerocket, the same without GPUs, plain EC2
+#: (DLAMI), and Amazon Linux 2023 itself.
+ImageFamily = Literal["pcs", "eks", "eks-standard", "bottlerocket", "bottlerocket-standard", "dlami", "al2023"]
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/ (PCS-ready DLAMI, only `latest` exists);
 # https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html;
 # https://bottlerocket.dev (variants aws-k8s-*-nvidia);
-# https://docs.aws.amazon.com/dlami/latest/devguide/find-dlami-id.html (all read 2026-11-20)
+# https://docs.aws.amazon.com/dlami/latest/devguide/find-dlami-id.html (all read 2026-11-20);
+# https://docs.aws.amazon.com/linux/al2023/ug/ec2.html (read 2026-11-22)
 _PARAMETERS: dict[ImageFamily, str] = {
     "pcs": "/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id",
     "eks": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/nvidia/recommended/image_id",
@@ -25,6 +26,7 @@ _PARAMETERS: dict[ImageFamily, str] = {
     "image_id",
     "bottlerocket-standard": "/aws/service/bottlerocket/aws-k8s-{kubernetes}/{architecture}/latest/image_id",
     "bottlerocket": "/aws/service/bottlerocket/aws-k8s-{kubernetes}-nvidia/{architecture}/latest/image_id",
+    "al2023": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-{architecture}",
     "dlami": "/aws/service/deeplearning/ami/{architecture}/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id",
 }
 #: Families with accelerators that AWS's images for NVIDIA GPUs do not drive, each with the reason. These images have

@@ -65,6 +65,13 @@ DRANET_FROM = "1.34"
 # (read 2026-11-21); `tier-ultra` is in the schema and not in the API.
 SCALING_TIERS = ("standard", "tier-xl", "tier-2xl", "tier-4xl", "tier-8xl")
 
+#: Minor versions that a kubelet may be older than the API server:
+#: https://kubernetes.io/releases/version-skew-policy/#kubelet (read 2026-11-22)
+KUBELET_SKEW = 3
+#: Days after which `check` calls a release of AWS's image old. AWS releases one every week or two:
+#: https://github.com/awslabs/amazon-eks-ami/releases (read 2026-11-22). Ours.
+OLD_RELEASE_DAYS = 90
+
 # EKS has no controllers' interfaces in these: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 # (read 2026-11-21)
 ZONES_WITHOUT_CONTROL_PLANE = ("use1-az3", "usw1-az2", "cac1-az3")
@@ -172,6 +179,50 @@ def version_advice(version: str) -> str | None:
             f"and EKS updates it automatically after {support.extended_until}; take {DEFAULT_VERSION}"
         )
     return None
+
+
+def support_on(version: str, today: date) -> str:
+    """Describe the support of a version on a day."""
+    support = VERSIONS.get(version)
+    if support is None:
+        return f"Kubernetes {version}, of whose support this release knows nothing"
+    if today <= support.standard_until:
+        days = (support.standard_until - today).days
+        return f"Kubernetes {version}, in standard support until {support.standard_until}, {days} days from today"
+    if today <= support.extended_until:
+        days = (support.extended_until - today).days
+        return (
+            f"Kubernetes {version}, out of standard support since {support.standard_until}, and in extended support, "
+            f"which costs more by the hour, until {support.extended_until}, {days} days from today"
+        )
+    return f"Kubernetes {version}, out of support since {support.extended_until}: EKS updates the control plane itself"
+
+
+def release_minor(release: str) -> str:
+    """Return the version of Kubernetes of a release of AWS's image, such as 1.35 of `1.35.2-20261105`."""
+    return ".".join(release.split(".")[:2])
+
+
+def release_age(release: str, today: date) -> int:
+    """Return the age of a release in days."""
+    return (today - date.fromisoformat(release.rpartition("-")[2])).days
+
+
+def check_release(release: str, version: str) -> list[str]:
+    """Return the errors of a release of nodes beside the version of the control plane; empty if they go together.
+
+    See: https://kubernetes.io/releases/version-skew-policy/#kubelet (read 2026-11-22)
+    """
+    nodes, control_plane = _key(release_minor(release)), _key(version)
+    if nodes > control_plane:
+        message = "nodes must not be newer than the control plane; update kubernetes.version first"
+        return [f"{release} is of Kubernetes {release_minor(release)}, and the control plane of {version}: {message}"]
+    if control_plane[1] - nodes[1] > KUBELET_SKEW:
+        return [
+            f"{release} is of Kubernetes {release_minor(release)}, and the control plane of {version}: nodes may be "
+            f"{KUBELET_SKEW} minor versions older at most; update the nodes first"
+        ]
+    return []
 
 
 def check_ultraserver_version(version: str) -> list[str]:

@@ -4,6 +4,10 @@ See: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-availabl
 (read 2026-11-21). Those of the AWS Marketplace are not on the pages; their names have the vendor before an underscore.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
 ADD_ONS = (
     "adot",
     "amazon-cloudwatch-observability",
@@ -30,6 +34,61 @@ ADD_ONS = (
     "snapshot-controller",
     "sriov-network-metrics-exporter",
     "vpc-cni",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AddOnAccess:
+    """Permissions of the pods of an add-on.
+
+    Args:
+        service_account: Service account of its pods, in the namespace of the add-on.
+        policies: AWS managed policies by name. Empty: permissions that a managed policy would give too broadly.
+        reason: Why these policies.
+    """
+
+    service_account: str
+    policies: tuple[str, ...] = ()
+    reason: str = "The documentation of the add-on names this policy, and AWS maintains it with the add-on"
+
+
+#: Service account and permissions by add-on. Others have no permissions.
+#: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html and, for EBS,
+#: https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html, which is limited to
+#: volumes with the tag of the driver (read 2026-11-22)
+ACCESS: Mapping[str, AddOnAccess] = MappingProxyType(
+    {
+        "amazon-cloudwatch-observability": AddOnAccess(
+            service_account="cloudwatch-agent", policies=("AWSXrayWriteOnlyAccess", "CloudWatchAgentServerPolicy")
+        ),
+        "aws-ebs-csi-driver": AddOnAccess(
+            service_account="ebs-csi-controller-sa", policies=("AmazonEBSCSIDriverPolicyV2",)
+        ),
+        "aws-efs-csi-driver": AddOnAccess(
+            service_account="efs-csi-controller-sa", policies=("service-role/AmazonEFSCSIDriverPolicy",)
+        ),
+        # AmazonFSxFullAccess would let the driver delete every file system of the account.
+        "aws-fsx-csi-driver": AddOnAccess(service_account="fsx-csi-controller-sa"),
+        # The buckets that it mounts.
+        "aws-mountpoint-s3-csi-driver": AddOnAccess(service_account="s3-csi-driver-sa"),
+        "aws-network-flow-monitoring-agent": AddOnAccess(
+            service_account="aws-network-flow-monitor-agent-service-account",
+            policies=("CloudWatchNetworkFlowMonitorAgentPublishPolicy",),
+        ),
+        "aws-privateca-connector-for-kubernetes": AddOnAccess(
+            service_account="aws-privateca-issuer", policies=("AWSPrivateCAConnectorForKubernetesPolicy",)
+        ),
+        "vpc-cni": AddOnAccess(service_account="aws-node", policies=("AmazonEKS_CNI_Policy",)),
+    }
+)
+#: Add-ons that need a role of the user's choice, each with what its permissions depend on.
+#: https://docs.aws.amazon.com/eks/latest/userguide/community-addons.html (read 2026-11-21) and
+#: https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html (read 2026-11-22)
+OWN_ROLE: Mapping[str, str] = MappingProxyType(
+    {
+        "amazon-sagemaker-spaces": "the domains and spaces that it manages",
+        "external-dns": "the hosted zones that it writes to",
+    }
 )
 #: Of SageMaker HyperPod's clusters alone.
 HYPERPOD = "amazon-sagemaker-hyperpod-"

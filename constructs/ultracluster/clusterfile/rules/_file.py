@@ -12,6 +12,7 @@ from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
 from ultracluster.clusterfile.rules._directory import check_directory
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes, check_orchestrator
+from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases
 from ultracluster.clusterfile.rules._lustre import check_lustre
 from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
@@ -223,6 +224,7 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     check_network,
     check_zones,
     check_private,
+    check_releases,
     check_lustre,
     check_client,
     check_associations,

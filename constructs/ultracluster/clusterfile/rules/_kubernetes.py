@@ -10,7 +10,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
-from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, Kubernetes
+from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import did_you_mean, not_one_of
 from ultracluster.planning.capacity import CapacityBlock, OnDemand, Spot, TargetedReservation, UltraServerBlock
@@ -31,6 +31,9 @@ _HYPERPOD = error(
     "kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod conflict with the Kueue of this library."
 )
 _ADD_ON = error("kubernetes-add-on-name", "EKS refuses an add-on that it does not know.", acceptable=True)
+_ADD_ON_ROLE = error(
+    "kubernetes-add-on-role", "An add-on without the permissions that it needs runs, and does nothing.", acceptable=True
+)
 _SERVICE_CIDR = error("kubernetes-service-cidr")
 KUBERNETES_NAME = error("kubernetes-name")
 KUBERNETES_CHART = error("kubernetes-chart")
@@ -69,9 +72,11 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
         return
     capacities = {group.section: group.capacity for group in draft.node_groups}
     for name, capacity in capacities.items():
-        if isinstance(capacity, CapacityBlock | UltraServerBlock) and capacity.active:
+        if isinstance(capacity, CapacityBlock | UltraServerBlock):
             message = f"is for nodes of Kubernetes, and orchestrator is {draft.orchestrator}; remove it"
-            yield _OTHER(("nodes", name, "capacity", "active"), message, at_key=True)
+            for key in ("starts", "active"):
+                if getattr(capacity, key):
+                    yield _OTHER(("nodes", name, "capacity", key), message, at_key=True)
 
 
 def check_kubernetes(draft: Draft) -> Iterator[Problem]:
@@ -119,6 +124,7 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
             yield _HYPERPOD(path, message, at_key=True)
         elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
             yield _ADD_ON(path, f"EKS knows no such add-on; {hint.strip()}", at_key=True)
+        yield from _check_access(name, requested.add_on(name), path, draft)
     cidr = requested.service_cidr
     for message in eks.check_service_range(cidr):
         yield _SERVICE_CIDR((*_HERE, "service-cidr"), message)
@@ -131,6 +137,24 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         free = eks.OTHER_SERVICE_CIDR if IPv4Network(eks.SERVICE_CIDR).overlaps(taken) else eks.SERVICE_CIDR
         message = f"Services have {cidr}, which overlaps {taken}, the range of the nodes; write another, such as {free}"
         yield _SERVICE_CIDR((*_HERE, "service-cidr"), message)
+
+
+def _check_access(name: str, option: AddOn, path: Path, draft: Draft) -> Iterator[Problem]:
+    example = f"{name}: {{role: arn:aws:iam::ACCOUNT:role/NAME}}"
+    known = eks_add_ons.ACCESS.get(name)
+    if option.role is None:
+        if name in eks_add_ons.OWN_ROLE:
+            depends = eks_add_ons.OWN_ROLE[name]
+            message = f"needs a role, whose permissions depend on {depends}; create it, and write {example}"
+            yield _ADD_ON_ROLE(path, message, at_key=True)
+        elif name == "aws-mountpoint-s3-csi-driver" and not draft.storage.data_bucket:
+            message = f"needs a role for the buckets that it mounts, and the file has no data bucket; write {example}"
+            yield _ADD_ON_ROLE(path, message, at_key=True)
+        if option.service_account is not None:
+            yield _ADD_ON_ROLE((*path, "service-account"), "takes a role of your own; add role, or remove it")
+    elif option.service_account is None and known is None:
+        message = "needs the service account of its pods, which no page of AWS names; add service-account"
+        yield _ADD_ON_ROLE((*path, "role"), message)
 
 
 def _check_zones(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ from ultracluster.clusterfile.rules import _file, _reading
 from ultracluster.clusterfile.rules._associations import warn_associations
 from ultracluster.clusterfile.rules._capacity import warn_capacity
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
+from ultracluster.clusterfile.rules._kubernetes_nodes import warn_releases
 from ultracluster.clusterfile.rules._lustre import warn_lustre
 from ultracluster.clusterfile.rules._lustre_client import warn_efa
 from ultracluster.clusterfile.rules._network import warn_network
@@ -96,4 +97,5 @@ _WARNINGS = (
     *(warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_home, warn_associations, warn_efa, warn_slurm),
     warn_observability,
     warn_nodes,
+    warn_releases,
 )

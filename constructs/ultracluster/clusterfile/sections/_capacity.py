@@ -109,10 +109,10 @@ def write_capacity(capacity: CapacityValue | Blocks) -> str | dict[str, Any]:
             return {"reservations": [block.reservation_id for block in capacity.blocks], **first}
     written: dict[str, Any] = {"reservation": capacity.reservation_id}
     written["kind"] = next(kind for kind, value in _KINDS.items() if isinstance(capacity, value))
-    ends = getattr(capacity, "ends", None)
+    times = {name: getattr(capacity, name, None) for name in ("starts", "ends")}
     extra = {
         "instances": capacity.instances,
-        "ends": ends and ends.isoformat().replace("+00:00", "Z"),
+        **{name: time and time.isoformat().replace("+00:00", "Z") for name, time in times.items()},
         "active": getattr(capacity, "active", False) or None,
         "placement-group": getattr(capacity, "placement_group", None),
     }
@@ -129,7 +129,7 @@ def _end(value: object) -> datetime:
     except (ValueError, OverflowError):
         raise ValueError(f"must be {what}, got {shown(text)}, which is in no calendar") from None
     if end.year not in _YEARS:
-        raise ValueError(f"must be {what}, got {shown(text)}, when no Capacity Block ends")
+        raise ValueError(f"must be {what}, got {shown(text)}, when no Capacity Block begins or ends")
     return end
 
 
@@ -178,6 +178,11 @@ class Reserved(Section):
     )
     kind: Kind = Field(default="odcr", description="Kind of the reservation.")
     instances: t.Count | None = Field(default=None, description="Number of instances of the reservation.")
+    starts: End | None = Field(
+        default=None,
+        description="Start of a Capacity Block: a day, which means 11:30 UTC, or a time with its zone. Nodes of "
+        "Kubernetes start then; without it they wait for `active`.",
+    )
     ends: End | None = Field(
         default=None, description="End of a Capacity Block: a day, which means 11:30 UTC, or a time with its zone."
     )
@@ -211,7 +216,8 @@ class Reserved(Section):
         try:
             blocks = tuple(_KINDS[self.kind](reservation_id=id, **extra) for id in ids)
         except ValueError as error:
-            raise FieldProblems([Problem(path=("instances",), message=str(error))]) from None
+            key = next((key for key in ("starts", "ends") if f"{key} must" in str(error)), "instances")
+            raise FieldProblems([Problem(path=(key,), message=str(error))]) from None
         return Blocks(blocks=blocks) if self.reservations else blocks[0]
 
     def _misplaced(self, head: str, given: set[str]) -> dict[str, str]:
@@ -223,7 +229,7 @@ class Reserved(Section):
         wrong = {}
         if self.kind not in _BLOCK_KINDS:
             message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} neither begins nor ends"
-            wrong = dict.fromkeys(given & {"ends", "active"}, f"{message}; remove it")
+            wrong = dict.fromkeys(given & {"starts", "ends", "active"}, f"{message}; remove it")
             if head == "reservations":
                 kinds = " or ".join(_BLOCK_KINDS)
                 wrong[head] = f"lists Capacity Blocks, each of which becomes a node group; write kind: {kinds}"

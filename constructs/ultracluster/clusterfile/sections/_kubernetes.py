@@ -11,7 +11,7 @@ from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._either import Either
-from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
+from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName, ReleaseName
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import Word
@@ -88,6 +88,29 @@ AddOnName = Annotated[str, w.pattern(_ADD_ON, "the name of an add-on, such as co
 AddOnVersion = Annotated[
     str, w.pattern(_ADD_ON_VERSION, "a version, such as v1.12.4-eksbuild.1, or default", "v1.12.4-eksbuild.1")
 ]
+# https://github.com/distribution/reference (v0.6.0, read 2026-11-22), with a tag or a digest
+ImageName = Annotated[
+    str,
+    w.pattern(
+        r"[a-z0-9][A-Za-z0-9._/:-]{0,250}(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|@sha256:[0-9a-f]{64})",
+        "a container image with its tag or digest",
+        "public.ecr.aws/deep-learning-containers/pytorch:2.13.0-cu133-amzn2023",
+    ),
+]
+RoleArn = Annotated[
+    str,
+    w.arn(
+        "iam",
+        "role/[A-Za-z0-9+=,.@_/-]{1,512}",
+        "the ARN of an IAM role",
+        "role/NAME",
+        "role/external-dns",
+        region=False,
+    ),
+]
+ServiceAccount = Annotated[
+    str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a service account is called", "external-dns")
+]
 ChartName = Annotated[str, w.pattern(_ADD_ON, "the name of a release, such as kueue", "kueue")]
 ChartVersion = Annotated[str, w.pattern(_CHART_VERSION, "a version, such as 0.19.2", "0.19.2")]
 TeamName = Annotated[
@@ -109,6 +132,28 @@ CertificateAuthority = Annotated[
         "the base64 text that aws eks describe-cluster shows",
         "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t",
         example="the text that aws eks describe-cluster shows",
+    ),
+]
+
+
+class AddOn(Section):
+    """An EKS add-on with a role of your own."""
+
+    version: AddOnVersion = Field(default="default", description="Its version. Default: EKS's own choice.")
+    role: RoleArn | None = Field(
+        default=None,
+        description="ARN of a role for its pods, which EKS Pod Identity may assume. Default: one with the policies "
+        "that AWS documents, where there are any.",
+    )
+    service_account: ServiceAccount | None = Field(
+        default=None, description="Service account of its pods. Default: that of AWS's documentation."
+    )
+
+
+AddOnOption = Annotated[
+    str | AddOn,
+    Either(
+        w.pattern(_ADD_ON_VERSION, "a version, such as v1.12.4-eksbuild.1, or default", "v1.12.4-eksbuild.1"), AddOn
     ),
 ]
 
@@ -142,6 +187,11 @@ class Kubernetes(Section):
     """Kubernetes, run by Amazon EKS."""
 
     version: Version = Field(default=eks.DEFAULT_VERSION, description="Version of Kubernetes.")
+    release: ReleaseName | None = Field(
+        default=None,
+        description="Release of AWS's image of the nodes with al2023, which pins driver and kubelet. Default: the "
+        "newest of the version when a node group is created, or when `version` changes.",
+    )
     public_access_cidrs: PublicAccessCidrs = Field(
         default=(),
         description="Ranges of addresses that reach the API server beside the VPC. anywhere: all addresses, with IAM "
@@ -170,8 +220,10 @@ class Kubernetes(Section):
         default=IPv4Network(eks.SERVICE_CIDR), description="Range of the cluster's Services; outside the VPC."
     )
     system: SystemNodes = Field(default=SystemNodes(), description="The nodes that run what the cluster itself needs.")
-    add_ons: dict[AddOnName, AddOnVersion] = Field(
-        default={}, description="Versions of EKS add-ons by name, and further add-ons. Default: EKS's own choice."
+    add_ons: dict[AddOnName, AddOnOption] = Field(
+        default={},
+        examples=[{"coredns": "v1.12.4-eksbuild.1"}],
+        description="Versions of EKS add-ons by name, or further keys, and further add-ons. Default: EKS's own choice.",
     )
     existing: ExistingCluster | None = Field(default=None, description="An existing cluster, instead of a new one.")
     scheduler: Scheduler = Field(
@@ -184,6 +236,16 @@ class Kubernetes(Section):
     gpu: Gpu = Field(
         default="device-plugin", description="What hands GPUs to pods: device-plugin, gpu-operator, dra-driver."
     )
+    images: w.Distinct[ImageName] = Field(
+        default=(),
+        description="Container images that GPU nodes pull as soon as they join: those of jobs. Each must have the "
+        "program sleep. Default: none.",
+    )
     charts: dict[ChartName, ChartVersion] = Field(
         default={}, description="Versions of Helm charts by name of the release. Default: those that this release pins."
     )
+
+    def add_on(self, name: str) -> AddOn:
+        """Return the settings of an add-on."""
+        option = self.add_ons.get(name, "default")
+        return AddOn(version=option) if isinstance(option, str) else option

@@ -125,6 +125,16 @@ LabelValue = Annotated[
 ]
 TaintKey = Annotated[str, w.parsed(_taint_key, _TAINT_KEY, "dedicated")]
 TaintEffect = Annotated[str, w.choice(_TAINT_EFFECTS, "what a taint does", example="NoSchedule")]
+# https://github.com/awslabs/amazon-eks-ami/releases and
+# https://docs.aws.amazon.com/eks/latest/userguide/eks-linux-ami-versions.html (read 2026-11-22)
+ReleaseName = Annotated[
+    str,
+    w.pattern(
+        r"1\.\d{1,2}\.\d{1,2}-20\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])",
+        "a release of AWS's image for EKS, such as 1.35.2-20261105",
+        "1.35.2-20261105",
+    ),
+]
 Os = Annotated[NodeOs, w.choice(eks.NODE_OSES, "the system of nodes")]
 
 
@@ -191,6 +201,9 @@ class NodeGroupSection(Section):
         description="Under Kubernetes: taints of the nodes, each with its effect, beside that of GPUs.",
     )
     os: Os | None = Field(default=None, description="Under Kubernetes: al2023 or bottlerocket. Default: al2023.")
+    release: ReleaseName | None = Field(
+        default=None, description="Under Kubernetes: release of AWS's image. Default: `release` of kubernetes."
+    )
     elastic: t.Flag = Field(
         default=False,
         description="Under Kubernetes: whether Karpenter launches nodes when pods need them, `count` at most.",

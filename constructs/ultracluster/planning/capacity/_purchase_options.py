@@ -162,13 +162,17 @@ class _Block(_ById):
     #: Time before the end at which its instances are terminated, or must be.
     last_call: ClassVar[timedelta]
 
+    starts: datetime | None = None
     ends: datetime | None = None
     active: bool = False
 
     def _problems(self) -> list[str]:
         problems = _ById._problems(self)
-        if self.ends is not None and self.ends.tzinfo is None:
-            problems.append(f"ends must have a time zone, got {self.ends.isoformat()}")
+        times = {"starts": self.starts, "ends": self.ends}
+        wrong = {name: time for name, time in times.items() if time is not None and time.tzinfo is None}
+        problems += [f"{name} must have a time zone, got {time.isoformat()}" for name, time in wrong.items()]
+        if not wrong and self.starts is not None and self.ends is not None and self.starts >= self.ends:
+            problems.append(f"starts must be before ends, got {self.starts.isoformat()} and {self.ends.isoformat()}")
         return problems
 
     @property
@@ -184,12 +188,13 @@ class CapacityBlock(_Block):
     Args:
         reservation_id: `cr-` and 17 hexadecimal digits, or a token of the CDK.
         instances: Number of instances in the block, 1 to 64. Default: not known; then 64 is the bound.
+        starts: Start, with a time zone. Default: not known; then nothing starts the nodes of EKS.
         ends: End, with a time zone. Default: not known; then nothing drains the nodes.
         active: The block has started, so that node groups of EKS start their nodes. Default: no; they have no nodes.
 
     Raises:
-        ValueError: If the id is not a valid id of a reservation, no block holds that many instances, or the end has no
-            time zone.
+        ValueError: If the id is not a valid id of a reservation, no block holds that many instances, a time has no
+            time zone, or the start is not before the end.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-20)
     """
@@ -220,11 +225,13 @@ class UltraServerBlock(_Block):
     Args:
         reservation_id: `cr-` and 17 hexadecimal digits, or a token of the CDK.
         instances: Number of instances in the UltraServer: 9 or 18 of p6e-gb200. Default: not known.
+        starts: Start, with a time zone. Default: not known; then nothing starts the nodes of EKS.
         ends: End, with a time zone. Default: not known; then nothing drains the nodes.
         active: The block has started, so that node groups of EKS start their nodes. Default: no; they have no nodes.
 
     Raises:
-        ValueError: If the id is not a valid id of a reservation, instances is below 1, or the end has no time zone.
+        ValueError: If the id is not a valid id of a reservation, instances is below 1, a time has no time
+            zone, or the start is not before the end.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)
     """

@@ -1,4 +1,4 @@
-"""Shell commands on the login nodes, through Systems Manager."""
+"""Shell commands on login nodes and admin hosts, through Systems Manager."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

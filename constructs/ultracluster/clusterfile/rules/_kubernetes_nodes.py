@@ -1,0 +1,75 @@
+"""Rules of the software of Kubernetes nodes."""
+
+from collections.abc import Iterator
+
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._node_group import KUBERNETES
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+
+_RELEASE = error("kubernetes-release", "EKS refuses nodes whose version does not go with that of the control plane.")
+_BEHIND = warning("kubernetes-nodes-behind", "The control plane was updated, and its nodes were not.")
+_UNPINNED = warning(
+    "kubernetes-release-unpinned", "Without a release, a new node group gets another driver than the old ones."
+)
+
+
+def check_releases(draft: Draft) -> Iterator[Problem]:
+    """Check the releases of AWS's image beside the version of the control plane."""
+    if draft.orchestrator != KUBERNETES:
+        return
+    section = draft.kubernetes
+    requested: list[tuple[Path, str]] = []
+    if section.release is not None:
+        requested.append((("kubernetes", "release"), section.release))
+    for group in draft.node_groups:
+        release = draft.nodes[group.section].release
+        path: Path = ("nodes", group.section, "release")
+        if release is None:
+            continue
+        requested.append((path, release))
+        for unsupported, reason in (
+            (group.os != "al2023", f"names an image of Amazon Linux 2023, and os is {group.os}"),
+            (group.image is not None, "names an image of AWS, and the group has an image of its own"),
+            (group.elastic, "is for node groups of EKS, and Karpenter launches these nodes"),
+        ):
+            if unsupported:
+                yield _RELEASE(path, f"{reason}; remove it", at_key=True)
+    for path, release in requested:
+        for message in eks.check_release(release, section.version):
+            yield _RELEASE(path, message)
+
+
+def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings about nodes that are behind, and about images that are not pinned."""
+    if cluster.orchestrator != KUBERNETES:
+        return
+    version = cluster.kubernetes.version
+    releases = pinned_releases(cluster)
+    behind = {name: release for name, release in releases.items() if release and eks.release_minor(release) != version}
+    if behind:
+        names = ", ".join(f"{name} ({release})" for name, release in behind.items())
+        yield (
+            _BEHIND,
+            f"nodes of {names} stay on an older Kubernetes than the control plane of {version}; update their release "
+            "before the next version of the control plane",
+        )
+    if unpinned := [name for name, release in releases.items() if release is None]:
+        yield (
+            _UNPINNED,
+            f"{', '.join(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
+            "it: kubernetes: {release: ...}, which aws ssm get-parameter --name /aws/service/eks/optimized-ami/"
+            f"{version}/amazon-linux-2023/x86_64/nvidia/recommended/release_version prints",
+        )
+
+
+def pinned_releases(cluster: ClusterFile) -> dict[str, str | None]:
+    """Return the release of each node group with AWS's image of Amazon Linux 2023, or None if it is not pinned."""
+    general = cluster.kubernetes.release
+    return {
+        group.name: cluster.nodes[group.section].release or general
+        for group in cluster.node_groups
+        if group.os == "al2023" and group.image is None and not group.elastic
+    }

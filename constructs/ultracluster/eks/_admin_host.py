@@ -1,0 +1,159 @@
+"""Admin host of an EKS cluster."""
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.catalogue.ec2 import image_parameter
+from ultracluster.eks._interfaces import IEksCluster
+from ultracluster.network import check_private, check_same_vpc
+from ultracluster.planning import checked
+from ultracluster.rules import Refusal
+from ultracluster.security import NodeRole, acknowledge_wildcards
+
+_HTTPS, _SSH = 443, 22
+_VOLUME_GIB = 20
+# The part of AmazonSSMManagedInstanceCore that runs associations.
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
+_ASSOCIATIONS = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class EksAdminHost(cdk.Resource):
+    """A small instance in the VPC that administers an EKS cluster, reached by Session Manager only.
+
+    It runs the newest Amazon Linux 2023, so a deployment after a release of AWS's image replaces it: it holds nothing.
+    It has no public address, no inbound rule, IMDSv2 with a hop limit of 1, and an encrypted volume. Its role has an
+    access entry with `AmazonEKSClusterAdminPolicy`, because it installs definitions and roles. Whoever may start a
+    session on it administers the cluster.
+
+    Args:
+        cluster: Cluster that it administers.
+        vpc: VPC of the host.
+        subnet: Private subnet of the host.
+        endpoints: Security group of the interface endpoints, in a VPC without internet access. Default: none.
+        instance_type: Instance type of x86_64, the architecture of the bundled kubectl and helm. Default: `t3.small`.
+
+    Raises:
+        Refusal: If the subnet is public or of another VPC.
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: eks.ICluster | IEksCluster,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        endpoints: ec2.ISecurityGroup | None = None,
+        instance_type: str = "t3.small",
+    ) -> None:
+        super().__init__(scope, id)
+        problems = [*check_same_vpc({"vpc": vpc, "subnet": subnet}), *check_private({"subnet": subnet})]
+        if problems:
+            raise Refusal(self, problems)
+        #: Cluster that it administers.
+        self.cluster: eks.ICluster = cluster.cluster if hasattr(cluster, "cluster") else cluster
+        #: Role of the host.
+        self.role = NodeRole(self, "Role")
+        stack = cdk.Stack.of(self)
+        run = [
+            stack.format_arn(service="ec2", resource="instance", resource_name="*"),
+            stack.format_arn(service="ssm", resource="association", resource_name="*"),
+        ]
+        self.role.add_to_principal_policy(iam.PolicyStatement(actions=list(_ASSOCIATIONS), resources=run))
+        acknowledge_wildcards(
+            self.role,
+            run,
+            "The agent of Systems Manager reads and updates its own associations; ids of instances and associations "
+            "are not known at synthesis",
+        )
+        arn = stack.format_arn(service="eks", resource="cluster", resource_name=cluster.cluster_name)
+        self.role.add_to_principal_policy(iam.PolicyStatement(actions=["eks:DescribeCluster"], resources=[arn]))
+        #: Access entry of the role.
+        self.access_entry = self._entry()
+        self._group = ec2.SecurityGroup(
+            self, "Group", vpc=vpc, description="Admin host of the Kubernetes cluster", allow_all_outbound=False
+        )
+        # AWS's services, chart repositories, and the API server.
+        self._group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS, registries and the API server")
+        self._connections = ec2.Connections(security_groups=[self._group], default_port=ec2.Port.tcp(_SSH))
+        self._allow("ApiServer", self.cluster.cluster_security_group_id, "API server from the admin host")
+        if endpoints is not None:
+            self._allow("Endpoints", endpoints.security_group_id, "Calls of AWS services from the admin host")
+        l1 = ec2.CfnInstance
+        self.resource = l1(
+            self,
+            "Resource",
+            image_id=ssm.StringParameter.value_for_typed_string_parameter_v2(
+                self, image_parameter("al2023", "x86_64"), ssm.ParameterValueType.AWS_EC2_IMAGE_ID
+            ),
+            instance_type=instance_type,
+            iam_instance_profile=self.role.instance_profile.instance_profile_name,
+            network_interfaces=[
+                l1.NetworkInterfaceProperty(
+                    device_index="0",
+                    subnet_id=subnet.subnet_id,
+                    group_set=[self._group.security_group_id],
+                    associate_public_ip_address=False,
+                )
+            ],
+            metadata_options=l1.MetadataOptionsProperty(http_tokens="required", http_put_response_hop_limit=1),
+            block_device_mappings=[
+                l1.BlockDeviceMappingProperty(
+                    device_name="/dev/xvda",
+                    ebs=l1.EbsProperty(volume_size=_VOLUME_GIB, volume_type="gp3", encrypted=True),
+                )
+            ],
+            propagate_tags_to_volume_on_creation=True,
+        )
+        cdk.Tags.of(self.resource).add("Name", self.node.path.replace("/", "-"))
+        #: Id of the instance.
+        self.instance_id = self.resource.ref
+        for finding, reason in (
+            ("AwsSolutions-EC28", "It runs for minutes after a deployment, and no alarm uses its metrics"),
+            ("AwsSolutions-EC29", "It holds nothing: a deployment replaces it with a newer image"),
+        ):
+            cdk.Validations.of(self.resource).acknowledge(cdk.Acknowledgment(id=finding, reason=reason))
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the host, which accepts none; the default port is that of SSH."""
+        return self._connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Role of the host."""
+        return self.role.grant_principal
+
+    def _allow(self, id: str, group_id: str, description: str) -> None:
+        # In this stack: the group may be of a stack that this one depends on.
+        ec2.CfnSecurityGroupIngress(
+            self,
+            id,
+            group_id=group_id,
+            ip_protocol="tcp",
+            from_port=_HTTPS,
+            to_port=_HTTPS,
+            source_security_group_id=self._group.security_group_id,
+            description=description,
+        )
+
+    def _entry(self) -> eks.CfnAccessEntry:
+        policy = f"arn:{cdk.Aws.PARTITION}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+        l1 = eks.CfnAccessEntry
+        scope = l1.AccessScopeProperty(type="cluster")
+        return l1(
+            self,
+            "Entry",
+            cluster_name=self.cluster.cluster_name,
+            principal_arn=self.role.role_arn,
+            type="STANDARD",
+            access_policies=[l1.AccessPolicyProperty(access_scope=scope, policy_arn=policy)],
+        )

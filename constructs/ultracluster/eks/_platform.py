@@ -1,0 +1,122 @@
+"""Platform of an EKS cluster, applied by its admin host."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.boot import NodeFile, platform_script, tar
+from ultracluster.compute import ScriptAsset
+from ultracluster.eks._admin_host import EksAdminHost
+from ultracluster.eks._kubectl import KubectlAsset
+from ultracluster.orchestration import command_document
+from ultracluster.planning import checked
+
+# A wait condition waits 12 hours at most, an association 48:
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-waitcondition.html
+# and aws-resource-ssm-association.html (read 2026-11-22)
+_HOURS = 4
+# Characters of base64, of presigned URLs and of checksums: nothing that a shell reads.
+_PARAMETERS = {
+    "values": ("JSON in base64 of the ids that only the deployment knows", "^[A-Za-z0-9+/=]*$"),
+    "handle": ("URL of the wait condition", "^[A-Za-z0-9:/?&=%.,+_~-]*$"),
+    "content": ("Checksum of what is applied", "^[0-9a-f]*$"),
+}
+
+
+class EksPlatform(cdk.Resource):
+    """Objects and releases on an EKS cluster, applied by `ultracluster.platform` on its admin host.
+
+    The content is an archive in the bucket of `cdk bootstrap`. An association of State Manager runs it, and the
+    deployment waits: four hours at most, without a Lambda function. The logical ids of association and wait condition
+    have the checksum of the content, so other content is a new association, which runs. A host that is replaced runs
+    the same content again.
+
+    CloudFormation reports a failed association by its id alone (InProgressHandler of
+    https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-ssm, read 2026-11-22). So the host
+    signals the last lines of its log to a wait condition, whose failure CloudFormation reports with them.
+
+    Args:
+        host: Host that applies it.
+        files: Files by path: the engine, and its bundle below `bundle/`.
+        values: Values of the placeholders of the bundle, which may be tokens.
+
+    See: https://docs.aws.amazon.com/systems-manager/latest/userguide/state-manager-about.html and
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-22)
+    """
+
+    @checked
+    def __init__(
+        self, scope: Construct, id: str, *, host: EksAdminHost, files: Mapping[str, str], values: Mapping[str, str]
+    ) -> None:
+        super().__init__(scope, id)
+        stack = cdk.Stack.of(self)
+        members = [NodeFile(path=path, text=text, mode="0644") for path, text in sorted(files.items())]
+        bundle = ScriptAsset(self, "Bundle", text=tar(members), suffix="tar")
+        tools = KubectlAsset(self, "Tools")
+        bundle.grants.read(host)
+        tools.grant_read(host)
+        script = platform_script(
+            {
+                "CLUSTER": host.cluster.cluster_name,
+                "AWS_REGION": stack.region,
+                "BUNDLE": bundle.url,
+                "BUNDLE_SHA256": bundle.sha256,
+                "TOOLS": tools.url,
+                "TOOLS_SHA256": tools.sha256,
+                "VALUES": "{{ values }}",
+                "HANDLE": "{{ handle }}",
+            }
+        )
+        document = command_document(
+            self,
+            "platform",
+            description="Applies the platform of a Kubernetes cluster",
+            commands=script,
+            inputs={"timeoutSeconds": str(_HOURS * 3600)},
+            parameters={
+                name: {"type": "String", "description": description, "allowedPattern": pattern}
+                for name, (description, pattern) in _PARAMETERS.items()
+            },
+        )
+        #: Checksum of what is applied, and of the references to other resources.
+        self.checksum = _checksum(stack.resolve([script, values]))
+        handle = cdk.CfnWaitConditionHandle(self, f"Signal{self.checksum[:12]}")
+        association = ssm.CfnAssociation(
+            self,
+            f"Run{self.checksum[:12]}",
+            name=document.ref,
+            targets=[ssm.CfnAssociation.TargetProperty(key="InstanceIds", values=[host.instance_id])],
+            parameters={
+                "values": [cdk.Fn.base64(stack.to_json_string(values))],
+                "handle": [handle.ref],
+                "content": [self.checksum],
+            },
+            wait_for_success_timeout_seconds=_HOURS * 3600,
+        )
+        read = stack.format_arn(service="ssm", resource="document", resource_name=document.ref)
+        policy = iam.Policy(
+            self,
+            "Policy",
+            roles=[host.role],
+            statements=[iam.PolicyStatement(actions=["ssm:DescribeDocument", "ssm:GetDocument"], resources=[read])],
+        )
+        condition = cdk.CfnWaitCondition(
+            self, f"Wait{self.checksum[:12]}", handle=handle.ref, timeout=str(_HOURS * 3600), count=1
+        )
+        #: Association of State Manager.
+        self.association = association
+        # The association would wait for an agent without permissions, and the condition for an association.
+        association.node.add_dependency(policy, host)
+        # Both wait at the same time. The condition's time begins when the host exists.
+        condition.node.add_dependency(policy, host)
+        self.node.default_child = association
+
+
+def _checksum(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
