@@ -13,7 +13,6 @@ from support.clusterfile_data import GOOD, bent, problem, problems, read
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
-from ultracluster.cli._home import home_facts, home_sentences
 from ultracluster.clusterfile.sections._home import Home
 from ultracluster.stacks import UltraCluster
 
@@ -23,6 +22,11 @@ EXISTING = "{existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abc
 
 def with_home(home: str) -> str:
     return bent(LUSTRE, f"{LUSTRE}, home: {home}")
+
+
+def described(cluster: clusterfile.ClusterFile) -> clusterfile.Description:
+    (description,) = (part for part in clusterfile.describe(cluster) if part.name == "home")
+    return description
 
 
 def wrong(home: str) -> str:
@@ -139,17 +143,17 @@ def test_the_node_groups_wait_for_rules_and_volume_of_a_home_in_their_own_stack(
 
 def test_check_prints_the_chosen_size_with_reasons() -> None:
     cluster = clusterfile.loads(with_home("{}"), "c.yaml")
-    first, *reasons = home_sentences(cluster)
+    first, *reasons = described(cluster).lines
     assert first == "home: FSx for OpenZFS at /home, backups of 30 d"
     assert len(reasons) == 3
-    assert home_facts(cluster) == {
+    assert described(cluster).facts == {
         "deployment_type": "SINGLE_AZ_HA_2",
         "capacity_gib": 256,
         "throughput_mb_per_s": 160,
         "most_clients": 2_048,
     }
     without = clusterfile.loads(GOOD, "c.yaml")
-    assert (home_sentences(without), home_facts(without)) == ([], None)
+    assert (described(without).lines, described(without).facts) == ([], None)
 
 
 def test_reports_a_value_that_fsx_does_not_offer_at_its_key() -> None:

@@ -9,7 +9,7 @@ from support.clusterfile_data import bent, problems
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
-from ultracluster.cli._home import home_sentences
+from ultracluster.clusterfile.descriptions import _home
 from ultracluster.kubernetes import platform_of
 
 LUSTRE = "lustre: {throughput: 40 GB/s}"
@@ -49,7 +49,7 @@ def test_efs_has_a_mount_target_in_each_zone_and_takes_tls_only() -> None:
         (line,) = (" ".join(line) for line in mounts if line[0] == "/home")
         assert " efs " in line
         assert "tls" in line
-    assert home_sentences(clusterfile.loads(text, "c.yaml")) == ["home: EFS at /home"]
+    assert _home.home_lines(clusterfile.loads(text, "c.yaml")) == ["home: EFS at /home"]
 
 
 def test_s3_files_shows_a_prefix_of_the_data_bucket_and_nodes_may_mount_it() -> None:
@@ -70,7 +70,7 @@ def test_an_existing_server_gets_rules_and_no_file_system() -> None:
         (line,) = (" ".join(line) for line in mounts if line[0] == "/home")
         assert line.startswith("/home nfs4 nfsvers=4.1,hard")
         assert f"x-systemd.after={NFS_CLIENT_UNIT}" in line
-    assert home_sentences(cluster) == ["home: NFS at /home, existing: svm-1.example.com:/vol1"]
+    assert _home.home_lines(cluster) == ["home: NFS at /home, existing: svm-1.example.com:/vol1"]
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,10 @@ from typer.testing import CliRunner
 from support import ROOT
 from support.clusterfile_data import GOOD, problem
 from support.templates import templates
-from ultracluster import clusterfile
+from ultracluster import clusterfile, monitoring
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REGIONS
 from ultracluster.cli import app
-from ultracluster.cli._monitoring import observability_facts, observability_sentences
 from ultracluster.clusterfile.rules._observability import check_series
 from ultracluster.clusterfile.sections._observability import Observability
 from ultracluster.monitoring._volume import recorded_series, scraped_series
@@ -226,21 +225,21 @@ def test_no_type_sends_more_than_its_profile_promises(name: str) -> None:
 
 def test_check_prints_the_number_of_series_and_the_dashboards(tmp_path: Path) -> None:
     cluster = clusterfile.loads(GOOD, "c.yaml")
-    facts = observability_facts(cluster)
+    facts = monitoring.describe(cluster).facts
     assert facts is not None
     assert 0 < facts["series"] <= series_at_most("standard", 65) < facts["series_limit"]
-    (sentence,) = observability_sentences(cluster)
+    (sentence,) = monitoring.describe(cluster).lines
     file = tmp_path / "c.yaml"
     file.write_text(GOOD)
     result = CliRunner().invoke(app, ["check", str(file)])
     assert sentence in " ".join(result.output.split())
     assert sentence.endswith("dashboards on a self-hosted server")
-    assert observability_sentences(clusterfile.loads(with_section("{profile: none}"), "c.yaml")) == []
+    assert monitoring.describe(clusterfile.loads(with_section("{profile: none}"), "c.yaml")).lines == []
 
 
 def test_check_counts_queries_once_for_the_cluster() -> None:
     def series(text: str) -> int:
-        facts = observability_facts(clusterfile.loads(text, "c.yaml"))
+        facts = monitoring.describe(clusterfile.loads(text, "c.yaml")).facts
         assert facts is not None
         series: int = facts["series"]
         return series

@@ -294,6 +294,32 @@ def test_rooms_of_the_cluster_file_import_downward_only(path: Path) -> None:
             assert ROOMS.get(parts[2], 3) <= ROOMS.get(room, 3), f"{path.name} in {room} imports {name}"
 
 
+# Packages that hold what a node or a job runs, and what is measured, of every topic.
+SHARED_ROOMS = {"boot", "workloads", "monitoring", "cloudwatch"}
+#: Names of files and folders of a topic, and the packages that it is in: facts, arithmetic, cluster file, constructs.
+TOPICS = {
+    r"lustre": {"catalogue", "planning", "clusterfile", "storage"},
+    r"s3|bucket": {"catalogue", "planning", "clusterfile", "storage"},
+    r"home": {"catalogue", "planning", "clusterfile", "storage"},
+    r"capacity": {"planning", "clusterfile", "compute", "orchestration"},
+    r"slurm|pcs": {"catalogue", "planning", "clusterfile", "slurm"},
+    r"eks|kubernetes": {"catalogue", "kubernetes", "clusterfile", "eks"},
+    r"observability|prometheus|grafana|alerts": {"catalogue", "planning", "clusterfile", "observability"},
+}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_is_in_four_packages_at_most(topic: str) -> None:
+    assert len(TOPICS[topic]) <= 4
+    names = re.compile(rf"(^|[_-])({topic})([_.-]|$)")
+    places = {
+        path.relative_to(LIBRARY).parts[0]
+        for path in LIBRARY.rglob("*")
+        if path.suffix in (".py", ".sh") and any(map(names.search, path.relative_to(LIBRARY).parts))
+    }
+    assert places - SHARED_ROOMS <= TOPICS[topic]
+
+
 def test_every_package_has_its_floor() -> None:
     assert {path.parent.name for path in LIBRARY.glob("*/__init__.py")} == set(FLOOR_OF)
     assert {path.parent.name for path in REHEARSAL.glob("*/__init__.py")} == set(REHEARSAL_FLOOR_OF)

@@ -24,10 +24,9 @@ from ultracluster.kubernetes import (
     node_monitoring_values,
     node_pod,
     platform,
-    platform_files,
     to_yaml,
 )
-from ultracluster.kubernetes._files import object_files
+from ultracluster.kubernetes._files import object_files, platform_files
 from ultracluster.kubernetes._resources import node_resources
 
 CHECKED = json.loads(RECORD.read_text())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ultracluster.cli._orchestrators import orchestrator
 from ultracluster.cli._output import FileArgument, fail, load
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ def diagram_svg(cluster: "ClusterFile") -> str:
     from ultracluster.cli._diagram_resources import stack_box
     from ultracluster.cli._diagram_svg import draw
     from ultracluster.cli._project_files import cluster_app
+    from ultracluster.clusterfile import orchestrator_texts
 
     with tempfile.TemporaryDirectory() as outdir:
         stacks = cluster_app(cluster, outdir, account=cluster.account).synth().stacks
@@ -30,7 +30,7 @@ def diagram_svg(cluster: "ClusterFile") -> str:
         depth[box.title] = 1 + max((depth.get(used, 0) for used in box.uses), default=0)
     boxes.sort(key=lambda box: (depth[box.title], bool(box.nodes)), reverse=True)
     total = sum(len(template.get("Resources", {})) for template in templates.values())
-    about = f"{orchestrator(cluster).title} in {cluster.zone}"
+    about = f"{orchestrator_texts(cluster).title} in {cluster.zone}"
     return draw(cluster.name, f"{about}. {len(templates)} stacks, {total} resources.", boxes)
 
 

@@ -5,17 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ultracluster.cli._home import home_facts, home_sentences
-from ultracluster.cli._lustre import lustre_facts, lustre_sentences
-from ultracluster.cli._monitoring import observability_facts, observability_sentences
-from ultracluster.cli._orchestrators import Orchestrator, orchestrator
 from ultracluster.cli._output import FileArgument, JsonOption, console, load, print_json, table
-from ultracluster.cli._s3 import bucket_facts, bucket_sentences, link_facts, link_sentences
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ultracluster.clusterfile import ClusterFile, NodeGroup
+    from ultracluster.clusterfile import ClusterFile, Description, NodeGroup
 
 
 def check(file: FileArgument, json_: JsonOption = False) -> None:
@@ -101,9 +96,15 @@ def _interfaces(group: "NodeGroup") -> int:
 
 
 def _sentences(cluster: "ClusterFile") -> list[str]:
-    of = orchestrator(cluster)
+    from ultracluster.clusterfile import orchestrator_texts
+
+    of = orchestrator_texts(cluster)
     sentences = [of.control_plane(cluster)]
-    sentences += [sentence for group in cluster.node_groups for sentence in _about(group, cluster, of)]
+    sentences += [
+        sentence
+        for group in cluster.node_groups
+        for sentence in _about(group, cluster, of.group_details(group, cluster))
+    ]
     sentences.append(f"vCPUs: {_vcpus(cluster)}")
     capacity = _subnet_capacity(cluster)
     room = "" if capacity is None else f" of {capacity:,}"
@@ -114,15 +115,17 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     )
     return [
         *sentences,
-        *lustre_sentences(cluster),
-        *link_sentences(cluster),
-        *bucket_sentences(cluster),
-        *home_sentences(cluster),
-        *observability_sentences(cluster),
+        *(line for description in _descriptions(cluster) for line in description.lines),
     ]
 
 
-def _about(group: "NodeGroup", cluster: "ClusterFile", of: Orchestrator) -> list[str]:
+def _descriptions(cluster: "ClusterFile") -> "list[Description]":
+    from ultracluster import clusterfile, monitoring
+
+    return [*clusterfile.describe(cluster), monitoring.describe(cluster)]
+
+
+def _about(group: "NodeGroup", cluster: "ClusterFile", of_orchestrator: list[str]) -> list[str]:
     """Describe what a row of the table has no room for."""
     from ultracluster.planning.workload import SOURCE, days_between_interruptions
 
@@ -136,7 +139,7 @@ def _about(group: "NodeGroup", cluster: "ClusterFile", of: Orchestrator) -> list
         details.append(f"in {group.zone}")
     if group.ultraserver:
         details.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block")
-    details += of.group_details(group, cluster)
+    details += of_orchestrator
     sentences = [f"{group.name}: {'; '.join(details)}"] if details else []
     days = days_between_interruptions(group.gpus) if group.gpus else None
     if days is not None and days < _WORTH_A_WORD and not group.spare:
@@ -197,9 +200,5 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
             for group in cluster.node_groups
         },
         "addresses": {"needed": cluster.addresses, "capacity": _subnet_capacity(cluster)},
-        "lustre": lustre_facts(cluster),
-        "data_bucket": bucket_facts(cluster),
-        "links": link_facts(cluster),
-        "home": home_facts(cluster),
-        "observability": observability_facts(cluster),
+        **{description.name: description.facts for description in _descriptions(cluster)},
     }

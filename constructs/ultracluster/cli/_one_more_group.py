@@ -9,7 +9,6 @@ from ruamel.yaml import YAML
 
 from cdk_rehearsal.rehearsal import Edit, RehearsalError, Update
 from ultracluster import clusterfile
-from ultracluster.cli._orchestrators import orchestrator
 
 NAME = "extra"
 
@@ -54,7 +53,7 @@ def with_one_more_group(file: Path, target: Path) -> str:
         except clusterfile.ClusterFileError as error:
             problem = str(error)
             continue
-        problem = orchestrator(edited).new_control_plane(before, edited)
+        problem = clusterfile.orchestrator_texts(edited).new_control_plane(before, edited)
         if not problem:
             return name
     raise RehearsalError(f"the update step cannot add a node group to {file}: {problem}")

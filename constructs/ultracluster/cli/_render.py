@@ -5,12 +5,12 @@ A further kind of files is one function, one option of `render`, and a line in i
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ultracluster.cli._orchestrators import orchestrator
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._templates import template_files, template_notes
 from ultracluster.cli._writing import RenderedFile, write_files, written_table
@@ -20,11 +20,28 @@ if TYPE_CHECKING:
 
 
 def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
-    from ultracluster.workloads import job_helper
+    from ultracluster.workloads import job_files, job_helper
 
-    jobs = orchestrator(cluster).jobs(cluster)
+    jobs = job_files(cluster)
     return [
         RenderedFile(path=job.path, text=job.text, what=job.what) for job in (*jobs, *([job_helper()] if jobs else []))
+    ]
+
+
+_FILES = {"charts.yaml": "releases, each with its version", "install.sh": "installs all of it, in order"}
+_FOLDERS = {"values": "values of a chart", "objects": "an object"}
+
+
+def _objects(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
+    from ultracluster.kubernetes import NOT_DEPLOYED, cluster_files
+    from ultracluster.monitoring import collector_objects
+
+    url = deployed.get("RemoteWriteUrl", NOT_DEPLOYED)
+    collectors = partial(collector_objects, cluster, url=url)
+    files = cluster_files(cluster, deployed=deployed, more=lambda selectors: collectors(selectors=selectors))
+    return [
+        RenderedFile(path=path, text=text, what=_FILES.get(path) or _FOLDERS[path.partition("/")[0]])
+        for path, text in files.items()
     ]
 
 
@@ -91,7 +108,7 @@ def render(
         "jobs": (jobs, _jobs, "nodes with GPUs"),
         "kubernetes": (
             kubernetes,
-            lambda cluster: orchestrator(cluster).objects(cluster, _outputs(outputs)),
+            lambda cluster: _objects(cluster, _outputs(outputs)),
             "orchestrator: kubernetes",
         ),
         "rules": (rules, _rules, metrics),

@@ -1,14 +1,16 @@
 """The cluster file: ten lines of YAML that describe a GPU cluster, read and checked. Pure Python: no CDK, no Node."""
 
-from ultracluster.clusterfile._associations import associations, data_bucket, prefix, readable, shows_data_bucket
+from ultracluster.clusterfile._associations import prefix, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._json_schema import schema
 from ultracluster.clusterfile._loading import build, load, loads, variant
-from ultracluster.clusterfile._lustre import checkpoint, writers
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._node_scripts import node_script, resolve_scripts
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem
 from ultracluster.clusterfile._quantities import Size, Throughput
+from ultracluster.clusterfile.descriptions._description import Description
+from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts
+from ultracluster.clusterfile.descriptions._parts import describe
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
 from ultracluster.clusterfile.rules._listing import facts_as_of, rules, warnings
 from ultracluster.clusterfile.rules._observability import ALERT_TUNING
@@ -29,6 +31,7 @@ __all__ = [
     "KUBERNETES_PLATFORM",
     "ClusterFile",
     "ClusterFileError",
+    "Description",
     "Directory",
     "Grafana",
     "ImageOption",
@@ -40,16 +43,14 @@ __all__ = [
     "PublicAccess",
     "Size",
     "Throughput",
-    "associations",
     "build",
-    "checkpoint",
-    "data_bucket",
+    "describe",
     "facts_as_of",
     "load",
     "loads",
     "node_script",
+    "orchestrator_texts",
     "prefix",
-    "readable",
     "resolve_scripts",
     "rules",
     "schema",
@@ -59,5 +60,4 @@ __all__ = [
     "warnings",
     "write_capacity",
     "write_placement",
-    "writers",
 ]

@@ -1,6 +1,6 @@
 """Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
 
-from ultracluster.kubernetes._files import platform_files
+from ultracluster.kubernetes._files import cluster_files
 from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED, file_problems, platform_of
 from ultracluster.kubernetes._health_access import ACCOUNT
 from ultracluster.kubernetes._kueue import QUEUE
@@ -31,6 +31,7 @@ __all__ = [
     "PlatformNodes",
     "Team",
     "check_job",
+    "cluster_files",
     "device_labels",
     "file_problems",
     "job_policy",
@@ -39,7 +40,6 @@ __all__ = [
     "node_monitoring_values",
     "node_pod",
     "platform",
-    "platform_files",
     "platform_of",
     "pod_resources",
     "runtime_name",

@@ -1,11 +1,13 @@
 """Files of a rendered platform: objects, chart values, and a script that installs them in order."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
-from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.kubernetes._from_cluster_file import NOT_DEPLOYED, platform_of
 from ultracluster.kubernetes._objects import Object
 from ultracluster.kubernetes._release import HelmRelease, Manifest
-from ultracluster.kubernetes._rendering import Rendered
+from ultracluster.kubernetes._rendering import Rendered, platform
 from ultracluster.kubernetes._yaml_text import to_yaml
 
 # What must be there before what. Everything else comes last.
@@ -25,6 +27,27 @@ if grep --recursive --files-with-matches NOT_DEPLOYED objects; then
   exit 1
 fi
 """
+
+
+def cluster_files(
+    cluster: ClusterFile,
+    *,
+    deployed: Mapping[str, str],
+    more: Callable[[Mapping[str, Mapping[str, str]]], Iterable[Object]],
+) -> dict[str, str]:
+    """Return the files of a cluster file by path; empty for another orchestrator.
+
+    Args:
+        cluster: Cluster file.
+        deployed: Outputs of its stacks by name.
+        more: Returns objects that are not of the platform, from the labels of the nodes of each group.
+    """
+    if cluster.orchestrator != "kubernetes":
+        return {}
+    of = platform_of(cluster, deployed=deployed)
+    rendered = platform(of)
+    objects = (*rendered.objects, *more({group.name: group.labels for group in of.nodes}))
+    return platform_files(replace(rendered, objects=objects))
 
 
 def platform_files(rendered: Rendered) -> dict[str, str]:

@@ -4,6 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
+from ultracluster.monitoring._description import describe
 from ultracluster.monitoring._from_cluster_file import cluster_rules, collector_objects, file_problems, profile_of
 from ultracluster.monitoring._volume import volume
 
@@ -12,6 +13,7 @@ __all__ = [
     "SlurmSource",
     "cluster_rules",
     "collector_objects",
+    "describe",
     "file_problems",
     "profile_of",
     "volume",

@@ -13,7 +13,7 @@ from ultracluster.network._cluster_network import ClusterNetwork, IClusterNetwor
 from ultracluster.network._efa_rules import check_efa_rules
 from ultracluster.network._efa_security_group import EfaSecurityGroup
 from ultracluster.network._efa_subnets import known
-from ultracluster.network._private_s3 import private_s3_policy
+from ultracluster.network._private_endpoint_policy import private_s3_policy
 from ultracluster.network._private_subnets import check_private
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._service_endpoints import EKS_SERVICES, PCS_SERVICES, ServiceEndpoints

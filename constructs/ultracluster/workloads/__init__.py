@@ -1,5 +1,6 @@
 """Job files for Slurm and Kubernetes, with every number from the cluster file. Pure Python: no CDK, no Node."""
 
+from ultracluster.workloads._from_cluster_file import job_files
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
 from ultracluster.workloads._slurm_jobs import JobFile, job_helper, slurm_jobs
@@ -8,6 +9,7 @@ __all__ = [
     "IMAGES",
     "ContainerImage",
     "JobFile",
+    "job_files",
     "job_helper",
     "kubernetes_jobs",
     "slurm_jobs",

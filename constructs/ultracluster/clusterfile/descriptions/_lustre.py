@@ -1,16 +1,16 @@
-"""`ultracluster check`: the FSx for Lustre file system."""
+"""The FSx for Lustre file system in words and as data."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ultracluster.clusterfile import ClusterFile
-    from ultracluster.planning.lustre import CheckpointTimes, LustreSpec
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._lustre import checkpoint, writers
+from ultracluster.planning.lustre import CheckpointTimes, LustreSpec, checkpoint_bytes, checkpoint_times
 
 # Common model sizes: parameters in 10^9.
 _MODELS = (7, 70, 405)
 
 
-def lustre_sentences(cluster: "ClusterFile") -> list[str]:
+def file_system_lines(cluster: ClusterFile) -> list[str]:
     """Describe the file system, the reasons for its size, and the time of a checkpoint."""
     lustre, plan = cluster.storage.lustre, cluster.lustre_plan
     if lustre is None:
@@ -26,8 +26,8 @@ def lustre_sentences(cluster: "ClusterFile") -> list[str]:
     ]
 
 
-def lustre_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
-    """The file system as data, or None if the cluster creates none."""
+def file_system_facts(cluster: ClusterFile) -> dict[str, Any] | None:
+    """Return the file system as data, or None if the cluster creates none."""
     plan = cluster.lustre_plan
     if plan is None:
         return None
@@ -48,7 +48,7 @@ def lustre_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
     }
 
 
-def _gives(spec: "LustreSpec") -> str:
+def _gives(spec: LustreSpec) -> str:
     words = [f"{int(spec.network_mb_per_s):,} MB/s for reads of what its servers have in memory"]
     if spec.metadata_iops_given:
         words.append(f"{spec.metadata_iops_given:,} metadata IOPS")
@@ -56,17 +56,14 @@ def _gives(spec: "LustreSpec") -> str:
     return ", ".join(words)
 
 
-def _checkpoints(cluster: "ClusterFile", spec: "LustreSpec") -> list[str]:
+def _checkpoints(cluster: ClusterFile, spec: LustreSpec) -> list[str]:
     limit = {"file system": "", "nodes": ", as fast as the nodes are"}
     return [
         f"{_seconds(times.write_seconds)} ({label}{limit[times.write_limit]})" for label, times in _times(cluster, spec)
     ]
 
 
-def _times(cluster: "ClusterFile", spec: "LustreSpec") -> list[tuple[str, "CheckpointTimes"]]:
-    from ultracluster.clusterfile import checkpoint, writers
-    from ultracluster.planning.lustre import checkpoint_bytes, checkpoint_times
-
+def _times(cluster: ClusterFile, spec: LustreSpec) -> list[tuple[str, CheckpointTimes]]:
     clients = writers(cluster.node_groups, cluster.lustre_zone)
     stated = checkpoint(cluster.storage.lustre) if cluster.storage.lustre else None
     if stated is not None:

@@ -1,14 +1,10 @@
-"""Texts and files of clusters with Slurm: see `Orchestrator`."""
-
-from collections.abc import Mapping, Sequence
+"""Texts on clusters with Slurm: see `OrchestratorTexts`."""
 
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.cli._capacity_end import end_of
-from ultracluster.cli._writing import RenderedFile
-from ultracluster.clusterfile import ClusterFile, NodeGroup
-from ultracluster.monitoring import SlurmSource
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile.descriptions._capacity import end_of
 from ultracluster.planning.capacity import segment
-from ultracluster.workloads import JobFile, slurm_jobs
 
 title = "Slurm on AWS PCS"
 other_addresses = "login"
@@ -42,17 +38,3 @@ def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:
         f"one more node makes the controller {after.controller_size}, and that is a new cluster; write slurm: "
         f"{{size: {after.controller_size}}} before the first deployment"
     )
-
-
-def metrics_source(cluster: ClusterFile) -> SlurmSource | None:
-    if not cluster.slurm_metrics or not cluster.service_count:
-        return None
-    return SlurmSource(queues=len(cluster.queues), askers=cluster.service_count)
-
-
-def jobs(cluster: ClusterFile) -> Sequence[JobFile]:
-    return slurm_jobs(cluster)
-
-
-def objects(cluster: ClusterFile, deployed: Mapping[str, str]) -> list[RenderedFile]:
-    return []

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from ultracluster.clusterfile import NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
 
 
 class End(NamedTuple):

@@ -1,15 +1,13 @@
-"""`ultracluster check`: the home directories."""
+"""The file system of the home directories in words and as data."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ultracluster.clusterfile import ClusterFile
-
+from ultracluster.clusterfile._cluster_file import ClusterFile
 
 _SERVICES = {"openzfs": "FSx for OpenZFS", "efs": "EFS", "s3-files": "S3 Files", "nfs": "NFS"}
 
 
-def home_sentences(cluster: "ClusterFile") -> list[str]:
+def home_lines(cluster: ClusterFile) -> list[str]:
     """Describe the file system and the reasons for its size; empty if there is none."""
     home, size = cluster.storage.home, cluster.home_size
     if home is None:
@@ -23,7 +21,7 @@ def home_sentences(cluster: "ClusterFile") -> list[str]:
     ]
 
 
-def home_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
+def home_facts(cluster: ClusterFile) -> dict[str, Any] | None:
     size = cluster.home_size
     if size is None:
         return None

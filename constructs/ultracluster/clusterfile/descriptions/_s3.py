@@ -1,12 +1,12 @@
-"""`ultracluster check`: the bucket for datasets and checkpoints, and data repository associations with S3."""
+"""The bucket for datasets and checkpoints, and data repository associations with S3, in words and as data."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile._associations import associations, data_bucket, readable
+from ultracluster.clusterfile._cluster_file import ClusterFile
 
 
-def bucket_sentences(cluster: "ClusterFile") -> list[str]:
+def bucket_lines(cluster: ClusterFile) -> list[str]:
     """Describe the bucket and its encryption; empty if there is none."""
     bucket = cluster.storage.existing_bucket
     if bucket is not None:
@@ -16,14 +16,14 @@ def bucket_sentences(cluster: "ClusterFile") -> list[str]:
     return [f"data bucket: a new one, with {cluster.encryption_key or 'a key that is made'}"]
 
 
-def bucket_facts(cluster: "ClusterFile") -> dict[str, Any] | None:
+def bucket_facts(cluster: ClusterFile) -> dict[str, Any] | None:
     bucket = cluster.storage.existing_bucket
     if bucket is not None:
         return {"existing": bucket.name, "key": bucket.key}
     return {"existing": None, "key": cluster.encryption_key} if cluster.storage.data_bucket else None
 
 
-def link_sentences(cluster: "ClusterFile") -> list[str]:
+def association_lines(cluster: ClusterFile) -> list[str]:
     """Describe each association and the release tasks."""
     lustre = cluster.storage.lustre
     if lustre is None:
@@ -31,7 +31,7 @@ def link_sentences(cluster: "ClusterFile") -> list[str]:
     sentences = [
         f"  - {link['node_path']} shows {link['repository']}; imports {_words(link['import'])}, exports "
         f"{_words(link['export'])}"
-        for link in link_facts(cluster)
+        for link in association_facts(cluster)
     ]
     if lustre.release_task is not None:
         sentences.append(
@@ -41,9 +41,7 @@ def link_sentences(cluster: "ClusterFile") -> list[str]:
     return sentences
 
 
-def link_facts(cluster: "ClusterFile") -> list[dict[str, Any]]:
-    from ultracluster.clusterfile import associations, data_bucket, readable
-
+def association_facts(cluster: ClusterFile) -> list[dict[str, Any]]:
     lustre = cluster.storage.lustre
     if lustre is None:
         return []

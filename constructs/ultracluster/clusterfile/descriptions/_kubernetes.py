@@ -1,0 +1,39 @@
+"""Texts on clusters with Kubernetes: see `OrchestratorTexts`."""
+
+from datetime import date
+
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile.descriptions._capacity import end_of
+
+title = "Kubernetes on Amazon EKS"
+other_addresses = "pods, system nodes"
+
+
+def control_plane(cluster: ClusterFile) -> str:
+    section, today = cluster.kubernetes, date.today()
+    version = eks.support_on(section.version, today)
+    if section.existing:
+        return f"{version}; the cluster {section.existing.name}"
+    system = f"system nodes: {section.system.count} {section.system.type}"
+    return f"{system}; {version}; control plane of the tier {section.scaling_tier}"
+
+
+def _release(group: NodeGroup, cluster: ClusterFile) -> list[str]:
+    """Describe the age of the release of AWS's image that a group pins."""
+    release = cluster.nodes[group.section].release or cluster.kubernetes.release
+    if release is None or group.image is not None or group.os != "al2023" or group.elastic:
+        return []
+    age = eks.release_age(release, date.today())
+    old = "; AWS has released fixes since, see the page on updates" if age > eks.OLD_RELEASE_DAYS else ""
+    return [f"AWS's image {release}, {age} days old{old}"]
+
+
+def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
+    end = end_of(group)
+    return [*_release(group, cluster), *([f"scaled to zero in time; {end.words}"] if end else [])]
+
+
+def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:
+    return ""

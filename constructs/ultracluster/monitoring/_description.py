@@ -1,0 +1,64 @@
+"""Volume and cost of the metrics of a cluster, in words and as data."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ultracluster.clusterfile import ClusterFile, Description
+from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
+from ultracluster.monitoring._volume import volume
+from ultracluster.monitoring.names import Profile
+
+
+def _slurm(cluster: ClusterFile) -> SlurmSource | None:
+    if not cluster.slurm_metrics or not cluster.service_count:
+        return None
+    return SlurmSource(queues=len(cluster.queues), askers=cluster.service_count)
+
+
+def _kubernetes(cluster: ClusterFile) -> KubernetesSource:
+    teams = len(cluster.kubernetes.teams) or 1
+    return KubernetesSource(queues=teams + 1 if cluster.kubernetes.scheduler == "kueue" else 0)
+
+
+# Targets that are scraped once for the cluster.
+_SOURCES: Mapping[str, Callable[[ClusterFile], SlurmSource | KubernetesSource | None]] = {
+    "slurm": _slurm,
+    "kubernetes": _kubernetes,
+}
+
+
+def _facts(cluster: ClusterFile) -> dict[str, Any] | None:
+    """Volume and cost as data, or None if monitoring is off."""
+    section = cluster.observability
+    if not section.on:
+        return None
+    groups = [
+        (group.instance_type, sum(interface.kind in ("efa", "efa-only") for interface in group.interfaces), group.count)
+        for group in cluster.node_groups
+    ]
+    login = (cluster.service_type, 0, cluster.service_count)
+    total = volume([*groups, login], Profile[section.profile.upper()], source=_SOURCES[cluster.orchestrator](cluster))
+    return {
+        "profile": section.profile,
+        "grafana": cluster.grafana,
+        "series": total.series,
+        "series_limit": None if section.workspace else cluster.series_limit,
+        "samples_per_s": round(total.samples_per_s),
+        "usd_per_month": round(total.usd_per_month),
+    }
+
+
+def describe(cluster: ClusterFile) -> Description:
+    """Describe volume and cost of the metrics."""
+    facts = _facts(cluster)
+    return Description(name="observability", lines=[] if facts is None else _lines(facts), facts=facts)
+
+
+def _lines(facts: Mapping[str, Any]) -> list[str]:
+    limit = "" if facts["series_limit"] is None else f" of at most {facts['series_limit']:,}"
+    grafana = {"self-hosted": "on a self-hosted server", "managed": "in Amazon Managed Grafana", "none": "nowhere"}
+    return [
+        f"metrics: profile {facts['profile']}, about {facts['series']:,} active series{limit}, "
+        f"{facts['samples_per_s']:,} samples/s, ${facts['usd_per_month']:,} a month at prices of us-east-1; dashboards "
+        f"{grafana[facts['grafana']]}"
+    ]
