@@ -5,6 +5,7 @@ import pytest
 from aws_cdk import assertions
 from hypothesis import settings
 
+from support import templates
 from support.strict_process import StrictProcess
 from support.wheel import Wheel, build
 
@@ -22,6 +23,13 @@ def stack() -> cdk.Stack:
 @pytest.fixture
 def template(stack: cdk.Stack) -> Callable[[], assertions.Template]:
     return lambda: assertions.Template.from_stack(stack)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_templates(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
+    """Each template is synthesised once in a run: the workers of xdist have neighbouring directories."""
+    base = tmp_path_factory.getbasetemp()
+    templates.share((base if worker_id == "master" else base.parent) / "templates")
 
 
 @pytest.fixture(scope="session")

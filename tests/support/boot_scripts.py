@@ -4,6 +4,7 @@ import base64
 import hashlib
 import io
 import tarfile
+from copy import deepcopy
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -12,9 +13,20 @@ from aws_cdk.assertions import Template
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.stacks import ClusterStacks
 
+Boots = dict[str, tuple[dict[str, str], list[list[str]]]]
+# By cluster file: a test looks at several things of one.
+_boots: dict[str, Boots] = {}
 
-def boots(cluster: ClusterFile) -> dict[str, tuple[dict[str, str], list[list[str]]]]:
+
+def boots(cluster: ClusterFile) -> Boots:
     """The files that each node group writes at boot, and its mounts with their devices, by construct."""
+    key = repr(cluster)
+    if key not in _boots:
+        _boots[key] = _synthesise(cluster)
+    return deepcopy(_boots[key])
+
+
+def _synthesise(cluster: ClusterFile) -> Boots:
     app = cdk.App()
     stacks = ClusterStacks(app, cluster=cluster)
     result = {}
