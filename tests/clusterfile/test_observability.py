@@ -203,10 +203,11 @@ def test_rejects_a_profile_above_the_quota_with_the_remedy(profile: str, nodes: 
     messages = [error.message for error in check_series(Observability(profile=profile), nodes)]
     assert bool(messages) == (series_at_most(profile, nodes) > ACTIVE_SERIES)
     for message in messages:
-        out = message.rpartition("take ")[2]
-        assert out in SERIES_PER_NODE or "have it raised" in message
-        if out in SERIES_PER_NODE:
-            assert series_at_most(out, nodes) <= ACTIVE_SERIES
+        out = re.search(r"default \(L-5A151448\); (?:take (\w+), or )?name a workspace", message)
+        assert out
+        assert f"--service-code aps --quota-code L-5A151448 --desired-value {series_at_most(profile, nodes)}" in message
+        if out[1]:
+            assert series_at_most(out[1], nodes) <= ACTIVE_SERIES
 
 
 @given(profile=st.sampled_from(sorted(SERIES_PER_NODE)), nodes=st.integers(1, 9_000))

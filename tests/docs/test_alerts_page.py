@@ -14,8 +14,8 @@ from support.ports import free_ports
 from support.waiting import wait_until
 from ultracluster.monitoring.alerts import alertmanager, sns
 from ultracluster.monitoring.alerts._alert import Severity
+from ultracluster.monitoring.alerts._rule_check import rule_problems
 from ultracluster.monitoring.names import METRICS
-from ultracluster.observability._rule_check import rule_problems
 
 PAGE = (ROOT / "docs" / "operations" / "alerts.md").read_text()
 

@@ -23,10 +23,10 @@ from ultracluster import observability
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN, MANAGED_GRAFANA_REGIONS
 from ultracluster.monitoring.alerts import rules as rule_files
+from ultracluster.monitoring.alerts._rule_check import UNBOUNDED_LABELS, rule_problems
 from ultracluster.monitoring.names import Profile
 from ultracluster.observability import _self_hosted_grafana as self_hosted_grafana
 from ultracluster.observability._dashboards import dashboard_problems, fitted
-from ultracluster.observability._rule_check import UNBOUNDED_LABELS, rule_problems
 
 ARN = "arn:aws:aps:eu-west-1:123456789012:workspace/ws-01234567-89ab-cdef-0123-456789abcdef"
 

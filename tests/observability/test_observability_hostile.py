@@ -15,8 +15,8 @@ from ultracluster.catalogue.ec2._partitions import partition_of
 from ultracluster.monitoring import KubernetesSource, SlurmSource, volume
 from ultracluster.monitoring.alerts import pagerduty, rules
 from ultracluster.monitoring.alerts import sns as sns_receiver
+from ultracluster.monitoring.alerts._rule_check import rule_problems
 from ultracluster.monitoring.collectors import RemoteWrite
-from ultracluster.observability._rule_check import rule_problems
 
 ACCOUNT = "123456789012"
 ARN = f"arn:aws:aps:us-east-2:{ACCOUNT}:workspace/ws-01234567-89ab-cdef-0123-456789abcdef"

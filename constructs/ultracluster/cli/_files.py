@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ultracluster.cli._output import FileArgument, JsonOption, console, load, print_json, table
+from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
+from ultracluster.cli._rule_files import promtool_problems
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,6 +19,8 @@ def check(file: FileArgument, json_: JsonOption = False) -> None:
     from ultracluster import clusterfile
 
     cluster = load(file, json_=json_)
+    if problems := promtool_problems(cluster):
+        fail("\n".join(problems))
     warnings = clusterfile.warnings(cluster)
     facts = clusterfile.facts_as_of(cluster)
     if json_:

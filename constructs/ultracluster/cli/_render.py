@@ -66,7 +66,8 @@ def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
         "alerts.yaml": "Alerting rules.",
     }
     return [
-        RenderedFile(path=f"rules/{name}", text=text, what=what[name]) for name, text in cluster_rules(cluster).items()
+        RenderedFile(path=f"rules/{name}", text=text, what=what.get(name, "Your rules."))
+        for name, text in cluster_rules(cluster).items()
     ]
 
 

@@ -13,7 +13,7 @@ from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_tex
 from ultracluster.clusterfile.descriptions._parts import describe
 from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM
 from ultracluster.clusterfile.rules._listing import facts_as_of, rules, warnings
-from ultracluster.clusterfile.rules._observability import ALERT_TUNING
+from ultracluster.clusterfile.rules._observability import ALERT_ROUTES, ALERT_TUNING, RULE_FILES
 from ultracluster.clusterfile.sections._capacity import write_capacity
 from ultracluster.clusterfile.sections._directory import Directory
 from ultracluster.clusterfile.sections._image import ImageOption
@@ -24,11 +24,13 @@ from ultracluster.clusterfile.sections._placement import write_placement
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE, source_range
 
 __all__ = [
+    "ALERT_ROUTES",
     "ALERT_TUNING",
     "ANYWHERE",
     "KUBERNETES_CHART",
     "KUBERNETES_NAME",
     "KUBERNETES_PLATFORM",
+    "RULE_FILES",
     "ClusterFile",
     "ClusterFileError",
     "Description",

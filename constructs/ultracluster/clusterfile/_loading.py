@@ -176,6 +176,7 @@ def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[
 def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterFile:
     data, empty = _without_empty(tree.plain())
     resolve_scripts(data, name)
+    _resolve_rules(data, name)
     cluster, problems = _assess(data)
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
@@ -185,6 +186,14 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterF
     if located or cluster is None:
         raise ClusterFileError(name, located)
     return cluster
+
+
+def _resolve_rules(data: Mapping[str, Any], name: str) -> None:
+    """Replace rule files by paths from the directory of the cluster file `name`."""
+    section = data.get("observability")
+    files = section.get("rules") if isinstance(section, Mapping) else None
+    if isinstance(files, list):
+        files[:] = [os.path.join(os.path.dirname(name), file) if isinstance(file, str) else file for file in files]
 
 
 def _located(problem: Problem, line: int, column: int, file: str = "") -> Located:

@@ -5,12 +5,19 @@ from types import ModuleType
 
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.monitoring._description import describe
-from ultracluster.monitoring._from_cluster_file import cluster_rules, collector_objects, file_problems, profile_of
+from ultracluster.monitoring._from_cluster_file import (
+    alert_routes,
+    cluster_rules,
+    collector_objects,
+    file_problems,
+    profile_of,
+)
 from ultracluster.monitoring._volume import volume
 
 __all__ = [
     "KubernetesSource",
     "SlurmSource",
+    "alert_routes",
     "cluster_rules",
     "collector_objects",
     "describe",

@@ -1,11 +1,22 @@
 """Rules and Kubernetes collectors of a cluster file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
 from typing import Any
 
 from ultracluster.catalogue.ec2 import interfaces
-from ultracluster.clusterfile import ALERT_TUNING, ClusterFile, Path, Problem
-from ultracluster.monitoring.alerts import RUNBOOKS, Tuning, rules, tuning_problems
+from ultracluster.clusterfile import ALERT_ROUTES, ALERT_TUNING, RULE_FILES, ClusterFile, Path, Problem
+from ultracluster.monitoring.alerts import (
+    RUNBOOKS,
+    Route,
+    Tuning,
+    pagerduty,
+    route_problem,
+    rule_problems,
+    rules,
+    sns,
+    tuning_problems,
+)
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, node_objects, shared_objects
 from ultracluster.monitoring.names import Profile
 
@@ -27,7 +38,7 @@ def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
     if profile is None:
         return {}
     inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
-    return rules(
+    library = rules(
         profile,
         inventory=inventory,
         runbooks=cluster.observability.alerts.runbooks or RUNBOOKS,
@@ -35,15 +46,70 @@ def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
         # Another cluster may share the workspace, even one created here.
         cluster=cluster.name,
     )
+    return {**library, **rule_files(cluster)}
+
+
+def rule_files(cluster: ClusterFile) -> dict[str, str]:
+    """Return the texts of the rule files that the cluster file names, by file name.
+
+    Raises:
+        OSError: If a file cannot be read.
+    """
+    return {FilePath(path).name: FilePath(path).read_text("utf-8") for path in cluster.observability.rules}
+
+
+def alert_routes(cluster: ClusterFile) -> list[Route]:
+    """Return the receivers of alerts by their labels, as the cluster file has them."""
+    return [
+        Route(
+            matchers=route.matchers,
+            receiver={
+                **({} if route.topic is None else sns(route.topic, cluster.region)),
+                **({} if route.pagerduty is None else pagerduty(route.pagerduty)),
+            },
+            go_on=route.go_on,
+        )
+        for route in cluster.observability.routes
+    ]
 
 
 def file_problems(cluster: ClusterFile) -> list[Problem]:
-    """Return the errors of a cluster file that only the list of alerts shows."""
+    """Return the errors of a cluster file in changes of alerts, in its rule files and in its routes."""
     place: Path = ("observability", "alerts")
     return [
-        ALERT_TUNING((*place, key.replace("_", "-"), name), message, at_key=True)
-        for key, name, message in tuning_problems(_changes(cluster))
+        *(
+            ALERT_TUNING((*place, key.replace("_", "-"), name), message, at_key=True)
+            for key, name, message in tuning_problems(_changes(cluster))
+        ),
+        *_rule_problems(cluster),
+        *_route_problems(cluster),
     ]
+
+
+def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:
+    taken = {"recording", "alerts"}
+    for index, path in enumerate(cluster.observability.rules):
+        place: Path = ("observability", "rules", index)
+        name = FilePath(path).name.removesuffix(".yaml")
+        if name in taken:
+            yield RULE_FILES(place, f"{name} is the name of another namespace of the workspace; rename the file")
+        taken.add(name)
+        try:
+            text = FilePath(path).read_text("utf-8")
+        except (OSError, ValueError) as error:
+            yield RULE_FILES(place, f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
+        else:
+            yield from (RULE_FILES(place, message) for message in rule_problems({name: text}))
+
+
+def _route_problems(cluster: ClusterFile) -> Iterator[Problem]:
+    for index, route in enumerate(cluster.observability.routes):
+        place: Path = ("observability", "routes", index)
+        for number, matcher in enumerate(route.matchers):
+            if message := route_problem(matcher):
+                yield ALERT_ROUTES((*place, "matchers", number), message)
+        if route.topic is not None and route.topic.split(":")[3] != cluster.region:
+            yield ALERT_ROUTES((*place, "topic"), f"the alert manager publishes to topics of {cluster.region} only")
 
 
 def _changes(cluster: ClusterFile) -> dict[str, Any]:

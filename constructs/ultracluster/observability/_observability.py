@@ -8,8 +8,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile, Grafana
+from ultracluster.monitoring import alert_routes, cluster_rules
 from ultracluster.monitoring import alerts as alert_receivers
-from ultracluster.monitoring import cluster_rules
 from ultracluster.monitoring.alerts import alertmanager, amp_definition, pagerduty
 from ultracluster.monitoring.dashboards import dashboards, lustre_dashboards
 from ultracluster.network import Network
@@ -85,7 +85,9 @@ def _workspace(scope: Construct, cluster: ClusterFile, topic: sns.ITopic) -> IPr
         "Prometheus",
         alias=cluster.name,
         rules=rules,
-        alert_manager=amp_definition(alertmanager(warning=receivers, critical={**receivers, **pager})),
+        alert_manager=amp_definition(
+            alertmanager(warning=receivers, critical={**receivers, **pager}, routes=alert_routes(cluster))
+        ),
         retention_days=section.retention.seconds // _DAY,
         series_limits={cluster.name: cluster.series_limit},
     )

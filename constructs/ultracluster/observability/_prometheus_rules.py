@@ -6,8 +6,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_aps as l1
 from constructs import Construct
 
+from ultracluster.monitoring.alerts import RULE_FILE, rule_problems
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
-from ultracluster.observability._rule_check import RULE_FILE, rule_problems
 from ultracluster.planning import known
 from ultracluster.rules import Message, Refusal, error
 

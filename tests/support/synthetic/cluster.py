@@ -199,11 +199,12 @@ class SyntheticCluster:
         for extra in self.extra_rules:
             (self.directory / extra.name).write_text(json.dumps(shortened_rules(extra.read_text())))
         url = f"http://127.0.0.1:{self._webhook.server_address[1]}/"
-        to = {
-            name: {"webhook_configs": [{"send_resolved": True, "url": url + name}]}
+        warning, critical, watchdog = (
+            {"webhook_configs": [{"send_resolved": True, "url": url + name}]}
             for name in ("warning", "critical", "watchdog")
-        }
-        (self.directory / "alertmanager.yaml").write_text(json.dumps(shortened_routes(alertmanager(**to))))
+        )
+        routes = alertmanager(warning=warning, critical=critical, watchdog=watchdog)
+        (self.directory / "alertmanager.yaml").write_text(json.dumps(shortened_routes(routes)))
         (self.directory / "prometheus.yaml").write_text(json.dumps(self._configuration([*files, *self.extra_rules])))
         self._write_targets()
 

@@ -20,8 +20,13 @@ _OFF = error("observability-off", "Without metrics the other keys have no effect
 _RETENTION = error("metrics-retention")
 _EXISTING = error("workspace-existing", "An existing workspace keeps its own retention, limit and alert manager.")
 _QUOTA = error("metrics-quota", "A workspace takes a limited number of active series by default.", acceptable=True)
+_QUOTA_NEAR = warning("metrics-quota-near", "A workspace near its quota discards samples when the cluster grows.")
+# As a part of the quota: two thirds.
+_NEAR = 1.5
 _SERIES = error("metrics-series-limit", "A limit below the series of the nodes discards samples.")
 ALERT_TUNING = error("alerts-tuning", "Only alerts of the library can be changed, and only what they have.")
+RULE_FILES = error("observability-rules", "A workspace must be able to load the rule files.")
+ALERT_ROUTES = error("observability-routes", "The alert manager must be able to use a route.")
 _EMPTY = error("alerts-empty", "An empty section has no effect.")
 _TOPIC_AND_EMAIL = error("topic-and-email", "An existing topic keeps its own subscriptions.")
 _GRAFANA = error("grafana-kind", "`workspace` and `saml` configure Amazon Managed Grafana.")
@@ -50,6 +55,9 @@ def check_observability(draft: Draft) -> Iterator[Problem]:
         for key in sorted(requested.model_fields_set & {"retention", "series_limit"}):
             message = "an existing workspace keeps its own; remove it, or the workspace"
             yield _EXISTING((*_PATH, key.replace("_", "-")), message, at_key=True)
+        if requested.routes:
+            message = "an existing workspace keeps its own alert manager: add the routes to that"
+            yield _EXISTING((*_PATH, "routes"), message, at_key=True)
         if requested.alerts.pagerduty is not None:
             message = "an existing workspace keeps its own alert manager: name PagerDuty in that"
             yield _EXISTING((*_PATH, "alerts", "pagerduty"), message, at_key=True)
@@ -70,7 +78,8 @@ def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
         message = (
             f"{nodes:,} nodes have up to {most:,} active series with {requested.profile}, and a workspace takes "
             f"{ACTIVE_SERIES:,} by default (L-5A151448); "
-            + (f"take {less[-1]}" if less else "have it raised, and name the workspace")
+            + (f"take {less[-1]}, or " if less else "")
+            + f"name a workspace whose quota is raised: {quota_request('L-5A151448', most)}"
         )
         if requested.workspace is None:
             yield _QUOTA((*_PATH, "profile"), message, at_key="profile" not in requested.model_fields_set)
@@ -119,11 +128,26 @@ def _check_grafana(requested: Observability, region: str | None) -> Iterator[Pro
         yield _GRAFANA_REGION((*_PATH, "grafana", "workspace"), message)
 
 
+def quota_request(code: str, value: int) -> str:
+    """Return the command that requests a quota of Amazon Managed Service for Prometheus."""
+    return (
+        "aws service-quotas request-service-quota-increase --service-code aps "
+        f"--quota-code {code} --desired-value {value}"
+    )
+
+
 def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     requested = cluster.observability
     if not requested.on:
         return
+    most = series_at_most(requested.profile, cluster.instances)
+    if most * _NEAR > ACTIVE_SERIES:
+        yield (
+            _QUOTA_NEAR,
+            f"the nodes may have {most:,} active series of the {ACTIVE_SERIES:,} of a workspace (L-5A151448). Before "
+            f"it grows: {quota_request('L-5A151448', 2 * most)}",
+        )
     if requested.grafana.kind != "none" and cluster.grafana == "none":
         yield (
             _GRAFANA_PRIVATE,

@@ -48,6 +48,11 @@ RunbooksUrl = Annotated[
         "https://wiki.example.com/runbooks",
     ),
 ]
+_ANY = r"^.+$"
+RuleFile = Annotated[str, w.parsed(lambda value: w.text(value, "the path of a rule file"), _ANY, "team.yaml")]
+Matcher = Annotated[
+    str, w.parsed(lambda value: w.text(value, 'a matcher of Alertmanager, such as team="nlp"'), _ANY, 'team="nlp"')
+]
 AlertName = Annotated[str, w.pattern("[A-Z][A-Za-z0-9]{2,60}", "the name of an alert", "JobIdleGpus")]
 AlertSeverity = Annotated[str, w.choice(("critical", "warning", "info"), "a severity")]
 
@@ -136,6 +141,21 @@ class Alerts(Section):
         return bool(self.off or self.severity or self.thresholds or self.pending_period)
 
 
+class Route(Section):
+    """Receiver of the alerts that match, instead of that of their severity."""
+
+    matchers: tuple[Matcher, ...] = Field(
+        min_length=1, description='Matchers of Alertmanager, which all must match: `LABEL="VALUE"`, !=, =~ or !~.'
+    )
+    topic: t.TopicArn | None = Field(
+        default=None, description="Existing SNS topic of the region that allows aps.amazonaws.com to publish."
+    )
+    pagerduty: t.SecretArn | None = Field(
+        default=None, description="Secret with a routing key of PagerDuty under `routing_key`. Without both: nobody."
+    )
+    go_on: t.Flag = Field(default=False, description="Whether the receiver of the severity is notified too.")
+
+
 class Observability(Section):
     """Metrics, alerts and dashboards."""
 
@@ -160,6 +180,14 @@ class Observability(Section):
     )
     grafana: Grafana = Field(default=Grafana(), description="The Grafana that shows the dashboards.")
     alerts: Alerts = Field(default=Alerts(), description="Receivers of alerts.")
+    rules: tuple[RuleFile, ...] = Field(
+        default=(),
+        description="Rule files of Prometheus, beside the cluster file. Each is a namespace of the workspace with the "
+        "name of the file.",
+    )
+    routes: tuple[Route, ...] = Field(
+        default=(), description="Receivers of alerts by their labels, in this order: the first that matches is used."
+    )
 
     @property
     def on(self) -> bool:

@@ -3,24 +3,31 @@
 from ultracluster.monitoring.alerts._alertmanager import (
     TOPIC_REGION,
     Receiver,
+    Route,
     alertmanager,
     amp_definition,
     pagerduty,
+    route_problem,
     sns,
 )
 from ultracluster.monitoring.alerts._all import ALERTS
+from ultracluster.monitoring.alerts._rule_check import RULE_FILE, rule_problems
 from ultracluster.monitoring.alerts._rules import RUNBOOKS, rules
 from ultracluster.monitoring.alerts._tuning import Tuning, tuning_problems
 
 __all__ = [
     "ALERTS",
+    "RULE_FILE",
     "RUNBOOKS",
     "TOPIC_REGION",
     "Receiver",
+    "Route",
     "Tuning",
     "alertmanager",
     "amp_definition",
     "pagerduty",
+    "route_problem",
+    "rule_problems",
     "rules",
     "sns",
     "tuning_problems",

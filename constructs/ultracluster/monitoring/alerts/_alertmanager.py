@@ -1,6 +1,8 @@
 """Alertmanager configuration: routes, grouping and inhibition."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ultracluster.catalogue.ec2 import partition_problem
@@ -12,6 +14,9 @@ TOPIC_REGION = error("alerts-topic-region", "Alarms and alert managers notify a 
 _RECEIVER = error("alerts-receiver", "Warnings and critical alerts must reach somebody.")
 #: A receiver's settings, as Alertmanager names them: `{"sns_configs": [...]}`.
 Receiver = Mapping[str, Any]
+
+_ROUTE = error("alerts-route", "Alertmanager must be able to read the matchers of a route.")
+_MATCHER = re.compile(r'[a-zA-Z_]\w{0,63} ?(=|!=|=~|!~) ?"(?:[^"\\\n]|\\["\\n]){1,200}"', re.ASCII)
 
 # CDK's token of a value that only a deployment knows.
 _TOKEN = "${Token["
@@ -103,7 +108,37 @@ def _check(arn: str, service: str, what: str) -> None:
         raise Refusal("", f"{arn} {problem}")
 
 
-def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdog: Receiver | None = None) -> str:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Route:
+    """Receiver of the alerts that match, before those of their severity.
+
+    Args:
+        matchers: Matchers of Alertmanager, such as `team="nlp"`; all must match.
+        receiver: Receiver, as `sns` and `pagerduty` return it; `{}` is nobody.
+        go_on: Also notify the receiver of the severity.
+
+    Raises:
+        Refusal: If there is no matcher, or one is not valid.
+    """
+
+    matchers: tuple[str, ...]
+    receiver: Receiver
+    go_on: bool = False
+
+    def __post_init__(self) -> None:
+        """Validate the matchers."""
+        problems = [text for matcher in self.matchers if (text := route_problem(matcher))]
+        if problems or not self.matchers:
+            raise Refusal("", [_ROUTE(text) for text in problems or ["a route needs a matcher"]])
+
+
+def alertmanager(
+    *,
+    warning: Receiver,
+    critical: Receiver | None = None,
+    watchdog: Receiver | None = None,
+    routes: Sequence[Route] = (),
+) -> str:
     """Return the configuration, as Alertmanager reads it.
 
     Args:
@@ -111,6 +146,7 @@ def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdo
         critical: Receiver of critical alerts. By default, that of warnings.
         watchdog: Receiver of the alert that always fires, every five minutes, and that must alert when it stops. By
             default nobody, and then a broken alert pipeline goes unnoticed.
+        routes: Receivers of other alerts, in this order. By default, the severity selects the receiver.
 
     Raises:
         Refusal: If a receiver has no target.
@@ -131,6 +167,10 @@ def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdo
                 "routes": [
                     {"matchers": ['alertname="Watchdog"'], "receiver": "watchdog", "group_wait": "0s",
                      "group_interval": "1m", "repeat_interval": "5m"},
+                    *(
+                        {"matchers": list(route.matchers), "receiver": f"route-{number}", "continue": route.go_on}
+                        for number, route in enumerate(routes, 1)
+                    ),
                     {"matchers": ['severity="info"'], "receiver": "nobody"},
                     {"matchers": ['severity="critical"'], "receiver": "critical", "group_wait": "10s",
                      "group_interval": "1m", "repeat_interval": "4h"},
@@ -140,9 +180,20 @@ def alertmanager(*, warning: Receiver, critical: Receiver | None = None, watchdo
                 {"source_matchers": source, "target_matchers": target, "equal": equal}
                 for source, target, equal in _INHIBITIONS
             ],
-            "receivers": [{"name": "nobody"}, *({"name": name} | dict(to) for name, to in receivers.items())],
+            "receivers": [
+                {"name": "nobody"},
+                *({"name": name} | dict(to) for name, to in receivers.items()),
+                *({"name": f"route-{number}"} | dict(route.receiver) for number, route in enumerate(routes, 1)),
+            ],
         }
     )  # fmt: skip
+
+
+def route_problem(matcher: str) -> str | None:
+    """Return the error of a matcher of Alertmanager, or None."""
+    if _MATCHER.fullmatch(matcher) is None:
+        return f'a matcher must be LABEL="VALUE", or with !=, =~ or !~, got {matcher[:120]!r}'
+    return None
 
 
 def amp_definition(configuration: str) -> str:

@@ -9,9 +9,12 @@ from ultracluster.monitoring.alerts._gpu import GPU_ALERTS
 from ultracluster.monitoring.alerts._job import JOB_ALERTS
 from ultracluster.monitoring.alerts._node import NODE_ALERTS
 
+_FAMILIES = {"gpu": GPU_ALERTS, "node": NODE_ALERTS, "job": JOB_ALERTS, "cluster": CLUSTER_ALERTS}
 #: By name, in the order in which they are evaluated.
-ALERTS: Mapping[str, Alert] = MappingProxyType(
-    {alert.name: alert for alert in (*GPU_ALERTS, *NODE_ALERTS, *JOB_ALERTS, *CLUSTER_ALERTS)}
+ALERTS: Mapping[str, Alert] = MappingProxyType({alert.name: alert for family in _FAMILIES.values() for alert in family})
+#: Rule group of each alert.
+FAMILY_OF: Mapping[str, str] = MappingProxyType(
+    {alert.name: name for name, family in _FAMILIES.items() for alert in family}
 )
 
 #: The alert that always fires, and reads no metric.

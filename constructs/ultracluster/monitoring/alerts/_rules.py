@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster.monitoring.alerts._alert import Alert
-from ultracluster.monitoring.alerts._all import ALERTS, WATCHDOG
+from ultracluster.monitoring.alerts._all import ALERTS, FAMILY_OF, WATCHDOG
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
@@ -67,12 +67,12 @@ def rules(
         for (cluster, group), count in sorted(expected.items())
     ]
     chosen = (tuning or Tuning()).apply(alert for alert in ALERTS.values() if alert.profile <= profile)
-    problem_rules = [_problem(alert) for alert in chosen if alert.per_node]
-    return {
-        "recording.yaml": _file(recording, cluster),
-        # One group: it is evaluated in order, so an alert sees the problem of the same moment.
-        "alerts.yaml": _file({"alerts": [*problem_rules, *(_alert(alert, runbooks) for alert in chosen)]}, cluster),
-    }
+    # AMP evaluates a group in order and groups at once: an alert sees the problem of the same moment.
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for alert in chosen:
+        rules = groups.setdefault(f"alerts-{FAMILY_OF[alert.name]}", [])
+        rules += [*([_problem(alert)] if alert.per_node else []), _alert(alert, runbooks)]
+    return {"recording.yaml": _file(recording, cluster), "alerts.yaml": _file(groups, cluster)}
 
 
 def _problem(alert: Alert) -> dict[str, Any]:

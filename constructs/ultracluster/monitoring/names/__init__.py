@@ -11,7 +11,7 @@ Names follow Prometheus' conventions (https://prometheus.io/docs/practices/namin
   A ratio of two metrics is `ratio`.
 """
 
-from ultracluster.monitoring.names._all import FAMILIES, METRICS, metrics
+from ultracluster.monitoring.names._all import FAMILIES, METRICS, OTHERS, metrics
 from ultracluster.monitoring.names._fleet import (
     CLUSTER_METRICS,
     EXPECTED_NODES,
@@ -37,6 +37,7 @@ __all__ = [
     "KUBERNETES_METRICS",
     "METRICS",
     "NODE",
+    "OTHERS",
     "PROBLEM",
     "SLURM_JOB_STATES",
     "SLURM_METRICS",

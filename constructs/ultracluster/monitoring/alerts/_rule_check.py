@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from ultracluster.catalogue.monitoring import DEFINITION_BYTES, RULES
+from ultracluster.monitoring.alerts._promql import PromqlError, check_promql
 from ultracluster.monitoring.collectors import RenderedYaml
+from ultracluster.monitoring.names import METRICS, OTHERS, Profile, read_from_exporters
 from ultracluster.rules import Message, error
 
 #: Labels that have a new value for each process, request or moment: a recording rule that keeps one makes series
@@ -21,17 +24,21 @@ UNBOUNDED_LABELS = frozenset(
 )
 RULE_FILE = error("prometheus-rule-file", "Prometheus must be able to load a rule file.")
 _RULE = error("prometheus-rule", "A rule must have a name, an expression and valid labels.")
+_METRIC_NAME = error("prometheus-rule-metric", "A rule on a metric that nothing records never fires.")
 _UNBOUNDED = error("prometheus-unbounded-label", "Labels with unlimited values create series without end.")
 _QUOTA = error("prometheus-rule-quota", "A workspace takes a limited number of rules, and bytes in a namespace.")
 _NAME = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _METRIC = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*", re.ASCII)
+_DURATION = re.compile(r"0|([0-9]+(ms|[smhdwy]))+", re.ASCII)
+# Those of this library alone: the names of others are theirs.
+_OURS = re.compile(r"ultracluster_\w+|(cluster|group|job|model|node)\w*:\w+:\w+", re.ASCII)
 _TAB = re.compile(r"^ *\t", re.MULTILINE)
 _KEPT = re.compile(r"\bby\s*\(([^)]*)\)|\bgroup_(?:left|right)\s*\(([^)]*)\)")
 
 
 def rule_problems(rules: Mapping[str, str]) -> Iterator[Message]:
-    """Yield the problems of rule files, by the name of their namespace; PromQL is not checked."""
+    """Yield the problems of rule files, by the name of their namespace."""
     number = 0
     for name, text in rules.items():
         if not _NAME.fullmatch(name):
@@ -53,8 +60,9 @@ def rule_problems(rules: Mapping[str, str]) -> Iterator[Message]:
         names = [str(group.get("name")) for group in groups]
         for group in sorted({group for group in names if names.count(group) > 1}):
             yield RULE_FILE(f"{name} has the group {group} twice")
+        recorded = {str(rule["record"]) for rule in loaded if rule.get("record")}
         for index, rule in enumerate(loaded, 1):
-            yield from _rule_problems(name, index, rule)
+            yield from _rule_problems(name, index, rule, None if isinstance(text, RenderedYaml) else recorded)
         number += len(loaded)
     if number > RULES:
         yield _QUOTA(f"there are {number:,} rules, and a workspace takes {RULES:,} unless its quota is raised")
@@ -72,8 +80,8 @@ def _mappings(items: Any) -> list[Mapping[str, Any]]:
     return [item for item in items if isinstance(item, Mapping)] if isinstance(items, Sequence) else []
 
 
-def _rule_problems(file: str, index: int, rule: Mapping[str, Any]) -> Iterator[Message]:
-    """Yield the problems for which Prometheus rejects a rule, except those of PromQL, and labels without bound."""
+def _rule_problems(file: str, index: int, rule: Mapping[str, Any], recorded: set[str] | None) -> Iterator[Message]:
+    """Yield the problems for which Prometheus rejects a rule, and labels without bound."""
     record, alert, expression = (str(rule.get(key) or "").strip() for key in ("record", "alert", "expr"))
     called = f"{file}: {record or alert or f'rule {index}'}"
     if bool(record) == bool(alert):
@@ -82,6 +90,11 @@ def _rule_problems(file: str, index: int, rule: Mapping[str, Any]) -> Iterator[M
         yield _RULE(f"{file}: {record!r} is no name of a metric: letters, digits, underscores and colons")
     if not expression:
         yield _RULE(f"{called} has no expr")
+    elif recorded is not None:
+        # The tests check the expressions of the library.
+        yield from _expression_problems(called, expression, recorded)
+    if rule.get("for") is not None and not _DURATION.fullmatch(str(rule["for"])):
+        yield _RULE(f"{called} has for: {rule['for']}; write a duration such as 10m")
     for label in rule.get("labels") or ():
         if label == "__name__" or (record and label == "alertname") or not _LABEL.fullmatch(str(label)):
             yield _RULE(f"{called} has the label {label!r}: letters, digits and underscores, and not __name__")
@@ -91,3 +104,16 @@ def _rule_problems(file: str, index: int, rule: Mapping[str, Any]) -> Iterator[M
             f"{called} keeps the label {unbounded[0]}, whose values have no bound, so that its series never stop "
             "growing in number; aggregate it away"
         )
+
+
+def _expression_problems(called: str, expression: str, recorded: set[str]) -> Iterator[Message]:
+    try:
+        read = check_promql(expression)
+    except PromqlError as error:
+        yield _RULE(f"{called}: expr: {error}")
+        return
+    known = {*METRICS, *OTHERS, *read_from_exporters(Profile.FULL), *recorded}
+    for name in sorted(name for name in read - known if _OURS.fullmatch(name)):
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}?" if near else "docs/reference/metrics.md lists them"
+        yield _METRIC_NAME(f"{called} reads {name}, which nothing records; {hint}")
