@@ -64,7 +64,7 @@ def test_refuses_what_makes_a_new_cluster(path: str, value: Any) -> None:
     ("path", "value"),
     [
         ("Scheduler.Version", "26.05"),
-        ("SlurmConfiguration.Accounting", {"Mode": "STANDARD", "DefaultPurgeTimeInDays": 30}),
+        ("SlurmConfiguration.Accounting", {"Mode": "STANDARD", "DefaultPurgeTimeInDays": -1}),
         ("SlurmConfiguration.SlurmRest", {"Mode": "STANDARD"}),
         ("SlurmConfiguration.SlurmCustomSettings", [{"ParameterName": "Prolog", "ParameterValue": "/p"}]),
     ],

@@ -11,17 +11,25 @@ from cdk_rehearsal.guard._sources import Source, Stacks, load
 from cdk_rehearsal.guard._stateful import stateful
 from cdk_rehearsal.guard._template import GuardError, Template
 from cdk_rehearsal.guard._world import Place, World
-from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, UpdateRules, did_you_mean
+from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, NODE_COUNTS, UpdateRules, did_you_mean
 
 _NO_DATA = "no data: its nodes are replaced"
+_NODES = "its nodes run jobs"
 _NAME_TAKEN = (
     "changes, which makes a new group, and CloudFormation refuses that under the same name: give the node group "
     "another one"
 )
 
 
-def compare(old: Source, new: Source, *, allow: Iterable[str] = (), update_rules: UpdateRules = NO_RULES) -> Report:
-    """Report what an update from one template to another does to stateful resources.
+def compare(
+    old: Source,
+    new: Source,
+    *,
+    allow: Iterable[str] = (),
+    update_rules: UpdateRules = NO_RULES,
+    running: bool = False,
+) -> Report:
+    """Report what an update from one template to another does to stateful resources and to groups of nodes.
 
     Args:
         old: The template that is deployed: a file, its content as a mapping, or a directory of them. In a directory,
@@ -29,6 +37,7 @@ def compare(old: Source, new: Source, *, allow: Iterable[str] = (), update_rules
         new: The template that is to be deployed, of the same kind.
         allow: Logical ids whose loss is meant; STACK/LOGICAL_ID where the id alone fits several.
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+        running: Refuse what ends running nodes, too. Default: report it only.
 
     Raises:
         GuardError: when something cannot be read or is no template, with what is wrong.
@@ -52,12 +61,24 @@ def compare(old: Source, new: Source, *, allow: Iterable[str] = (), update_rules
                     )
                 )
     findings += _same_names(before, fates)
-    allowed, unused = _allowed(findings, allow, before.templates)
+    groups = [
+        Finding(stack=stack, logical_id=logical_id, type=resource["Type"], holds=_NODES, causes=fates[stack, logical_id])
+        for stack, template in before.templates.items()
+        for logical_id, resource in template.resources.items()
+        if resource["Type"] in NODE_COUNTS
+    ]
+    nodes = [group for group in groups if group.causes]
+    harmful = {finding.name: finding for finding in nodes if finding.fate.ends_nodes}
+    harmful |= {finding.name: finding for finding in findings if finding.harmful}
+    allowed, unused = _allowed(list(harmful.values()), allow, before.templates)
     return Report(
         stateful=count,
         findings=tuple(replace(finding, allowed=finding.name in allowed) for finding in findings),
         unused=unused,
         skipped=tuple(dict.fromkeys((*before.skipped, *after.skipped))),
+        groups=len(groups),
+        nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
+        running=running,
     )
 
 
@@ -87,16 +108,15 @@ def _same_names(before: Stacks, causes: Mapping[Place, tuple[Cause, ...]]) -> li
     """Findings for resources without data that cannot be replaced while their name is taken."""
     findings = []
     for (stack, logical_id), why in causes.items():
-        kind = before.templates[stack].resources[logical_id]["Type"]
-        if kind not in NEEDS_A_NEW_NAME or any(cause.property == "Name" for cause in why):
+        resource = before.templates[stack].resources[logical_id]
+        identity = NEEDS_A_NEW_NAME.get(resource["Type"], ("", ""))
+        replaced = [cause.property for cause in why if cause.fate is Fate.REPLACED]
+        if not replaced or identity[0] not in (resource.get("Properties") or {}) or set(identity) & set(replaced):
             continue
-        refusals = tuple(
-            Cause(fate=Fate.REFUSED, property=cause.property, reason=_NAME_TAKEN)
-            for cause in why
-            if cause.fate is Fate.REPLACED and cause.property.startswith(NEEDS_A_NEW_NAME[kind])
+        refusal = Cause(fate=Fate.REFUSED, property=replaced[0], reason=_NAME_TAKEN)
+        findings.append(
+            Finding(stack=stack, logical_id=logical_id, type=resource["Type"], holds=_NO_DATA, causes=(refusal,))
         )
-        if refusals:
-            findings.append(Finding(stack=stack, logical_id=logical_id, type=kind, holds=_NO_DATA, causes=refusals[:1]))
     return findings
 
 
@@ -132,11 +152,10 @@ def _fates(before: Stacks, after: Stacks, update_rules: UpdateRules) -> dict[Pla
 
 
 def _allowed(
-    findings: list[Finding], allow: Iterable[str], templates: Mapping[str, Template]
+    harmful: list[Finding], allow: Iterable[str], templates: Mapping[str, Template]
 ) -> tuple[set[str], dict[str, str]]:
     allowed: set[str] = set()
     unused: dict[str, str] = {}
-    harmful = [finding for finding in findings if finding.harmful]
     for name in dict.fromkeys(allow):
         fitting = [finding.name for finding in harmful if name in (finding.name, finding.logical_id)]
         if len(fitting) == 1:

@@ -41,13 +41,21 @@ def shown(node: Any) -> str:
 
 
 def narrowed(path: str, before: Any, after: Any) -> tuple[str, Any, Any]:
-    """Follow two mappings down to the one key in which they differ; None stands for one that is not set."""
-    while isinstance(before, dict) and isinstance(after, dict):
-        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    """Follow two values down to the one key or item in which they differ; None stands for one that is not set."""
+    while True:
+        first, second = _entries(before), _entries(after)
+        if first is None or second is None or (isinstance(before, list) and len(first) != len(second)):
+            return path, before, after
+        keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
         if len(keys) != 1:
-            break
-        path, before, after = f"{path}.{keys[0]}", before.get(keys[0]), after.get(keys[0])
-    return path, before, after
+            return path, before, after
+        path, before, after = f"{path}.{keys[0]}", first.get(keys[0]), second.get(keys[0])
+
+
+def _entries(node: Any) -> dict[Any, Any] | None:
+    if isinstance(node, list):
+        return dict(enumerate(node))
+    return node if isinstance(node, dict) else None
 
 
 def _surely(before: Any, after: Any) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 from cdk_rehearsal.guard._differences import Difference, difference, narrowed, shown
 from cdk_rehearsal.guard._report import Cause, Fate
+from cdk_rehearsal.guard._subnets import subnet_problem
 from cdk_rehearsal.guard._world import Change, Degree, Place, World
 from cdk_rehearsal.registry import NO_RULES, ResourceType, Token, UpdateRules, anywhere, leaves, values
 
@@ -14,6 +15,7 @@ _NESTED = "AWS::CloudFormation::Stack"
 _SNAPSHOT_BY_DEFAULT = ("AWS::RDS::DBCluster", "AWS::RDS::DBInstance")
 _RANKS = {"Delete": 0, "Snapshot": 1, "Retain": 2, "RetainExceptOnCreate": 2}
 _KEPT = 2
+_IN_PLACE = (Fate.UPDATED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED)
 _ORPHANED = "the old one stays, outside every stack, beside a new one"
 _LOST = "the old one is deleted: no UpdateReplacePolicy keeps it"
 
@@ -60,8 +62,15 @@ class Judge:
             return Change(degree=Degree.MOVED, why="changes its type")
         if Fate.UNKNOWN in by_fate:
             return Change(degree=Degree.UNSURE, why=f"may be replaced ({by_fate[Fate.UNKNOWN].property})")
-        changed = frozenset(c.property.split(".")[0] for c in causes if c.fate in (Fate.UPDATED, Fate.REFUSED))
-        return Change(degree=Degree.UPDATED, why="is updated", properties=changed) if changed else None
+        paths = [cause.property for cause in causes if cause.fate in _IN_PLACE]
+        if not paths:
+            return None
+        more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
+        return Change(
+            degree=Degree.UPDATED,
+            why=f"is updated ({', '.join(paths[:2])}{more})",
+            properties=frozenset(path.split(".")[0] for path in paths),
+        )
 
     def _resource(self, side: World, place: Place) -> Mapping[str, Any]:
         return side.templates[place[0]].resources[place[1]]
@@ -121,7 +130,14 @@ class Judge:
             else:
                 path, old, new = narrowed(name, old, new)
                 sides = [[] if side is None else [side] for side in (old, new)]
-                yield Cause(fate=Fate.UPDATED, property=path, reason=difference(*sides).reason)
+                yield self._in_place(known, place, path, difference(*sides).reason)
+
+    def _in_place(self, known: ResourceType, place: Place, path: str, reason: str) -> Cause:
+        if nodes := known.replaces_nodes(path):
+            return Cause(fate=Fate.DRAINED, property=path, reason=f"{reason}; {nodes}")
+        # The template asks for this itself, by a policy of the group.
+        rolling = known.rolls(path, self._resource(self._new, place).get("UpdatePolicy"))
+        return Cause(fate=Fate.UPDATED, property=path, reason=f"{reason}; {rolling}" if rolling else reason)
 
     def _harm(self, known: ResourceType | None, before: Any, after: Any, place: Place) -> Iterator[Cause]:
         if known is None:
@@ -136,6 +152,12 @@ class Judge:
         for path in known.maybe_replaced_by(before, after):
             reason = f"{_difference(path, before, after).reason}; that replaces it in some cases, its schema says"
             yield Cause(fate=Fate.UNKNOWN, property=path, reason=reason)
+        for path, why in known.losses(before, after).items():
+            yield Cause(fate=Fate.SHRUNK, property=path, reason=f"{_difference(path, before, after).reason}; {why}")
+        for path, why in known.fewer_nodes(before, after).items():
+            yield Cause(fate=Fate.FEWER, property=path, reason=why)
+        if why := subnet_problem(known.name, self._old, self._new, before, after):
+            yield Cause(fate=Fate.REFUSED, property="ResourcesVpcConfig.SubnetIds", reason=why)
         for path, why in known.rejected(before, after, self._update_rules).items():
             yield Cause(fate=Fate.REFUSED, property=path, reason=f"{_difference(path, before, after).reason}; {why}")
 

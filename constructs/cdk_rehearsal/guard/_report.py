@@ -11,6 +11,9 @@ class Fate(StrEnum):
 
     KEPT = "kept"
     UPDATED = "updated in place"
+    DRAINED = "replaces nodes"
+    FEWER = "fewer nodes"
+    SHRUNK = "deletes data"
     UNPROTECTED = "loses its protection"
     REFUSED = "update refused by the service"
     UNKNOWN = "cannot be known"
@@ -21,7 +24,15 @@ class Fate(StrEnum):
     @property
     def harmful(self) -> bool:
         """True if the guard refuses it unless the user names the resource."""
-        return self not in (Fate.KEPT, Fate.UPDATED)
+        return self not in (*_HARMLESS, Fate.DRAINED, Fate.FEWER)
+
+    @property
+    def ends_nodes(self) -> bool:
+        """True if running nodes end, or may end, when this happens to a group of nodes."""
+        return self not in (*_HARMLESS, Fate.UNPROTECTED)
+
+
+_HARMLESS = (Fate.KEPT, Fate.UPDATED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,24 +94,33 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """Fates of the stateful resources.
+    """Fates of the stateful resources, and of the groups of nodes.
 
     Args:
-        stateful: How many there were.
+        stateful: How many stateful resources there were.
         findings: Those that change, in the order of the old templates.
         unused: Entries of `allow` without effect -> reason.
         skipped: Files of a directory that are no templates.
+        groups: How many groups of nodes there were.
+        nodes: Those that change.
+        running: Whether `ok` requires that no node ends unless the user named its group.
     """
 
     stateful: int
     findings: tuple[Finding, ...]
     unused: dict[str, str]
     skipped: tuple[str, ...] = ()
+    groups: int = 0
+    nodes: tuple[Finding, ...] = ()
+    running: bool = False
 
     @property
     def refused(self) -> tuple[Finding, ...]:
         """The findings that the guard refuses."""
-        return tuple(finding for finding in self.findings if finding.refused)
+        data = [finding for finding in self.findings if finding.refused]
+        names = {finding.name for finding in data}
+        ending = [finding for finding in self.nodes if finding.fate.ends_nodes and not finding.allowed]
+        return (*data, *(finding for finding in ending if self.running and finding.name not in names))
 
     @property
     def ok(self) -> bool:
@@ -110,17 +130,18 @@ class Report:
     @property
     def summary(self) -> str:
         """One line: how many resources, and what becomes of them."""
-        counts = Counter(finding.fate for finding in self.findings)
-        counts[Fate.KEPT] = self.stateful - len(self.findings)
-        fates = ", ".join(f"{counts[fate]} {fate}" for fate in Fate if counts[fate])
+        refused = len([finding for finding in self.findings if finding.refused])
         allowed = sum(finding.harmful and finding.allowed for finding in self.findings)
-        noun = "resource" if self.stateful == 1 else "resources"
         return (
-            f"{self.stateful} stateful {noun}"
-            + (f": {fates}" if fates else "")
-            + (f"; {len(self.refused)} refused" if self.refused else "")
+            _counted("stateful resource", self.stateful, self.findings)
+            + (f"; {refused} refused" if refused else "")
             + (f"; {allowed} allowed" if allowed else "")
         )
+
+    @property
+    def node_summary(self) -> str:
+        """One line: how many groups of nodes, and what becomes of them."""
+        return _counted("node group", self.groups, self.nodes)
 
     def lines(self) -> list[str]:
         """Everything that blocks the update, one line each, for an error message."""
@@ -128,21 +149,35 @@ class Report:
             f"{finding.name} ({finding.type}): {cause.fate}: {cause.property}: {cause.reason}"
             for finding in self.refused
             for cause in finding.causes
-            if cause.fate.harmful
+            if cause.fate.harmful or (finding in self.nodes and cause.fate.ends_nodes)
         ]
         return reasons + [f"--allow {name}: {why}" for name, why in self.unused.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        findings = [
-            {**asdict(finding), "name": finding.name, "fate": finding.fate, "refused": finding.refused}
-            for finding in self.findings
-        ]
+        refused = {finding.name for finding in self.refused}
+        findings, nodes = (
+            [
+                {**asdict(finding), "name": finding.name, "fate": finding.fate, "refused": finding.name in refused}
+                for finding in listed
+            ]
+            for listed in (self.findings, self.nodes)
+        )
         return {
             "ok": self.ok,
             "summary": self.summary,
             "stateful": self.stateful,
             "findings": findings,
+            "node_summary": self.node_summary,
+            "groups": self.groups,
+            "nodes": nodes,
             "unused": self.unused,
             "skipped": list(self.skipped),
         }
+
+
+def _counted(noun: str, number: int, findings: tuple[Finding, ...]) -> str:
+    counts = Counter(finding.fate for finding in findings)
+    counts[Fate.KEPT] = number - len(findings)
+    fates = ", ".join(f"{counts[fate]} {fate}" for fate in Fate if counts[fate])
+    return f"{number} {noun}{'' if number == 1 else 's'}" + (f": {fates}" if fates else "")

@@ -1,6 +1,7 @@
 """CloudFormation registry schemas, template parsing, intrinsic functions, and updates that services reject."""
 
 from cdk_rehearsal.registry._intrinsics import NO_VALUE, SUBSTITUTION, Intrinsics, Token, composite, leaves
+from cdk_rehearsal.registry._node_groups import NODE_COUNTS
 from cdk_rehearsal.registry._normal import values, walk
 from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
@@ -9,6 +10,7 @@ from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, did
 
 __all__ = [
     "NEEDS_A_NEW_NAME",
+    "NODE_COUNTS",
     "NO_RULES",
     "NO_VALUE",
     "SECTIONS",

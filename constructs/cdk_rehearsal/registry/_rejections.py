@@ -35,8 +35,7 @@ def rejections(
                 result.setdefault(fact.path, f"{fact.reason}, and {_UNKNOWN}")
             elif second < first:
                 result.setdefault(fact.path, f"{fact.reason}: from {before} to {after} it would shrink")
-    builtin: Sequence[UpdateRule] = (_grows_too_little,) if type_name == "AWS::FSx::FileSystem" else ()
-    for rule in (*builtin, *update_rules.get(type_name, ())):
+    for rule in (*_BUILT_IN.get(type_name, ()), *update_rules.get(type_name, ())):
         for path, reason in rule(old, new).items():
             result.setdefault(path, reason)
     return result
@@ -60,6 +59,24 @@ def _grows_too_little(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[st
     }
 
 
+def _skips_a_version(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Check an update of the Kubernetes version: one minor version up, or back within seven days.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html and rollback-cluster.html (read 2026-11-22)
+    """
+    before, after = (_parts(at(properties, "Version")) for properties in (old, new))
+    if len(before) != 2 or len(after) != 2 or before == after:
+        return {}
+    step = after[1] - before[1] if after[0] == before[0] else 2
+    if step > 1:
+        return {"Version": "Amazon EKS updates one minor version at a time"}
+    if step < -1:
+        return {"Version": "Amazon EKS goes back by one minor version at most"}
+    if step == -1:
+        return {"Version": "Amazon EKS goes back only within seven days of the update, and after the nodes went back"}
+    return {}
+
+
 def _applies(fact: UpdateFact, old: Mapping[str, Any]) -> bool:
     """Return whether a fact applies; an unresolved intrinsic may have any value."""
     pairs = ((at(old, path), expected) for path, expected in fact.only_if.items())
@@ -70,3 +87,9 @@ def _parts(value: Any) -> tuple[int, ...]:
     """Convert "43200" to (43200,) and "2.15" to (2, 15); empty if it is neither a number nor a version."""
     parts = value.split(".") if isinstance(value, str) else []
     return tuple(map(int, parts)) if parts and all(part.isdecimal() and len(part) < 20 for part in parts) else ()
+
+
+#: Resource type -> update rules that compare two values.
+_BUILT_IN: Mapping[str, Sequence[UpdateRule]] = MappingProxyType(
+    {"AWS::FSx::FileSystem": (_grows_too_little,), "AWS::EKS::Cluster": (_skips_a_version,)}
+)

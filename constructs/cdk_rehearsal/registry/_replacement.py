@@ -151,6 +151,7 @@ REPLACES_NODES: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
                 "AWS PCS drains each node and replaces it when its job has ended",
                 _PCS_GUIDE,
                 *("AmiId", "CustomLaunchTemplate", "IamInstanceProfileArn", "NodeLifecycleActions"),
+                *("PurchaseOption", "SubnetIds"),
                 read_on="2026-11-22",
             )
         ),
@@ -190,6 +191,14 @@ ONLY_GROWS: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
             UpdateFact(f"{_METADATA}.Iops", "metadata IOPS only grow", f"{_LUSTRE}/managing-metadata-performance.html"),
         ),
         "AWS::EC2::Volume": (UpdateFact("Size", "an EBS volume only grows", f"{_CFN}/aws-resource-ec2-volume.html"),),
+        "AWS::PCS::Cluster": (
+            UpdateFact(
+                "Scheduler.Version",
+                "AWS PCS moves a cluster to newer Slurm versions only",
+                "https://docs.aws.amazon.com/pcs/latest/userguide/working-with_clusters_version_update.html",
+                read_on="2026-11-22",
+            ),
+        ),
     }
 )
 
@@ -201,11 +210,22 @@ FIXED_ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"AWS::FSx::FileSystem": ("DNSName", "LustreMountName")}
 )
 
-#: Resource type -> the property whose change replaces it, which CloudFormation refuses under the same name.
-#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html and
-#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-pcs-computenodegroup.html
-#: (read 2026-11-21)
-NEEDS_A_NEW_NAME: Mapping[str, str] = MappingProxyType({"AWS::PCS::ComputeNodeGroup": "InstanceConfigs"})
+#: Resource type -> name of a group of nodes, and of its cluster. A replacement is created first, so that the service or
+#: CloudFormation refuses it under the same name.
+#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html,
+#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-pcs-computenodegroup.html and
+#: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html (read 2026-11-22)
+NEEDS_A_NEW_NAME: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "AWS::PCS::ComputeNodeGroup": ("Name", "ClusterId"),
+        "AWS::EKS::Nodegroup": ("NodegroupName", "ClusterName"),
+    }
+)
+
+#: Resource types whose schema lists conditional replacements that need an UpdatePolicy, which a template shows.
+#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html
+#: (read 2026-11-22)
+REPLACED_BY_POLICY = frozenset({"AWS::AutoScaling::AutoScalingGroup"})
 
 #: Kind of FSx file system -> percent by which its capacity grows at least; less fails the update.
 #: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)

@@ -16,9 +16,11 @@ import cfnlint  # no py.typed
 from cfnlint.jsonschema import StandardValidator, ValidationError
 from cfnlint.schema import Schema
 
+from cdk_rehearsal.registry._losses import losses
+from cdk_rehearsal.registry._node_groups import fewer_nodes, rolls
 from cdk_rehearsal.registry._normal import normal, values
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
-from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACES, REPLACES_NODES
+from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
 
 SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
 
@@ -137,13 +139,27 @@ class ResourceType:
         """Return the changed properties that the service cannot update, with the reason: the update fails."""
         return rejections(self.name, self.normal(old), self.normal(new), update_rules)
 
+    def losses(self, old: Any, new: Any) -> dict[str, str]:
+        """Return the changed properties by which an update in place deletes data, with the reason."""
+        return losses(self.name, self.normal(old), self.normal(new))
+
+    def fewer_nodes(self, old: Any, new: Any) -> dict[str, str]:
+        """Return the properties by which a group of nodes shrinks, with the reason."""
+        return fewer_nodes(self.name, self.normal(old), self.normal(new))
+
     def replaces_nodes(self, path: str) -> str:
         """Return how a change of the property at a dotted path replaces nodes, or an empty string."""
         facts = REPLACES_NODES.get(self.name, ())
         return next((fact.reason for fact in facts if f"{path}.".startswith(f"{fact.path}.")), "")
 
+    def rolls(self, path: str, update_policy: Any) -> str:
+        """Return how an `UpdatePolicy` replaces instances when a property changes, or an empty string."""
+        return rolls(self.name, path, update_policy)
+
     def maybe_replaced_by(self, old: Any, new: Any) -> list[str]:
         """Return the changed properties that replace the resource under conditions which the schema does not state."""
+        if self.name in REPLACED_BY_POLICY:
+            return []
         return self._changed(_paths(self.body.get("conditionalCreateOnlyProperties", [])), old, new)
 
     def _changed(self, paths: list[list[str]], old: Any, new: Any) -> list[str]:

@@ -112,7 +112,7 @@ def _only_in(items: list[Any], others: list[Any]) -> list[Any]:
 def _effects(old: Templates, new: Templates, update_rules: Any) -> dict[tuple[str, str], tuple[str, ...]]:
     try:
         from cdk_rehearsal import guard
-        from cdk_rehearsal.registry import NO_RULES, anywhere
+        from cdk_rehearsal.registry import NO_RULES
     except ImportError:
         return {}
     try:
@@ -123,13 +123,10 @@ def _effects(old: Templates, new: Templates, update_rules: Any) -> dict[tuple[st
     order = list(guard.Fate)
     result = {}
     for (stack, logical_id), reasons in causes.items():
-        known = anywhere(str(old[stack]["Resources"][logical_id]["Type"]))
         lines: dict[str, int] = {}
         for cause in reasons:
-            if cause.fate.harmful:
+            if cause.fate.ends_nodes or cause.fate.harmful:
                 lines.setdefault(f"{cause.fate}: {cause.property}: {cause.reason}", order.index(cause.fate))
-            elif known and (nodes := known.replaces_nodes(cause.property)):
-                lines.setdefault(f"replaces nodes: {cause.property}: {nodes}", 0)
         if lines:
             result[stack, logical_id] = tuple(sorted(lines, key=lambda line: -lines[line]))
     return result

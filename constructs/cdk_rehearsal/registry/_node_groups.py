@@ -1,0 +1,46 @@
+"""Resource types that start nodes, and properties that set how many."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from cdk_rehearsal.registry._rejections import at
+
+#: Resource type -> properties with the largest and the desired number of nodes. A smaller value ends nodes, and what
+#: runs on them. The smallest number of PCS is not here: below it, PCS ends idle nodes only.
+#: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_cng_update.html
+#: https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupScalingConfig.html
+#: https://docs.aws.amazon.com/autoscaling/ec2/userguide/asg-capacity-limits.html (read 2026-11-22)
+NODE_COUNTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "AWS::PCS::ComputeNodeGroup": ("ScalingConfiguration.MaxInstanceCount",),
+        "AWS::EKS::Nodegroup": ("ScalingConfig.DesiredSize", "ScalingConfig.MaxSize"),
+        "AWS::AutoScaling::AutoScalingGroup": ("DesiredCapacity", "MaxSize"),
+    }
+)
+
+# A group of Amazon EC2 Auto Scaling replaces running instances only with one of these policies of CloudFormation.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html (read 2026-11-22)
+_ROLLING = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
+_TEMPLATES = ("LaunchTemplate", "MixedInstancesPolicy", "VPCZoneIdentifier")
+
+
+def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
+    """Return the properties by which a group of nodes shrinks, with the reason. Properties are in normal form."""
+    result = {}
+    for path in NODE_COUNTS.get(type_name, ()):
+        before, after = at(old, path), at(new, path)
+        if isinstance(before, str) and isinstance(after, str) and before.isdecimal() and after.isdecimal():
+            if int(after) < int(before):
+                result[path] = f"from {before} to {after} nodes: jobs on the others end"
+        elif before != after and before is not None:
+            result[path] = "the template does not show whether the group shrinks"
+    return result
+
+
+def rolls(type_name: str, path: str, update_policy: Any) -> str:
+    """Return how a policy of CloudFormation replaces the instances of an Auto Scaling group, or an empty string."""
+    if type_name != "AWS::AutoScaling::AutoScalingGroup" or path.split(".")[0] not in _TEMPLATES:
+        return ""
+    names = [name for name in _ROLLING if isinstance(update_policy, Mapping) and name in update_policy]
+    return f"the {names[0]} of the group ends its instances and starts others" if names else ""

@@ -1,0 +1,62 @@
+"""The guard's report, as tables and an error message."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from ultracluster.cli._output import console, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from cdk_rehearsal.guard import Finding, Report
+
+
+def print_report(report: "Report") -> None:
+    """Print what becomes of data and of nodes."""
+    if report.findings:
+        console().print(_table(report.findings))
+    if report.nodes:
+        console().print(_table(report.nodes, "node group"))
+    for name in report.skipped:
+        typer.echo(f"skipped: {name} is no template")
+    typer.echo(f"{report.summary}.")
+    if report.groups:
+        typer.echo(f"{report.node_summary}.")
+
+
+def refusal(report: "Report") -> str:
+    """Return the error message of a report that is not ok."""
+    lines = [f"--allow {name}: {why}" for name, why in report.unused.items()]
+    if refused := report.refused:
+        names = " ".join(f"--allow {finding.name}" for finding in refused)
+        data = any(finding in report.findings for finding in refused)
+        safe = "the data is safe elsewhere" if data else "the jobs can end"
+        lines.insert(0, f"refused. If you mean it, and {safe}: {names}")
+    return "\n".join(lines)
+
+
+def _table(findings: "tuple[Finding, ...]", heading: str = "resource") -> "Table":
+    # Ids, types and reasons are long: five columns side by side would be five words wide.
+    rows = table(None, show_edge=False, padding=(0, 2, 0, 0))
+    rows.add_column(f"{heading}\ntype", overflow="fold")
+    rows.add_column("what\nhappens", max_width=16)
+    rows.add_column("property\nreason", overflow="fold", ratio=1)
+    for finding in findings:
+        for row in _rows(finding):
+            rows.add_row(*row)
+        rows.add_section()
+    return rows
+
+
+def _rows(finding: "Finding") -> list[tuple[str, ...]]:
+    """One row for each cause that matters, the resource named in the first."""
+    from rich.markup import escape
+
+    causes = finding.causes if not finding.harmful else [cause for cause in finding.causes if cause.fate.harmful]
+    rows = []
+    for number, cause in enumerate(causes):
+        resource = f"{finding.name}\n{finding.type}" if number == 0 else ""
+        fate = f"{cause.fate}{' (allowed)' if finding.allowed else ''}"
+        rows.append(tuple(map(escape, (resource, fate, f"{cause.property}\n{cause.reason}"))))
+    return rows
