@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from cdk_rehearsal.deploy import DeployError, assembled
+from cdk_rehearsal.deploy import _cdk_cli as cli
 from cdk_rehearsal.rehearsal import Action, LocalCloud, RehearsalError, Report, Step, rehearse
-from cdk_rehearsal.rehearsal import _cdk_cli as cli
-from cdk_rehearsal.rehearsal._assembly import stacks as assembled
-from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._mirror import mirror
 from support import ROOT
 from ultracluster.cli._one_more_group import one_more_group
@@ -182,7 +181,7 @@ def test_rejects_a_machine_without_the_cdk_cli(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(cli, "_BIN", tmp_path)
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RehearsalError, match=r"the CDK CLI is not installed: \"npm install aws-cdk@2\""):
+    with pytest.raises(DeployError, match=r"the CDK CLI is not installed: \"npm install aws-cdk@2\""):
         cli.find_cdk(tmp_path)
 
 
@@ -230,8 +229,5 @@ def test_stacks_of_stages_and_without_a_place_are_found(tmp_path: Path) -> None:
     (tmp_path / "assembly-Stage").mkdir()
     (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": top}))
     (tmp_path / "assembly-Stage" / "manifest.json").write_text(json.dumps({"artifacts": inner}))
-    home = Environment(account="123456789012", region="us-east-1")
-    assert list(assembled(tmp_path, home)) == [
-        ("Any", home),
-        ("Stage-Top", Environment(account="210987654321", region="eu-north-1")),
-    ]
+    found = [(stack.name, stack.account, stack.region) for stack in assembled(tmp_path)]
+    assert found == [("Any", None, None), ("Stage-Top", "210987654321", "eu-north-1")]

@@ -288,7 +288,7 @@ def test_a_failed_update_restores_what_was_there(stacks: Stacks) -> None:
     changed = {
         "Pg": {**PLACEMENT_GROUP, "Properties": {"Strategy": "spread"}},
         "Name": parameter("new"),
-        "Fs": file_system(StorageCapacity=2400),
+        "Fs": file_system(Tags=[{"Key": "team", "Value": "research"}]),
         "New": parameter("x"),
         "Bad": {**file_system(Nonsense=1), "DependsOn": ["Pg", "Name", "Fs", "New"]},
     }

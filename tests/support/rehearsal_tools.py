@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from cdk_rehearsal.rehearsal import Entry, LocalCloud
@@ -26,16 +24,7 @@ class Stacks:
         self.cloudformation = self.client("cloudformation")
 
     def client(self, service: str) -> Any:
-        variables = self.cloud.environment(REGION)
-        return boto3.client(
-            service,
-            endpoint_url=self.cloud.endpoint,
-            region_name=REGION,
-            aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
-            # A second request for what the first still makes would fail.
-            config=Config(read_timeout=600, retries={"total_max_attempts": 1}),
-        )
+        return self.cloud.client(service, REGION)
 
     def name(self) -> str:
         return f"stack{next(_numbers)}"

@@ -3,7 +3,7 @@
 Needs cfn-lint, which carries the registry schemas: `pip install "cdk-ultracluster[guard]"`.
 """
 
-from cdk_rehearsal.guard._compare import causes, compare
+from cdk_rehearsal.guard._compare import causes, compare, protected_resources
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source
 from cdk_rehearsal.guard._stateful import STATEFUL
@@ -19,4 +19,5 @@ __all__ = [
     "Source",
     "causes",
     "compare",
+    "protected_resources",
 ]

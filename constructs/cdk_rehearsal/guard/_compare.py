@@ -62,7 +62,9 @@ def compare(
                 )
     findings += _same_names(before, fates)
     groups = [
-        Finding(stack=stack, logical_id=logical_id, type=resource["Type"], holds=_NODES, causes=fates[stack, logical_id])
+        Finding(
+            stack=stack, logical_id=logical_id, type=resource["Type"], holds=_NODES, causes=fates[stack, logical_id]
+        )
         for stack, template in before.templates.items()
         for logical_id, resource in template.resources.items()
         if resource["Type"] in NODE_COUNTS
@@ -80,6 +82,13 @@ def compare(
         nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
         running=running,
     )
+
+
+def protected_resources(template: Mapping[str, Any]) -> list[str]:
+    """Return the logical ids of a template whose replacement or deletion loses data or ends nodes."""
+    content = Template.of(template)
+    nodes = [name for name, resource in content.resources.items() if resource["Type"] in NODE_COUNTS]
+    return sorted({*stateful(content), *nodes})
 
 
 def causes(

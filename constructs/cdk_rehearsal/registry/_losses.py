@@ -97,8 +97,10 @@ def losses(type_name: str, old: Any, new: Any) -> dict[str, str]:
 
 
 def _days(value: Any, unset: int | None) -> int | None:
-    """Number of days, None for ever, as -1 of PCS: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-accounting.html
-    (read 2026-11-22)."""
+    """Number of days, None for ever, as -1 of PCS.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-accounting.html (read 2026-11-22)
+    """
     if value is None:
         return unset
     return int(value) if isinstance(value, str) and value.isdecimal() else None

@@ -20,7 +20,8 @@ NODE_COUNTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 # A group of Amazon EC2 Auto Scaling replaces running instances only with one of these policies of CloudFormation.
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html (read 2026-11-22)
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html
+# (read 2026-11-22)
 _ROLLING = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
 _TEMPLATES = ("LaunchTemplate", "MixedInstancesPolicy", "VPCZoneIdentifier")
 

@@ -62,7 +62,8 @@ def _grows_too_little(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[st
 def _skips_a_version(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
     """Check an update of the Kubernetes version: one minor version up, or back within seven days.
 
-    See: https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html and rollback-cluster.html (read 2026-11-22)
+    See: https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html and rollback-cluster.html
+    (read 2026-11-22)
     """
     before, after = (_parts(at(properties, "Version")) for properties in (old, new))
     if len(before) != 2 or len(after) != 2 or before == after:

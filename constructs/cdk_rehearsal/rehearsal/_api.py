@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from cdk_rehearsal.deploy import policy_problems
 from cdk_rehearsal.rehearsal import _assets as assets
+from cdk_rehearsal.rehearsal._api_shapes import parameters_shape, stack_shape, summary_shape, tags_shape
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._engine import Engine
 from cdk_rehearsal.rehearsal._errors import TemplateError
@@ -39,11 +41,11 @@ class CloudFormationApi:
     def _describe_change_set(self, request: dict[str, Any], environment: Environment) -> Answer:
         stack, change_set = self._change_set(request, environment)
         return {
-            **_summary(stack, change_set),
+            **summary_shape(stack, change_set),
             "Description": change_set.request.get("Description"),
-            "Parameters": _parameters(change_set.given, change_set.parameters, change_set.template),
+            "Parameters": parameters_shape(change_set.given, change_set.parameters, change_set.template),
             "Capabilities": change_set.request.get("Capabilities", []),
-            "Tags": _tags(change_set.tags),
+            "Tags": tags_shape(change_set.tags),
             "Changes": change_set.changes,
         }
 
@@ -63,7 +65,7 @@ class CloudFormationApi:
 
     def _list_change_sets(self, request: dict[str, Any], environment: Environment) -> Answer:
         stack = self._stack(request, environment)
-        return {"Summaries": [_summary(stack, change_set) for change_set in stack.change_sets.values()]}
+        return {"Summaries": [summary_shape(stack, change_set) for change_set in stack.change_sets.values()]}
 
     # Stacks
 
@@ -85,15 +87,18 @@ class CloudFormationApi:
         if stack is not None:
             self._engine.delete(stack)
 
+    def _continue_update_rollback(self, request: dict[str, Any], environment: Environment) -> None:
+        self._engine.continue_rollback(self._stack(request, environment), request.get("ResourcesToSkip") or [])
+
     def _describe_stacks(self, request: dict[str, Any], environment: Environment) -> Answer:
         if name := request.get("StackName"):
-            return {"Stacks": [_stack(self._engine.stacks.get(name, environment))]}
-        return {"Stacks": [_stack(stack) for stack in self._engine.stacks.living(environment)]}
+            return {"Stacks": [stack_shape(self._engine.stacks.get(name, environment))]}
+        return {"Stacks": [stack_shape(stack) for stack in self._engine.stacks.living(environment)]}
 
     def _list_stacks(self, request: dict[str, Any], environment: Environment) -> Answer:
         wanted = request.get("StackStatusFilter")
         stacks = self._engine.stacks.all(environment)
-        return {"StackSummaries": [_stack(stack) for stack in stacks if not wanted or stack.status in wanted]}
+        return {"StackSummaries": [stack_shape(stack) for stack in stacks if not wanted or stack.status in wanted]}
 
     def _describe_stack_events(self, request: dict[str, Any], environment: Environment) -> Answer:
         try:
@@ -123,6 +128,16 @@ class CloudFormationApi:
         stack = self._stack(request, environment)
         stack.protected = bool(request["EnableTerminationProtection"])
         return {"StackId": stack.id}
+
+    def _set_stack_policy(self, request: dict[str, Any], environment: Environment) -> None:
+        stack = self._stack(request, environment)
+        text = request.get("StackPolicyBody") or ""
+        if problems := policy_problems(text):
+            raise TemplateError(f"Error validating stack policy: {'; '.join(problems)}")
+        stack.policy = text
+
+    def _get_stack_policy(self, request: dict[str, Any], environment: Environment) -> Answer:
+        return {"StackPolicyBody": self._stack(request, environment).policy}
 
     # Templates and exports
 
@@ -234,57 +249,5 @@ class CloudFormationApi:
         ]
 
 
-def _summary(stack: Stack, change_set: ChangeSet) -> Answer:
-    return {
-        "StackId": stack.id,
-        "StackName": stack.name,
-        "ChangeSetId": change_set.id,
-        "ChangeSetName": change_set.name,
-        "ExecutionStatus": change_set.execution,
-        "Status": change_set.status,
-        "StatusReason": change_set.reason,
-        "CreationTime": change_set.created,
-    }
-
-
 def _rolls_back(*requests: dict[str, Any]) -> bool:
     return not any(each.get("DisableRollback") or each.get("OnStackFailure") == "DO_NOTHING" for each in requests)
-
-
-def _stack(stack: Stack) -> Answer:
-    return {
-        "StackId": stack.id,
-        "StackName": stack.name,
-        "Description": stack.template.body.get("Description") if stack.template else None,
-        "Parameters": _parameters(stack.given, stack.parameters, stack.template),
-        "CreationTime": stack.created,
-        "LastUpdatedTime": stack.updated,
-        "DeletionTime": stack.deleted,
-        "StackStatus": stack.status,
-        "StackStatusReason": stack.reason,
-        "DisableRollback": False,
-        "NotificationARNs": [],
-        "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-        "Outputs": list(stack.outputs.values()),
-        "Tags": _tags(stack.tags),
-        "EnableTerminationProtection": stack.protected,
-    }
-
-
-def _parameters(given: dict[str, str], resolved: dict[str, Any], template: Template | None) -> list[Answer]:
-    """Return parameters as they were given, with what SSM parameters resolved to; secrets are masked."""
-    answers = []
-    for name, value in resolved.items():
-        definition = template.parameters.get(name, {}) if template else {}
-        text = ",".join(value) if isinstance(value, list) else str(value)
-        answer = {"ParameterKey": name, "ParameterValue": str(given.get(name, definition.get("Default", "")))}
-        if definition.get("NoEcho"):
-            answer["ParameterValue"] = "****"
-        elif str(definition.get("Type", "")).startswith("AWS::SSM::"):
-            answer["ResolvedValue"] = text
-        answers.append(answer)
-    return answers
-
-
-def _tags(given: dict[str, str]) -> list[Answer]:
-    return [{"Key": key, "Value": value} for key, value in given.items()]

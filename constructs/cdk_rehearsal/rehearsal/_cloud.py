@@ -3,7 +3,10 @@
 import logging
 import os
 from threading import Lock, Thread
+from typing import Any
 
+import boto3
+from botocore.config import Config
 from moto.core.base_backend import BackendDict
 from moto.core.config import default_user_config
 from moto.core.model_instances import reset_model_data
@@ -16,6 +19,7 @@ from cdk_rehearsal.rehearsal._api import CloudFormationApi
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._engine import Engine
 from cdk_rehearsal.rehearsal._errors import RehearsalError
+from cdk_rehearsal.rehearsal._faults import Faults
 from cdk_rehearsal.rehearsal._front import KEY_PREFIX, Front
 from cdk_rehearsal.rehearsal._grafana_stand_in import GrafanaStandIn
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
@@ -44,6 +48,8 @@ class LocalCloud:
         self.journal = Journal()
         self.stacks = Stacks()
         self.answers = Answers()
+        #: Failures on demand.
+        self.faults = Faults()
         #: What handlers of custom resources put into workspaces of Amazon Managed Grafana.
         self.grafana = GrafanaStandIn(on_new=self._stand_in_for_grafana)
         self._server: BaseWSGIServer | None = None
@@ -66,7 +72,7 @@ class LocalCloud:
                 logging.getLogger(name).setLevel(max(level, logging.CRITICAL))
             moto = DomainDispatcherApplication(create_backend_app)
             custom = CustomResourceDriver(self.stacks, self.journal, self.answers, self.environment)
-            engine = Engine(self.stacks, self.journal, custom, self.update_rules)
+            engine = Engine(self.stacks, self.journal, custom, self.update_rules, self.faults)
             front = Front(CloudFormationApi(engine), self.answers, self.grafana, moto)
             self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
             self.answers.endpoint = f"http://localhost:{self._server.server_port}"
@@ -111,6 +117,18 @@ class LocalCloud:
             "NO_PROXY": "localhost,127.0.0.1",
             "no_proxy": "localhost,127.0.0.1",
         }
+
+    def client(self, service: str, region: str, account: str = ACCOUNT) -> Any:
+        """Return a boto3 client of the local cloud."""
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint,
+            region_name=region,
+            aws_access_key_id=f"{KEY_PREFIX}{account}",
+            aws_secret_access_key="rehearsal",
+            # A second request for what the first still makes would fail.
+            config=Config(read_timeout=600, retries={"total_max_attempts": 1}),
+        )
 
     def _stand_in_for_grafana(self, workspace: str) -> None:
         self.journal.stand_in(StandIn(kind="Grafana", name=workspace, value="content is kept, nothing is drawn"))

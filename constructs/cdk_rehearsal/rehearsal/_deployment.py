@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from cdk_rehearsal.deploy import allows
 from cdk_rehearsal.registry import registry
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
@@ -34,6 +35,8 @@ class Deployment:
         """
         self._stack.making = self.created
         self._resolver.check_rules()
+        for logical_id in set(self._old) - set(self._wanted()):
+            self._check_policy("Update:Delete", logical_id, self._old[logical_id].blueprint.type_name)
         for logical_id in self._wanted():
             with self._failing(logical_id):
                 self._apply(self._blueprint(logical_id))
@@ -55,14 +58,14 @@ class Deployment:
             with contextlib.suppress(ResourceError):
                 self._inventory.remove(self._stack, old, policy)
 
-    def roll_back(self) -> list[str]:
-        """Undo everything that `run` did, the last first; give what could not be undone."""
-        failed: list[str] = []
+    def roll_back(self) -> dict[str, str]:
+        """Undo everything that `run` did, the last first; return what could not be undone, with the reason."""
+        failed: dict[str, str] = {}
         for logical_id, undo in reversed(self._undo):
             try:
                 undo()
             except (ResourceError, TemplateError) as error:
-                failed.append(f"{logical_id}: {error}")
+                failed[logical_id] = str(error)
         self._undo.clear()
         self._stack.resources, self._stack.making = self._old, {}
         return failed
@@ -104,10 +107,21 @@ class Deployment:
         before, after = old.blueprint.properties, blueprint.properties
         if before == after:
             self.created[blueprint.logical_id] = replace(old, blueprint=blueprint)
-        elif why := blueprint.type.replaced_by(before, after):
+            return
+        why = blueprint.type.replaced_by(before, after)
+        action = "Update:Replace" if why else "Update:Modify"
+        self._check_policy(action, blueprint.logical_id, blueprint.type_name)
+        if why:
             self._create(blueprint, old, why)
         else:
             self._update(blueprint, old)
+
+    def _check_policy(self, action: str, logical_id: str, type_name: str) -> None:
+        if not allows(self._stack.policy, action, logical_id, type_name):
+            raise ResourceError(
+                f"Action denied by stack policy: it does not allow [{action}] for resource "
+                f"[LogicalResourceId/{logical_id}]"
+            )
 
     def _create(self, blueprint: Blueprint, old: Resource | None, why: list[str]) -> None:
         verb = "UPDATE" if old else "CREATE"
@@ -130,11 +144,8 @@ class Deployment:
         self._inventory.journal.record(Action.REPLACE if old else Action.CREATE, resource, ", ".join(why))
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
-        if refused := blueprint.type.rejected(
-            old.blueprint.properties, blueprint.properties, self._inventory.update_rules
-        ):
-            why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
-            raise ResourceError(f"{blueprint.type_name} refuses the update: {why}")
+        if why := self._refused(old.blueprint.properties, blueprint):
+            raise ResourceError(why)
         changed = blueprint.changed(old.blueprint.properties)
         if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
             self._inventory.journal.note(
@@ -147,6 +158,11 @@ class Deployment:
 
         def undo() -> None:
             self._event(old.blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
+            if why := self._refused(resource.blueprint.properties, old.blueprint):
+                # The resource keeps what the update gave it.
+                self._old[blueprint.logical_id] = resource
+                self._event(old.blueprint, old.physical_id, "UPDATE_FAILED", why)
+                raise ResourceError(why)
             self._old[blueprint.logical_id] = self._inventory.resources.update(resource, old.blueprint)
             self._event(old.blueprint, old.physical_id, "UPDATE_COMPLETE")
 
@@ -156,6 +172,12 @@ class Deployment:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, "UPDATE_COMPLETE")
         self._inventory.journal.record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
+
+    def _refused(self, before: dict[str, Any], wanted: Blueprint) -> str:
+        """Return why the service refuses an update in place, or an empty string."""
+        refused = wanted.type.rejected(before, wanted.properties, self._inventory.update_rules)
+        why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
+        return f"{wanted.type_name} refuses the update: {why}" if why else ""
 
     def _outputs(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         outputs: dict[str, dict[str, Any]] = {}

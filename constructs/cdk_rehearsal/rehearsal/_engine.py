@@ -1,5 +1,6 @@
 """The engine: creates, updates and deletes stacks as CloudFormation does, strictly, and rolls back what fails."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from functools import partial
 from threading import RLock
@@ -11,6 +12,7 @@ from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._deployment import Deployment
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
+from cdk_rehearsal.rehearsal._faults import Faults
 from cdk_rehearsal.rehearsal._inventory import Inventory
 from cdk_rehearsal.rehearsal._journal import Journal
 from cdk_rehearsal.rehearsal._nested_stacks import NestedStackDriver
@@ -27,9 +29,14 @@ class Engine(Inventory):
     """All stacks of one local cloud. One change at a time; reading needs no lock."""
 
     def __init__(
-        self, stacks: Stacks, journal: Journal, custom: CustomResourceDriver, update_rules: UpdateRules = NO_RULES
+        self,
+        stacks: Stacks,
+        journal: Journal,
+        custom: CustomResourceDriver,
+        update_rules: UpdateRules = NO_RULES,
+        faults: Faults | None = None,
     ) -> None:
-        resources = Resources(journal, custom, NestedStackDriver(self))
+        resources = Resources(journal, custom, NestedStackDriver(self), faults)
         super().__init__(stacks=stacks, journal=journal, resources=resources, update_rules=update_rules)
         self._lock = RLock()
 
@@ -96,6 +103,27 @@ class Engine(Inventory):
             change_set.execution = "EXECUTE_COMPLETE"
             stack.move(f"{verb}_COMPLETE")
 
+    def continue_rollback(self, stack: Stack, skip: Collection[str]) -> None:
+        """Go on with a rollback that failed, without the resources that could not be restored.
+
+        See: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ContinueUpdateRollback.html
+        (read 2026-11-22)
+        """
+        with self._lock:
+            if stack.status != "UPDATE_ROLLBACK_FAILED":
+                raise TemplateError(
+                    f"Stack [{stack.name}] must be in UPDATE_ROLLBACK_FAILED state to continue, is {stack.status}"
+                )
+            if wrong := sorted(set(skip) - stack.stuck):
+                raise TemplateError(f"The following resources to skip are not in UPDATE_FAILED state: {wrong}")
+            stack.move("UPDATE_ROLLBACK_IN_PROGRESS", "User Initiated")
+            if left := sorted(stack.stuck - set(skip)):
+                # A service refuses the same update as before.
+                stack.move("UPDATE_ROLLBACK_FAILED", f"The following resource(s) failed to update: {left}")
+                return
+            stack.stuck = set()
+            stack.move("UPDATE_ROLLBACK_COMPLETE")
+
     def delete(self, stack: Stack) -> None:
         """Delete a stack, or raise TemplateError when it is protected, or another stack uses what it exports."""
         with self._lock:
@@ -133,7 +161,9 @@ class Engine(Inventory):
         rollback = "UPDATE_ROLLBACK" if update else "ROLLBACK"
         stack.move(f"{rollback}_IN_PROGRESS", reason)
         failed = deployment.roll_back()
-        stack.move(f"{rollback}_FAILED" if failed else f"{rollback}_COMPLETE", "; ".join(failed) or None)
+        stack.stuck = set(failed)
+        why = "; ".join(f"{logical_id}: {reason}" for logical_id, reason in failed.items())
+        stack.move(f"{rollback}_FAILED" if failed else f"{rollback}_COMPLETE", why or None)
 
     def _target(self, name: str, kind: str, environment: Environment) -> Stack:
         stack = self.stacks.find(name, environment)

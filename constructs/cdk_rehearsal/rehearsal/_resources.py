@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._faults import Faults
 from cdk_rehearsal.rehearsal._journal import Journal
 from cdk_rehearsal.rehearsal._moto_models import MotoDriver
 from cdk_rehearsal.rehearsal._nested_stacks import TYPE
@@ -30,7 +31,10 @@ class Driver(Protocol):
 class Resources:
     """All resources. Properties are checked against the registry schema before anything is created."""
 
-    def __init__(self, journal: Journal, custom: CustomResourceDriver, nested: Driver) -> None:
+    def __init__(
+        self, journal: Journal, custom: CustomResourceDriver, nested: Driver, faults: Faults | None = None
+    ) -> None:
+        self._faults = Faults() if faults is None else faults
         self._moto = MotoDriver(journal)
         self._drivers: dict[Maker, Driver] = {
             Maker.HANDLER: custom,
@@ -44,6 +48,7 @@ class Resources:
     def create(self, blueprint: Blueprint, generation: int = 0) -> Resource:
         """Create a resource, or raise ResourceError with the reason."""
         self._check(blueprint)
+        self._faults.meet("create", blueprint)
         driver = self._drivers[self._maker(blueprint)]
         resource = _guarded("create", blueprint, driver.create, blueprint, generation)
         if not resource.physical_id:
@@ -55,9 +60,11 @@ class Resources:
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
         """Update a resource in place; a custom resource may come back with another physical id."""
         self._check(blueprint)
+        self._faults.meet("update", blueprint)
         return _guarded("update", blueprint, self._drivers[old.maker].update, old, blueprint)
 
     def delete(self, resource: Resource) -> None:
+        self._faults.meet("delete", resource.blueprint)
         _guarded("delete", resource.blueprint, self._drivers[resource.maker].delete, resource)
 
     def attribute(self, resource: Resource, name: str) -> Any:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from cdk_rehearsal import guard
+from cdk_rehearsal.deploy import AssembledStack, CdkCli, CliResult, DeployError, assembled, comparison, protect
 from cdk_rehearsal.registry import NO_RULES, UpdateRules
-from cdk_rehearsal.rehearsal import _assembly as assembly
 from cdk_rehearsal.rehearsal._blueprint import Environment
-from cdk_rehearsal.rehearsal._cdk_cli import CdkCli, CliResult
 from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._journal import Action
@@ -106,6 +105,7 @@ def rehearse(
             update=update,
             listener=listener or _Silent(),
             compare=partial(guard.compare, allow=tuple(allow), update_rules=update_rules),
+            allow=tuple(allow),
         )
         run.run(keep)
         return report(steps=run.steps, journal=cloud.journal, stacks=cloud.stacks, leave_out=_TOOLKIT)
@@ -127,6 +127,7 @@ class _Rehearsal:
     update: Update | None
     listener: Listener
     compare: Callable[[Path, Path], guard.Report]
+    allow: tuple[str, ...]
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -186,7 +187,10 @@ class _Rehearsal:
     def _cli_at(self, place: Environment) -> CdkCli:
         environment = self.cloud.environment(place.region, place.account)
         environment |= {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
-        return CdkCli(app=self.app, environment=environment, scratch=self.scratch)
+        try:
+            return CdkCli(app=self.app, environment=environment, scratch=self.scratch)
+        except DeployError as error:
+            raise RehearsalError(str(error)) from None
 
     def _run(self, *arguments: str) -> CliResult:
         context = [word for key, value in self.context.items() for word in ("--context", f"{key}={value}")]
@@ -196,8 +200,20 @@ class _Rehearsal:
         result = self._run("synth", "--quiet", "--output", str(self.assembly))
         return _problems(result) or ([] if self._stacks() else ["the app has no stacks"])
 
+    def _assembled(self) -> list[AssembledStack]:
+        return list(assembled(self.assembly))
+
+    def _client(self, service: str, region: str | None) -> Any:
+        return self.cloud.client(service, region or self.place.region, self.place.account)
+
     def _stacks(self) -> list[tuple[str, Environment]]:
-        return list(assembly.stacks(self.assembly, self.place))
+        return [
+            (
+                stack.name,
+                Environment(account=stack.account or self.place.account, region=stack.region or self.place.region),
+            )
+            for stack in self._assembled()
+        ]
 
     def _places(self) -> list[Environment]:
         """Return the accounts and regions of the app's stacks. The CLI uses the credentials of the first."""
@@ -211,7 +227,7 @@ class _Rehearsal:
 
     def _deploy(self) -> list[str]:
         result = self._run("deploy", _EVERY_STACK, "--require-approval", "never", "--app", str(self.assembly))
-        return _problems(result) or self._missing()
+        return _problems(result) or self._missing() or protect(self._assembled(), self._client)
 
     def _missing(self) -> list[str]:
         """Compare the stacks of the assembly with those that exist."""
@@ -227,8 +243,11 @@ class _Rehearsal:
         before = len(self.cloud.journal.entries(Action.CREATE))
         edit = update.edit(self.scratch)
         self.context = {**self.context, **edit.context}
-        deployed, self.assembly = self.assembly, self.scratch / "cdk.out-update"
-        problems = self._synth() or self._lost(deployed) or self._deploy()
+        self.assembly = self.scratch / "cdk.out-update"
+        problems = self._synth() or self._lost()
+        if not problems:
+            protect(self._assembled(), self._client, allow=self.allow)
+            problems = self._deploy()
         if not problems and len(self.cloud.journal.entries(Action.CREATE)) == before:
             keys = ", ".join(f"`{key}`" for key in edit.context)
             problems = [
@@ -236,10 +255,13 @@ class _Rehearsal:
             ]
         return problems
 
-    def _lost(self, deployed: Path) -> list[str]:
-        """Compare the deployed assembly with the update, before it is deployed."""
+    def _lost(self) -> list[str]:
+        """Compare what is deployed with the update, before it is deployed."""
+        folder = self.scratch / "guard"
+        folder.mkdir()
+        sides = comparison(self._assembled(), self._client, folder)
         try:
-            return self.compare(deployed, self.assembly).lines()
+            return self.compare(sides.deployed, sides.assembled).lines()
         except guard.GuardError as error:
             return [str(error)]
 

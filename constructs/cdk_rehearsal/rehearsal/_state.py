@@ -80,6 +80,10 @@ class Stack:
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
     protected: bool = False
+    #: Resources that the last rollback could not restore.
+    stuck: set[str] = field(default_factory=set)
+    #: Stack policy, or None.
+    policy: str | None = None
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime | None = None
     deleted: datetime | None = None

@@ -6,6 +6,7 @@ import typer
 
 from ultracluster import __version__
 from ultracluster.cli import _catalogue as catalogue
+from ultracluster.cli import _deploy as deploy
 from ultracluster.cli import _diagram as diagram
 from ultracluster.cli import _facts as facts
 from ultracluster.cli import _files as files
@@ -32,6 +33,8 @@ app.command("check", short_help="Validate a cluster file and describe the cluste
 app.command("rules", short_help="Print the rules of cluster file and constructs, with their ids.")(rules.rules)
 app.command("schema")(files.schema)
 app.command("guard", short_help="Refuse an update that would lose data.")(guard.guard)
+app.command("diff", short_help="Compare a cluster file with what is deployed.")(deploy.diff)
+app.command("deploy", short_help="Deploy a cluster file, unless that loses data, nodes or jobs.")(deploy.deploy)
 app.command("rehearse", short_help="Deploy, update and destroy on a local stand-in for AWS.")(rehearse.rehearse)
 app.add_typer(image.app, name="image")
 app.command("render")(render.render)

@@ -17,9 +17,7 @@ _Allow = Annotated[
 _Running = Annotated[bool, typer.Option("--running", help="Refuse what ends running nodes, too.")]
 
 
-def guard(
-    old: _Old, new: _New, allow: _Allow = None, running: _Running = False, json_: JsonOption = False
-) -> None:
+def guard(old: _Old, new: _New, allow: _Allow = None, running: _Running = False, json_: JsonOption = False) -> None:
     """Refuse an update that would replace, delete or orphan a resource that holds data, and report what ends nodes."""
     try:
         from cdk_rehearsal import guard

@@ -76,7 +76,11 @@ class ClusterFile(Section):
         default=Notifications(), description="Notices of capacity that starts or ends."
     )
     observability: Observability = Field(default=Observability(), description="Metrics, alerts and dashboards.")
-    tags: t.Tags = Field(default={}, description="Tags of every resource.")
+    tags: t.Tags = Field(
+        default={},
+        description="Tags of every resource. Instances have those of `nodes.NAME.tags`: an edit of these replaces "
+        "nodes.",
+    )
     accept: dict[str, t.Reason] = Field(
         default={},
         examples=[{"interface-quota": "raised to 20000"}],

@@ -214,7 +214,6 @@ class KubernetesCluster(Construct):
             security_groups=self._security_groups(),
             service="eks-managed",
             root_volume=RootVolume(gib=100, device=ROOT_DEVICES["al2023"]),
-            tags=cluster.tags,
         )
         return EksNodeGroup(
             scope,
@@ -249,7 +248,7 @@ class KubernetesCluster(Construct):
             access=None if role is None else Access(instance_profile=role.instance_profile),
             user_data=kubernetes_boot(cluster, self._storage, group, self._access() if image else None),
             root_volume=RootVolume(gib=group.root_volume.gib, device=ROOT_DEVICES[group.os]),
-            tags=cluster.tags,
+            tags=cluster.nodes[group.section].tags,
         )
         if self_managed:
             return EksSelfManagedNodeGroup(

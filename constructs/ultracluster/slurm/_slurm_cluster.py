@@ -185,7 +185,7 @@ class SlurmCluster(Construct):
             zone=zone,
             extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
         )
-        login_nodes = PcsLoginNodeGroup(
+        return PcsLoginNodeGroup(
             scope,
             "Login",
             cluster=self.controller,
@@ -201,10 +201,7 @@ class SlurmCluster(Construct):
                 *self._boots(boot, cluster.login_image, cluster.service_type, zone=zone),
                 *map(node_script, login.scripts),
             ],
-        )
-        for key, value in cluster.tags.items():
-            cdk.Tags.of(login_nodes.template).add(key, value)
-        return login_nodes.node_group
+        ).node_group
 
     def _image(self, option: ImageOption, instance_type: InstanceType) -> Image:
         if isinstance(option, Image):
@@ -235,7 +232,7 @@ class SlurmCluster(Construct):
             subnet=self._network.subnet_of(group, self._cluster),
             image=self._image(group.image_option, group.instance_type),
             root_volume=RootVolume(gib=group.root_volume.gib),
-            tags=self._cluster.tags,
+            tags=self._cluster.nodes[group.section].tags,
         )
         return PcsComputeNodeGroup(
             scope,

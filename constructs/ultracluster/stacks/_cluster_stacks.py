@@ -4,6 +4,7 @@ import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.rules import Refusal
+from ultracluster.stacks._cluster_tags import add_tags
 from ultracluster.stacks._environment import check_environment
 from ultracluster.stacks._names_in_use import NAME, mark, name_problems
 from ultracluster.stacks._stacks import (
@@ -90,8 +91,7 @@ class ClusterStacks:
         )
         # The stage may hold another cluster.
         for stack in self.stacks:
-            for key, value in cluster.tags.items():
-                cdk.Tags.of(stack).add(key, value)
+            add_tags(stack, cluster)
 
     @property
     def stacks(self) -> list[cdk.Stack]:

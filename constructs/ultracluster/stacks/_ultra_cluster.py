@@ -12,6 +12,7 @@ from ultracluster.observability import Observability
 from ultracluster.planning import shown, type_errors
 from ultracluster.rules import Refusal, error
 from ultracluster.slurm import NodeImages
+from ultracluster.stacks._cluster_tags import add_tags
 from ultracluster.stacks._environment import check_environment
 from ultracluster.stacks._names_in_use import mark, name_problems
 from ultracluster.stacks._orchestrators import create_orchestrator
@@ -99,8 +100,7 @@ class UltraCluster(Construct):
             outputs += observability_outputs(self.observability)
         #: CloudFormation outputs by name, such as `LoginCommand`; the same as those of `ClusterStacks`.
         self.outputs: Mapping[str, cdk.CfnOutput] = write_outputs(Construct(self, "Outputs"), outputs)
-        for key, value in cluster.tags.items():
-            cdk.Tags.of(self).add(key, value)
+        add_tags(self, cluster)
 
     @property
     def node_groups(self) -> Mapping[str, Construct]:

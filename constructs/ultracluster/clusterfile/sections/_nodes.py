@@ -191,6 +191,11 @@ class NodeGroupSection(Section):
     labels: dict[LabelName, LabelValue] = Field(
         default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE."
     )
+    tags: t.Tags = Field(
+        default={},
+        description="Tags of the instances, their volumes and network interfaces. An edit replaces the nodes of the "
+        "group. Default: the name of the group alone.",
+    )
     scripts: tuple[Script, ...] = Field(
         default=(), description="Under Slurm: scripts that run on each node at boot, in this order."
     )

@@ -1,4 +1,4 @@
-"""The real CDK CLI, found and run against the local cloud."""
+"""The real CDK CLI: found, and run."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cdk_rehearsal.rehearsal._errors import RehearsalError
+from cdk_rehearsal.deploy._errors import DeployError
 
 _BIN = Path(sys.executable).parent
 
@@ -34,10 +34,10 @@ class CdkCli:
     """The CDK CLI in the directory of one app, into which it may write."""
 
     def __init__(self, *, app: Path, environment: dict[str, str], scratch: Path) -> None:
-        self._app = app
+        self.app = app
         self._command = find_cdk(app)
         self._scratch = scratch
-        self._environment = environment | {
+        self.environment = environment | {
             "PATH": os.pathsep.join([str(_BIN), environment.get("PATH", os.defpath)]),
             "CDK_DISABLE_VERSION_CHECK": "1",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
@@ -48,13 +48,17 @@ class CdkCli:
             "NODE_NO_WARNINGS": "1",
         }
         if node := node_path():
-            self._environment.setdefault("JSII_NODE", node)
+            self.environment.setdefault("JSII_NODE", node)
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return the command line with these arguments."""
+        return [*self._command, *arguments, "--no-notices"]
 
     def bootstrap(self, account: str, region: str, each_line: Callable[[str], None]) -> CliResult:
         """Bootstrap one environment, with the app's settings (qualifier, toolkit stack) but without synthesising it."""
         folder = self._scratch / "bootstrap"
         folder.mkdir(exist_ok=True)
-        settings = json.loads((self._app / "cdk.json").read_text(encoding="utf-8"))
+        settings = json.loads((self.app / "cdk.json").read_text(encoding="utf-8"))
         kept = {key: value for key, value in settings.items() if key not in ("app", "output", "build", "watch")}
         (folder / "cdk.json").write_text(json.dumps(kept), encoding="utf-8")
         return self.run("bootstrap", f"aws://{account}/{region}", each_line=each_line, folder=folder)
@@ -63,12 +67,12 @@ class CdkCli:
         self, *arguments: str, each_line: Callable[[str], None] = lambda line: None, folder: Path | None = None
     ) -> CliResult:
         """Run the CLI to its end, by default in the directory of the app."""
-        command = [*self._command, *arguments, "--no-color", "--no-notices", "--ci"]
+        command = self.command(*arguments, "--no-color", "--ci")
         lines = []
         with subprocess.Popen(
             command,
-            cwd=folder or self._app,
-            env=self._environment,
+            cwd=folder or self.app,
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -93,7 +97,7 @@ def find_cdk(app: Path) -> list[str]:
     candidates = [_BIN / "cdk", *(folder / "node_modules" / ".bin" / "cdk" for folder in folders)]
     command = next((str(path) for path in candidates if path.exists()), None) or shutil.which("cdk")
     if command is None:
-        raise RehearsalError('the CDK CLI is not installed: "npm install aws-cdk@2" beside the app')
+        raise DeployError('the CDK CLI is not installed: "npm install aws-cdk@2" beside the app')
     node = node_path()
     # The CLI is a script for Node; the Node of this environment runs it, whatever the PATH has.
     return [node, os.path.realpath(command)] if node and _is_script(command) else [command]

@@ -1,0 +1,47 @@
+"""Stacks of a cloud assembly (cdk.out)."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PLACE = re.compile(r"aws://([^/]+)/([^/]+)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssembledStack:
+    """A stack of an assembly.
+
+    Args:
+        name: Name of the stack in its account.
+        account: Account, or None if the app names none.
+        region: Region, or None if the app names none.
+        template: File of its template.
+        protected: Whether it is deployed with termination protection.
+    """
+
+    name: str
+    account: str | None
+    region: str | None
+    template: Path
+    protected: bool = False
+
+
+def assembled(folder: Path) -> Iterator[AssembledStack]:
+    """Go through the stacks of an assembly, those of its stages included."""
+    artifacts = json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("artifacts", {})
+    for name, artifact in artifacts.items():
+        properties = artifact.get("properties", {})
+        if artifact["type"] == "cdk:cloud-assembly":
+            yield from assembled(folder / properties["directoryName"])
+        elif artifact["type"] == "aws:cloudformation:stack":
+            match = _PLACE.match(artifact.get("environment", ""))
+            account, region = match.groups() if match else ("unknown-account", "unknown-region")
+            yield AssembledStack(
+                name=properties.get("stackName", name),
+                account=None if account == "unknown-account" else account,
+                region=None if region == "unknown-region" else region,
+                template=folder / properties.get("templateFile", f"{name}.template.json"),
+                protected=bool(properties.get("terminationProtection")),
+            )

@@ -1,0 +1,142 @@
+"""Templates on both sides of a deployment: those that CloudFormation has, and those of an assembly."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cdk_rehearsal.deploy._assembly import AssembledStack
+from cdk_rehearsal.registry import UnreadableError, read
+
+#: Creates a boto3 client of a service in a region, None for the default one.
+Client = Callable[[str, str | None], Any]
+
+_SSM = "AWS::SSM::Parameter::Value<"
+# Nothing exists under these: a change set was created, or deleted, and no more.
+_ABSENT = ("REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html (read 2026-11-22)
+_UPDATABLE = (
+    *("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"),
+    *("IMPORT_COMPLETE", "IMPORT_ROLLBACK_COMPLETE", "UPDATE_FAILED", "CREATE_FAILED"),
+)
+
+
+@dataclass(kw_only=True)
+class Comparison:
+    """What `comparison` found.
+
+    Args:
+        deployed: Directory with the templates that are deployed.
+        assembled: Directory with those of the assembly.
+        new: Stacks that do not exist yet.
+        blocked: Stack -> status in which it cannot be updated.
+    """
+
+    deployed: Path
+    assembled: Path
+    new: list[str] = field(default_factory=list)
+    blocked: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        """True if nothing is deployed."""
+        return not any(self.deployed.iterdir())
+
+
+def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -> Comparison:
+    """Write the deployed templates and those of an assembly into two directories below `folder`, for the guard.
+
+    In place of parameters that CloudFormation reads from SSM are their deployed, and their current, values: a newer
+    image is a change, although the templates are the same.
+
+    Args:
+        stacks: Stacks of the assembly.
+        client: Creates clients; needs cloudformation:DescribeStacks, cloudformation:GetTemplate and ssm:GetParameters.
+        folder: An empty directory.
+    """
+    result = Comparison(deployed=folder / "deployed", assembled=folder / "assembled")
+    for directory in (result.deployed, result.assembled):
+        directory.mkdir()
+    for stack in stacks:
+        cloudformation = client("cloudformation", stack.region)
+        wanted = read(stack.template.read_text(encoding="utf-8"))
+        found = _describe(cloudformation, stack.name)
+        if found is None:
+            result.new.append(stack.name)
+        else:
+            if found["StackStatus"] not in _UPDATABLE:
+                result.blocked[stack.name] = found["StackStatus"]
+            body = _template(cloudformation, stack.name)
+            before, after = _resolved(found), _current(wanted, partial(client, "ssm", stack.region))
+            body, wanted = _pinned(body, before, after), _pinned(wanted, after, before)
+            _write(result.deployed, stack.name, body)
+        _write(result.assembled, stack.name, wanted)
+    return result
+
+
+def _describe(cloudformation: Any, name: str) -> Mapping[str, Any] | None:
+    from botocore.exceptions import ClientError
+
+    try:
+        found: Mapping[str, Any] = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+    except ClientError as error:
+        # CloudFormation has no code of its own for a stack that does not exist.
+        if "does not exist" in str(error):
+            return None
+        raise
+    return None if found["StackStatus"] in _ABSENT else found
+
+
+def _template(cloudformation: Any, name: str) -> dict[str, Any]:
+    body = cloudformation.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
+    # boto3 parses JSON itself.
+    try:
+        content: dict[str, Any] = read(body) if isinstance(body, str) else json.loads(json.dumps(body))
+    except UnreadableError as error:
+        raise ValueError(f"the deployed template of {name}: {error}") from None
+    return content
+
+
+def _resolved(stack: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        parameter["ParameterKey"]: parameter["ResolvedValue"]
+        for parameter in stack.get("Parameters", [])
+        if parameter.get("ResolvedValue")
+    }
+
+
+def _current(template: Mapping[str, Any], ssm: Callable[[], Any]) -> dict[str, str]:
+    names = {
+        key: definition["Default"]
+        for key, definition in (template.get("Parameters") or {}).items()
+        if str(definition.get("Type", "")).startswith(_SSM) and isinstance(definition.get("Default"), str)
+    }
+    values: dict[str, str] = {}
+    paths = sorted(set(names.values()))
+    # GetParameters takes ten names.
+    for start in range(0, len(paths), 10):
+        answer = ssm().get_parameters(Names=paths[start : start + 10])
+        values |= {row["Name"]: row["Value"] for row in answer["Parameters"]}
+    return {key: values[path] for key, path in names.items() if path in values}
+
+
+def _pinned(template: dict[str, Any], values: Mapping[str, str], others: Mapping[str, str]) -> dict[str, Any]:
+    """Return a template with the values of parameters that both sides have."""
+
+    def pin(node: Any) -> Any:
+        if isinstance(node, list):
+            return [pin(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        name = node.get("Ref") if len(node) == 1 else None
+        if isinstance(name, str) and name in values and name in others:
+            return values[name]
+        return {key: pin(value) for key, value in node.items()}
+
+    return {**template, "Resources": pin(template["Resources"])}
+
+
+def _write(folder: Path, name: str, body: Mapping[str, Any]) -> None:
+    (folder / f"{name}.template.json").write_text(json.dumps(body), encoding="utf-8")

@@ -1,0 +1,175 @@
+"""`ultracluster deploy` and `diff`: compare a cluster file with what is deployed, refuse losses, and deploy."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster.cli._aws import client
+from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
+from ultracluster.cli._rehearse import app_directory
+from ultracluster.cli._verdict import print_report, refusal
+from ultracluster.testing import UPDATE_RULES
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.deploy import AssembledStack, CdkCli, Comparison
+    from cdk_rehearsal.guard import Report
+
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file.")]
+_App = Annotated[
+    Path | None, typer.Option("--app", metavar="DIR", help="Directory of the app. Default: this one, or the shipped.")
+]
+_Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="ID", help="Resource or node group that may be lost. Repeatable; STACK/ID too."),
+]
+_ROLLBACK_PAGE = "docs/operations/rollback.md"
+
+
+def diff(file: _File, app: _App = None, allow: _Allow = None, json_: JsonOption = False) -> None:
+    """Compare a cluster file with what is deployed: data, nodes and jobs. Exit code 1 if a deployment is refused."""
+    with _prepared(file, app, allow) as plan:
+        if json_:
+            print_json(plan.to_dict())
+            raise typer.Exit(0 if plan.ok else 1)
+        plan.print()
+        plan.refuse()
+
+
+def deploy(
+    file: _File,
+    app: _App = None,
+    allow: _Allow = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before changes of IAM and security groups.")] = False,
+) -> None:
+    """Deploy a cluster file, unless that loses data, nodes or jobs; then protect the stacks by stack policies."""
+    with _prepared(file, app, allow) as plan:
+        plan.print()
+        plan.refuse()
+        plan.deploy(ask=not yes and sys.stdin.isatty())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """A deployment that is ready to start, and what it would do."""
+
+    stacks: "list[AssembledStack]"
+    sides: "Comparison"
+    report: "Report | None"
+    allow: tuple[str, ...]
+    cli: "CdkCli"
+    assembly: Path
+
+    @property
+    def ok(self) -> bool:
+        """True if the deployment may start."""
+        return not self.sides.blocked and (self.report is None or self.report.ok)
+
+    def print(self) -> None:
+        """Print the verdict."""
+        if self.sides.new:
+            typer.echo(f"new stacks: {', '.join(self.sides.new)}")
+        if self.report is None:
+            typer.echo("nothing is deployed yet: nothing can be lost.")
+            return
+        print_report(self.report)
+        typer.echo(_jobs(self.report))
+        typer.echo("monthly cost: not compared; the library has no source of prices.")
+
+    def refuse(self) -> None:
+        """End the command if the deployment is refused."""
+        if self.sides.blocked:
+            lines = [f"{name} is {status} and cannot be updated" for name, status in self.sides.blocked.items()]
+            fail("\n".join([*lines, f"the way out: {_ROLLBACK_PAGE}"]))
+        if self.report is not None and not self.report.ok:
+            fail(refusal(self.report))
+
+    def deploy(self, *, ask: bool) -> None:
+        """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
+        from cdk_rehearsal.deploy import protect
+
+        _warn(protect(self.stacks, _client, allow=self.allow))
+        approval = "broadening" if ask else "never"
+        arguments = ["deploy", "**", "--app", str(self.assembly), "--require-approval", approval]
+        code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
+        problems = protect(self.stacks, _client)
+        _warn(problems)
+        if code:
+            fail(f"cdk deploy ended with code {code}; if a rollback failed: {_ROLLBACK_PAGE}")
+        if not problems:
+            typer.echo(
+                f"{len(self.stacks)} stacks have a stack policy: cdk deploy cannot replace or delete their data."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        report = self.report.to_dict() if self.report else None
+        return {"ok": self.ok, "new_stacks": self.sides.new, "blocked": self.sides.blocked, "guard": report}
+
+
+@contextmanager
+def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator[_Plan]:
+    try:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        from cdk_rehearsal import guard
+        from cdk_rehearsal.deploy import CdkCli, DeployError, assembled, comparison
+    except ImportError as error:
+        misuse(
+            f'this command needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard,live]"'
+        )
+    cluster = load(str(file))
+    with app_directory(app, file) as directory, tempfile.TemporaryDirectory(prefix="ultracluster-deploy-") as scratch:
+        assembly, folder = Path(scratch) / "cdk.out", Path(scratch) / "guard"
+        folder.mkdir()
+        environment = {**os.environ, "AWS_REGION": cluster.region, "AWS_DEFAULT_REGION": cluster.region}
+        try:
+            cli = CdkCli(app=directory, environment=environment, scratch=Path(scratch))
+            context = ("--context", f"cluster={file.resolve()}")
+            result = cli.run("synth", "--quiet", "--output", str(assembly), *context)
+            if result.code:
+                fail("\n".join(result.reasons))
+            stacks = list(assembled(assembly))
+            sides = comparison(stacks, _client, folder)
+            report = None
+            if not sides.empty:
+                report = guard.compare(
+                    sides.deployed, sides.assembled, allow=allow or (), update_rules=UPDATE_RULES, running=True
+                )
+            yield _Plan(stacks=stacks, sides=sides, report=report, allow=tuple(allow or ()), cli=cli, assembly=assembly)
+        except (DeployError, guard.GuardError) as error:
+            fail(str(error))
+        except (BotoCoreError, ClientError) as error:
+            fail(f"{error}; check the credentials and the region")
+
+
+def _client(service: str, region: str | None) -> Any:
+    return client(service, region or os.environ.get("AWS_REGION", ""))
+
+
+def _jobs(report: "Report") -> str:
+    """Describe what becomes of running jobs."""
+    from cdk_rehearsal.guard import Fate
+
+    waits: list[str] = []
+    ends: list[str] = []
+    for finding in report.nodes:
+        if not finding.fate.ends_nodes:
+            continue
+        drains = finding.fate is Fate.DRAINED and finding.type == "AWS::PCS::ComputeNodeGroup"
+        (waits if drains else ends).append(finding.name)
+    lines = [f"nodes of {', '.join(waits)} are replaced when their jobs have ended"] if waits else []
+    lines += [f"jobs on {', '.join(ends)} end"] if ends else []
+    return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."
+
+
+def _warn(problems: list[str]) -> None:
+    for problem in problems:
+        typer.echo(f"warning: no stack policy: {problem}", err=True)
