@@ -5,10 +5,11 @@ from cdk_rehearsal.registry._node_groups import NODE_COUNTS
 from cdk_rehearsal.registry._normal import values, walk
 from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
-from cdk_rehearsal.registry._replacement import NEEDS_A_NEW_NAME
+from cdk_rehearsal.registry._replacement import DELETION_PROTECTION, NEEDS_A_NEW_NAME
 from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, did_you_mean, registry
 
 __all__ = [
+    "DELETION_PROTECTION",
     "NEEDS_A_NEW_NAME",
     "NODE_COUNTS",
     "NO_RULES",

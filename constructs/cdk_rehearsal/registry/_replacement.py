@@ -227,6 +227,10 @@ NEEDS_A_NEW_NAME: Mapping[str, tuple[str, str]] = MappingProxyType(
 #: (read 2026-11-22)
 REPLACED_BY_POLICY = frozenset({"AWS::AutoScaling::AutoScalingGroup"})
 
+#: Resource type -> property that makes the service refuse to delete it.
+#: https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html (read 2026-11-22)
+DELETION_PROTECTION: Mapping[str, str] = MappingProxyType({"AWS::EKS::Cluster": "DeletionProtection"})
+
 #: Kind of FSx file system -> percent by which its capacity grows at least; less fails the update.
 #: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
 LEAST_GROWTH_PERCENT: Mapping[str, int] = MappingProxyType({"OPENZFS": 10, "WINDOWS": 10})

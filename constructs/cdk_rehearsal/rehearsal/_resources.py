@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from cdk_rehearsal.registry import DELETION_PROTECTION
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
@@ -65,6 +66,9 @@ class Resources:
 
     def delete(self, resource: Resource) -> None:
         self._faults.meet("delete", resource.blueprint)
+        protection = DELETION_PROTECTION.get(resource.blueprint.type_name, "")
+        if str(resource.blueprint.properties.get(protection)).lower() == "true":
+            raise ResourceError(f"{resource.physical_id} cannot be deleted while {protection} is enabled")
         _guarded("delete", resource.blueprint, self._drivers[resource.maker].delete, resource)
 
     def attribute(self, resource: Resource, name: str) -> Any:

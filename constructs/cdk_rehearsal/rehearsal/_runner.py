@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from cdk_rehearsal import guard
 from cdk_rehearsal.deploy import AssembledStack, CdkCli, CliResult, DeployError, assembled, comparison, protect
-from cdk_rehearsal.registry import NO_RULES, UpdateRules
+from cdk_rehearsal.registry import DELETION_PROTECTION, NO_RULES, UpdateRules
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
 from cdk_rehearsal.rehearsal._errors import RehearsalError
@@ -286,5 +286,8 @@ def _problems(result: CliResult) -> list[str]:
 
 
 def _lift(stack: Stack) -> list[str]:
+    """Do what a person does before the deletion of a stack, of which a service refuses a part."""
     stack.protected = False
+    for resource in stack.resources.values():
+        resource.blueprint.properties.pop(DELETION_PROTECTION.get(resource.blueprint.type_name, ""), None)
     return []

@@ -178,6 +178,7 @@ class KubernetesCluster(Construct):
             bin_packing=section.bin_packing,
             service_cidr=str(section.service_cidr),
         )
+        created.resource.deletion_protection = section.deletion_protection
         created.node.add_dependency(*network.ready)
         acknowledge_accepted(created, cluster)
         base_add_ons(self, cluster, created.cluster)

@@ -8,7 +8,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.boot import WAIT_MINUTES, Taint, repair_overrides
+from ultracluster.boot import WAIT_MINUTES, Taint, breaker_limit, repair_overrides
 from ultracluster.catalogue.schedulers import NodeOs, ami_type
 from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.compute import NodeGroupTemplate
@@ -176,18 +176,21 @@ class EksNodeGroup(_EksNodeGroupBase):
             update_config=_L1.UpdateConfigProperty(
                 max_unavailable=1, update_strategy="MINIMAL" if reserved else "DEFAULT"
             ),
-            node_repair_config=_repair(gpus=template.instance_type.gpus > 0),
+            node_repair_config=_repair(count, gpus=template.instance_type.gpus > 0),
             labels=dict(sorted((labels or {}).items())) or None,
             taints=[_L1.TaintProperty(key=taint.key, effect=_EFFECTS[taint.effect]) for taint in taints] or None,
         )
         self.node_group_arn = self.resource.attr_arn
 
 
-def _repair(*, gpus: bool) -> eks.CfnNodegroup.NodeRepairConfigProperty:
+def _repair(count: int, *, gpus: bool) -> eks.CfnNodegroup.NodeRepairConfigProperty:
     return _L1.NodeRepairConfigProperty(
         enabled=True,
         # Spare nodes are few, and a job that lost a node waits.
         max_parallel_nodes_repaired_count=1,
+        # More unhealthy nodes at once are a wrong check or a wrong image: repair stops, as the checks of Slurm do.
+        # https://docs.aws.amazon.com/eks/latest/APIReference/API_NodeRepairConfig.html (read 2026-11-22)
+        max_unhealthy_node_threshold_count=breaker_limit(count),
         node_repair_config_overrides=[
             _L1.NodeRepairConfigOverridesProperty(
                 node_monitoring_condition="AcceleratedHardwareReady",

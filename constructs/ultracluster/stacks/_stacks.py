@@ -22,7 +22,8 @@ class NetworkStack(cdk.Stack):
     """VPC, training subnet and the security group of the nodes; rarely changes."""
 
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
-        super().__init__(scope, id, description=f"Network of the cluster {cluster.name}", **kwargs)
+        description = f"Network of the cluster {cluster.name}"
+        super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
         self.network = Network.from_cluster_file(self, cluster)
         # Nodes that lose their subnet or their security group lose each other.
         _hold(self)
@@ -51,7 +52,8 @@ class ClusterStack(cdk.Stack):
     def __init__(
         self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage, **kwargs: Any
     ) -> None:
-        super().__init__(scope, id, description=f"Control plane of the cluster {cluster.name}", **kwargs)
+        description = f"Control plane of the cluster {cluster.name}"
+        super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
         # `Default` adds nothing to logical ids.
         self.orchestrator = create_orchestrator(self, "Default", cluster=cluster, network=network, storage=storage)
         # Node groups belong to this control plane, which must outlive them.

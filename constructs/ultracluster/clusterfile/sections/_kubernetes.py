@@ -76,6 +76,7 @@ NEW_CLUSTER_KEYS = {
     "scaling_tier",
     "support",
     "bin_packing",
+    "deletion_protection",
     "add_ons",
     "system",
 }
@@ -212,6 +213,9 @@ class Kubernetes(Section):
         default=None,
         description="At the end of standard support, standard: EKS updates the version; extended: it stays, for a "
         "higher price. Default: extended, the default of EKS.",
+    )
+    deletion_protection: t.Flag = Field(
+        default=True, description="Whether EKS refuses to delete the cluster. To delete it, deploy false first."
     )
     bin_packing: t.Flag = Field(
         default=False, description="Whether Kubernetes' own scheduler fills nodes one after the other."

@@ -1,0 +1,110 @@
+"""The commands `deploy` and `diff`, with the real CDK CLI and a local cloud in place of AWS."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cdk_rehearsal.deploy import CdkCli
+from cdk_rehearsal.rehearsal import LocalCloud
+from support import ROOT
+from ultracluster.cli import app
+
+FILE = """name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5en.48xlarge, count: 4, capacity: cr-0123456789abcdef0}
+observability: {profile: none}
+"""
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    scratch = tmp_path_factory.mktemp("bootstrap")
+    with LocalCloud() as cloud:
+        environment = cloud.environment("us-east-2")
+        cli = CdkCli(app=ROOT, environment=environment, scratch=scratch)
+        assert cli.bootstrap("123456789012", "us-east-2", lambda line: None).code == 0
+        yield cloud
+
+
+@pytest.fixture
+def run(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    for name, value in cloud.environment("us-east-2").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("CDK_DEFAULT_ACCOUNT", "123456789012")
+    monkeypatch.setenv("CDK_DEFAULT_REGION", "us-east-2")
+    monkeypatch.chdir(tmp_path)
+
+    def run(command: str, text: str, *arguments: str) -> Any:
+        (tmp_path / "my.yaml").write_text(text)
+        return CliRunner().invoke(app, [command, "my.yaml", *arguments])
+
+    return run
+
+
+def status(cloud: LocalCloud) -> dict[str, str]:
+    return {stack.name: stack.status for stack in cloud.stacks.living() if stack.name != "CDKToolkit"}
+
+
+def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run: Any, cloud: LocalCloud) -> None:
+    first = run("deploy", FILE)
+    assert first.exit_code == 0, first.output
+    assert "nothing is deployed yet" in first.output
+    assert set(status(cloud).values()) == {"CREATE_COMPLETE"}
+    policies = {stack.name: stack.policy for stack in cloud.stacks.living() if stack.name != "CDKToolkit"}
+    assert "trainNodeGroupEAA26539" in str(policies["llama-Compute"])
+    assert all(policies.values())
+
+    same = run("diff", FILE, "--json")
+    assert same.exit_code == 0, same.output
+    assert json.loads(same.stdout)["guard"]["nodes"] == []
+
+    # A renamed group ends its nodes: refused before anything happens.
+    renamed = FILE.replace("train:", "gpus:")
+    refused = run("deploy", renamed)
+    assert refused.exit_code == 1
+    assert "--allow llama-Compute/trainNodeGroupEAA26539" in refused.output
+    assert "jobs on llama-Compute/trainNodeGroupEAA26539 end" in refused.output
+    assert set(status(cloud).values()) == {"CREATE_COMPLETE"}
+
+    allowed = run("deploy", renamed, "--allow", "trainNodeGroupEAA26539")
+    assert allowed.exit_code == 0, allowed.output
+    assert status(cloud)["llama-Compute"] == "UPDATE_COMPLETE"
+    (compute,) = (stack for stack in cloud.stacks.living() if stack.name == "llama-Compute")
+    assert "gpusNodeGroup" in str(compute.policy)
+    assert "trainNodeGroup" not in str(compute.policy)
+
+    # A stack that cannot be updated is named, with the way out.
+    compute.status = "UPDATE_ROLLBACK_FAILED"
+    blocked = run("diff", renamed)
+    assert blocked.exit_code == 1
+    assert "llama-Compute is UPDATE_ROLLBACK_FAILED" in blocked.output
+    assert "docs/operations/rollback.md" in blocked.output
+
+
+def test_an_app_that_fails_is_not_deployed(run: Any) -> None:
+    result = run("deploy", FILE.replace("zone: use2-az1", "zone: use1-az1"))
+    assert result.exit_code == 1
+    assert "problem" in result.output
+
+
+def test_the_deployment_runs_the_cdk_cli(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    called = []
+
+    def fails(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        called.append(command)
+        return subprocess.CompletedProcess(command, 3)
+
+    monkeypatch.setattr(subprocess, "run", fails)
+    result = run("deploy", FILE.replace("name: llama", "name: other"), "--yes")
+    assert result.exit_code == 1
+    assert "cdk deploy ended with code 3" in result.output
+    ((command,),) = [called]
+    assert command[command.index("--require-approval") + 1] == "never"

@@ -1,0 +1,230 @@
+"""Fates of groups of nodes, and data that an update in place deletes."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from cdk_rehearsal.guard import Fate, Report, compare
+
+Template = dict[str, Any]
+
+TEMPLATE: Template = {
+    "Parameters": {"Image": {"Type": "String", "Default": "ami-0123456789abcdef0"}},
+    "Resources": {
+        "Pcs": {
+            "Type": "AWS::PCS::ComputeNodeGroup",
+            "Properties": {
+                "ClusterId": "pcs_0123456789",
+                "Name": "train",
+                "AmiId": {"Ref": "Image"},
+                "InstanceConfigs": [{"InstanceType": "p5en.48xlarge"}],
+                "ScalingConfiguration": {"MinInstanceCount": 64, "MaxInstanceCount": 64},
+                "SubnetIds": ["subnet-0123456789abcdef0"],
+                "CustomLaunchTemplate": {
+                    "TemplateId": {"Ref": "Launch"},
+                    "Version": {"Fn::GetAtt": ["Launch", "LatestVersionNumber"]},
+                },
+            },
+        },
+        "Eks": {
+            "Type": "AWS::EKS::Nodegroup",
+            "Properties": {
+                "ClusterName": "orca",
+                "NodegroupName": "train",
+                "AmiType": "AL2023_x86_64_NVIDIA",
+                "NodeRole": "arn:aws:iam::123456789012:role/nodes",
+                "Subnets": ["subnet-0123456789abcdef0"],
+                "ScalingConfig": {"MinSize": 64, "DesiredSize": 64, "MaxSize": 64},
+                "LaunchTemplate": {
+                    "Id": {"Ref": "Launch"},
+                    "Version": {"Fn::GetAtt": ["Launch", "LatestVersionNumber"]},
+                },
+            },
+        },
+        "Asg": {
+            "Type": "AWS::AutoScaling::AutoScalingGroup",
+            "Properties": {
+                "MinSize": "0",
+                "MaxSize": "8",
+                "LaunchTemplate": {
+                    "LaunchTemplateId": {"Ref": "Launch"},
+                    "Version": {"Fn::GetAtt": ["Launch", "LatestVersionNumber"]},
+                },
+            },
+        },
+        "Launch": {
+            "Type": "AWS::EC2::LaunchTemplate",
+            "Properties": {"LaunchTemplateData": {"InstanceType": "p5en.48xlarge"}},
+        },
+    },
+}
+
+
+def edited(path: str, value: Any, template: Template = TEMPLATE) -> Template:
+    new = copy.deepcopy(template)
+    node = new["Resources"]
+    *steps, last = path.split(".")
+    for step in steps:
+        node = node.setdefault(step, {})
+    if value is None:
+        del node[last]
+    else:
+        node[last] = value
+    return new
+
+
+def fates(report: Report) -> dict[str, Fate]:
+    return {finding.logical_id: finding.fate for finding in report.nodes}
+
+
+SCALING = "Pcs.Properties.ScalingConfiguration"
+EDITS: list[tuple[str, str, Any, dict[str, Fate]]] = [
+    ("nothing", "Launch.DependsOn", [], {}),
+    ("more nodes", f"{SCALING}.MaxInstanceCount", 128, {"Pcs": Fate.UPDATED}),
+    ("fewer nodes that are always up", f"{SCALING}.MinInstanceCount", 0, {"Pcs": Fate.UPDATED}),
+    ("fewer nodes", f"{SCALING}.MaxInstanceCount", 32, {"Pcs": Fate.FEWER}),
+    ("fewer nodes of EKS", "Eks.Properties.ScalingConfig.DesiredSize", 32, {"Eks": Fate.FEWER}),
+    ("fewer instances", "Asg.Properties.MaxSize", "4", {"Asg": Fate.FEWER}),
+    ("a number that is not known", "Asg.Properties.MaxSize", {"Ref": "Image"}, {"Asg": Fate.FEWER}),
+    ("another image", "Pcs.Properties.AmiId", "ami-0fedcba9876543210", {"Pcs": Fate.DRAINED}),
+    ("another subnet", "Pcs.Properties.SubnetIds", ["subnet-0fedcba9876543210"], {"Pcs": Fate.DRAINED}),
+    ("labels", "Eks.Properties.Labels", {"team": "research"}, {"Eks": Fate.UPDATED}),
+    ("another image of EKS", "Eks.Properties.ReleaseVersion", "1.35.1-20261101", {"Eks": Fate.DRAINED}),
+    ("another type of image", "Eks.Properties.AmiType", "BOTTLEROCKET_x86_64_NVIDIA", {"Eks": Fate.REPLACED}),
+    ("another instance type of PCS", "Pcs.Properties.InstanceConfigs", [{"InstanceType": "p5.48xlarge"}],
+     {"Pcs": Fate.REPLACED}),
+    ("a renamed group", "Pcs.Properties.Name", "other", {"Pcs": Fate.REPLACED}),
+    ("a group that leaves", "Pcs", None, {"Pcs": Fate.DELETED}),
+    ("a launch template", "Launch.Properties.LaunchTemplateData.KeyName", "key",
+     {"Pcs": Fate.DRAINED, "Eks": Fate.DRAINED, "Asg": Fate.UPDATED}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "expected"), [row[1:] for row in EDITS], ids=[row[0] for row in EDITS])
+def test_each_edit_has_a_fate_for_each_group(path: str, value: Any, expected: dict[str, Fate]) -> None:
+    report = compare(TEMPLATE, edited(path, value))
+    assert fates(report) == expected
+    assert report.groups == 3
+    # Only who asks for it is refused what ends running nodes.
+    running = compare(TEMPLATE, edited(path, value), running=True)
+    assert running.ok == all(fate is Fate.UPDATED for fate in expected.values())
+
+
+def test_a_group_that_may_end_is_allowed_by_its_name() -> None:
+    new = edited(f"{SCALING}.MaxInstanceCount", 32)
+    assert compare(TEMPLATE, new, running=True, allow=["Pcs"]).ok
+    lines = compare(TEMPLATE, new, running=True).lines()
+    assert lines == [
+        "Pcs (AWS::PCS::ComputeNodeGroup): fewer nodes: ScalingConfiguration.MaxInstanceCount: from 64 to 32 nodes: "
+        "jobs on the others end"
+    ]
+
+
+def test_what_a_service_refuses_is_refused_always() -> None:
+    for path, value in (
+        ("Pcs.Properties.InstanceConfigs", [{"InstanceType": "p5.48xlarge"}]),
+        ("Eks.Properties.AmiType", "BOTTLEROCKET_x86_64_NVIDIA"),
+    ):
+        (line,) = compare(TEMPLATE, edited(path, value)).lines()
+        assert "give the node group another one" in line
+
+
+def test_the_policy_of_a_group_says_that_its_instances_are_replaced() -> None:
+    rolling = edited("Asg.UpdatePolicy", {"AutoScalingRollingUpdate": {}})
+    (finding,) = (
+        finding
+        for finding in compare(rolling, edited("Launch.Properties.LaunchTemplateData.KeyName", "key", rolling)).nodes
+        if finding.logical_id == "Asg"
+    )
+    assert finding.fate is Fate.UPDATED
+    assert "AutoScalingRollingUpdate" in finding.causes[0].reason
+
+
+def cluster(version: str) -> Template:
+    properties = {"RoleArn": "arn:aws:iam::123456789012:role/eks", "Version": version, "ResourcesVpcConfig": {}}
+    return {"Resources": {"Cluster": {"Type": "AWS::EKS::Cluster", "Properties": properties}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("1.34", "1.35", ""),
+        ("1.33", "1.35", "one minor version at a time"),
+        ("1.35", "1.34", "within seven days"),
+        ("1.35", "1.33", "by one minor version at most"),
+    ],
+)
+def test_versions_of_kubernetes_move_one_by_one(old: str, new: str, reason: str) -> None:
+    report = compare(cluster(old), cluster(new))
+    assert report.ok == (not reason)
+    assert reason in "\n".join(report.lines())
+
+
+def network(zone: str, cidr: str = "10.0.0.0/16") -> Template:
+    subnet = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "AvailabilityZoneId": zone}
+    vpc = {"SubnetIds": [{"Ref": "Subnet"}]}
+    properties = {"RoleArn": "arn:aws:iam::123456789012:role/eks", "ResourcesVpcConfig": vpc}
+    return {
+        "Resources": {
+            "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": cidr}},
+            "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": subnet},
+            "Cluster": {"Type": "AWS::EKS::Cluster", "Properties": properties},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("new", "reason"),
+    [
+        (network("use2-az1"), ""),
+        (network("use2-az2"), "in other zones"),
+        (network("use2-az1", "10.1.0.0/16"), "in another VPC"),
+    ],
+    ids=["same", "zone", "vpc"],
+)
+def test_subnets_of_eks_stay_in_their_vpc_and_zones(new: Template, reason: str) -> None:
+    lines = "\n".join(compare(network("use2-az1"), new).lines())
+    assert (reason in lines) if reason else (lines == "")
+
+
+def resource(kind: str, **properties: Any) -> Template:
+    return {"Resources": {"It": {"Type": kind, "DeletionPolicy": "Retain", "Properties": properties}}}
+
+
+def accounting(**values: Any) -> Template:
+    return resource("AWS::PCS::Cluster", SlurmConfiguration={"Accounting": values})
+
+
+def lifecycle(days: int) -> Template:
+    return resource(
+        "AWS::S3::Bucket", LifecycleConfiguration={"Rules": [{"Status": "Enabled", "ExpirationInDays": days}]}
+    )
+
+
+def workspace(days: int) -> Template:
+    return resource("AWS::APS::Workspace", WorkspaceConfiguration={"RetentionPeriodInDays": days})
+
+
+SHRINKS: list[tuple[str, Template, Template, bool]] = [
+    ("metrics", workspace(150), workspace(7), True),
+    ("metrics kept for longer", workspace(7), workspace(150), False),
+    ("metrics without a period", workspace(7), resource("AWS::APS::Workspace"), False),
+    ("logs", resource("AWS::Logs::LogGroup"), resource("AWS::Logs::LogGroup", RetentionInDays=7), True),
+    ("logs for ever", resource("AWS::Logs::LogGroup", RetentionInDays=7), resource("AWS::Logs::LogGroup"), False),
+    ("backups", resource("AWS::FSx::FileSystem", OpenZFSConfiguration={"AutomaticBackupRetentionDays": 30}),
+     resource("AWS::FSx::FileSystem", OpenZFSConfiguration={"AutomaticBackupRetentionDays": 1}), True),
+    ("accounting", accounting(Mode="STANDARD"), accounting(Mode="NONE"), True),
+    ("records of jobs", accounting(Mode="STANDARD"), accounting(Mode="STANDARD", DefaultPurgeTimeInDays=30), True),
+    ("records for ever", accounting(Mode="STANDARD", DefaultPurgeTimeInDays=30),
+     accounting(Mode="STANDARD", DefaultPurgeTimeInDays=-1), False),
+    ("objects", resource("AWS::S3::Bucket"), lifecycle(30), True),
+    ("objects sooner", lifecycle(30), lifecycle(7), True),
+    ("objects later", lifecycle(7), lifecycle(30), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "shrinks"), [row[1:] for row in SHRINKS], ids=[row[0] for row in SHRINKS])
+def test_retention_that_shrinks_deletes_data(old: Template, new: Template, shrinks: bool) -> None:
+    report = compare(old, new)
+    assert [finding.fate is Fate.SHRUNK for finding in report.refused] == ([True] if shrinks else [])
