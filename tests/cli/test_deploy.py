@@ -81,7 +81,7 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run:
     assert "gpusNodeGroup" in str(compute.policy)
     assert "trainNodeGroup" not in str(compute.policy)
 
-    # A stack that cannot be updated is named, with the way out.
+    # A stack that cannot be updated is named, with the page to read.
     compute.status = "UPDATE_ROLLBACK_FAILED"
     blocked = run("diff", renamed)
     assert blocked.exit_code == 1

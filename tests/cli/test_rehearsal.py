@@ -229,5 +229,5 @@ def test_stacks_of_stages_and_without_a_place_are_found(tmp_path: Path) -> None:
     (tmp_path / "assembly-Stage").mkdir()
     (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": top}))
     (tmp_path / "assembly-Stage" / "manifest.json").write_text(json.dumps({"artifacts": inner}))
-    found = [(stack.name, stack.account, stack.region) for stack in assembled(tmp_path)]
-    assert found == [("Any", None, None), ("Stage-Top", "210987654321", "eu-north-1")]
+    places = [(stack.name, stack.account, stack.region) for stack in assembled(tmp_path)]
+    assert places == [("Any", None, None), ("Stage-Top", "210987654321", "eu-north-1")]

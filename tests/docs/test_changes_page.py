@@ -17,7 +17,7 @@ SHOWN = [block for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTI
 
 def lines(text: str) -> list[str]:
     # How many there are in all changes with each part that a cluster gets.
-    counted = re.sub(r"\d+ (stateful|kept)", r"N \1", text)
+    counted = re.sub(r"\d+ (stateful|kept|node groups)", r"N \1", text)
     return [line.rstrip() for line in counted.splitlines() if line.strip()]
 
 

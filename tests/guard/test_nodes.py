@@ -130,7 +130,7 @@ def test_what_a_service_refuses_is_refused_always() -> None:
         assert "give the node group another one" in line
 
 
-def test_the_policy_of_a_group_says_that_its_instances_are_replaced() -> None:
+def test_the_policy_of_a_group_is_a_reason_for_new_instances() -> None:
     rolling = edited("Asg.UpdatePolicy", {"AutoScalingRollingUpdate": {}})
     (finding,) = (
         finding

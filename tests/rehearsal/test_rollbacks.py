@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from cdk_rehearsal.deploy import policy_problems, stack_policy
+from cdk_rehearsal.deploy import policy_problems
+from cdk_rehearsal.deploy._stack_policy import stack_policy
 from cdk_rehearsal.rehearsal import RehearsalError
 from support.rehearsal_tools import Stacks, file_system, local_stacks, parameter
 

@@ -1,4 +1,4 @@
-"""What is deployed, what an app would deploy, and policies of stacks against the loss of either.
+"""Comparison of an app with what is deployed, and policies of stacks against the loss of data and nodes.
 
 Calls CloudFormation through clients that the caller creates: AWS's, or those of a local cloud.
 """
@@ -8,7 +8,7 @@ from cdk_rehearsal.deploy._cdk_cli import CdkCli, CliResult
 from cdk_rehearsal.deploy._comparison import Comparison, comparison
 from cdk_rehearsal.deploy._errors import DeployError
 from cdk_rehearsal.deploy._protection import protect
-from cdk_rehearsal.deploy._stack_policy import allows, policy_problems, stack_policy
+from cdk_rehearsal.deploy._stack_policy import allows, policy_problems
 
 __all__ = [
     "AssembledStack",
@@ -21,5 +21,4 @@ __all__ = [
     "comparison",
     "policy_problems",
     "protect",
-    "stack_policy",
 ]

@@ -25,7 +25,7 @@ _UPDATABLE = (
 
 @dataclass(kw_only=True)
 class Comparison:
-    """What `comparison` found.
+    """Result of `comparison`.
 
     Args:
         deployed: Directory with the templates that are deployed.
@@ -62,14 +62,14 @@ def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -
     for stack in stacks:
         cloudformation = client("cloudformation", stack.region)
         wanted = read(stack.template.read_text(encoding="utf-8"))
-        found = _describe(cloudformation, stack.name)
-        if found is None:
+        existing = _describe(cloudformation, stack.name)
+        if existing is None:
             result.new.append(stack.name)
         else:
-            if found["StackStatus"] not in _UPDATABLE:
-                result.blocked[stack.name] = found["StackStatus"]
+            if existing["StackStatus"] not in _UPDATABLE:
+                result.blocked[stack.name] = existing["StackStatus"]
             body = _template(cloudformation, stack.name)
-            before, after = _resolved(found), _current(wanted, partial(client, "ssm", stack.region))
+            before, after = _resolved(existing), _current(wanted, partial(client, "ssm", stack.region))
             body, wanted = _pinned(body, before, after), _pinned(wanted, after, before)
             _write(result.deployed, stack.name, body)
         _write(result.assembled, stack.name, wanted)
@@ -80,13 +80,13 @@ def _describe(cloudformation: Any, name: str) -> Mapping[str, Any] | None:
     from botocore.exceptions import ClientError
 
     try:
-        found: Mapping[str, Any] = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+        stack: Mapping[str, Any] = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
     except ClientError as error:
         # CloudFormation has no code of its own for a stack that does not exist.
         if "does not exist" in str(error):
             return None
         raise
-    return None if found["StackStatus"] in _ABSENT else found
+    return None if stack["StackStatus"] in _ABSENT else stack
 
 
 def _template(cloudformation: Any, name: str) -> dict[str, Any]:

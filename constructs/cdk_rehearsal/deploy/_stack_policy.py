@@ -1,7 +1,7 @@
 """Stack policies: CloudFormation itself refuses to replace or delete the resources that they name.
 
 A template cannot hold one, and the CDK CLI has no option for one: SetStackPolicy sets it, once the stack exists. It
-then holds for every update, whoever makes it, `cdk deploy` included. It does not hold for the deletion of the stack;
+then holds for every update, those of `cdk deploy` included. It does not hold for the deletion of the stack;
 termination protection does.
 
 See: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/protect-stack-resources.html and

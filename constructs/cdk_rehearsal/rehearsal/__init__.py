@@ -9,7 +9,6 @@ with no_profile():
     from cdk_rehearsal.rehearsal._blueprint import Maker
     from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
     from cdk_rehearsal.rehearsal._errors import RehearsalError
-    from cdk_rehearsal.rehearsal._faults import Fault, FaultAction, Faults
     from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, StandIn
     from cdk_rehearsal.rehearsal._report import Report, Step
     from cdk_rehearsal.rehearsal._runner import Listener, rehearse
@@ -20,9 +19,6 @@ __all__ = [
     "Action",
     "Edit",
     "Entry",
-    "Fault",
-    "FaultAction",
-    "Faults",
     "Journal",
     "Listener",
     "LocalCloud",

@@ -32,7 +32,7 @@ class Faults(list[Fault]):
     """The failures of a local cloud."""
 
     def add(self, action: FaultAction, resource: str, *, times: int = 1) -> Fault:
-        """Let a resource fail.
+        """Make a resource fail.
 
         Args:
             action: `create`, `update` or `delete`.

@@ -87,7 +87,7 @@ class _Plan:
         """End the command if the deployment is refused."""
         if self.sides.blocked:
             lines = [f"{name} is {status} and cannot be updated" for name, status in self.sides.blocked.items()]
-            fail("\n".join([*lines, f"the way out: {_ROLLBACK_PAGE}"]))
+            fail("\n".join([*lines, f"see {_ROLLBACK_PAGE}"]))
         if self.report is not None and not self.report.ok:
             fail(refusal(self.report))
 

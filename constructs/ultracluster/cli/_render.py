@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ultracluster.cli._ci import pipeline
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._templates import template_files, template_notes
 from ultracluster.cli._writing import RenderedFile, write_files, written_table
@@ -99,6 +100,7 @@ def render(
     templates: Annotated[
         bool, typer.Option("--templates", help="CloudFormation templates, for CfnInclude and Terraform.")
     ] = False,
+    ci: Annotated[str | None, typer.Option(metavar="SERVICE", help="Pipeline that deploys: github or gitlab.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files with other content.")] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -115,6 +117,7 @@ def render(
         "rules": (rules, _rules, metrics),
         "dashboards": (dashboards, _dashboards, metrics),
         "templates": (templates, template_files, "nodes"),
+        "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster), "nodes"),
     }
     if not any(requested for requested, _, _ in kinds.values()):
         misuse(f"say what to render: {', '.join(f'--{kind}' for kind in kinds)}")

@@ -1,0 +1,128 @@
+"""`ultracluster render --ci`: a pipeline that checks, rehearses, compares and deploys a cluster file."""
+
+import re
+from typing import TYPE_CHECKING
+
+from ultracluster.cli._writing import RenderedFile
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+#: Services that run pipelines.
+SERVICES = ("github", "gitlab")
+
+_GITHUB = """\
+# Check, rehearse and compare on each pull request; deploy from the branch main.
+# Needs: the variables AWS_DIFF_ROLE and AWS_DEPLOY_ROLE, ARNs of roles that trust this repository through OpenID
+# Connect, and an environment NAME with reviewers. https://docs.github.com/actions (read 2026-11-22)
+name: NAME
+on:
+  pull_request:
+  push: {branches: [main]}
+permissions: {contents: read}
+concurrency: {group: "NAME-${{ github.ref }}", cancel-in-progress: false}
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: {python-version: "3.12", cache: pip}
+      - run: pip install -r requirements.txt && npm ci --no-audit --no-fund
+      - run: ultracluster check FILE
+      - run: ultracluster rehearse FILE
+  compare:
+    if: github.event_name == 'pull_request'
+    needs: check
+    runs-on: ubuntu-latest
+    permissions: {contents: read, id-token: write, pull-requests: write}
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: {python-version: "3.12", cache: pip}
+      - run: pip install -r requirements.txt && npm ci --no-audit --no-fund
+      - uses: aws-actions/configure-aws-credentials@v4
+        with: {role-to-assume: "${{ vars.AWS_DIFF_ROLE }}", aws-region: REGION}
+      - name: Compare with what is deployed
+        env: {GH_TOKEN: "${{ github.token }}"}
+        run: |
+          code=0
+          ultracluster diff FILE >difference.txt 2>&1 || code=$?
+          { echo '```'; cat difference.txt; echo '```'; } >comment.md
+          gh pr comment ${{ github.event.number }} --body-file comment.md --edit-last --create-if-none
+          cat difference.txt
+          exit $code
+  deploy:
+    if: github.event_name == 'push'
+    needs: check
+    runs-on: ubuntu-latest
+    environment: NAME
+    permissions: {contents: read, id-token: write}
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: {python-version: "3.12", cache: pip}
+      - run: pip install -r requirements.txt && npm ci --no-audit --no-fund
+      - uses: aws-actions/configure-aws-credentials@v4
+        with: {role-to-assume: "${{ vars.AWS_DEPLOY_ROLE }}", aws-region: REGION}
+      - run: ultracluster deploy FILE --yes
+"""
+
+_GITLAB = """\
+# Check, rehearse and compare on each merge request; deploy from the default branch, by hand.
+# Needs: the variables AWS_DIFF_ROLE and AWS_DEPLOY_ROLE, ARNs of roles that trust this project through OpenID
+# Connect, and COMMENT_TOKEN, a project access token with the scope api. https://docs.gitlab.com/ci (read 2026-11-22)
+image: nikolaik/python-nodejs:python3.12-nodejs24
+stages: [check, compare, deploy]
+default:
+  before_script:
+    - pip install -r requirements.txt
+    - npm ci --no-audit --no-fund
+.aws:
+  id_tokens: {AWS_TOKEN: {aud: "https://gitlab.com"}}
+  variables: {AWS_REGION: REGION, AWS_WEB_IDENTITY_TOKEN_FILE: /tmp/token, AWS_ROLE_SESSION_NAME: NAME}
+check:
+  stage: check
+  script:
+    - ultracluster check FILE
+    - ultracluster rehearse FILE
+compare:
+  stage: compare
+  extends: .aws
+  rules: [{if: $CI_PIPELINE_SOURCE == "merge_request_event"}]
+  script:
+    - export AWS_ROLE_ARN="$AWS_DIFF_ROLE" && echo "$AWS_TOKEN" >"$AWS_WEB_IDENTITY_TOKEN_FILE"
+    - code=0; ultracluster diff FILE >difference.txt 2>&1 || code=$?
+    - cat difference.txt
+    - |
+      { echo '```'; cat difference.txt; echo '```'; } >comment.md
+      curl --fail --silent --header "PRIVATE-TOKEN: $COMMENT_TOKEN" --data-urlencode body@comment.md \\
+        "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
+    - exit $code
+deploy:
+  stage: deploy
+  extends: .aws
+  environment: NAME
+  resource_group: NAME
+  rules: [{if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH, when: manual}]
+  script:
+    - export AWS_ROLE_ARN="$AWS_DEPLOY_ROLE" && echo "$AWS_TOKEN" >"$AWS_WEB_IDENTITY_TOKEN_FILE"
+    - ultracluster deploy FILE --yes
+"""
+_PATHS = {"github": ".github/workflows/{}.yml", "gitlab": ".gitlab-ci.yml"}
+
+
+def pipeline(service: str, file: str, cluster: "ClusterFile") -> list[RenderedFile]:
+    """Return the pipeline of a cluster file for one of `SERVICES`."""
+    if service not in SERVICES:
+        raise ValueError(f"--ci must be one of {', '.join(SERVICES)}, got {service!r}")
+    text = _GITHUB if service == "github" else _GITLAB
+    for word, value in (("FILE", file), ("REGION", cluster.region), ("NAME", cluster.name)):
+        # Not within AWS_ROLE_SESSION_NAME and the like.
+        text = _replaced(text, word, value)
+    what = "Pipeline: check, rehearse, compare as a comment, deploy."
+    return [RenderedFile(path=_PATHS[service].format(cluster.name), text=text, what=what)]
+
+
+def _replaced(text: str, word: str, value: str) -> str:
+    return re.sub(rf"(?<![A-Z_]){word}(?![A-Z_])", lambda _: value, text)
