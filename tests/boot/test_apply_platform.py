@@ -23,7 +23,7 @@ echo "$(basename "$0") $*" >>"$CALLS"
 case "$(basename "$0") $1" in
     "aws eks") touch "${@: -1}" ;;
     "aws s3") cp "$BUCKET/${4##*/}" "$5" ;;
-    curl*) cat >"$SIGNAL"; exit "${CURL_CODE:-0}" ;;
+    curl*) cat >"$SIGNAL"; echo "${ANSWER:-200}"; exit "${CURL_CODE:-0}" ;;
 esac
 """
 PYTHON = """#!/usr/bin/env bash
@@ -114,9 +114,17 @@ def test_a_failure_reports_the_last_lines_of_the_log(run: Run, tmp_path: Path) -
 def test_a_second_run_fetches_nothing_again_and_needs_no_signal(run: Run, tmp_path: Path) -> None:
     run()
     (tmp_path / "calls").unlink()
-    done = run(CURL_CODE="22")
+    done = run(ANSWER="<Message>Request has expired</Message>403")
     assert done.returncode == 0
+    assert "needs no signal" in done.stdout
     assert "aws s3 cp" not in (tmp_path / "calls").read_text()
+
+
+@pytest.mark.parametrize("environment", [{"CURL_CODE": "7"}, {"ANSWER": "<Code>AccessDenied</Code>403"}])
+def test_a_signal_that_does_not_arrive_fails_the_association(run: Run, environment: dict[str, str]) -> None:
+    done = run(**environment)
+    assert done.returncode == 1
+    assert "CloudFormation " in done.stdout
 
 
 def test_other_bytes_than_those_of_the_deployment_are_not_run(run: Run, tmp_path: Path) -> None:

@@ -558,3 +558,10 @@ def test_rejects_a_template_of_another_service_and_a_cluster_with_one_subnet() -
             stack, "C", name="llama", version="1.30", vpc=vpc, subnets=[subnet], public_access_cidrs=["0.0.0.0/0"]
         )
     assert "allow_public_access_from_anywhere=True" in str(caught.value)
+
+
+def test_system_nodes_are_in_two_zones(minimal: Any) -> None:
+    control_plane = only(minimal["Cluster"], "AWS::EKS::Cluster")["ResourcesVpcConfig"]["SubnetIds"]
+    assert only(minimal["Compute"], "AWS::EKS::Nodegroup", NodegroupName="system")["Subnets"] == control_plane
+    assert len(control_plane) == 2
+    assert len(only(minimal["Compute"], "AWS::EKS::Nodegroup", NodegroupName="train")["Subnets"]) == 1

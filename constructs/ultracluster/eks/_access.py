@@ -9,6 +9,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import eks as facts
+from ultracluster.clusterfile import PublicAccess
 from ultracluster.rules import ARGUMENT, Message, error
 from ultracluster.security import shown
 
@@ -71,6 +72,11 @@ def admin_id(scope: Construct, arn: str) -> str:
     if cdk.Token.is_unresolved(arn):
         return re.sub(r"[^A-Za-z0-9.]+", "-", str(shown(scope, arn))).strip("-")
     return arn.split(":", 4)[4].replace("/", "~").replace(":", "~")
+
+
+def public_access_ranges(access: PublicAccess) -> list[str]:
+    """Return the ranges of public access of a cluster file."""
+    return ["0.0.0.0/0"] if isinstance(access, str) else [str(range) for range in access]
 
 
 def kubeconfig_command(region: str, name: str, admins: Sequence[str]) -> str:

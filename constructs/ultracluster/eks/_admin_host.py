@@ -1,19 +1,24 @@
 """Admin host of an EKS cluster."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from ultracluster.catalogue.ec2 import image_parameter
+from ultracluster.compute import user_data
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.network import check_private, check_same_vpc
 from ultracluster.planning import checked
 from ultracluster.rules import Refusal
 from ultracluster.security import NodeRole, acknowledge_wildcards
+from ultracluster.storage import ILustreFileSystem
 
 _HTTPS, _SSH = 443, 22
 _VOLUME_GIB = 20
@@ -27,15 +32,16 @@ class EksAdminHost(cdk.Resource):
     """A small instance in the VPC that administers an EKS cluster, reached by Session Manager only.
 
     It runs the newest Amazon Linux 2023, so a deployment after a release of AWS's image replaces it: it holds nothing.
-    It has no public address, no inbound rule, IMDSv2 with a hop limit of 1, and an encrypted volume. Its role has an
-    access entry with `AmazonEKSClusterAdminPolicy`, because it installs definitions and roles. Whoever may start a
-    session on it administers the cluster.
+    It has no public address, no inbound rule but those of Lustre's servers, IMDSv2 with a hop limit of 1, and an
+    encrypted volume. Its role has an access entry with `AmazonEKSClusterAdminPolicy`, because it installs definitions
+    and roles. Whoever may start a session on it administers the cluster.
 
     Args:
         cluster: Cluster that it administers.
         vpc: VPC of the host.
         subnet: Private subnet of the host.
         endpoints: Security group of the interface endpoints, in a VPC without internet access. Default: none.
+        lustre: File systems by mount point. EFA is not used. Default: none.
         instance_type: Instance type of x86_64, the architecture of the bundled kubectl and helm. Default: `t3.small`.
 
     Raises:
@@ -52,6 +58,7 @@ class EksAdminHost(cdk.Resource):
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
         endpoints: ec2.ISecurityGroup | None = None,
+        lustre: Mapping[str, ILustreFileSystem] | None = None,
         instance_type: str = "t3.small",
     ) -> None:
         super().__init__(scope, id)
@@ -84,6 +91,8 @@ class EksAdminHost(cdk.Resource):
         # AWS's services, chart repositories, and the API server.
         self._group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS, registries and the API server")
         self._connections = ec2.Connections(security_groups=[self._group], default_port=ec2.Port.tcp(_SSH))
+        #: What must exist before the host administers the cluster, besides its instance.
+        self.ready: list[IDependable] = [self.role, self.access_entry]
         self._allow("ApiServer", self.cluster.cluster_security_group_id, "API server from the admin host")
         if endpoints is not None:
             self._allow("Endpoints", endpoints.security_group_id, "Calls of AWS services from the admin host")
@@ -112,6 +121,7 @@ class EksAdminHost(cdk.Resource):
                 )
             ],
             propagate_tags_to_volume_on_creation=True,
+            user_data=self._mounts(lustre) if lustre else None,
         )
         cdk.Tags.of(self.resource).add("Name", self.node.path.replace("/", "-"))
         #: Id of the instance.
@@ -134,7 +144,7 @@ class EksAdminHost(cdk.Resource):
 
     def _allow(self, id: str, group_id: str, description: str) -> None:
         # In this stack: the group may be of a stack that this one depends on.
-        ec2.CfnSecurityGroupIngress(
+        rule = ec2.CfnSecurityGroupIngress(
             self,
             id,
             group_id=group_id,
@@ -144,6 +154,20 @@ class EksAdminHost(cdk.Resource):
             source_security_group_id=self._group.security_group_id,
             description=description,
         )
+        self.ready.append(rule)
+
+    def _mounts(self, lustre: Mapping[str, ILustreFileSystem]) -> str:
+        """Allow and mount file systems, on first use.
+
+        See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/install-lustre-client.html (read 2026-11-22)
+        """
+        rules = Construct(self, "Rules")
+        for index, file_system in enumerate(lustre.values()):
+            file_system.allow_clients(self, scope=Construct(rules, f"Lustre{index}"))
+        # Without the unit that sets up EFA, which this type has not.
+        mounts = [replace(file_system.mount(path), after=()) for path, file_system in lustre.items()]
+        commands = ["dnf install --assumeyes lustre-client"]
+        return cdk.Fn.base64(user_data(mounts=mounts, commands=commands))
 
     def _entry(self) -> eks.CfnAccessEntry:
         policy = f"arn:{cdk.Aws.PARTITION}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"

@@ -11,9 +11,9 @@ from constructs import Construct
 from ultracluster.boot import ClusterAccess
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.schedulers import eks as eks_facts
-from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup, PublicAccess
+from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup
 from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, allow_bundle
-from ultracluster.eks._access import kubeconfig_command
+from ultracluster.eks._access import kubeconfig_command, public_access_ranges
 from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
 from ultracluster.eks._boot import kubernetes_boot, newest_node_image, node_labels, node_taints
@@ -169,7 +169,7 @@ class KubernetesCluster(Construct):
             version=section.version,
             vpc=network.vpc,
             subnets=[network.services_subnet, self._second_subnet()],
-            public_access_cidrs=_public_access_cidrs(section.public_access_cidrs),
+            public_access_cidrs=public_access_ranges(section.public_access_cidrs),
             allow_public_access_from_anywhere=section.public_access_cidrs == ANYWHERE,
             admins=section.admins,
             key=None if key is None else kms.Key.from_key_arn(self, "SecretsKey", key),
@@ -222,8 +222,11 @@ class KubernetesCluster(Construct):
             cluster=self.control_plane,
             name=_SYSTEM,
             template=template,
-            # A Local Zone has few types; nodes without EFA can be beside the control plane.
-            subnet=self._network.services_subnet,
+            # A Local Zone has few types; nodes without EFA can be beside the control plane. Subnets of an existing VPC
+            # may have room for its interfaces only.
+            subnet=self._network.services_subnet
+            if cluster.network.existing
+            else [self._network.services_subnet, self._second_subnet()],
             node_role=self.node_role,
             count=cluster.kubernetes.system.count,
             version=self._version(cluster.kubernetes.release),
@@ -288,10 +291,6 @@ class KubernetesCluster(Construct):
     def _security_groups(self) -> list[ec2.ISecurityGroup]:
         # EKS adds the group of the cluster only to templates that name no group.
         return [self._network.nodes, self.control_plane.cluster_security_group]
-
-
-def _public_access_cidrs(access: PublicAccess) -> list[str]:
-    return ["0.0.0.0/0"] if isinstance(access, str) else [str(range) for range in access]
 
 
 def _self_managed(group: NodeGroup) -> bool:

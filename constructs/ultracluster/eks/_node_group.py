@@ -54,7 +54,8 @@ class EksNodeGroup(_EksNodeGroupBase):
         cluster: Cluster of the nodes, created or imported.
         name: Name of the group; its nodes have it as the label `eks.amazonaws.com/nodegroup`.
         template: Launch template for the service `eks-managed`, with the security group of the cluster.
-        subnet: Private subnet of the nodes; for reserved capacity, the one of its zone.
+        subnet: Private subnet of the nodes; for reserved capacity, the one of its zone. Several, in different
+            zones, for nodes without EFA.
         node_role: Role of the nodes; see `EksNodeRole`.
         count: Number of nodes.
         os: Operating system of the nodes. It must be that of an image in the template. Default: Amazon Linux 2023.
@@ -114,7 +115,7 @@ class EksNodeGroup(_EksNodeGroupBase):
         cluster: eks.ICluster | IEksCluster,
         name: str,
         template: NodeGroupTemplate,
-        subnet: ec2.ISubnet,
+        subnet: ec2.ISubnet | Sequence[ec2.ISubnet],
         node_role: iam.IRole,
         count: int,
         os: NodeOs = "al2023",
@@ -125,11 +126,13 @@ class EksNodeGroup(_EksNodeGroupBase):
     ) -> None:
         super().__init__(scope, id)
         groups = {f"template.security_groups[{index}]": group for index, group in enumerate(template.security_groups)}
+        several = as_list(subnet)
+        subnets = {"subnet" if len(several) == 1 else f"subnet[{index}]": each for index, each in enumerate(several)}
         problems: list[str] = [
             *template.problems("eks-managed"),
             *check_count(template.capacity, count),
-            *check_same_vpc({"subnet": subnet, **groups}),
-            *check_private({"subnet": subnet}),
+            *check_same_vpc({**subnets, **groups}),
+            *check_private(subnets),
         ]
         if known(name):
             problems += facts.check_node_group_name(name)
@@ -157,7 +160,7 @@ class EksNodeGroup(_EksNodeGroupBase):
             cluster_name=cluster.cluster_name,
             nodegroup_name=name,
             node_role=node_role.role_arn,
-            subnets=[subnet.subnet_id],
+            subnets=[each.subnet_id for each in several],
             # EKS refuses a type of image beside an image in the template, and an instance type in both places.
             ami_type=None if template.image else ami_type(os, template.instance_type),
             version=version,

@@ -112,7 +112,7 @@ class EksPlatform(cdk.Resource):
         #: Association of State Manager.
         self.association = association
         # The association would wait for an agent without permissions, and the condition for an association.
-        association.node.add_dependency(policy, host)
+        association.node.add_dependency(policy, *host.ready)
         # Both wait at the same time. The condition's time begins when the host exists.
         condition.node.add_dependency(policy, host)
         self.node.default_child = association

@@ -17,20 +17,34 @@ export KUBECONFIG=$root/etc/ultracluster/kubeconfig AWS_REGION CLUSTER
 # Send the result to CloudFormation, with the last lines of the log as the reason.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-22)
 signal() {
-  tail -n 25 "$log" | python3 -c '
+  local answer
+  if ! answer=$(tail -n 25 "$log" | python3 -c '
 import json, sys
 text = sys.stdin.read()[-1500:].strip() or "no output"
 print(json.dumps({"Status": sys.argv[1], "UniqueId": "platform", "Data": "applied", "Reason": text}))' "$1" |
-    curl --silent --show-error --fail --retry 5 --request PUT --header 'Content-Type:' --data-binary @- "$HANDLE" ||
-    echo "CloudFormation took no signal: this content was applied before" >>"$log"
+    curl --silent --show-error --retry 5 --request PUT --header 'Content-Type:' --write-out '%{http_code}' \
+      --data-binary @- "$HANDLE" 2>&1); then
+    echo "CloudFormation is not reached: $answer" >>"$log"
+    return 1
+  fi
+  case $answer in
+    *200) ;;
+    # Of a deployment that has ended: this host took the place of another one.
+    *expired*) echo "the deployment of this content has ended, and needs no signal" >>"$log" ;;
+    *)
+      echo "CloudFormation refuses the signal: $answer" >>"$log"
+      return 1
+      ;;
+  esac
 }
 
 finish() {
   local status=$?
-  if [ "$status" -eq 0 ]; then
-    signal SUCCESS
+  if [ "$status" -ne 0 ]; then
+    signal FAILURE || true
   else
-    signal FAILURE
+    # Without a signal the deployment would wait for hours.
+    signal SUCCESS || status=1
   fi
   tail -n 100 "$log" >&3
   # CloudFormation reads the signal, which has the log, before it sees the association fail, which has none.
