@@ -14,11 +14,12 @@ AS_OF: Mapping[str, date] = MappingProxyType(
         "pcs": date(2026, 11, 20),
         "eks": date(2026, 11, 20),
         "monitoring": date(2026, 11, 20),
+        "training": date(2026, 11, 22),
     }
 )
 
 __all__ = ["AS_OF"]
-_PACKAGES = ("ec2", "monitoring", "schedulers", "storage")
+_PACKAGES = ("ec2", "monitoring", "schedulers", "storage", "training")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from ultracluster.planning._plan import Figure, Kind, Plan
 from ultracluster.planning._texts import arn_problem, id_problem, known, text_problem
 from ultracluster.planning._types import (
     as_list,
@@ -15,6 +16,9 @@ from ultracluster.planning._types import (
 )
 
 __all__ = [
+    "Figure",
+    "Kind",
+    "Plan",
     "arn_problem",
     "as_list",
     "check_fields",

@@ -1,0 +1,98 @@
+"""Assumptions of the planner that the caller may replace, and constants of its model of a step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS
+from ultracluster.planning.lustre import checkpoint_bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assumptions:
+    """Figures that depend on the site, each with a published or a stated default.
+
+    Args:
+        failures_per_1000_node_days: Failures that stop the job. Default: 6.5, in a range of 3.8 to 23.7.
+        recovery_seconds: From a failure until the job computes again. Default: 660, in a range of 300 to 1,800.
+        checkpoint_bytes_per_parameter: Bytes of a checkpoint for each parameter. Default: 14.
+        checkpoint_stall_seconds: Seconds that the job waits for a checkpoint. Default: 60.
+        checkpoints_kept: Checkpoints on the file system.
+        dataset_bytes_per_token: Bytes of a token on the file system.
+        repair_days: Days until a failed node is replaced by EC2 or the reservation.
+        memory_reserve: Share of GPU memory for CUDA, NCCL and fragmentation.
+        mfu_error: Relative error of a predicted MFU; the range of figures that follow from it.
+        kernel_efficiency: Time of the best matrix multiplications by that of a training step's large ones.
+        exposed_tensor_parallel: Share of tensor-parallel communication that computation does not hide.
+        exposed_expert_parallel: Share of expert-parallel communication that computation does not hide.
+        attention_efficiency: Share of the BF16 peak that flash attention reaches.
+        flash_attention: Whether attention is one kernel; if not, it computes the whole square and stores it.
+        nvlink_efficiency: Share of the NVLink bandwidth that collectives reach.
+        network_efficiency: Share of the EFA bandwidth that collectives reach.
+        jitter: Relative time of a step that each doubling of the GPUs above eight adds.
+    """
+
+    failures_per_1000_node_days: float = FAILURES_PER_1000_NODE_DAYS.expected
+    recovery_seconds: float = RECOVERY_SECONDS.expected
+    checkpoint_bytes_per_parameter: float = 14
+    checkpoint_stall_seconds: float = 60
+    checkpoints_kept: int = 2
+    dataset_bytes_per_token: float = 4
+    repair_days: float = 1
+    memory_reserve: float = 0.1
+    mfu_error: float = 0.15
+    kernel_efficiency: float = 0.903
+    exposed_tensor_parallel: float = 0.107
+    exposed_expert_parallel: float = 0.75
+    attention_efficiency: float = 0.545
+    flash_attention: bool = True
+    nvlink_efficiency: float = 0.8
+    network_efficiency: float = 0.9
+    jitter: float = 0.0124
+
+    def problems(self) -> list[str]:
+        """Return the errors of the figures."""
+        shares = {
+            "memory_reserve", "mfu_error", "kernel_efficiency", "exposed_tensor_parallel", "exposed_expert_parallel",
+            "attention_efficiency", "nvlink_efficiency", "network_efficiency", "jitter",
+        }  # fmt: skip
+        may_be_zero = {"exposed_tensor_parallel", "exposed_expert_parallel", "jitter", "memory_reserve", "mfu_error",
+                       "flash_attention", "failures_per_1000_node_days", "recovery_seconds", "repair_days"}  # fmt: skip
+        problems = []
+        for field in fields(self):
+            value, most = getattr(self, field.name), 1 if field.name in shares else 1e9
+            least = 0 if field.name in may_be_zero else 1e-9
+            if not least <= value <= most:
+                bound = f"{'0' if least == 0 else 'above 0'} to {most:g}"
+                problems.append(f"{field.name} must be {bound}, got {value:g}")
+        return problems
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> "Assumptions":
+        """Return the assumptions with some replaced, from texts.
+
+        Args:
+            values: New values by name.
+
+        Raises:
+            ValueError: If a name is unknown or a value is not valid. All reasons at once.
+        """
+        known = {field.name: field.default for field in fields(cls)}
+        problems, chosen = [], {}
+        for name, text in values.items():
+            if name not in known:
+                problems.append(f"unknown assumption {name!r}; known are {', '.join(known)}")
+                continue
+            try:
+                default = known[name]
+                chosen[name] = text.lower() in ("true", "yes", "1") if isinstance(default, bool) else type(default)(text)
+            except ValueError:
+                problems.append(f"{name} must be a number, got {text!r}")
+        assumptions = cls(**chosen)  # type: ignore[arg-type]
+        problems += assumptions.problems()
+        if problems:
+            raise ValueError("; ".join(problems))
+        return assumptions
+
+    def checkpoint_bytes(self, parameters: float) -> int:
+        """Return the bytes of a checkpoint."""
+        return checkpoint_bytes(parameters, bytes_per_parameter=self.checkpoint_bytes_per_parameter)

@@ -1,0 +1,93 @@
+"""Resources of a cluster that follow from type and nodes: addresses, interfaces, quotas, metrics, file system, cost."""
+
+from ultracluster.catalogue.ec2 import (
+    INSTANCES_IN_CAPACITY_BLOCKS,
+    INSTANCES_PER_CAPACITY_BLOCK,
+    NETWORK_INTERFACES_PER_REGION,
+    InstanceType,
+    addresses,
+    interfaces,
+    vcpu_quota,
+)
+from ultracluster.planning.lustre import Checkpoint, LustreClients, LustreGoal, LustrePlan, plan_lustre
+from ultracluster.planning.workload._assumptions import Assumptions
+from ultracluster.planning.workload._series import series_at_most
+from ultracluster.planning.workload._sheet import Sheet
+
+_GIB = 1 << 30
+# Room beside checkpoints and dataset: a full file system truncates a checkpoint.
+_HEADROOM = 1.2
+
+
+def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -> None:
+    """Add addresses, interfaces, quotas and metric series of the nodes, spares included."""
+    rows, total = interfaces(record), nodes + spares
+    sheet.add("addresses", addresses(rows) * total, "IPv4 addresses", "addresses of a node * (nodes + spare_nodes)",
+              "`ultracluster layout TYPE`")  # fmt: skip
+    used = len(rows) * total
+    sheet.add("network_interfaces", used, "interfaces", "interfaces of a node * (nodes + spare_nodes)",
+              "`ultracluster layout TYPE`")  # fmt: skip
+    sheet.add("vcpus", record.vcpus * total, "vCPUs", "vCPUs of a node * (nodes + spare_nodes)", record.source)
+    market = "on-demand" if "on-demand" in record.purchase else None
+    if market:
+        quota = vcpu_quota(record.name, "on-demand")
+        sheet.add("vcpu_quota", f"{quota.code}, {quota.name}", "", "quota of the family; Capacity Blocks do not count",
+                  "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html")  # fmt: skip
+    else:
+        sheet.notes.append(f"{record.name} is sold in Capacity Blocks and training plans only")
+    if used > NETWORK_INTERFACES_PER_REGION:
+        sheet.notes.append(
+            f"{used:,} network interfaces are {used - NETWORK_INTERFACES_PER_REGION:,} more than the default quota of a "
+            f"Region ({NETWORK_INTERFACES_PER_REGION:,}, L-DF5E4CA3)"
+        )
+    for most, what in (
+        (INSTANCES_PER_CAPACITY_BLOCK, "one Capacity Block holds"),
+        (INSTANCES_IN_CAPACITY_BLOCKS, "Capacity Blocks of an organization hold on one day"),
+    ):
+        if total > most:
+            sheet.notes.append(f"{total:,} nodes are more than the {most} that {what}")
+    for server in record.ultraservers[:1]:
+        if nodes % server.instances:
+            sheet.notes.append(f"{record.name} comes in UltraServers of 9 or 18: {nodes} nodes leave instances idle")
+    sheet.add("metric_series", series_at_most("standard", total), "series", "series of a node * (nodes + spare_nodes)",
+              "limit of the profile standard")  # fmt: skip
+
+
+def add_file_system(
+    sheet: Sheet, record: InstanceType, nodes: int, size: int, dataset: float, assumptions: Assumptions
+) -> LustrePlan | None:
+    """Add the file system that takes a checkpoint within the stall, and return its plan."""
+    held = Checkpoint(
+        size_bytes=size, stall_seconds=assumptions.checkpoint_stall_seconds, kept=assumptions.checkpoints_kept
+    )
+    capacity = round((assumptions.checkpoints_kept * size * _HEADROOM + dataset) / _GIB) + 1
+    sheet.add("file_system_bytes", capacity * _GIB, "bytes", "checkpoints_kept * checkpoint_bytes * 1.2 + dataset")
+    sheet.add("checkpoint_bytes_per_second", size / assumptions.checkpoint_stall_seconds, "bytes/s",
+              "checkpoint_bytes / checkpoint_stall_seconds")  # fmt: skip
+    plan = None
+    for clients in (LustreClients(instance_type=record, count=nodes), None):
+        try:
+            plan = plan_lustre(LustreGoal(checkpoint=held, capacity_gib=capacity, clients=clients))
+        except ValueError as error:
+            reason = str(error)
+            continue
+        if clients is None:
+            sheet.notes.append(f"the file system is sized without the limits of its clients: {reason}")
+        break
+    if plan is None:
+        sheet.notes.append(f"no file system of FSx for Lustre meets the goal: {reason}")
+        return None
+    spec = plan.spec
+    source = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/; `ultracluster check` explains the choice"
+    sheet.add("lustre_capacity_gib", spec.capacity_gib or capacity, "GiB", "cheapest file system for goal and clients",
+              source)  # fmt: skip
+    sheet.add("lustre_mb_per_s", float(spec.disk_write_mb_per_s), "MB/s", "baseline disk throughput", source)
+    return plan
+
+
+def add_cost(sheet: Sheet, dollars_per_hour: float | None, nodes: int, days: float) -> None:
+    """Add the cost of the nodes, if a price is known."""
+    if dollars_per_hour is None:
+        return
+    sheet.add("dollars_per_node_hour", dollars_per_hour, "USD/h", "price of a node", "the caller")
+    sheet.add("dollars", dollars_per_hour * nodes * days * 24, "USD", "dollars_per_node_hour * (nodes + spare_nodes) * 24 * days")

@@ -1,0 +1,134 @@
+"""Search for the fastest layout that fits the memory of the GPUs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ultracluster.planning.workload._assumptions import Assumptions
+from ultracluster.planning.workload._layout import Layout, memory_per_gpu, usable_memory
+from ultracluster.planning.workload._machine import Machine, Precision
+from ultracluster.planning.workload._model import Model
+from ultracluster.planning.workload._step import Step, step_time
+
+# Tensor parallelism runs in one node of eight: published runs do not go beyond it.
+_MOST_TENSOR = 8
+_PIPELINES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
+_EXPERTS = (1, 8, 16, 32, 64)
+# Above this many tokens of a sequence on a GPU, its activations are shared by several.
+_TOKENS_PER_GPU = 16_384
+# Published FSDP runs share weights between 512 replicas at most; above, groups of replicas hold copies.
+_MOST_SHARDED = 512
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """A training job without its layout.
+
+    Args:
+        model: The model.
+        machine: GPUs and network.
+        precision: Precision of matrix multiplications.
+        sequence: Tokens of a sequence.
+        batch: Sequences of a step.
+        assumptions: Assumptions.
+    """
+
+    model: Model
+    machine: Machine
+    precision: Precision
+    sequence: int
+    batch: int
+    assumptions: Assumptions
+
+    def step(self, layout: Layout) -> Step:
+        """Return the time of a step with a layout."""
+        return step_time(
+            self.model,
+            self.machine,
+            layout,
+            precision=self.precision,
+            sequence=self.sequence,
+            batch=self.batch,
+            assumptions=self.assumptions,
+        )
+
+    def memory(self, layout: Layout) -> float:
+        """Return the bytes of a GPU that a layout needs."""
+        return memory_per_gpu(self.model, layout, self.sequence)
+
+
+def fastest(job: Job, gpus: int) -> tuple[Layout, Step]:
+    """Return the fastest layout on at most this many GPUs, and its step.
+
+    Args:
+        job: The job.
+        gpus: GPUs; the layout may leave some idle.
+
+    Raises:
+        ValueError: If no layout fits, with the memory that is missing.
+    """
+    ranked = ranking(job, gpus)
+    if not ranked:
+        raise ValueError(too_small(job, gpus))
+    return ranked[0]
+
+
+def ranking(job: Job, gpus: int, most: int = 1) -> list[tuple[Layout, Step]]:
+    """Return the fastest layouts that fit, the fastest first.
+
+    Throughput of all GPUs counts, those that a layout leaves idle included.
+    """
+    room = usable_memory(job.machine, job.assumptions)
+    fitting = [(layout, job.step(layout)) for layout in _layouts(job, gpus) if job.memory(layout) <= room]
+    fitting.sort(key=lambda pair: pair[1].seconds)
+    return fitting[:most]
+
+
+def _layouts(job: Job, gpus: int) -> Iterator[Layout]:
+    """Yield the candidates: a micro-batch of one, and larger ones where the batch has them."""
+    model, machine = job.model, job.machine
+    least_context = max(1, -(-job.sequence // _TOKENS_PER_GPU))
+    contexts = [context for context in (1, 2, 4, 8, 16, 32, 64) if context >= least_context][:2]
+    tensors = [
+        tensor for tensor in (1, 2, 4, 8) if tensor <= min(_MOST_TENSOR, machine.domain, model.heads, gpus)
+    ]
+    for tensor in tensors:
+        for context in contexts:
+            for pipeline in _PIPELINES:
+                data = min(gpus // (tensor * context * pipeline), job.batch)
+                if data < 1 or pipeline > model.layers:
+                    break
+                yield from _variants(job, Layout(tensor=tensor, pipeline=pipeline, context=context, data=data))
+
+
+def _variants(job: Job, layout: Layout) -> Iterator[Layout]:
+    model = job.model
+    each = job.batch // layout.data
+    virtual = min(8, max(1, model.layers // layout.pipeline // 2)) if layout.pipeline > 1 else 1
+    replicas = layout.gpus // layout.pipeline
+    experts = [e for e in _EXPERTS if e <= min(model.experts, replicas)] if model.experts else [1]
+    for expert in experts:
+        for micro in (1, 2, 4) if layout.pipeline == 1 else (1,):
+            if micro > max(1, each):
+                break
+            for recompute in (False, True):
+                variant = replace(layout, expert=expert, micro_batch=micro, virtual=virtual, recompute=recompute)
+                yield variant
+                if layout.pipeline == 1 and 1 < layout.data * layout.context <= _MOST_SHARDED:
+                    yield replace(variant, sharded=True)
+
+
+def too_small(job: Job, gpus: int) -> str:
+    """Return the sentence of a job that does not fit: the smallest need, and how much is missing."""
+    room = usable_memory(job.machine, job.assumptions)
+    needs = [(job.memory(layout), layout) for layout in _layouts(job, gpus)]
+    if not needs:
+        return f"{gpus:,} GPUs are fewer than the {_TOKENS_PER_GPU:,} tokens per GPU of a sequence allow"
+    need, layout = min(needs, key=lambda pair: pair[0])
+    reserve = job.assumptions.memory_reserve
+    return (
+        f"the model does not fit: on {gpus:,} GPUs of {job.machine.name} the smallest layout ({layout}) needs "
+        f"{need / _GIB:,.0f} GiB of each GPU, and {room / _GIB:,.0f} GiB are usable ({job.machine.memory / _GIB:,.0f} "
+        f"GiB without a reserve of {reserve:.0%}): {(need - room) / _GIB:,.0f} GiB are missing; take more nodes, GPUs "
+        "with more memory, or a shorter sequence"
+    )
