@@ -1,7 +1,7 @@
 """Published training runs: what was published, where, and what of it is an input of the planner.
 
-Inputs of a prediction are model, GPUs, network, layout, precision, sequence and batch. The prediction is the throughput,
-and with it MFU and time; the published throughput, MFU or time is only compared. Layout figures that a publication does
+Inputs of a prediction are model, GPUs, network, layout, precision, sequence and batch. The prediction is the
+throughput, and with it MFU and time; the published throughput, MFU or time is only compared. Layout figures that a publication does
 not name (micro-batch, virtual stages) are those of its framework's recipes, or one.
 
 Left out: Llama 3.1 405B at 131,072 tokens, for its paper does not define the FLOPs of attention in its MFU; gpt-oss,
@@ -11,7 +11,7 @@ whose layers alternate between two kinds of attention. `OUTSIDE` holds runs that
 from dataclasses import dataclass, replace
 
 from ultracluster.planning.workload import Layout, Model
-from ultracluster.planning.workload import Machine, Precision
+from ultracluster.planning.workload._machine import Machine, Precision
 
 MEGATRON = (
     "https://github.com/NVIDIA/Megatron-LM, README, images/model_table.png (Megatron-Core 0.8, sequence 4096, "
@@ -19,14 +19,17 @@ MEGATRON = (
 )
 LLAMA3 = "https://arxiv.org/abs/2407.21783, table 4 (read in excerpts, 2026-11-22)"
 KORTHIKANTI = "https://arxiv.org/abs/2205.05198, tables 3 and 5, section 6.3 (read 2026-11-22)"
-BLOOM = "https://arxiv.org/abs/2211.05100; 150 TFLOP/s: https://huggingface.co/blog/bloom-megatron-deepspeed (read 2026-11-22)"
+BLOOM = (
+    "https://arxiv.org/abs/2211.05100; 150 TFLOP/s and failures: https://huggingface.co/blog/bloom-megatron-deepspeed "
+    "(read 2026-11-22)"
+)
 OPT = "https://arxiv.org/abs/2205.01068, sections 2.4 and 2.5 (read in excerpts, 2026-11-22)"
 LLAMA1 = "https://arxiv.org/abs/2302.13971, section 2.4 and table 15 (read in excerpts, 2026-11-22)"
 NEMOTRON = "https://arxiv.org/abs/2406.11704, table 2 (read in excerpts, 2026-11-22)"
 DEEPSEEK = "https://arxiv.org/abs/2412.19437, sections 1, 3 and 4.2 (read in excerpts, 2026-11-22)"
 BRIDGE = (
-    "https://github.com/NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md, container 25.11 (DeepSeek-V3 on H100: "
-    "25.09); read 2026-11-22"
+    "https://github.com/NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md, container 25.11 (DeepSeek-V3 on "
+    "H100: 25.09); read 2026-11-22"
 )
 
 
@@ -47,7 +50,16 @@ H100 = machine("H100", memory=80, bandwidth=3.35, peak=989.5, fp8=1979, rates=(0
 H800 = replace(H100, name="H800", nvlink=200e9)
 B200 = machine("B200", memory=179, bandwidth=8, peak=2250, fp8=4500, rates=(0.776, 0.763), nvlink=1800, gbps=400)
 GB200 = machine(
-    "GB200", memory=185, bandwidth=8, peak=2500, fp8=5000, rates=(0.776, 0.763), nvlink=1800, gbps=400, domain=72, gpus=4
+    "GB200",
+    memory=185,
+    bandwidth=8,
+    peak=2500,
+    fp8=5000,
+    rates=(0.776, 0.763),
+    nvlink=1800,
+    gbps=400,
+    domain=72,
+    gpus=4,
 )
 
 
@@ -129,12 +141,10 @@ def _megatron(
 
 
 def _a100(name: str, model: Model, pipeline: int, batch: int, mfu: float, *, data: int = 1, micro: int = 1) -> Run:
-    layout = Layout(
-        tensor=8, pipeline=pipeline, data=data, micro_batch=micro, virtual=3 if pipeline in (8, 35) else 1
-    )
+    layout = Layout(tensor=8, pipeline=pipeline, data=data, micro_batch=micro, virtual=3 if pipeline in (8, 35) else 1)
     return Run(
-        name=f"{name}, {layout.gpus:,} A100", source=KORTHIKANTI, model=model, machine=A100, layout=layout, sequence=2048,
-        batch=batch, tokens_per_second=mfu * A100.bf16 / megatron_flops(model, 2048), old=True,
+        name=f"{name}, {layout.gpus:,} A100", source=KORTHIKANTI, model=model, machine=A100, layout=layout,
+        sequence=2048, batch=batch, tokens_per_second=mfu * A100.bf16 / megatron_flops(model, 2048), old=True,
     )  # fmt: skip
 
 
@@ -196,7 +206,8 @@ RUNS = (
     ),
     Run(
         name="Llama 65B, 2,048 A100", source=LLAMA1, model=LLAMA_65B, machine=A100,
-        layout=Layout(tensor=8, data=256, micro_batch=8, sharded=True), sequence=2048, batch=2048, tokens_per_second=380,
+        layout=Layout(tensor=8, data=256, micro_batch=8, sharded=True), sequence=2048, batch=2048,
+        tokens_per_second=380,
     ),
     _nemotron(1536, 768, 10.3),
     _nemotron(3072, 1536, 10.3),

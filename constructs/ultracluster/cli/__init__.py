@@ -13,6 +13,7 @@ from ultracluster.cli import _files as files
 from ultracluster.cli import _guard as guard
 from ultracluster.cli import _image as image
 from ultracluster.cli import _init as init
+from ultracluster.cli import _plan as plan
 from ultracluster.cli import _rehearse as rehearse
 from ultracluster.cli import _render as render
 from ultracluster.cli import _rules as rules
@@ -32,6 +33,7 @@ app.command("facts", short_help="Print the catalogue as JSON, or its JSON schema
 app.command("check", short_help="Validate a cluster file and describe the cluster.")(files.check)
 app.command("rules", short_help="Print the rules of cluster file and constructs, with their ids.")(rules.rules)
 app.command("schema")(files.schema)
+app.command("plan", short_help="Plan training, RL and inference: GPUs, time, memory, storage, failures.")(plan.plan)
 app.command("guard", short_help="Refuse an update that would lose data.")(guard.guard)
 app.command("diff", short_help="Compare a cluster file with what is deployed.")(deploy.diff)
 app.command("deploy", short_help="Deploy a cluster file, unless that loses data, nodes or jobs.")(deploy.deploy)

@@ -130,7 +130,8 @@ def _descriptions(cluster: "ClusterFile") -> "list[Description]":
 
 def _about(group: "NodeGroup", cluster: "ClusterFile", of_orchestrator: list[str]) -> list[str]:
     """Describe what a row of the table has no room for."""
-    from ultracluster.planning.workload import SOURCE, days_between_interruptions
+    from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS as RATE
+    from ultracluster.planning.workload import days_between_interruptions
 
     details = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
     placed = group.placed
@@ -144,11 +145,13 @@ def _about(group: "NodeGroup", cluster: "ClusterFile", of_orchestrator: list[str
         details.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block")
     details += of_orchestrator
     sentences = [f"{group.name}: {'; '.join(details)}"] if details else []
-    days = days_between_interruptions(group.gpus) if group.gpus else None
+    days = days_between_interruptions(group.count, RATE.low) if group.gpus else None
     if days is not None and days < _WORTH_A_WORD and not group.spare:
+        soonest = days_between_interruptions(group.count, RATE.high)
         sentences.append(
-            f"{group.name}: a job on all of its {group.gpus:,} GPUs is interrupted about every {days:.0f} days at the "
-            f"rate of {SOURCE}, and there is no spare node"
+            f"{group.name}: a job on all of its {group.gpus:,} GPUs is interrupted about every {soonest:.1f} to "
+            f"{days:.1f} days at the published rates of {RATE.low} to {RATE.high} failures per 1,000 node-days, and there "
+            "is no spare node"
         )
     return sentences
 

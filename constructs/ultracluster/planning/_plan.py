@@ -55,7 +55,9 @@ class Plan:
         for figure in self.figures:
             if figure.name == name:
                 return figure
-        raise KeyError(f"a plan for {self.kind} has no figure {name!r}; it has {', '.join(f.name for f in self.figures)}")
+        raise KeyError(
+            f"a plan for {self.kind} has no figure {name!r}; it has {', '.join(f.name for f in self.figures)}"
+        )
 
     def __contains__(self, name: object) -> bool:
         """Return whether the plan has a figure of this name."""

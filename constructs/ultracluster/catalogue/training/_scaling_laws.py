@@ -23,7 +23,7 @@ class ScalingLaw:
 
     def parameters(self, flops: float) -> float:
         """Return the parameters of the model for these FLOPs."""
-        return self.coefficient * flops**self.exponent
+        return float(self.coefficient * flops**self.exponent)
 
 
 _PF_DAY = 1e15 * 86_400

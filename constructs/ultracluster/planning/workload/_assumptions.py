@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS
 from ultracluster.planning.lustre import checkpoint_bytes
@@ -28,6 +29,8 @@ class Assumptions:
         flash_attention: Whether attention is one kernel; if not, it computes the whole square and stores it.
         nvlink_efficiency: Share of the NVLink bandwidth that collectives reach.
         network_efficiency: Share of the EFA bandwidth that collectives reach.
+        memory_efficiency: Share of the memory bandwidth that decoding reaches.
+        nvme_bytes_per_second: Reading rate of a local NVMe disk. Measure it on the type.
         jitter: Relative time of a step that each doubling of the GPUs above eight adds.
     """
 
@@ -47,19 +50,21 @@ class Assumptions:
     flash_attention: bool = True
     nvlink_efficiency: float = 0.8
     network_efficiency: float = 0.9
+    memory_efficiency: float = 0.8
+    nvme_bytes_per_second: float = 2e9
     jitter: float = 0.0124
 
     def problems(self) -> list[str]:
         """Return the errors of the figures."""
         shares = {
             "memory_reserve", "mfu_error", "kernel_efficiency", "exposed_tensor_parallel", "exposed_expert_parallel",
-            "attention_efficiency", "nvlink_efficiency", "network_efficiency", "jitter",
+            "attention_efficiency", "nvlink_efficiency", "network_efficiency", "jitter", "memory_efficiency",
         }  # fmt: skip
         may_be_zero = {"exposed_tensor_parallel", "exposed_expert_parallel", "jitter", "memory_reserve", "mfu_error",
                        "flash_attention", "failures_per_1000_node_days", "recovery_seconds", "repair_days"}  # fmt: skip
         problems = []
         for field in fields(self):
-            value, most = getattr(self, field.name), 1 if field.name in shares else 1e9
+            value, most = getattr(self, field.name), 1 if field.name in shares else 1e12
             least = 0 if field.name in may_be_zero else 1e-9
             if not least <= value <= most:
                 bound = f"{'0' if least == 0 else 'above 0'} to {most:g}"
@@ -76,18 +81,21 @@ class Assumptions:
         Raises:
             ValueError: If a name is unknown or a value is not valid. All reasons at once.
         """
-        known = {field.name: field.default for field in fields(cls)}
-        problems, chosen = [], {}
+        default = cls()
+        known = {field.name: getattr(default, field.name) for field in fields(cls)}
+        problems: list[str] = []
+        chosen: dict[str, Any] = {}
         for name, text in values.items():
             if name not in known:
                 problems.append(f"unknown assumption {name!r}; known are {', '.join(known)}")
                 continue
             try:
-                default = known[name]
-                chosen[name] = text.lower() in ("true", "yes", "1") if isinstance(default, bool) else type(default)(text)
+                chosen[name] = (
+                    text.lower() in ("true", "yes", "1") if isinstance(known[name], bool) else type(known[name])(text)
+                )
             except ValueError:
                 problems.append(f"{name} must be a number, got {text!r}")
-        assumptions = cls(**chosen)  # type: ignore[arg-type]
+        assumptions = cls(**chosen)
         problems += assumptions.problems()
         if problems:
             raise ValueError("; ".join(problems))

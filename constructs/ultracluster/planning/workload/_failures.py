@@ -10,9 +10,6 @@ _DAY = 86_400
 # Probability with which the spare nodes are enough while others are repaired.
 _ENOUGH_SPARES = 0.99
 
-#: Source of the range of failure rates.
-SOURCE = FAILURES_PER_1000_NODE_DAYS.source
-
 
 class Interruptions(NamedTuple):
     """Failures of a job and what they cost.
@@ -48,8 +45,8 @@ def days_between_interruptions(nodes: int, failures: float = FAILURES_PER_1000_N
 def checkpoint_interval(stall: float, seconds_between: float) -> float:
     """Return the interval between checkpoints that loses the least time.
 
-    Daly's higher-order estimate: J. T. Daly, Future Generation Computer Systems 22 (2006) 303-312, equation 37. Its first
-    term is Young's, sqrt(2 * stall * time between failures).
+    Daly's higher-order estimate: J. T. Daly, Future Generation Computer Systems 22 (2006) 303-312, equation 37. Its
+    first term is Young's, sqrt(2 * stall * time between failures).
 
     Args:
         stall: Seconds that the job waits for a checkpoint.

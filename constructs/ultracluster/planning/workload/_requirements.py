@@ -37,8 +37,8 @@ def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -
         sheet.notes.append(f"{record.name} is sold in Capacity Blocks and training plans only")
     if used > NETWORK_INTERFACES_PER_REGION:
         sheet.notes.append(
-            f"{used:,} network interfaces are {used - NETWORK_INTERFACES_PER_REGION:,} more than the default quota of a "
-            f"Region ({NETWORK_INTERFACES_PER_REGION:,}, L-DF5E4CA3)"
+            f"{used:,} network interfaces are {used - NETWORK_INTERFACES_PER_REGION:,} more than the default quota of "
+            f"a Region ({NETWORK_INTERFACES_PER_REGION:,}, L-DF5E4CA3)"
         )
     for most, what in (
         (INSTANCES_PER_CAPACITY_BLOCK, "one Capacity Block holds"),
@@ -90,4 +90,9 @@ def add_cost(sheet: Sheet, dollars_per_hour: float | None, nodes: int, days: flo
     if dollars_per_hour is None:
         return
     sheet.add("dollars_per_node_hour", dollars_per_hour, "USD/h", "price of a node", "the caller")
-    sheet.add("dollars", dollars_per_hour * nodes * days * 24, "USD", "dollars_per_node_hour * (nodes + spare_nodes) * 24 * days")
+    sheet.add(
+        "dollars",
+        dollars_per_hour * nodes * days * 24,
+        "USD",
+        "dollars_per_node_hour * (nodes + spare_nodes) * 24 * days",
+    )

@@ -161,16 +161,16 @@ def _check_days(wanted: Wanted, result: Resolved) -> None:
         if abs(result.days / days - 1) > _CLOSE:
             raise ValueError(
                 f"{what} at an MFU of {wanted.mfu:g} take {result.days:,.1f} days, and {days:g} are given, "
-                f"{abs(result.days / days - 1):.0%} {'less' if result.days > days else 'more'}; leave one of type, nodes, "
-                "days and MFU out"
+                f"{abs(result.days / days - 1):.0%} {'less' if result.days > days else 'more'}; leave one of type, "
+                "nodes, days and MFU out"
             )
         return
     most = result.predicted * (1 + wanted.assumptions.mfu_error)
     if result.mfu > most:
         needed = ceil(result.nodes * result.mfu / result.predicted)
         raise ValueError(
-            f"{what} need an MFU of {result.mfu:.3g} to end in {days:g} days, and {result.predicted:.3g} is predicted, at "
-            f"most {most:.3g}: {result.mfu / result.predicted:.2f} times as much; about {needed:,} nodes or "
+            f"{what} need an MFU of {result.mfu:.3g} to end in {days:g} days, and {result.predicted:.3g} is predicted, "
+            f"at most {most:.3g}: {result.mfu / result.predicted:.2f} times as much; about {needed:,} nodes or "
             f"{days * result.mfu / result.predicted:,.1f} days would do"
         )
 
@@ -187,9 +187,7 @@ def _given_layout(job: Job, layout: Layout, gpus: int) -> Layout:
     if replica > gpus:
         problems.append(f"a replica ({layout}) needs {replica:,} GPUs, {replica - gpus:,} more than {gpus:,}")
     if layout.tensor > job.machine.domain:
-        problems.append(
-            f"tensor parallelism of {layout.tensor} leaves the NVLink domain of {job.machine.domain} GPUs"
-        )
+        problems.append(f"tensor parallelism of {layout.tensor} leaves the NVLink domain of {job.machine.domain} GPUs")
     if layout.expert > max(1, min(job.model.experts, layout.gpus // layout.pipeline)):
         most = max(1, min(job.model.experts, layout.gpus // layout.pipeline))
         problems.append(f"expert parallelism of {layout.expert} is above {most}, the experts or GPUs of a stage")

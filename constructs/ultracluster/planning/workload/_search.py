@@ -15,7 +15,7 @@ _PIPELINES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
 _EXPERTS = (1, 8, 16, 32, 64)
 # Above this many tokens of a sequence on a GPU, its activations are shared by several.
 _TOKENS_PER_GPU = 16_384
-# Published FSDP runs share weights between 512 replicas at most; above, groups of replicas hold copies.
+# Ours: runs of tests/support/published_runs.py share weights between 256 replicas at most.
 _MOST_SHARDED = 512
 _GIB = 1 << 30
 
@@ -89,9 +89,7 @@ def _layouts(job: Job, gpus: int) -> Iterator[Layout]:
     model, machine = job.model, job.machine
     least_context = max(1, -(-job.sequence // _TOKENS_PER_GPU))
     contexts = [context for context in (1, 2, 4, 8, 16, 32, 64) if context >= least_context][:2]
-    tensors = [
-        tensor for tensor in (1, 2, 4, 8) if tensor <= min(_MOST_TENSOR, machine.domain, model.heads, gpus)
-    ]
+    tensors = [tensor for tensor in (1, 2, 4, 8) if tensor <= min(_MOST_TENSOR, machine.domain, model.heads, gpus)]
     for tensor in tensors:
         for context in contexts:
             for pipeline in _PIPELINES:

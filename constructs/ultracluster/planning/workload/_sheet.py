@@ -47,6 +47,10 @@ class Sheet:
             )
         )
 
+    def number(self, name: str) -> float:
+        """Return the value of a figure that is a number."""
+        return next(float(figure.value) for figure in self.figures if figure.name == name)
+
 
 def checked(problems: list[str]) -> None:
     """Raise all problems at once.

@@ -130,9 +130,7 @@ def step_time(
     share = _shared(per_parameter * dense, replicas, near * context)
     if routed and not layout.sharded:
         copies = tensor * pipeline * context * data // (layout.expert * pipeline)
-        of_experts = _shared(
-            6 * routed / (layout.expert * pipeline), copies, max(1, machine.domain // layout.expert)
-        )
+        of_experts = _shared(6 * routed / (layout.expert * pipeline), copies, max(1, machine.domain // layout.expert))
         share = (share[0] + of_experts[0], share[1] + of_experts[1])
     elif routed:
         more = _shared(6 * routed / (layout.expert * pipeline), replicas, near * context)

@@ -64,7 +64,8 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
     spread = (1 - error, 1 + error) if is_predicted else (1.0, 1.0)
     flops = 6 * model.active * inputs.tokens
     sheet.add("flops", flops, "FLOP", "6 * active_parameters * tokens", _LAW)
-    sheet.add("attention_flops", 6 * model.layers * job.sequence * model.heads * model.head_size * inputs.tokens, "FLOP",
+    scores = 6 * model.layers * job.sequence * model.heads * model.head_size
+    sheet.add("attention_flops", scores * inputs.tokens, "FLOP",
               "6 * layers * sequence * heads * head_size * tokens, causal; not in flops and mfu",
               "https://arxiv.org/abs/2205.05198, appendix A, half of it")  # fmt: skip
     sheet.add("parameters", model.parameters, "parameters", "given", "the caller")
@@ -80,8 +81,8 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
     predicted = (result.predicted * (1 - error), result.predicted * (1 + error))
     sheet.add("predicted_mfu", result.predicted, "", "flops of a step / (step time * gpus * peak_flops_per_gpu)", STEP,
               predicted)  # fmt: skip
-    sheet.add("mfu", result.mfu, "", "predicted_mfu" if is_predicted else "flops / (compute_days * 86400 * gpus * peak)",
-              STEP, predicted if is_predicted else None)  # fmt: skip
+    how = "predicted_mfu" if is_predicted else "flops / (compute_days * 86400 * gpus * peak_flops_per_gpu)"
+    sheet.add("mfu", result.mfu, "", how, STEP, predicted if is_predicted else None)  # fmt: skip
     shortest, longest = result.compute_days / spread[1], result.compute_days / spread[0]
     sheet.add("compute_days", result.compute_days, "days", "flops / (gpus * peak_flops_per_gpu * mfu) / 86400",
               range_=(shortest, longest) if is_predicted else None)  # fmt: skip
@@ -104,7 +105,7 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
         )
     if model.experts and not record.ultraservers:
         sheet.notes.append(
-            "MFU of mixtures of experts varies with software: published B200 figures are up to 33 % below the prediction"
+            "MFU of mixtures of experts varies with software: published figures on B200 are 22 to 25 % below the prediction"
         )
     idle = gpus - result.layout.gpus
     if idle:

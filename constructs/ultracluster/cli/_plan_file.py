@@ -1,0 +1,100 @@
+"""Cluster file of a plan."""
+
+from ultracluster.catalogue.ec2 import OFFERED, region_of_zone
+from ultracluster.planning import Plan
+
+# Zones in this order of regions, if a type is offered in several.
+_REGIONS = ("us-east-2", "us-east-1", "us-west-2")
+_LEVELS = ("tensor", "pipeline", "context", "expert")
+
+
+def zone_for(instance_type: str, zone: str | None) -> str:
+    """Return the zone of the cluster: the given one, or one that offers the type.
+
+    Raises:
+        ValueError: If the type is not offered in the given zone.
+    """
+    offered = OFFERED.get(instance_type, ())
+    if zone is not None:
+        if offered and zone not in offered:
+            raise ValueError(f"{instance_type} is not offered in {zone}; it is in {', '.join(offered)}")
+        return zone
+    near = [one for region in _REGIONS for one in offered if one.count("-") == 1 and region_of_zone(one) == region]
+    return (near or list(offered) or ["use2-az1"])[0]
+
+
+def cluster_text(plan: Plan, *, name: str, zone: str, command: str) -> str:
+    """Return a commented cluster file for the nodes of a plan.
+
+    Args:
+        plan: A plan of training, RL or inference.
+        name: Name of the cluster.
+        zone: Zone id.
+        command: The command that made the plan.
+    """
+    spares = int(plan.number("spare_nodes")) if "spare_nodes" in plan else 0
+    lines = [
+        "# Written by `ultracluster plan`; edit it freely. `ultracluster check` validates it.",
+        f"# {command}",
+        *(f"# {line}" for line in _summary(plan)),
+        f"name: {name}",
+        f"region: {region_of_zone(zone)}",
+        f"zone: {zone}                     # offers {plan['instance_type'].value}; take that of your reservation",
+        "orchestrator: slurm",
+        "nodes:",
+    ]
+    local = zone.count("-") > 1
+    record = str(plan["instance_type"].value)
+    if record.startswith("p6e-"):
+        servers = -(-(plan.nodes + spares) // 18)
+        ids = ", ".join(f"cr-{number:017x}" for number in range(1, servers + 1))
+        lines += [
+            "  train:",
+            "    type: u-p6e-gb200x72       # UltraServers of 18 instances and 72 GPUs",
+            f"    count: {servers}",
+            f"    capacity: {{reservations: [{ids}], kind: ultraserver, instances: 18}}  # your Capacity Blocks",
+        ]
+    else:
+        spare = f", spare: {spares}" if spares else ""
+        lines += [
+            "  # capacity is on-demand; a reservation is `capacity: cr-0123456789abcdef0`",
+            f"  train: {{type: {record}, count: {plan.nodes}{spare}}}",
+        ]
+    if "lustre_mb_per_s" in plan and not local:
+        size = max(1, round(plan.number("lustre_capacity_gib") / 1024))
+        rate = max(1, int(plan.number("lustre_mb_per_s") // 1000))
+        lines += [
+            "storage:",
+            f"  # a checkpoint of {plan.checkpoint_bytes / 1e12:.3g} TB in "
+            f"{plan.checkpoint_bytes / plan.number('checkpoint_bytes_per_second'):g} s, and the dataset",
+            f"  lustre: {{throughput: {rate} GB/s, capacity: {size} TiB}}",
+        ]
+    if local:
+        lines += ["network:", "  control-plane-zone: use1-az4   # a Local Zone has no Slurm controllers"]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(plan: Plan) -> list[str]:
+    """Return the plan and the options of its training job."""
+    lines = []
+    if "mfu" in plan:
+        lines.append(
+            f"{plan['active_parameters'].value:.4g} active parameters, {plan['tokens'].value:.4g} tokens: "
+            f"{plan.days:,.1f} days at {plan.mfu:.1%} MFU and {plan.goodput:.1%} goodput"
+        )
+        lines.append(f"checkpoint every {plan.checkpoint_interval_seconds:,.0f} s")
+    if "layout" in plan:
+        lines.append(f"Layout: {plan['layout'].value}")
+    if "tensor_parallel" in plan:
+        degrees = {level: int(plan.number(f"{level}_parallel")) for level in _LEVELS}
+        options = [f"--tensor-model-parallel-size {degrees['tensor']}"]
+        options.append(f"--pipeline-model-parallel-size {degrees['pipeline']}")
+        options.append(f"--context-parallel-size {degrees['context']}")
+        options.append(f"--expert-model-parallel-size {degrees['expert']}")
+        options.append(f"--micro-batch-size {int(plan.number('micro_batch'))}")
+        batch = int(plan.number("batch_tokens") / plan.number("sequence"))
+        options.append(f"--global-batch-size {batch} --seq-length {int(plan.number('sequence'))}")
+        lines.append("Job with Megatron-LM, from the rendered job files:")
+        lines.append(f"  sbatch --nodes={plan.nodes} pretrain.sbatch pretrain_gpt.py {' '.join(options[:3])} \\")
+        lines.append(f"    {' '.join(options[3:])}")
+    return lines

@@ -1,0 +1,173 @@
+"""Report of a sweep as one HTML file: plots as inline SVG, and the Pareto table. It loads nothing."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from math import ceil, floor, log10
+
+from ultracluster.planning.workload import Candidate
+
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 900, 420, 80, 50, 20, 20
+# Okabe and Ito: distinct with every colour vision.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8a6d00", "#7a3e9d")
+# A plot needs no more points than it has pixels.
+_MOST_POINTS = 400
+_STYLE = """
+:root{color-scheme:light dark}
+body{font:15px/1.5 system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;
+max-width:960px;margin:2rem auto;padding:0 1rem}
+svg{width:100%;height:auto;background:#fff;border:1px solid #ccc}
+svg text{font:12px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2933}
+table{border-collapse:collapse;width:100%;font-size:14px}
+th,td{padding:.25rem .5rem;text-align:right;border-bottom:1px solid #8884}
+th:first-child,td:first-child,td:last-child,th:last-child{text-align:left}
+"""
+
+
+def report(
+    title: str, inputs: Sequence[tuple[str, str]], results: Sequence[Candidate], front: Sequence[Candidate]
+) -> str:
+    """Return the report.
+
+    Args:
+        title: Title.
+        inputs: Names and values of the inputs.
+        results: All candidates.
+        front: The Pareto candidates.
+    """
+    types = list(dict.fromkeys(candidate.instance_type for candidate in results))
+    has_price = any(candidate.dollars is not None for candidate in results)
+    plots = [
+        ("Days and GPU-hours", _plot(results, front, types, lambda c: c.gpu_hours, "GPU-hours", logarithmic=True)),
+        ("MFU by number of GPUs", _plot(results, (), types, lambda c: c.mfu, "MFU", x_of=lambda c: c.gpus, x="GPUs")),
+    ]
+    if has_price:
+        priced = [candidate for candidate in results if candidate.dollars is not None]
+        cost = _plot(priced, [c for c in front if c.dollars is not None], types, lambda c: c.dollars or 1, "USD",
+                     logarithmic=True)  # fmt: skip
+        plots.insert(1, ("Days and cost", cost))
+    sections = "".join(f"<h2>{escape(heading)}</h2>\n{svg}\n" for heading, svg in plots)
+    given = "".join(f"<li>{escape(name)}: {escape(value)}</li>" for name, value in inputs)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n"
+        f"<p>{len(results):,} candidates, of which {len(front):,} are not beaten in days, GPU-hours and cost. "
+        "Lines join them in the first plots.</p>\n"
+        f"<ul>{given}</ul>\n{sections}<h2>Candidates that no other beats</h2>\n{_table(front, has_price)}\n"
+        "</body></html>\n"
+    )
+
+
+def rows(candidates: Iterable[Candidate]) -> list[dict[str, object]]:
+    """Return candidates as JSON values."""
+    return [{**candidate._asdict(), "layout": str(candidate.layout)} for candidate in candidates]
+
+
+def csv_text(candidates: Iterable[Candidate]) -> str:
+    """Return candidates as CSV."""
+    lines = [",".join(Candidate._fields)]
+    for row in rows(candidates):
+        lines.append(
+            ",".join(json.dumps(v) if isinstance(v, str) else "" if v is None else f"{v}" for v in row.values())
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _table(front: Sequence[Candidate], has_price: bool) -> str:
+    heads = ["type", "nodes", "GPUs", "days", "GPU-hours", *(["USD"] if has_price else []), "MFU", "goodput", "layout"]
+    body = []
+    for c in front:
+        cost = [f"{c.dollars:,.0f}" if c.dollars is not None else "?"] if has_price else []
+        cells = [c.instance_type, f"{c.nodes:,}", f"{c.gpus:,}", f"{c.days:,.1f}", f"{c.gpu_hours:,.0f}", *cost,
+                 f"{c.mfu:.1%}", f"{c.goodput:.1%}", str(c.layout)]  # fmt: skip
+        body.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    head = "".join(f"<th>{head}</th>" for head in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _plot(
+    results: Sequence[Candidate],
+    front: Sequence[Candidate],
+    types: Sequence[str],
+    y_of: Callable[[Candidate], float],
+    y: str,
+    *,
+    x_of: Callable[[Candidate], float] = lambda candidate: candidate.days,
+    x: str = "days",
+    logarithmic: bool = False,
+) -> str:
+    """Return a scatter plot with a logarithmic x axis, a colour for each type, and the front as a line."""
+    if not results:
+        return "<p>No candidate fits.</p>"
+    xs, ys = [x_of(c) for c in results], [y_of(c) for c in results]
+    x_low, x_high = _decades(min(xs), max(xs))
+    y_low, y_high = _decades(min(ys), max(ys)) if logarithmic else (0.0, ceil(max(ys) * 10) / 10)
+
+    def across(value: float) -> float:
+        return _LEFT + (log10(value) - x_low) / (x_high - x_low) * (_WIDTH - _LEFT - _RIGHT)
+
+    def up(value: float) -> float:
+        place = log10(value) if logarithmic else value
+        return _HEIGHT - _BOTTOM - (place - y_low) / (y_high - y_low) * (_HEIGHT - _BOTTOM - _TOP)
+
+    parts = [*_axes(x, y, (x_low, x_high), (y_low, y_high), across, up, logarithmic)]
+    for number, name in enumerate(types):
+        colour = _COLOURS[number % len(_COLOURS)]
+        mine = [c for c in results if c.instance_type == name]
+        dots = "".join(
+            f'<circle cx="{across(x_of(c)):.1f}" cy="{up(y_of(c)):.1f}" r="2"/>'
+            for c in mine[:: max(1, len(mine) // _MOST_POINTS)]
+        )
+        parts.append(f'<g fill="{colour}" fill-opacity=".6"><title>{escape(name)}</title>{dots}</g>')
+        row = _TOP + 14 + 16 * number
+        parts.append(f'<rect x="{_WIDTH - 170}" y="{row - 9}" width="10" height="10" fill="{colour}"/>')
+        parts.append(f'<text x="{_WIDTH - 154}" y="{row}">{escape(name)}</text>')
+    line = " ".join(f"{across(x_of(c)):.1f},{up(y_of(c)):.1f}" for c in front)
+    if line:
+        parts.append(f'<polyline points="{line}" fill="none" stroke="#1f2933" stroke-width="1.5"/>')
+    label = f"{y} by {x}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{escape(label)}">{"".join(parts)}</svg>'
+    )
+
+
+def _decades(low: float, high: float) -> tuple[float, float]:
+    """Return exponents of the first and the last tick: tenths of a decade around the values."""
+    bottom, top = floor(log10(low) * 10) / 10, ceil(log10(high) * 10) / 10
+    return (bottom, top) if top > bottom else (bottom - 0.5, top + 0.5)
+
+
+def _axes(
+    x: str,
+    y: str,
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    across: Callable[[float], float],
+    up: Callable[[float], float],
+    logarithmic: bool,
+) -> list[str]:
+    grid, floor_ = [], _HEIGHT - _BOTTOM
+    for value in _ticks(*x_range):
+        place = across(value)
+        grid.append(f'<path d="M{place:.1f} {_TOP}V{floor_}" stroke="#ddd"/>')
+        grid.append(f'<text x="{place:.1f}" y="{floor_ + 18}" text-anchor="middle">{value:,.4g}</text>')
+    values = _ticks(*y_range) if logarithmic else [step / 10 for step in range(int(y_range[1] * 10) + 1)]
+    for value in values:
+        place = up(value)
+        text = f"{value:,.0f}" if value >= 10 else f"{value:g}"
+        grid.append(f'<path d="M{_LEFT} {place:.1f}H{_WIDTH - _RIGHT}" stroke="#ddd"/>')
+        grid.append(f'<text x="{_LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{text}</text>')
+    grid.append(f'<text x="{(_WIDTH + _LEFT) / 2}" y="{_HEIGHT - 10}" text-anchor="middle">{escape(x)}</text>')
+    grid.append(
+        f'<text x="14" y="{_HEIGHT / 2}" transform="rotate(-90 14 {_HEIGHT / 2})" text-anchor="middle">{y}</text>'
+    )
+    return grid
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return 1, 2 and 5 of each decade in the range, or powers of ten alone if it has many."""
+    steps = (1, 2, 5) if high - low <= 3 else (1,)
+    values = [step * 10.0**decade for decade in range(floor(low), ceil(high) + 1) for step in steps]
+    return [value for value in values if low - 1e-9 <= log10(value) <= high + 1e-9]

@@ -1,0 +1,310 @@
+"""Run a plan or a sweep from the options of `ultracluster plan`."""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+import typer
+
+from ultracluster.catalogue.ec2 import instance_type as look_up
+from ultracluster.cli import _plan_inputs as inputs
+from ultracluster.cli._output import fail, misuse, print_json
+from ultracluster.cli._plan_text import explained_lines, plan_lines
+from ultracluster.planning import Plan
+from ultracluster.planning.workload import (
+    Assumptions,
+    Candidate,
+    Layout,
+    Model,
+    budget_flops,
+    compute_optimal,
+    pareto,
+    plan_inference,
+    plan_rl,
+    plan_training,
+    sweep,
+)
+
+if TYPE_CHECKING:
+    from ultracluster.planning import Kind
+
+_TOKENS_PER_PARAMETER = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """Options of the command, by their names."""
+
+    for_: "Kind"
+    parameters: str | None
+    active: str | None
+    tokens: str | None
+    flops: str | None
+    type_: str | None
+    nodes: int | None
+    days: str | None
+    mfu: float | None
+    precision: str
+    sequence: int
+    batch: str | None
+    layers: int | None
+    hidden: int | None
+    heads: int | None
+    kv_heads: int | None
+    vocabulary: int
+    experts: int | None
+    experts_per_token: int | None
+    tp: int | None
+    pp: int | None
+    cp: int | None
+    ep: int | None
+    micro_batch: int | None
+    virtual: int | None
+    recompute: bool
+    fsdp: bool
+    prompt: int
+    output: int
+    reasoning: int
+    requests: str | None
+    token_time: str | None
+    steps: int
+    prompts: int
+    samples: int
+    shared: bool
+    price: float | None
+    prices: Path | None
+    set_: list[str] | None
+    explain: bool
+    sweep: bool
+    counts: str
+    csv: Path | None
+    html: Path | None
+    write: Path | None
+    name: str
+    zone: str | None
+    json_: bool
+
+    @property
+    def dtype(self) -> Literal["bf16", "fp8"]:
+        """The precision; the planner refuses an unknown one."""
+        return cast(Literal["bf16", "fp8"], self.precision)
+
+
+def run(request: Request) -> None:
+    """Print a plan or a sweep, and write the files that are requested."""
+    try:
+        assumptions = Assumptions.of(inputs.assignments(request.set_ or []))
+        prices = inputs.prices(request.prices)
+        if request.price is not None and request.type_:
+            prices |= dict.fromkeys(request.type_.split(","), request.price)
+        model, tokens, notes = _model(request)
+        if request.sweep:
+            _sweep(request, model, tokens, assumptions, prices)
+            return
+        plan = _plan(request, model, tokens, assumptions, prices)
+        plan = Plan(kind=plan.kind, figures=plan.figures, notes=(*notes, *plan.notes))
+        text = None if request.write is None else _cluster_file(request, plan)
+    except ValueError as error:
+        fail(str(error))
+    if request.json_:
+        print_json(plan.to_dict())
+    else:
+        for line in explained_lines(plan) if request.explain else plan_lines(plan):
+            typer.echo(line)
+    if text is not None and request.write is not None:
+        _save(request.write, text)
+
+
+def _model(request: Request) -> tuple[Model, float, list[str]]:
+    """Return the model and its tokens; what is missing follows from a budget by Chinchilla."""
+    parameters = inputs.count("--parameters", request.parameters)
+    tokens = inputs.count("--tokens", request.tokens)
+    flops = inputs.count("--flops", request.flops)
+    active = inputs.count("--active", request.active)
+    notes = []
+    if request.for_ in ("rl", "inference"):
+        if parameters is None:
+            misuse("--parameters is missing")
+        tokens = 0.0
+    elif parameters is not None and tokens is not None and flops is not None:
+        raise ValueError(
+            f"{parameters:.3g} parameters and {tokens:.3g} tokens are {6 * (active or parameters) * tokens:.3g} FLOPs, "
+            f"and --flops {flops:.3g} is given; leave one of the three out"
+        )
+    elif parameters is not None and tokens is None:
+        tokens = flops / 6 / (active or parameters) if flops else _TOKENS_PER_PARAMETER * parameters
+        notes.append(f"{tokens:.4g} tokens, of the budget or 20 for each parameter (Chinchilla)")
+    elif parameters is None:
+        if flops is None and tokens is not None:
+            misuse("--parameters is missing; with --flops or --type, --nodes and --days both follow")
+        days = inputs.days(request.days)
+        if flops is None:
+            if request.type_ is None or request.nodes is None or days is None:
+                misuse("give --parameters, --flops, or --type, --nodes and --days of a budget")
+            flops = budget_flops(request.type_, request.nodes, days, mfu=request.mfu, precision=request.dtype)
+        parameters, optimal = compute_optimal(flops)
+        if tokens is not None:
+            parameters = flops / 6 / tokens
+        tokens = tokens or optimal
+        notes.append(f"{flops:.3g} FLOPs: {parameters:.4g} parameters and {tokens:.4g} tokens by Chinchilla")
+    model = Model.of(
+        parameters or 0,
+        active=active,
+        layers=request.layers,
+        hidden=request.hidden,
+        heads=request.heads,
+        kv_heads=request.kv_heads,
+        vocabulary=request.vocabulary,
+        experts=request.experts,
+        experts_per_token=request.experts_per_token,
+    )
+    return model, tokens or 0.0, notes
+
+
+def _plan(request: Request, model: Model, tokens: float, assumptions: Assumptions, prices: Mapping[str, float]) -> Plan:
+    price = prices.get(request.type_ or "")
+    if request.for_ == "inference":
+        return plan_inference(
+            model,
+            instance_type=request.type_ or misuse("--type is missing"),
+            prompt_tokens=request.prompt,
+            output_tokens=request.output,
+            reasoning_tokens=request.reasoning,
+            requests_per_second=inputs.count("--requests", request.requests),
+            seconds_per_token=inputs.seconds("--token-time", request.token_time),
+            precision=request.dtype,
+            dollars_per_node_hour=price,
+            assumptions=assumptions,
+        )
+    if request.for_ == "rl":
+        return plan_rl(
+            model,
+            instance_type=request.type_ or misuse("--type is missing"),
+            nodes=request.nodes or misuse("--nodes is missing"),
+            steps=request.steps,
+            prompts=request.prompts,
+            samples=request.samples,
+            prompt_tokens=request.prompt,
+            response_tokens=request.output + request.reasoning,
+            shared=request.shared,
+            precision=request.dtype,
+            dollars_per_node_hour=price,
+            assumptions=assumptions,
+        )
+    batch = inputs.count("--batch", request.batch)
+    days = None if request.parameters is None and request.flops is None else inputs.days(request.days)
+    return plan_training(
+        model,
+        tokens=tokens,
+        kind=request.for_,
+        instance_type=request.type_,
+        nodes=request.nodes,
+        days=days,
+        mfu=request.mfu,
+        precision=request.dtype,
+        sequence=request.sequence,
+        batch_tokens=None if batch is None else int(batch),
+        layout=_layout(request),
+        dollars_per_node_hour=price,
+        assumptions=assumptions,
+    )
+
+
+def _layout(request: Request) -> Layout | None:
+    """Return the layout that options set, or None."""
+    degrees = {
+        "tensor": request.tp,
+        "pipeline": request.pp,
+        "context": request.cp,
+        "expert": request.ep,
+        "micro_batch": request.micro_batch,
+        "virtual": request.virtual,
+    }
+    given = {name: degree for name, degree in degrees.items() if degree is not None}
+    wrong = [f"{name} must be at least 1, got {degree}" for name, degree in given.items() if degree < 1]
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    if not given and not request.recompute and not request.fsdp:
+        return None
+    return Layout(**given, recompute=request.recompute, sharded=request.fsdp)
+
+
+def _cluster_file(request: Request, plan: Plan) -> str:
+    """Return the cluster file, which `check` accepts."""
+    from ultracluster import clusterfile
+    from ultracluster.cli._plan_file import cluster_text, zone_for
+
+    zone = zone_for(str(plan["instance_type"].value), request.zone)
+    command = shlex.join(["ultracluster", *sys.argv[1:]])
+    text = cluster_text(plan, name=request.name, zone=zone, command=command)
+    try:
+        clusterfile.loads(text, str(request.write))
+    except clusterfile.ClusterFileError as error:
+        raise ValueError(f"no cluster file holds this plan; nothing was written:\n{error}") from error
+    return text
+
+
+def _save(path: Path, text: str) -> None:
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        fail(f"{path} exists with other content; nothing was written: name another file, or move it away")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(f"cannot write {path}: {error.strerror}")
+
+
+def _sweep(
+    request: Request, model: Model, tokens: float, assumptions: Assumptions, prices: Mapping[str, float]
+) -> None:
+    batch, days = inputs.count("--batch", request.batch), inputs.days(request.days)
+    results = sweep(
+        model,
+        tokens=tokens,
+        instance_types=[look_up(name.strip()) for name in request.type_.split(",")] if request.type_ else (),
+        node_counts=inputs.node_counts(request.counts),
+        precision=request.dtype,
+        sequence=request.sequence,
+        batch_tokens=None if batch is None else int(batch),
+        dollars_per_node_hour=prices,
+        assumptions=assumptions,
+    )
+    in_time = [candidate for candidate in results if days is None or candidate.days <= days]
+    if not in_time:
+        least = min((candidate.days for candidate in results), default=None)
+        raise ValueError(
+            "the model fits on no candidate; take types with more memory, or more nodes"
+            if least is None
+            else f"no candidate ends in {days:g} days; the fastest takes {least:,.1f}, {least / (days or 1):,.1f} times "
+            "as long"
+        )
+    from ultracluster.cli import _plan_report as report
+
+    front = pareto(in_time)
+    if request.csv is not None:
+        _save(request.csv, report.csv_text(in_time))
+    if request.html is not None:
+        given = [
+            ("model", f"{model.parameters:.4g} parameters, {model.active:.4g} active, {tokens:.4g} tokens"),
+            ("precision", f"{request.precision}, sequences of {request.sequence:,} tokens"),
+            ("days", "from start to end at the expected failure rate; MFU is predicted"),
+            ("price", request.prices.name if request.prices else "as given" if prices else "none given"),
+        ]
+        _save(request.html, report.report(f"{model.parameters / 1e9:,.4g} B parameters", given, in_time, front))
+    if request.json_:
+        print_json({"candidates": len(in_time), "pareto": report.rows(front)})
+        return
+    _print_table(front)
+    typer.echo(f"{len(in_time):,} candidates, of which {len(front):,} are not beaten in days, GPU-hours and cost.")
+
+
+def _print_table(front: Sequence[Candidate]) -> None:
+    typer.echo(f"{'type':<20}{'nodes':>7}{'GPUs':>8}{'days':>10}{'GPU-hours':>14}{'USD':>14}{'MFU':>7}{'goodput':>9}")
+    for c in front:
+        cost = "-" if c.dollars is None else f"{c.dollars:,.0f}"
+        typer.echo(
+            f"{c.instance_type:<20}{c.nodes:>7,}{c.gpus:>8,}{c.days:>10,.1f}{c.gpu_hours:>14,.0f}{cost:>14}{c.mfu:>7.1%}"
+            f"{c.goodput:>9.1%}"
+        )
