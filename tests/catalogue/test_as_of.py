@@ -15,6 +15,7 @@ MODULES = {
     "pcs": "schedulers/_pcs.py",
     "eks": "schedulers/_eks*.py",
     "monitoring": "monitoring/_*.py",
+    "training": "training/_*.py",
 }
 
 

@@ -52,7 +52,8 @@ NAMES = ROOT / "tests" / "house" / "public-api.json"
 LATE = ("import_module", "__import__")
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
-MOST_PUBLIC_NAMES = 260
+# 260, and eleven of the planner: a plan is called from notebooks, where nothing else of the library is.
+MOST_PUBLIC_NAMES = 271
 
 
 def sources() -> list[Path]:

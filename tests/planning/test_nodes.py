@@ -118,10 +118,12 @@ def test_the_zones_that_offer_a_type_are_those_that_ec2_names() -> None:
     assert offered_in("p6-b300.48xlarge", "usw2") == ("usw2-az1", "usw2-az2")
 
 
-def test_a_job_fails_twice_as_often_on_twice_the_gpus() -> None:
-    assert days_between_interruptions(16_384) == pytest.approx(54 / 419)
-    assert days_between_interruptions(512) == pytest.approx(4.1, abs=0.05)
-    assert days_between_interruptions(256) == pytest.approx(2 * days_between_interruptions(512))
+def test_a_job_fails_twice_as_often_on_twice_the_nodes() -> None:
+    assert days_between_interruptions(2048, 3.8) == pytest.approx(54 / 419, rel=0.01)
+    assert days_between_interruptions(2048) * 24 == pytest.approx(1.8, abs=0.01)
+    assert days_between_interruptions(32) == pytest.approx(2 * days_between_interruptions(64))
+    with pytest.raises(ValueError, match="must be above 0"):
+        days_between_interruptions(1, 0)
     with pytest.raises(ValueError, match="at least 1"):
         days_between_interruptions(0)
 

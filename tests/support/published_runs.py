@@ -1,8 +1,9 @@
 """Published training runs: what was published, where, and what of it is an input of the planner.
 
 Inputs of a prediction are model, GPUs, network, layout, precision, sequence and batch. The prediction is the
-throughput, and with it MFU and time; the published throughput, MFU or time is only compared. Layout figures that a publication does
-not name (micro-batch, virtual stages) are those of its framework's recipes, or one.
+throughput, and with it MFU and time; the published throughput, MFU or time is only compared. Parts of a layout that a
+publication does not name (micro-batch, virtual stages) are those of its framework's recipes, or one. The layout of
+Llama 65B is not published; it is ours.
 
 Left out: Llama 3.1 405B at 131,072 tokens, for its paper does not define the FLOPs of attention in its MFU; gpt-oss,
 whose layers alternate between two kinds of attention. `OUTSIDE` holds runs that the planner misses by more than 10 %.
@@ -10,8 +11,9 @@ whose layers alternate between two kinds of attention. `OUTSIDE` holds runs that
 
 from dataclasses import dataclass, replace
 
-from ultracluster.planning.workload import Layout, Model
+from ultracluster.planning.workload import Assumptions, Layout, Model
 from ultracluster.planning.workload._machine import Machine, Precision
+from ultracluster.planning.workload._step import step_time
 
 MEGATRON = (
     "https://github.com/NVIDIA/Megatron-LM, README, images/model_table.png (Megatron-Core 0.8, sequence 4096, "
@@ -249,3 +251,25 @@ OUTSIDE = (
     ),
     _bridge("Llama 3.1 405B", LLAMA_405B, GB200, Layout(tensor=2, data=64, sharded=True), 64, 706),
 )  # fmt: skip
+
+
+def assumptions(run: Run) -> Assumptions:
+    """Return what was published of the software: no overlap and no flash attention before 2023; DualPipe hides EP."""
+    default = Assumptions()
+    if run.old:
+        return replace(default, flash_attention=False, exposed_tensor_parallel=1.0)
+    return replace(default, exposed_expert_parallel=0.0) if run.machine == H800 else default
+
+
+def predicted(run: Run) -> float:
+    """Return the predicted tokens per second of a GPU."""
+    return step_time(
+        run.model,
+        run.machine,
+        run.layout,
+        precision=run.precision,
+        sequence=run.sequence,
+        batch=run.batch,
+        assumptions=assumptions(run),
+        balanced=run.balanced,
+    ).tokens_per_second

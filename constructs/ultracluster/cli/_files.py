@@ -150,8 +150,8 @@ def _about(group: "NodeGroup", cluster: "ClusterFile", of_orchestrator: list[str
         soonest = days_between_interruptions(group.count, RATE.high)
         sentences.append(
             f"{group.name}: a job on all of its {group.gpus:,} GPUs is interrupted about every {soonest:.1f} to "
-            f"{days:.1f} days at the published rates of {RATE.low} to {RATE.high} failures per 1,000 node-days, and there "
-            "is no spare node"
+            f"{days:.1f} days at the published rates of {RATE.low} to {RATE.high} failures per 1,000 node-days, and "
+            "there is no spare node"
         )
     return sentences
 

@@ -277,8 +277,8 @@ def _sweep(
         raise ValueError(
             "the model fits on no candidate; take types with more memory, or more nodes"
             if least is None
-            else f"no candidate ends in {days:g} days; the fastest takes {least:,.1f}, {least / (days or 1):,.1f} times "
-            "as long"
+            else f"no candidate ends in {days:g} days; the fastest takes {least:,.1f}, {least / (days or 1):,.1f} "
+            "times as long"
         )
     from ultracluster.cli import _plan_report as report
 

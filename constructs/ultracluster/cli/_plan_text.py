@@ -10,7 +10,7 @@ _BYTES = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 def plan_lines(plan: Plan) -> Iterator[str]:
     """Yield a line for each figure, and the notes."""
     for figure in plan.figures:
-        spread = f"  ({amount(figure.low, figure)} to {amount(figure.high, figure)})" if figure.low is not None else ""
+        spread = f"  ({_range(figure)})" if figure.low is not None else ""
         yield f"{figure.name:<32}{value(figure)}{spread}{'  given' if figure.given else ''}"
     for note in plan.notes:
         yield f"note: {note}"
@@ -21,11 +21,18 @@ def explained_lines(plan: Plan) -> Iterator[str]:
     for figure in plan.figures:
         yield f"{figure.name} = {value(figure)}"
         if figure.low is not None:
-            yield f"    range    {amount(figure.low, figure)} to {amount(figure.high, figure)}"
+            yield f"    range    {_range(figure)}"
         yield f"    formula  {figure.formula}"
         yield f"    source   {figure.source}"
     for note in plan.notes:
         yield f"note: {note}"
+
+
+def _range(figure: Figure) -> str:
+    """Return low and high, with the unit once if both have the same."""
+    low, high = amount(figure.low, figure), amount(figure.high, figure)
+    unit = high.partition(" ")[2]
+    return f"{low.removesuffix(f' {unit}') if unit else low} to {high}"
 
 
 def value(figure: Figure) -> str:

@@ -34,7 +34,7 @@ def _rate(bf16: float, fp8: float | None, note: str = "") -> MatmulRate:
 
 
 # TFLOP/s: A100 267.9 of 312, H100 794.5 of 989 (FP8 measured on H200: 1453.4 of 1979), B200 1745.0 of 2250 and 3432.5
-# of 4500.
+# of 4500 (read 2026-11-22).
 _A100, _H100, _B200 = (0.859, None), (0.803, 0.734), (0.776, 0.763)
 
 #: By the name of the GPU in `GPUS`.

@@ -28,7 +28,7 @@ class ScalingLaw:
 
 _PF_DAY = 1e15 * 86_400
 
-#: N = 1.3e9 * C ** 0.73, with C in PF-days and N without embeddings.
+#: N = 1.3e9 * C ** 0.73, with C in PF-days and N without embeddings (read 2026-11-22).
 KAPLAN = ScalingLaw(
     name="Kaplan",
     coefficient=1.3e9 / _PF_DAY**0.73,

@@ -7,7 +7,7 @@ from math import ceil
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._failures import interruptions
-from ultracluster.planning.workload._layout import Layout, usable_memory
+from ultracluster.planning.workload._layout import Layout
 from ultracluster.planning.workload._machine import Precision
 from ultracluster.planning.workload._search import Job, fastest
 from ultracluster.planning.workload._step import Step
@@ -193,12 +193,13 @@ def _given_layout(job: Job, layout: Layout, gpus: int) -> Layout:
         problems.append(f"expert parallelism of {layout.expert} is above {most}, the experts or GPUs of a stage")
     if layout.pipeline > job.model.layers:
         problems.append(f"{layout.pipeline} pipeline stages are more than the {job.model.layers} layers")
-    need, room = job.memory(layout), usable_memory(job.machine, job.assumptions)
+    # The reserve is for layouts that the planner chooses.
+    need, room = job.memory(layout), job.machine.memory
     if need > room:
         gib = 1 << 30
         problems.append(
             f"the layout ({layout}) needs {need / gib:,.0f} GiB of each GPU, {(need - room) / gib:,.0f} GiB more than "
-            f"the {room / gib:,.0f} GiB that {job.machine.name} has for it"
+            f"the {room / gib:,.0f} GiB of a GPU of {job.machine.name}"
         )
     if problems:
         raise ValueError("; ".join(problems))

@@ -105,7 +105,8 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
         )
     if model.experts and not record.ultraservers:
         sheet.notes.append(
-            "MFU of mixtures of experts varies with software: published figures on B200 are 22 to 25 % below the prediction"
+            "MFU of mixtures of experts varies with software: "
+            "published figures on B200 are 22 to 25 % below the prediction"
         )
     idle = gpus - result.layout.gpus
     if idle:
@@ -119,7 +120,7 @@ def _layout(sheet: Sheet, result: Resolved) -> None:
         sheet.add(f"{name}_parallel", getattr(layout, name), "GPUs", "fastest of the layouts that fit", STEP)
     sheet.add("micro_batch", layout.micro_batch, "sequences", "fastest of the layouts that fit", STEP)
     sheet.add("memory_per_gpu_bytes", result.job.memory(layout), "bytes",
-              "18 bytes a parameter, as far as the layout shares them, + 34 bytes * hidden * layers a token + logits",
+              "18 bytes a parameter, as far as the layout shares them, + 24 bytes * hidden * layers a token + logits",
               ZERO)  # fmt: skip
     sheet.add("usable_memory_per_gpu_bytes", usable_memory(result.job.machine, result.job.assumptions), "bytes",
               "GPU memory * (1 - memory_reserve)", result.record.source)  # fmt: skip

@@ -1,0 +1,41 @@
+"""Commands and figures of docs/guides/plan.md."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from support import ROOT
+from support.published_runs import OUTSIDE, RUNS, predicted
+from ultracluster.cli import app
+
+PAGE = (ROOT / "docs" / "guides" / "plan.md").read_text()
+# A command, and the lines of its output that the page shows.
+COMMANDS = [
+    (command, shown.strip("\n"))
+    for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(("command", "shown"), COMMANDS, ids=range(len(COMMANDS)))
+def test_commands_run_and_print_what_the_page_shows(
+    command: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program, *words = shlex.split(command)
+    assert program == "ultracluster"
+    result = CliRunner().invoke(app, words)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert set(shown.splitlines()) <= set(result.stdout.splitlines())
+
+
+def test_the_tables_show_every_published_run() -> None:
+    rows = [
+        f"| {run.name} | {run.tokens_per_second:,.0f} | {predicted(run):,.0f} | "
+        f"{predicted(run) / run.tokens_per_second - 1:+.1%} |"
+        for run in (*RUNS, *OUTSIDE)
+    ]
+    assert re.findall(r"^\| .* \| [+-][\d.]+% \|$", PAGE, re.MULTILINE) == rows
