@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.planning import Plan
 from ultracluster.planning.workload import (
     Assumptions,
     Layout,
     Model,
-    _search,
-    _sweep,
     pareto,
     plan_inference,
     plan_rl,
@@ -22,6 +21,7 @@ from ultracluster.planning.workload import (
 )
 from ultracluster.planning.workload._budget import budget_flops, compute_optimal
 from ultracluster.planning.workload._failures import checkpoint_interval, interruptions, spare_nodes
+from ultracluster.planning.workload._step import step_time
 
 LLAMA = Model.of(405e9)
 SMALL = Model.of(8e9)
@@ -207,17 +207,16 @@ def test_the_shape_of_a_model_is_near_the_published_one() -> None:
         assert model.layers == pytest.approx(layers, rel=0.15)
         assert model.hidden == pytest.approx(hidden, rel=0.15)
     sparse = Model.of(671e9, active=37e9)
-    assert (sparse.layers, sparse.experts, sparse.feed_forward) == (
-        pytest.approx(61, rel=0.1),
-        pytest.approx(256, rel=0.1),
-        pytest.approx(2048, rel=0.2),
-    )
+    assert sparse.layers == pytest.approx(61, rel=0.1)
+    assert sparse.experts == pytest.approx(256, rel=0.1)
+    assert sparse.feed_forward == pytest.approx(2048, rel=0.2)
     assert Model.of(70e9).kv_bytes_per_token == 4 * Model.of(70e9).layers * 8 * 128
 
 
 def test_a_budget_becomes_a_model_by_chinchilla() -> None:
     parameters, tokens = compute_optimal(5.76e23)
-    assert (parameters, tokens) == (pytest.approx(69.3e9, rel=0.01), pytest.approx(20 * parameters))
+    assert parameters == pytest.approx(69.3e9, rel=0.01)
+    assert tokens == pytest.approx(20 * parameters)
     budget = budget_flops("p5.48xlarge", 64, 30, mfu=None, precision="bf16")
     assert budget == pytest.approx(512 * 0.9895e15 * 0.4 * 30 * 86_400)
 
@@ -283,25 +282,25 @@ def test_training_is_linear_in_tokens_and_shorter_on_more_nodes(nodes: int, fact
     def of(nodes: int, tokens: float) -> Plan:
         return plan_training(Model.of(70e9), tokens=tokens, instance_type="p5.48xlarge", nodes=nodes, mfu=0.4)
 
-    one, longer, larger = of(nodes, 1e12), of(nodes, factor * 1e12), of(nodes * 2, 1e12)
-    assert longer.flops == pytest.approx(factor * one.flops)
-    assert longer.days == pytest.approx(factor * one.days)
-    assert larger.days < one.days
-    assert larger.gpu_hours >= one.gpu_hours
-    assert one.days >= one.number("compute_days")
+    base, longer, larger = of(nodes, 1e12), of(nodes, factor * 1e12), of(nodes * 2, 1e12)
+    assert longer.flops == pytest.approx(factor * base.flops)
+    assert longer.days == pytest.approx(factor * base.days)
+    assert larger.days < base.days
+    assert larger.gpu_hours >= base.gpu_hours
+    assert base.days >= base.number("compute_days")
 
 
 def test_a_sweep_computes_each_candidate_with_few_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work is counted, not the time: 10,000 candidates have a second."""
     evaluated = 0
-    real = _search.step_time
+    real = step_time
 
     def counted(*arguments: object, **named: object) -> object:
         nonlocal evaluated
         evaluated += 1
         return real(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_search, "step_time", counted)
+    monkeypatch.setattr("ultracluster.planning.workload._search.step_time", counted)
     results = sweep(Model.of(70e9), tokens=15e12, node_counts=range(8, 8 + 1250))
     assert len(results) == 10_000
     assert evaluated < 5 * len(results)
@@ -312,7 +311,7 @@ def test_no_candidate_beats_one_of_the_front() -> None:
     results = sweep(
         Model.of(70e9),
         tokens=15e12,
-        instance_types=[record for record in _sweep.candidates("bf16") if record.name in prices],
+        instance_types=[instance_type(name) for name in prices],
         node_counts=range(8, 200, 8),
         dollars_per_node_hour=prices,
     )
@@ -321,11 +320,11 @@ def test_no_candidate_beats_one_of_the_front() -> None:
     for candidate in front:
         for other in results:
             better = (other.days, other.gpu_hours, other.dollars or 0)
-            mine = (candidate.days, candidate.gpu_hours, candidate.dollars or 0)
-            assert better == mine or any(b > m for b, m in zip(better, mine, strict=True))
+            own_figures = (candidate.days, candidate.gpu_hours, candidate.dollars or 0)
+            assert better == own_figures or any(b > m for b, m in zip(better, own_figures, strict=True))
     for candidate in results:
         assert candidate in front or any(
-            one.days <= candidate.days and one.gpu_hours <= candidate.gpu_hours for one in front
+            other.days <= candidate.days and other.gpu_hours <= candidate.gpu_hours for other in front
         )
 
 
@@ -333,7 +332,7 @@ def test_a_sweep_agrees_with_a_plan() -> None:
     (candidate,) = sweep(
         Model.of(70e9),
         tokens=15e12,
-        instance_types=[record for record in _sweep.candidates("bf16") if record.name == "p5.48xlarge"],
+        instance_types=[instance_type("p5.48xlarge")],
         node_counts=[64],
     )
     plan = plan_training(Model.of(70e9), tokens=15e12, instance_type="p5.48xlarge", nodes=64)

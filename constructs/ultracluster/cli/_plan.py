@@ -83,7 +83,8 @@ def plan(
         misuse(f"--for must be one of {', '.join(_KINDS)}, got {for_!r}")
     _check_options(context, for_, sweep=sweep)
     # Here and not at the top: the other commands need none of it.
-    from ultracluster.cli._plan_run import Request, run
+    from ultracluster.cli._plan_request import Request
+    from ultracluster.cli._plan_run import run
 
     values = context.params
     run(Request(**{field.name: values[field.name] for field in fields(Request)}))

@@ -19,7 +19,7 @@ def zone_for(instance_type: str, zone: str | None) -> str:
         if offered and zone not in offered:
             raise ValueError(f"{instance_type} is not offered in {zone}; it is in {', '.join(offered)}")
         return zone
-    near = [one for region in _REGIONS for one in offered if one.count("-") == 1 and region_of_zone(one) == region]
+    near = [at for region in _REGIONS for at in offered if at.count("-") == 1 and region_of_zone(at) == region]
     return (near or list(offered) or ["use2-az1"])[0]
 
 

@@ -114,10 +114,10 @@ def _plot(
     parts = [*_axes(x, y, (x_low, x_high), (y_low, y_high), across, up, logarithmic)]
     for number, name in enumerate(types):
         colour = _COLOURS[number % len(_COLOURS)]
-        mine = [c for c in results if c.instance_type == name]
+        of_type = [c for c in results if c.instance_type == name]
         dots = "".join(
             f'<circle cx="{across(x_of(c)):.1f}" cy="{up(y_of(c)):.1f}" r="2"/>'
-            for c in mine[:: max(1, len(mine) // _MOST_POINTS)]
+            for c in of_type[:: max(1, len(of_type) // _MOST_POINTS)]
         )
         parts.append(f'<g fill="{colour}" fill-opacity=".6"><title>{escape(name)}</title>{dots}</g>')
         row = _TOP + 14 + 16 * number

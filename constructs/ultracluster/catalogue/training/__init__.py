@@ -1,8 +1,8 @@
 """Facts about training: measured matrix multiplication, failures of nodes, scaling laws; each with source and date."""
 
-from ultracluster.catalogue.training._failures import FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS, MeasuredRange
-from ultracluster.catalogue.training._matmul import MATMUL, MatmulRate
-from ultracluster.catalogue.training._scaling_laws import CHINCHILLA, KAPLAN, ScalingLaw
+from ultracluster.catalogue.training._failures import FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS
+from ultracluster.catalogue.training._matmul import MATMUL
+from ultracluster.catalogue.training._scaling_laws import CHINCHILLA, KAPLAN
 
 __all__ = [
     "CHINCHILLA",
@@ -10,7 +10,4 @@ __all__ = [
     "KAPLAN",
     "MATMUL",
     "RECOVERY_SECONDS",
-    "MatmulRate",
-    "MeasuredRange",
-    "ScalingLaw",
 ]

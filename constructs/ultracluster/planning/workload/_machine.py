@@ -1,4 +1,4 @@
-"""What a step of training uses of an instance type."""
+"""Figures of an instance type that a training step depends on."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -36,7 +36,7 @@ class Resolved:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """What the caller gave. `job_of` returns the job on a type."""
+    """Given figures of a training job. `job_of` returns the job on a type."""
 
     flops: float
     flops_per_token: float

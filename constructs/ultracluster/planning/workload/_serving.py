@@ -47,7 +47,7 @@ class Replica:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Serving:
-    """What a replica serves.
+    """Requests of a replica.
 
     Args:
         model: The model.

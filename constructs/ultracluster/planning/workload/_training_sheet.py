@@ -19,7 +19,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inputs:
-    """What the figures need besides the resolved job."""
+    """Inputs of the figures besides the resolved job."""
 
     kind: Kind
     model: Model
@@ -49,9 +49,9 @@ def fill(sheet: Sheet, result: Resolved, inputs: Inputs) -> None:
 def goodput_range(nodes: int, assumptions: Assumptions) -> tuple[float, float]:
     """Return the goodput at the worst and at the best published rates, or at an assumed one outside of them."""
     rate, recovery = FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS
-    mine, took = assumptions.failures_per_1000_node_days, assumptions.recovery_seconds
-    worst = interruptions(nodes, assumptions, failures=max(rate.high, mine), recovery=max(recovery.high, took))
-    best = interruptions(nodes, assumptions, failures=min(rate.low, mine), recovery=min(recovery.low, took))
+    assumed, took = assumptions.failures_per_1000_node_days, assumptions.recovery_seconds
+    worst = interruptions(nodes, assumptions, failures=max(rate.high, assumed), recovery=max(recovery.high, took))
+    best = interruptions(nodes, assumptions, failures=min(rate.low, assumed), recovery=min(recovery.low, took))
     return worst.goodput, best.goodput
 
 
@@ -148,11 +148,11 @@ def _communication(sheet: Sheet, result: Resolved) -> None:
 def _failures(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float, float]) -> None:
     assumptions, nodes = inputs.assumptions, result.nodes
     rate = FAILURES_PER_1000_NODE_DAYS
-    mine = assumptions.failures_per_1000_node_days
-    low, high = min(rate.low, mine), max(rate.high, mine)
+    assumed = assumptions.failures_per_1000_node_days
+    low, high = min(rate.low, assumed), max(rate.high, assumed)
     of_job = interruptions(nodes, assumptions)
-    sheet.add("failures_per_1000_node_days", mine, "failures", rate.unit, rate.source, (low, high))
-    sheet.add("interruptions", nodes * result.days * mine / 1000, "interruptions",
+    sheet.add("failures_per_1000_node_days", assumed, "failures", rate.unit, rate.source, (low, high))
+    sheet.add("interruptions", nodes * result.days * assumed / 1000, "interruptions",
               "nodes * days * failures_per_1000_node_days / 1000", rate.source,
               (nodes * result.days * low / 1000, nodes * result.days * high / 1000))  # fmt: skip
     sheet.add("days_between_interruptions", of_job.days_between, "days", "1000 / failures_per_1000_node_days / nodes",
