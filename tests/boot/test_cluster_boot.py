@@ -39,8 +39,14 @@ SCRATCH_UNIT = "etc/systemd/system/ultracluster-local-scratch.service"
 def test_a_node_with_local_disks_makes_its_scratch_volume_first() -> None:
     files, _ = of(PLAIN, "train")
     assert "--path /scratch --disks 8 --container-store yes" in files[SCRATCH_UNIT]
-    first, second, *_ = files["etc/ultracluster/boot-units"].splitlines()
-    assert (first, second) == ("ultracluster-imds.service", "ultracluster-local-scratch.service")
+    units = files["etc/ultracluster/boot-units"].splitlines()
+    # Others run what the first one fetches.
+    assert units[:4] == [
+        "ultracluster-node-scripts.service",
+        "ultracluster-node-scripts.timer",
+        "ultracluster-imds.service",
+        "ultracluster-local-scratch.service",
+    ]
 
 
 def test_imds_all_adds_no_firewall_rule() -> None:

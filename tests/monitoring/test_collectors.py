@@ -126,14 +126,30 @@ def test_every_type_gets_what_it_has(kind: InstanceType) -> None:
     texts = boot_of(kind)
     for names in ("old", "new"):
         assert (f"/etc/ultracluster/metrics/dcgm-counters-{names}.csv" in texts) == (kind.gpus > 0)
-    textfiles = texts["/etc/systemd/system/ultracluster-metrics-textfiles.service"]
+    textfiles = texts["/usr/local/sbin/ultracluster-collect-textfiles"]
     assert f"--gpus {kind.gpus} --efa {kind.max_efa} " in textfiles
 
 
-def test_a_dollar_in_a_unit_is_doubled_or_systemd_takes_it_for_a_variable() -> None:
-    for path, text in boot_of(P5).items():
-        if path.endswith(".service"):
-            assert not re.search(r"(?<!\$)\$(?!\$)", text), path
+@pytest.mark.parametrize("profile", list(Profile))
+def test_units_are_the_same_for_all_profiles_and_their_programs_have_the_flags(
+    profile: Profile, tmp_path: Path
+) -> None:
+    """A changed metric must not change the boot script."""
+    boot = node_collectors(P5, cluster="llama", group="train", efa_devices=16, to=TO, profile=profile)
+    texts = {file.path: file.text for file in boot.files}
+    standard = boot_of(P5)
+    kept = {path for path, text in texts.items() if text == standard[path]}
+    assert {file.path for file in boot.files if not file.in_place} <= kept
+    (tmp_path / "node_exporter").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "node_exporter").chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", "-c", texts["/usr/local/sbin/ultracluster-collect-node"]],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert tuple(done.stdout.splitlines()) == node_exporter_flags(profile)
 
 
 def test_the_agent_has_labels_and_a_remote_write_url(tmp_path: Path) -> None:

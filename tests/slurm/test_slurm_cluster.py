@@ -108,9 +108,9 @@ def test_adding_a_user_changes_no_node() -> None:
     assert changed == {"AWS::SSM::Parameter", "AWS::SSM::Document", "AWS::SSM::Association"}
 
 
-def allowed(stacks: dict[str, dict[str, Any]], role: str) -> dict[str, str]:
+def allowed(stacks: dict[str, dict[str, Any]], role: str) -> dict[str, list[str]]:
     """Resources of each action that the policies of a role allow, as text."""
-    result: dict[str, str] = {}
+    result: dict[str, list[str]] = {}
     for stack in stacks.values():
         for resource in stack["Resources"].values():
             if resource["Type"] != "AWS::IAM::Policy" or role not in json.dumps(resource["Properties"]["Roles"]):
@@ -118,7 +118,7 @@ def allowed(stacks: dict[str, dict[str, Any]], role: str) -> dict[str, str]:
             for statement in resource["Properties"]["PolicyDocument"]["Statement"]:
                 actions = statement["Action"]
                 for action in [actions] if isinstance(actions, str) else actions:
-                    result[action] = json.dumps(statement["Resource"])
+                    result.setdefault(action, []).append(json.dumps(statement["Resource"]))
     return result
 
 
@@ -136,13 +136,13 @@ def test_login_nodes_and_compute_nodes_have_a_role_each(stacks: dict[str, dict[s
     assert compute.keys() - login.keys() == {"ec2:TerminateInstances", "ssm:PutParameter", "sns:Publish"}
     assert login["s3:GetObject"] != compute["s3:GetObject"], "each reads its own boot scripts"
     users = json.dumps("arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/tuning/users")
-    assert login["ssm:GetParametersByPath"] == users
-    # The last statement of the compute role: its budget of replacements.
-    assert compute["ssm:GetParametersByPath"] == users.replace("/users", "/replaced/*")
+    assert login["ssm:GetParametersByPath"] == [users]
+    # The compute role also has its budget of replacements.
+    assert compute["ssm:GetParametersByPath"] == [users, users.replace("/users", "/replaced/*")]
     for role in (login, compute):
         assert {action for action in role if action.startswith("s3:")} == {"s3:GetObject", "s3:PutObject"}
         # Nobody but root has the role, so that jobs would not reach the data bucket: copies of software only.
-        assert role["s3:PutObject"].endswith('/ultracluster/software/*"]]}')
+        assert role["s3:PutObject"][-1].endswith('/ultracluster/software/*"]]}')
     parameters = of(stacks, "Cluster", "SSM::Parameter").values()
     assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001", "grace 2002", "enforce"}
 

@@ -19,7 +19,7 @@ _boots: dict[str, Boots] = {}
 
 
 def boots(cluster: ClusterFile) -> Boots:
-    """The files that each node group writes at boot, and its mounts with their devices, by construct."""
+    """The files of the nodes of each group, those of S3 included, and its mounts with their devices, by construct."""
     key = repr(cluster)
     if key not in _boots:
         _boots[key] = _synthesise(cluster)
@@ -31,13 +31,18 @@ def _synthesise(cluster: ClusterFile) -> Boots:
     stacks = ClusterStacks(app, cluster=cluster)
     result = {}
     template = Template.from_stack(stacks.compute)
+    in_place = _in_place(template, Path(app.outdir))
     for logical_id, created in template.find_resources("AWS::PCS::ComputeNodeGroup").items():
         scripts = created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
         (script,) = (script for script in scripts if script["Name"] == "ultracluster-boot")
         checksum = script["ScriptSource"]["Checksum"]
         stored = (Path(app.outdir) / f"asset.{checksum}.sh").read_bytes()
         assert hashlib.sha256(stored).hexdigest() == checksum
-        files = _files(stored.decode())
+        of_group = f"{created['Properties']['Name']}/"
+        fetched = {name.removeprefix(of_group): text for name, text in in_place.items() if name.startswith(of_group)}
+        written = _files(base64.b64decode(stored.decode().split("\n#FILES\n")[1]))
+        assert not fetched.keys() & written.keys()
+        files = written | fetched
         lines = [line.split() for line in files["etc/ultracluster/boot-mounts"].splitlines()]
         assert len(lines) == len(script.get("Arguments", []))
         result[logical_id] = (files, lines)
@@ -55,8 +60,18 @@ def software(cluster: ClusterFile) -> dict[str, list[object]]:
     }
 
 
-def _files(script: str) -> dict[str, str]:
-    packed = base64.b64decode(script.split("\n#FILES\n")[1])
+def _in_place(template: Template, assets: Path) -> dict[str, str]:
+    """The archive that the parameter of the cluster names."""
+    (parameter,) = (
+        created["Properties"]
+        for created in template.find_resources("AWS::SSM::Parameter").values()
+        if created["Properties"]["Name"].endswith("/node-scripts")
+    )
+    checksum = str(parameter["Value"]).rpartition(" ")[2].rstrip("'}]")
+    return _files((assets / f"asset.{checksum}.tar").read_bytes())
+
+
+def _files(packed: bytes) -> dict[str, str]:
     with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
         members = {member.name: opened.extractfile(member) for member in opened}
     return {name: file.read().decode() for name, file in members.items() if file}

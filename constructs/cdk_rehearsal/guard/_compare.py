@@ -1,7 +1,7 @@
 """The comparison: what becomes of every stateful resource, all references followed."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, NODE_COUNTS, Upda
 
 _NO_DATA = "no data: its nodes are replaced"
 _NODES = "its nodes run jobs"
+_READ = "running nodes read it"
 _NAME_TAKEN = (
     "changes, which makes a new group, and CloudFormation refuses that under the same name: give the node group "
     "another one"
@@ -27,6 +28,7 @@ def compare(
     *,
     allow: Iterable[str] = (),
     update_rules: UpdateRules = NO_RULES,
+    in_place: UpdateRules = NO_RULES,
     running: bool = False,
 ) -> Report:
     """Report what an update from one template to another does to stateful resources and to groups of nodes.
@@ -37,6 +39,7 @@ def compare(
         new: The template that is to be deployed, of the same kind.
         allow: Logical ids whose loss is meant; STACK/LOGICAL_ID where the id alone fits several.
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+        in_place: Resource type -> rules for updates that running nodes take over, with what they do.
         running: Refuse what ends running nodes, too. Default: report it only.
 
     Raises:
@@ -80,6 +83,7 @@ def compare(
         skipped=tuple(dict.fromkeys((*before.skipped, *after.skipped))),
         groups=len(groups),
         nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
+        in_place=tuple(_in_place(before, after, fates, in_place)),
         running=running,
     )
 
@@ -111,6 +115,22 @@ def _stacks(templates: Mapping[str, Mapping[str, Any]]) -> Stacks:
     return Stacks(
         templates={name: Template.of(body) for name, body in templates.items()}, names={}, skipped=(), many=True
     )
+
+
+def _in_place(
+    before: Stacks, after: Stacks, causes: Mapping[Place, tuple[Cause, ...]], rules: UpdateRules
+) -> Iterator[Finding]:
+    """Findings for resources whose update running nodes take over."""
+    for (stack, logical_id), why in causes.items():
+        old = before.templates[stack].resources[logical_id]
+        new = after.templates[stack].resources.get(logical_id) if stack in after.templates else None
+        if not why or new is None:
+            continue
+        properties = (old.get("Properties") or {}, new.get("Properties") or {})
+        effects = {path: text for rule in rules.get(old["Type"], ()) for path, text in rule(*properties).items()}
+        if effects:
+            updates = tuple(Cause(fate=Fate.UPDATED, property=path, reason=text) for path, text in effects.items())
+            yield Finding(stack=stack, logical_id=logical_id, type=old["Type"], holds=_READ, causes=updates)
 
 
 def _same_names(before: Stacks, causes: Mapping[Place, tuple[Cause, ...]]) -> list[Finding]:

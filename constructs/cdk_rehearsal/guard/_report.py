@@ -103,6 +103,7 @@ class Report:
         skipped: Files of a directory that are no templates.
         groups: How many groups of nodes there were.
         nodes: Those that change.
+        in_place: Resources that running nodes read, and whose update they take over.
         running: Whether `ok` requires that no node ends unless the user named its group.
     """
 
@@ -112,6 +113,7 @@ class Report:
     skipped: tuple[str, ...] = ()
     groups: int = 0
     nodes: tuple[Finding, ...] = ()
+    in_place: tuple[Finding, ...] = ()
     running: bool = False
 
     @property
@@ -156,12 +158,12 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         refused = {finding.name for finding in self.refused}
-        findings, nodes = (
+        findings, nodes, in_place = (
             [
                 {**asdict(finding), "name": finding.name, "fate": finding.fate, "refused": finding.name in refused}
                 for finding in listed
             ]
-            for listed in (self.findings, self.nodes)
+            for listed in (self.findings, self.nodes, self.in_place)
         )
         return {
             "ok": self.ok,
@@ -171,6 +173,7 @@ class Report:
             "node_summary": self.node_summary,
             "groups": self.groups,
             "nodes": nodes,
+            "in_place": in_place,
             "unused": self.unused,
             "skipped": list(self.skipped),
         }

@@ -50,6 +50,14 @@ from ultracluster.boot._node_script import (
     read_script,
     script_name,
 )
+from ultracluster.boot._node_scripts import (
+    UPDATE_MINUTES,
+    in_place_files,
+    node_scripts_archive,
+    node_scripts_boot,
+    node_scripts_parameter,
+    without_in_place_files,
+)
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.boot._platform_script import platform_script
 from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch
@@ -102,6 +110,7 @@ __all__ = [
     "SSH_KEY",
     "STAGES",
     "UIDS",
+    "UPDATE_MINUTES",
     "USER_NAME",
     "WAIT_MINUTES",
     "BootScript",
@@ -149,12 +158,16 @@ __all__ = [
     "health_mode_parameter",
     "health_settings",
     "imds_boot",
+    "in_place_files",
     "install_program",
     "jobs_boot",
     "jobs_parameter",
     "mount_boot",
     "nfs_mount",
     "node_logs",
+    "node_scripts_archive",
+    "node_scripts_boot",
+    "node_scripts_parameter",
     "openzfs_mount",
     "openzfs_volume",
     "paths",
@@ -173,4 +186,5 @@ __all__ = [
     "users_boot",
     "users_path",
     "without_comments",
+    "without_in_place_files",
 ]

@@ -39,16 +39,17 @@ def breaker_boot(*, cluster: str, region: str, replace: Mapping[str, int] | None
         region: Its region.
         replace: Instances that may be terminated within an hour, by node group. Default: none are.
     """
-    files = [_settings("breaker", parameter=health_mode_parameter(cluster), region=region)]
+    files = [_settings("breaker", False, parameter=health_mode_parameter(cluster), region=region)]
     if replace:
         limits = " ".join(f"{group}={most}" for group, most in replace.items())
         topic = alert_topic_parameter(cluster)
         files += [
-            program("replace", comments=False),
-            _settings("replace", slots=replaced_path(cluster), region=region, topic=topic, limits=limits),
+            program("replace", comments=False, in_place=True),
+            _settings("replace", True, slots=replaced_path(cluster), region=region, topic=topic, limits=limits),
         ]
     return NodeBoot(files=tuple(files), units=())
 
 
-def _settings(name: str, **values: str) -> NodeFile:
-    return NodeFile(path=f"/etc/ultracluster/{name}", text="".join(f"{key} {value}\n" for key, value in values.items()))
+def _settings(name: str, in_place: bool, **values: str) -> NodeFile:
+    text = "".join(f"{key} {value}\n" for key, value in values.items())
+    return NodeFile(path=f"/etc/ultracluster/{name}", text=text, in_place=in_place)

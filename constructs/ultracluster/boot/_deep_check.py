@@ -17,9 +17,9 @@ def deep_check(instance_type: str) -> NodeBoot:
     )
     return NodeBoot(
         files=(
-            program("deep-check"),
-            program("nccl-judge"),
-            NodeFile(path="/etc/ultracluster/nccl-floors", text=floors),
+            program("deep-check", in_place=True),
+            program("nccl-judge", in_place=True),
+            NodeFile(path="/etc/ultracluster/nccl-floors", text=floors, in_place=True),
             NodeFile(path="/etc/ultracluster/instance-type", text=f"{instance_type}\n"),
         ),
         units=(),

@@ -99,7 +99,7 @@ def directory_boot(directory: Directory, *, region: str, homes: str) -> NodeBoot
         service=(f"ExecStart={PROGRAM}directory {directory.secret} {region}", "TimeoutStartSec=15min"),
     )
     files = [
-        program("directory", comments=False),
+        program("directory", comments=False, in_place=True),
         NodeFile(path="/etc/ultracluster/sssd.conf", text=directory.configuration(homes)),
         unit_file(_UNIT, service),
         unit_file("ultracluster-directory.timer", _TIMER),

@@ -61,11 +61,15 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
         "efa": str(efa_devices),
         "xids": " ".join(map(str, xids(XidPolicy.FATAL, XidPolicy.RESET))),
     }
-    files = [program(name) for name in ("health-check", "prolog", "epilog")]
+    files = [program(name, in_place=True) for name in ("health-check", "prolog", "epilog")]
     if instance_type.ultraservers:
-        files.append(program("imex"))
+        files.append(program("imex", in_place=True))
     files += [
-        NodeFile(path="/etc/ultracluster/health", text="".join(f"{name} {value}\n" for name, value in lines.items())),
+        NodeFile(
+            path="/etc/ultracluster/health",
+            text="".join(f"{name} {value}\n" for name, value in lines.items()),
+            in_place=True,
+        ),
         unit_file(HEALTH_UNIT, _UNIT),
         *slurmd_drop_in("ultracluster-health", _SLURMD),
     ]

@@ -39,7 +39,7 @@ def jobs_boot(*, cluster: str, region: str, directory: str) -> NodeBoot:
     )
     return NodeBoot(
         files=(
-            program("jobs", comments=False),
+            program("jobs", comments=False, in_place=True),
             unit_file(_UNIT, service),
             unit_file(_TIMER_UNIT, _TIMER),
         ),

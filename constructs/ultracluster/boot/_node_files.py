@@ -21,11 +21,14 @@ class NodeFile:
         path: Absolute path.
         text: Content.
         mode: Permissions, in octal.
+        in_place: True if the file may change under a running job: Slurm nodes fetch it, and its changes, from S3.
+            Default: False; it is part of the boot script, whose change replaces nodes.
     """
 
     path: str
     text: str
     mode: str = "0644"
+    in_place: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,10 +56,11 @@ def tar(files: Sequence[NodeFile]) -> bytes:
     return packed.getvalue()
 
 
-def program(name: str, *, comments: bool = True) -> NodeFile:
+def program(name: str, *, comments: bool = True, in_place: bool = False) -> NodeFile:
     """Return a script of the library as a program of a node; see `PROGRAM`."""
     text = scripts.text(f"{name}.sh")
-    return NodeFile(path=PROGRAM + name, text=text if comments else without_comments(text), mode="0755")
+    text = text if comments else without_comments(text)
+    return NodeFile(path=PROGRAM + name, text=text, mode="0755", in_place=in_place)
 
 
 def unit_file(name: str, text: str) -> NodeFile:

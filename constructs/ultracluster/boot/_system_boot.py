@@ -38,7 +38,7 @@ def system_boot(*, slurm_version: str) -> NodeBoot:
         files=(
             NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL),
             NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART),
-            program("containers"),
+            program("containers", in_place=True),
             unit_file(CONTAINERS_UNIT, check),
         ),
         units=(CONTAINERS_UNIT,),

@@ -16,7 +16,7 @@ from ultracluster.cli._aws import client
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._verdict import print_report, refusal
-from ultracluster.testing import UPDATE_RULES
+from ultracluster.testing import IN_PLACE, UPDATE_RULES
 
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import AssembledStack, CdkCli, Comparison
@@ -141,7 +141,12 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
             report = None
             if not sides.empty:
                 report = guard.compare(
-                    sides.deployed, sides.assembled, allow=allow or (), update_rules=UPDATE_RULES, running=True
+                    sides.deployed,
+                    sides.assembled,
+                    allow=allow or (),
+                    update_rules=UPDATE_RULES,
+                    in_place=IN_PLACE,
+                    running=True,
                 )
             yield _Plan(stacks=stacks, sides=sides, report=report, allow=tuple(allow or ()), cli=cli, assembly=assembly)
         except (DeployError, guard.GuardError) as error:

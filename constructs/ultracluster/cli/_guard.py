@@ -6,7 +6,7 @@ import typer
 
 from ultracluster.cli._output import JsonOption, fail, misuse, print_json
 from ultracluster.cli._verdict import print_report, refusal
-from ultracluster.testing import UPDATE_RULES
+from ultracluster.testing import IN_PLACE, UPDATE_RULES
 
 _Old = Annotated[str, typer.Argument(metavar="OLD", help="The deployed template, or a directory of them (cdk.out).")]
 _New = Annotated[str, typer.Argument(metavar="NEW", help="The template to deploy, or a directory of them.")]
@@ -24,7 +24,9 @@ def guard(old: _Old, new: _New, allow: _Allow = None, running: _Running = False,
     except ImportError as error:
         misuse(f'the guard needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard]"')
     try:
-        report = guard.compare(old, new, allow=allow or (), update_rules=UPDATE_RULES, running=running)
+        report = guard.compare(
+            old, new, allow=allow or (), update_rules=UPDATE_RULES, in_place=IN_PLACE, running=running
+        )
     except guard.GuardError as error:
         misuse(str(error))
     if json_:

@@ -18,6 +18,8 @@ def print_report(report: "Report") -> None:
         console().print(_table(report.findings))
     if report.nodes:
         console().print(_table(report.nodes, "node group"))
+    if report.in_place:
+        console().print(_table(report.in_place, "read by nodes"))
     for name in report.skipped:
         typer.echo(f"skipped: {name} is no template")
     typer.echo(f"{report.summary}.")

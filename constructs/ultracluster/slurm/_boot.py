@@ -1,7 +1,7 @@
 """Boot script of a Slurm node, from the cluster file."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ultracluster.boot import (
     IMAGE_HOMES,
@@ -11,6 +11,7 @@ from ultracluster.boot import (
     LocalScratch,
     Mount,
     NodeBoot,
+    NodeFile,
     OnError,
     boot_script,
     breaker_boot,
@@ -18,10 +19,13 @@ from ultracluster.boot import (
     directory_boot,
     health_boot,
     imds_boot,
+    in_place_files,
+    node_scripts_boot,
     seed_home_boot,
     slurm_boot,
     system_boot,
     users_boot,
+    without_in_place_files,
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
 from ultracluster.clusterfile import ClusterFile
@@ -29,21 +33,36 @@ from ultracluster.slurm._node_health import replacement_limits
 from ultracluster.storage import Storage
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlurmBoot:
+    """Boot script of a Slurm node, and the files that it fetches.
+
+    Args:
+        script: Boot script: mounts, systemd units, and the program that fetches the rest. A change replaces nodes.
+        in_place: Files that change under a running job: checks, prolog and epilog, collectors of metrics.
+    """
+
+    script: BootScript
+    in_place: tuple[NodeFile, ...]
+
+
 def node_boot(
     cluster: ClusterFile,
     storage: Storage,
     instance_type: InstanceType,
     *,
+    group: str,
     zone: str,
     layout: Layout | None = None,
     extra: Sequence[NodeBoot] = (),
-) -> BootScript:
-    """Return the boot script of a node: its scratch volume, its mounts and their checks.
+) -> SlurmBoot:
+    """Return the boot of a node: its scratch volume, its mounts and their checks.
 
     Args:
         cluster: Cluster file.
         storage: File systems that the node mounts.
         instance_type: Type of the node.
+        group: Name of its node group.
         zone: Id of its zone. EFA does not cross zones: nodes in another zone mount a file system with EFA over TCP.
         layout: Its network interfaces. By default, the node takes no jobs, and has no check before them.
         extra: Further files and units, such as exporters of metrics. They are written with the rest and started last.
@@ -74,7 +93,12 @@ def node_boot(
         parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())
-    return boot_script(*parts, *extra, mounts=mounts, on_error=_on_error(cluster))
+    parts += extra
+    scripts = node_scripts_boot(cluster=cluster.name, region=cluster.region, group=group)
+    return SlurmBoot(
+        script=boot_script(scripts, *without_in_place_files(parts), mounts=mounts, on_error=_on_error(cluster)),
+        in_place=in_place_files(parts),
+    )
 
 
 def _on_error(cluster: ClusterFile) -> OnError:

@@ -7,11 +7,12 @@ from ultracluster.monitoring import profile_of
 from ultracluster.monitoring.collectors import RemoteWrite, node_collectors
 from ultracluster.observability import query_url
 
-_LOGIN = "login"
+#: Name of the node group of the login nodes.
+LOGIN = "login"
 
 
 def slurm_collectors(
-    cluster: ClusterFile, instance_type: InstanceType, *, group: str = _LOGIN, layout: Layout | None = None
+    cluster: ClusterFile, instance_type: InstanceType, *, group: str = LOGIN, layout: Layout | None = None
 ) -> list[NodeBoot]:
     """Return the files and units of the collectors of a node; none if monitoring is off.
 
@@ -35,7 +36,7 @@ def slurm_collectors(
             to=_destination(cluster),
             profile=profile,
             # Login nodes are always up; recording rules take one series of several.
-            slurm=group == _LOGIN and cluster.slurm_metrics,
+            slurm=group == LOGIN and cluster.slurm_metrics,
         )
     ]
 

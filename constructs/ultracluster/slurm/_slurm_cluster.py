@@ -7,28 +7,37 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.boot import BootScript, NodeBoot, NodeScript, jobs_boot
+from ultracluster.boot import (
+    BootScript,
+    NodeBoot,
+    NodeFile,
+    NodeScript,
+    jobs_boot,
+    node_scripts_archive,
+    node_scripts_parameter,
+)
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup, node_script
 from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
-from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
-from ultracluster.planning.capacity import Block, BuiltImage, Image
+from ultracluster.orchestration import Output, add_warnings, child_scope
+from ultracluster.planning.capacity import BuiltImage, Image
 from ultracluster.security import acknowledge_accepted
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._boot import node_boot
+from ultracluster.slurm._drain_blocks import drain_blocks
 from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options
-from ultracluster.slurm._job_files import JobFiles, jobs_directory
-from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
+from ultracluster.slurm._job_files import job_files, jobs_directory
+from ultracluster.slurm._metrics import LOGIN, remote_write_parameter, slurm_collectors
 from ultracluster.slurm._node_access import allow_nodes
+from ultracluster.slurm._node_archive import NodeArchive
 from ultracluster.slurm._node_health import publish_topic, replacement_limits
 from ultracluster.slurm._node_outputs import node_outputs
 from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._pcs_cluster import PcsCluster
 from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
-from ultracluster.slurm._pcs_drain import PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
 from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
 from ultracluster.slurm._pcs_queue import PcsQueue
@@ -74,6 +83,7 @@ class SlurmCluster(Construct):
         #: Node groups by name; `login` is the group of the login nodes.
         self.node_groups: dict[str, PcsComputeNodeGroup] = {}
         self._queues: dict[str, PcsQueue] = {}
+        self._in_place: dict[str, tuple[NodeFile, ...]] = {}
         #: Role of the login nodes; that of the other nodes is the controller's `node_role`.
         self.login_role = PcsNodeRole(self, "LoginRole")
         self.node_logs.grants.write(self.login_role)
@@ -146,15 +156,16 @@ class SlurmCluster(Construct):
         cluster, groups, self._images = self._cluster, self.node_groups, dict(images or {})
         add_warnings(scope, cluster)
         jobs = slurm_jobs(cluster)
-        groups["login"] = self._login(scope, has_jobs=bool(jobs))
+        groups[LOGIN] = self._login(scope, has_jobs=bool(jobs))
         if jobs:
-            files = JobFiles(scope, "Jobs", cluster=cluster, jobs=(*jobs, job_helper()), role=self.login_role)
-            groups["login"].node.add_dependency(*files.ready)
+            files = job_files(scope, cluster, (*jobs, job_helper()), login_role=self.login_role)
+            groups[LOGIN].node.add_dependency(*files.ready)
         for group in cluster.node_groups:
             boot = node_boot(
                 cluster,
                 self._storage,
                 group.instance_type,
+                group=group.name,
                 zone=group.zone,
                 layout=group.layout,
                 extra=[
@@ -162,17 +173,26 @@ class SlurmCluster(Construct):
                     *extra(group.instance_type),
                 ],
             )
-            boots = self._boots(boot, group.image_option, group.instance_type, zone=group.zone)
+            self._in_place[group.name] = boot.in_place
+            boots = self._boots(boot.script, group.image_option, group.instance_type, zone=group.zone)
             groups[group.name] = self._node_group(child_scope(scope, group.name), group, boots)
         self._add_queues(scope)
         self._policies = people_policies(
-            scope, cluster, self.controller, self._storage, login_role=self.login_role, login=groups["login"]
+            scope, cluster, self.controller, self._storage, login_role=self.login_role, login=groups[LOGIN]
+        )
+        scripts = NodeArchive(
+            scope,
+            "NodeScripts",
+            content=node_scripts_archive(self._in_place),
+            parameter_name=node_scripts_parameter(cluster.name),
+            description=f"Files of the nodes of {cluster.name} that change in place: archive and checksum",
+            roles=[self.controller.node_role, self.login_role],
         )
         # A node needs its routes, and the rules that allow its mounts, before it boots.
-        dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
+        dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)), *scripts.ready)
         for node_group in groups.values():
             node_group.node.add_dependency(*dependencies)
-        self._drain_blocks(scope)
+        drain_blocks(scope, cluster, self.controller, groups)
 
     def _login(self, scope: Construct, *, has_jobs: bool) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
@@ -182,9 +202,11 @@ class SlurmCluster(Construct):
             cluster,
             self._storage,
             cluster.service_type,
+            group=LOGIN,
             zone=zone,
             extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
         )
+        self._in_place[LOGIN] = boot.in_place
         return PcsLoginNodeGroup(
             scope,
             "Login",
@@ -198,7 +220,7 @@ class SlurmCluster(Construct):
             count=login.count,
             instance_profile=self.login_role.instance_profile,
             boot=[
-                *self._boots(boot, cluster.login_image, cluster.service_type, zone=zone),
+                *self._boots(boot.script, cluster.login_image, cluster.service_type, zone=zone),
                 *map(node_script, login.scripts),
             ],
         ).node_group
@@ -252,7 +274,7 @@ class SlurmCluster(Construct):
         cluster, groups = self._cluster, self.node_groups
         script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
         accounts = (
-            SlurmAccounts(scope, "Accounts", login=groups["login"], script=script, wait=bool(late)) if script else None
+            SlurmAccounts(scope, "Accounts", login=groups[LOGIN], script=script, wait=bool(late)) if script else None
         )
         for plan in cluster.queues:
             queue = self._queues[plan.name] = PcsQueue(
@@ -265,21 +287,6 @@ class SlurmCluster(Construct):
             )
             if accounts is not None and plan in late:
                 queue.node.add_dependency(accounts)
-
-    def _drain_blocks(self, scope: Construct) -> None:
-        notices, section = capacity_notices(scope, self._cluster), self._cluster.notifications
-        for group in self._cluster.node_groups:
-            if notices is not None and isinstance(group.capacity, Block) and group.capacity.ends is not None:
-                PcsDrain(
-                    child_scope(scope, group.name),
-                    "Drain",
-                    cluster=self.controller,
-                    login=self.node_groups["login"],
-                    node_group=self.node_groups[group.name],
-                    notices=notices,
-                    drain=section.drain.timedelta,
-                    notice=section.notice.timedelta,
-                )
 
 
 def _console(region: str) -> str:

@@ -17,8 +17,8 @@ STOOD_IN = (
 )
 # Nothing else is on the path: a script under test cannot reach this machine's mounts or modules.
 REAL = (
-    *("awk", "base64", "basename", "bash", "cat", "chmod", "chown", "cp", "cut", "env", "find", "flock", "grep"),
-    *("head", "ls", "mkdir"),
+    *("awk", "base64", "basename", "bash", "cat", "chmod", "chown", "cmp", "cp", "cut", "env", "find", "flock"),
+    *("grep", "head", "ls", "mkdir", "mktemp"),
     *(
         "mv",
         "paste",

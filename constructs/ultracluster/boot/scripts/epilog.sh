@@ -78,6 +78,8 @@ remove_shared_memory() {
 main() {
     local left rc=0
     mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
+    exec 8>"$run/node-scripts.lock"
+    flock --shared --wait 60 8 || say "an update of the scripts has run for a minute"
     exec 9>"$run/epilog.lock"
     flock --wait 60 9
     unmap_gpus || say "the names of its GPUs in the metrics are left"
@@ -89,7 +91,7 @@ main() {
         mv "$run/health/.epilog" "$run/health/epilog"
         say "its processes cannot be killed: $left"
         # Slurm drains a node whose epilog fails, whatever the breaker of the drains says.
-        timeout --kill-after=5 45 "$bin-drain-on-failure" --now epilog || rc=$?
+        timeout --kill-after=5 45 "$bin-drain-on-failure" --now epilog 8>&- || rc=$?
         [ "$rc" -eq 3 ] || exit 1
     fi
     remove_shared_memory

@@ -31,7 +31,7 @@ say() {
 refuse() {
     local rc=0 reason
     reason=$(sed -n 1p "$run/health/$1" 2>/dev/null) || reason=""
-    timeout --kill-after=5 45 "$bin-drain-on-failure" --now "$1" || rc=$?
+    timeout --kill-after=5 45 "$bin-drain-on-failure" --now "$1" 8>&- || rc=$?
     if [ "$rc" -eq 3 ]; then
         say "$1: $reason; the node stays in service, and the job starts"
         return 0
@@ -67,6 +67,9 @@ make_metrics_directory() {
 
 main() {
     mkdir -p "$run/jobs" "$run/hpc-jobs"
+    # No update of these scripts between the steps. What hangs in the driver must not keep the lock.
+    exec 8>"$run/node-scripts.lock"
+    flock --shared --wait "$wait" 8 || say "an update of the scripts has run for $wait s"
     # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one. An
     # epilog that begins from here on sees this job; those that have begun are done when the lock is free. Each has it for
     # seconds, and many may wait for it: that is no reason to refuse a job.
@@ -79,8 +82,8 @@ main() {
     make_metrics_directory || say "it has no directory for metrics"
     exec 9>&-
     # Of jobs that start together the first checks.
-    "$bin-health-check" --recent 30 || refuse devices
-    if [ -x "$bin-imex" ]; then "$bin-imex" || refuse imex; fi
+    "$bin-health-check" --recent 30 8>&- || refuse devices
+    if [ -x "$bin-imex" ]; then "$bin-imex" 8>&- || refuse imex; fi
 }
 
 main "$@"

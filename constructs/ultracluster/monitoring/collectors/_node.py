@@ -1,6 +1,7 @@
 """Collectors on a node that boots with user data: programs, settings and systemd units."""
 
 import re
+import shlex
 from dataclasses import dataclass
 
 from ultracluster.boot import NodeBoot, NodeFile, scripts, without_comments
@@ -107,7 +108,7 @@ def node_collectors(
     files = [
         _script("node-metrics"),
         _script("metrics-agent"),
-        _plain(
+        _settings(
             f"{_ETC}/agent.yaml",
             agent_configuration(
                 cluster=cluster,
@@ -118,35 +119,35 @@ def node_collectors(
                 slurm=slurm,
             ),
         ),
-        _service(
+        _command(
             "textfiles",
-            "What node_exporter does not know",
-            _textfiles(instance_type, efa_devices, profile) + (" --queue yes" if slurm else ""),
-            once=True,
+            f"{_BIN}node-metrics {textfile_arguments(instance_type, efa_devices, profile)}"
+            + (" --queue yes" if slurm else ""),
         ),
+        _service("textfiles", "What node_exporter does not know", once=True),
         _timer("textfiles", "What node_exporter does not know"),
-        _service("node", "Metrics of the node", f"node_exporter {' '.join(node_exporter_flags(profile))}"),
-        _service(
-            "agent", "Agent that sends the metrics", f"{_BIN}metrics-agent --template {_ETC}/agent.yaml {to.arguments}"
-        ),
+        _command("node", shlex.join(("node_exporter", *node_exporter_flags(profile)))),
+        _service("node", "Metrics of the node"),
+        _command("agent", f"{_BIN}metrics-agent --template {_ETC}/agent.yaml {to.arguments}"),
+        _service("agent", "Agent that sends the metrics"),
     ]
     names = ["textfiles.timer", "node.service"]
     if instance_type.gpus:
         files += [
             _script("dcgm-exporter"),
             *(
-                _plain(f"{_ETC}/dcgm-counters-{dcgm}.csv", counters(instance_type.gpu, profile, dcgm=dcgm))
+                _settings(f"{_ETC}/dcgm-counters-{dcgm}.csv", counters(instance_type.gpu, profile, dcgm=dcgm))
                 for dcgm in Dcgm
             ),
-            _service(
-                "dcgm", "Metrics of the GPUs", f"{_BIN}dcgm-exporter {_ETC} {' '.join(dcgm_exporter_flags(profile))}"
-            ),
+            _command("dcgm", shlex.join((f"{_BIN}dcgm-exporter", _ETC, *dcgm_exporter_flags(profile)))),
+            _service("dcgm", "Metrics of the GPUs"),
         ]
         names.append("dcgm.service")
     if slurm:
         files += [
             _script("slurm-target"),
-            _service("slurm-target", "Where Slurm's controller is", f"{_BIN}slurm-target", once=True),
+            _command("slurm-target", f"{_BIN}slurm-target"),
+            _service("slurm-target", "Where Slurm's controller is", once=True),
             _timer("slurm-target", "Where Slurm's controller is"),
         ]
         names.append("slurm-target.timer")
@@ -197,23 +198,28 @@ def textfile_arguments(instance_type: InstanceType, efa_devices: int, profile: P
     return f'--gpus {instance_type.gpus} --efa {efa_devices} --counters "{" ".join(names)}"'
 
 
-def _textfiles(instance_type: InstanceType, efa_devices: int, profile: Profile) -> str:
-    return f"{_BIN}node-metrics {textfile_arguments(instance_type, efa_devices, profile)}"
-
-
 def _script(name: str) -> NodeFile:
-    return NodeFile(path=_BIN + name, text=without_comments(scripts.text(f"{name}.sh")), mode="0755")
+    return NodeFile(path=_BIN + name, text=without_comments(scripts.text(f"{name}.sh")), mode="0755", in_place=True)
 
 
-def _plain(path: str, text: str) -> NodeFile:
-    return NodeFile(path=path, text=text, mode="0644")
+def _settings(path: str, text: str) -> NodeFile:
+    return NodeFile(path=path, text=text, in_place=True)
 
 
-def _service(name: str, description: str, command: str, *, once: bool = False) -> NodeFile:
+def _command(name: str, command: str) -> NodeFile:
+    """Return the program of a unit: its flags change with the metrics, and the unit does not."""
+    return NodeFile(path=f"{_BIN}collect-{name}", text=f"#!/bin/sh\nexec {command}\n", mode="0755", in_place=True)
+
+
+def _unit(name: str, text: str) -> NodeFile:
+    return NodeFile(path=f"/etc/systemd/system/ultracluster-metrics-{name}", text=text)
+
+
+def _service(name: str, description: str, *, once: bool = False) -> NodeFile:
     kind = "Type=oneshot\nTimeoutStartSec=60" if once else "Restart=always\nRestartSec=15"
-    # Collectors must never use a job's CPUs or memory. systemd expands a single dollar.
-    return _plain(
-        f"/etc/systemd/system/ultracluster-metrics-{name}.service",
+    # Collectors must never use a job's CPUs or memory.
+    return _unit(
+        f"{name}.service",
         f"""\
 [Unit]
 Description={description}
@@ -223,7 +229,7 @@ After=network-online.target
 [Service]
 {kind}
 Environment=PATH={_PATH}
-ExecStart=/usr/bin/env {command.replace("$", "$$")}
+ExecStart={_BIN}collect-{name}
 CPUQuota=100%
 MemoryMax=1G
 OOMScoreAdjust=500
@@ -236,7 +242,7 @@ WantedBy=multi-user.target
 
 
 def _timer(name: str, description: str) -> NodeFile:
-    return _plain(f"/etc/systemd/system/ultracluster-metrics-{name}.timer", _TIMER.format(description=description))
+    return _unit(f"{name}.timer", _TIMER.format(description=description))
 
 
 _TIMER = """\

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# Update the files of this node that may change under a running job: health checks, prolog and epilog, collectors of
+# metrics, users. Mounts, systemd units and what drains the node come from the boot script.
+#
+#   node-scripts.sh --parameter NAME --region REGION --group GROUP
+#
+# The parameter holds URL SHA256 of a tar archive with a directory for each node group. Each file is replaced by a
+# rename, so that a program that runs keeps its own text. Prologs and epilogs hold a shared lock: no update happens
+# between their steps. Only collectors of metrics are restarted.
+#
+# Exit code 0: the files are those of the parameter, or the update waits for prologs. 1: they are not, and the old ones
+# stay: /run/ultracluster/software/node-scripts has the reason, for a metric. A node that never had any is drained for it
+# (/run/ultracluster/health/node-scripts), and resumed when it has them. 2: wrong usage.
+set -Eeuo pipefail
+export LC_ALL=C AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=10
+
+# Root directory: empty on a node, a directory in tests.
+root=${ULTRACLUSTER_ROOT:-}
+run=$root/run/ultracluster
+kept=$root/var/lib/ultracluster/node-scripts
+parameter="" region="" group="" url="" sha256="" new=""
+
+say() { echo "node-scripts: $*"; }
+
+# Write a state: DIRECTORY TEXT.
+state() {
+    mkdir -p "$run/$1"
+    printf '%s\n' "$2" >"$run/$1/.node-scripts"
+    mv "$run/$1/.node-scripts" "$run/$1/node-scripts"
+}
+
+fail() {
+    trap - ERR
+    say "$*" >&2
+    state software "failed: $*"
+    [ -e "$kept/sha256" ] || state health "failed: the scripts of the node cannot be fetched: $*"
+    exit 1
+}
+
+usage() { say "$*" >&2 && exit 2; }
+
+trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+
+read_arguments() {
+    while [ $# -gt 0 ]; do
+        [ $# -ge 2 ] || usage "$1 needs a value"
+        case $1 in
+            --parameter) parameter=$2 ;;
+            --region) region=$2 ;;
+            --group) group=$2 ;;
+            *) usage "unknown argument $1; known: --parameter, --region, --group" ;;
+        esac
+        shift 2
+    done
+    [ -n "$parameter" ] && [ -n "$region" ] || usage "--parameter and --region are needed"
+    [[ $group =~ ^[A-Za-z][A-Za-z0-9-]*$ ]] || usage "--group is the name of a node group, got '$group'"
+}
+
+# A node that boots may be faster than the permissions of its role, and has nothing to fall back to.
+read_parameter() {
+    local value attempt tries=1
+    [ -e "$kept/sha256" ] || tries=5
+    for ((attempt = 1; ; attempt++)); do
+        if value=$(timeout --kill-after=5 60 aws ssm get-parameter --name "$parameter" --region "$region" \
+            --query Parameter.Value --output text); then
+            break
+        fi
+        [ "$attempt" -lt "$tries" ] || fail "the parameter $parameter cannot be read"
+        sleep $((attempt * ${ULTRACLUSTER_PAUSE:-5}))
+    done
+    read -r url sha256 <<<"$value"
+    [[ $url == s3://*/* && $sha256 =~ ^[0-9a-f]{64}$ ]] || fail "$parameter holds no URL and checksum: $value"
+}
+
+fetch() {
+    timeout --kill-after=5 120 aws s3 cp --only-show-errors --region "$region" "$url" "$new/archive" ||
+        fail "$url cannot be fetched"
+    echo "$sha256  $new/archive" | sha256sum --check --status || fail "$url is not what $parameter says"
+    tar -x -f "$new/archive" -C "$new" --no-same-owner "$group" 2>/dev/null || fail "$url has no files of $group"
+    (cd "$new/$group" && find . -type f | sed 's|^\./||' | sort) >"$new/files"
+    # The files of a boot script are not ours to replace.
+    if grep -vqE '^(usr/local/sbin/ultracluster-|etc/ultracluster/)[A-Za-z0-9._/-]+$' "$new/files"; then
+        fail "$url has files that are not the library's"
+    fi
+}
+
+# A name beside a file, on the same file system.
+beside() { printf '%s' "${1%/*}/.${1##*/}.new"; }
+
+replace_files() {
+    local file changed=no
+    # All are written before one is replaced: a full disk leaves the old version.
+    while read -r file; do
+        mkdir -p "$root/${file%/*}"
+        cp -p "$new/$group/$file" "$(beside "$root/$file")" || fail "$file cannot be written"
+    done <"$new/files"
+    exec 9>"$run/node-scripts.lock"
+    if ! flock --wait "${ULTRACLUSTER_LOCK_WAIT:-60}" 9; then
+        say "prologs or epilogs are running; the update waits"
+        exit 0
+    fi
+    while read -r file; do
+        case $file in
+            *metrics* | *collect-* | *dcgm* | *slurm-target*) cmp -s "$(beside "$root/$file")" "$root/$file" || changed=yes ;;
+        esac
+        mv -T "$(beside "$root/$file")" "$root/$file"
+    done <"$new/files"
+    # What the last version had, and this one has not.
+    if [ -e "$kept/files" ]; then
+        while read -r file; do
+            grep -qxF "$file" "$new/files" || rm -f "${root:?}/$file"
+        done <"$kept/files"
+    fi
+    exec 9>&-
+    mv "$new/files" "$kept/files"
+    printf '%s\n' "$sha256" >"$kept/.sha256"
+    mv "$kept/.sha256" "$kept/sha256"
+    [ "$changed" = no ] || systemctl try-restart 'ultracluster-metrics-*.service' || say "a collector cannot be restarted"
+}
+
+main() {
+    read_arguments "$@"
+    mkdir -p "$kept" "$run"
+    exec 7>"$kept/lock"
+    flock 7
+    # Until the first version is there.
+    [ -e "$kept/sha256" ] || state health "failed: the scripts of the node are not there yet"
+    read_parameter
+    if [ "$(cat "$kept/sha256" 2>/dev/null)" != "$sha256" ]; then
+        rm -rf "$kept"/.new.*
+        new=$(mktemp -d "$kept/.new.XXXXXX")
+        trap 'rm -rf "$new"' EXIT
+        fetch
+        replace_files
+        say "updated to ${sha256:0:12}"
+    fi
+    state software ok
+    state health ok
+}
+
+main "$@"
+exit

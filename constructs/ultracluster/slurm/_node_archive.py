@@ -1,0 +1,60 @@
+"""An archive of files that nodes fetch, and fetch again when it changes."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.compute import ScriptAsset
+
+
+class NodeArchive(Construct):
+    """A tar archive in the bucket of `cdk bootstrap`, and the parameter with its URL and checksum.
+
+    Nodes read the parameter by its name, so that another archive changes no node group.
+
+    Args:
+        content: Archive.
+        parameter_name: Name of the parameter.
+        description: Description of the parameter.
+        roles: Roles of the nodes, which may read both.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        content: bytes,
+        parameter_name: str,
+        description: str,
+        roles: Sequence[iam.IRole],
+    ) -> None:
+        super().__init__(scope, id)
+        asset = ScriptAsset(self, "Archive", text=content, suffix="tar")
+        parameter = ssm.StringParameter(
+            self,
+            "Parameter",
+            parameter_name=parameter_name,
+            string_value=f"{asset.url} {asset.sha256}",
+            description=description,
+        )
+        # By name: the stack of the nodes refers to that of the role, and not the reverse.
+        arn = cdk.Stack.of(self).format_arn(
+            service="ssm", resource="parameter", resource_name=parameter_name.removeprefix("/")
+        )
+        policy = iam.Policy(
+            self,
+            "Read",
+            roles=[*roles],
+            statements=[
+                iam.PolicyStatement(actions=["ssm:GetParameter"], resources=[arn]),
+                iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.arn]),
+            ],
+        )
+        # A node that reads the parameter may read the archive.
+        parameter.node.add_dependency(policy)
+        #: What must exist before a node boots.
+        self.ready = (parameter, policy)
