@@ -87,53 +87,14 @@ def test_outputs_of_the_deployment_fill_in_the_ids(tmp_path: Path) -> None:
         "volumeAttributes": {"dnsname": "fs-0123.fsx.us-east-2.amazonaws.com", "mountname": "abcdefgh"},
         "volumeHandle": "fs-0123456789abcdef0-pretrain",
     }
-    assert volume["spec"]["capacity"]["storage"].endswith("Gi")
-    assert "not-deployed-yet" not in "".join(path.read_text() for path in (tmp_path / "out/objects").iterdir())
+    assert "${FileSystemId}" not in "".join(path.read_text() for path in (tmp_path / "out/objects").iterdir())
 
 
-def install(directory: Path, calls: Path) -> subprocess.CompletedProcess[str]:
-    bin = directory / "bin"
-    bin.mkdir()
-    for name in ("helm", "kubectl"):
-        (bin / name).write_text(f'#!/usr/bin/env bash\necho {name} "$@" >>{calls}\n')
-        (bin / name).chmod(0o755)
-    env = {"PATH": f"{bin}:{os.environ['PATH']}"}
-    return subprocess.run(
-        ["bash", str(directory / "install.sh")],
-        env=env,
-        cwd="/",
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-
-
-def test_nothing_is_installed_while_ids_are_missing(tmp_path: Path) -> None:
+def test_ids_of_a_deployment_are_placeholders_before_it(tmp_path: Path) -> None:
     render(FILE, tmp_path, "--kubernetes")
-    done = install(tmp_path, tmp_path / "calls")
-    assert done.returncode == 1
-    assert "04-persistentvolume-pretrain-lustre.yaml" in done.stdout
-    assert "render again with --outputs" in done.stderr
-    assert not (tmp_path / "calls").exists()
-
-
-def test_releases_are_installed_before_the_objects_that_need_them(tmp_path: Path) -> None:
-    outputs = tmp_path / "outputs.json"
-    outputs.write_text(json.dumps(OUTPUTS))
-    out = tmp_path / "out"
-    render(FILE, out, "--kubernetes", "--outputs", str(outputs))
-    assert subprocess.run(["shellcheck", str(out / "install.sh")], check=False).returncode == 0
-    done = install(out, tmp_path / "calls")
-    assert (done.returncode, done.stderr) == (0, "")
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls[-1] == "kubectl apply --server-side --filename objects"
-    releases = yaml.safe_load((out / "charts.yaml").read_text())
-    assert len(calls) == len(releases) + 1
-    for release, call in zip(releases, calls, strict=False):
-        assert release["version"] in call
-        if "values" in release:
-            assert (out / release["values"]).exists()
+    volume = yaml.safe_load((tmp_path / "objects/04-persistentvolume-pretrain-lustre.yaml").read_text())
+    assert volume["spec"]["csi"]["volumeHandle"] == "${FileSystemId}-pretrain"
+    assert volume["spec"]["csi"]["volumeAttributes"]["mountname"] == "${LustreMountName}"
 
 
 def test_rejects_what_it_cannot_render(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support import ROOT
 from support.kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
 from support.kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
+from ultracluster.boot import Taint
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.kubernetes import (
     DynamicVolumes,
@@ -24,6 +25,7 @@ from ultracluster.kubernetes import (
     node_monitoring_values,
     node_pod,
     platform,
+    platform_bundle,
     to_yaml,
 )
 from ultracluster.kubernetes._files import object_files, platform_files
@@ -130,14 +132,29 @@ def test_what_others_need_comes_first() -> None:
 
 
 @every_platform
-def test_every_release_is_pinned_and_has_a_source(item: Platform) -> None:
-    for release in platform(item).releases:
-        if isinstance(release, HelmRelease):
-            command = release.command("values.yaml")
-            assert f"--version {release.version}" in command
-            assert release.chart.startswith("oci://") or f"--repo {release.repository}" in command
-        else:
-            assert release.version in release.command
+def test_controllers_are_installed_before_devices(item: Platform) -> None:
+    phases = [release["phase"] for release in platform_bundle(item, platform(item), metrics=None)["releases"]]
+    assert phases == sorted(phases)
+    assert set(phases) <= {"controllers", "devices"}
+
+
+def test_growing_a_file_system_changes_no_object() -> None:
+    volumes = [item for item in platform(cluster()).objects if item["kind"].startswith("PersistentVolume")]
+    sizes = {str(item["spec"].get("capacity") or item["spec"]["resources"]["requests"]) for item in volumes}
+    assert sizes == {"{'storage': '1Ti'}"}
+
+
+def test_what_cannot_be_changed_has_a_name_of_its_own_for_each_content() -> None:
+    before, after = (
+        cluster(nodes(), efa="dranet"),
+        cluster(nodes(taints=(Taint(key="dedicated", effect="NoSchedule"),)), gpu="dra-driver"),
+    )
+    for kind in ("ResourceFlavor", "ResourceClaimTemplate"):
+        names = [{item["metadata"]["name"] for item in of_kind(platform(of).objects, kind)} for of in (before, after)]
+        assert names[0].isdisjoint(names[1])
+    queue = of_kind(platform(after).objects, "ClusterQueue")[0]
+    (flavor,) = of_kind(platform(after).objects, "ResourceFlavor")
+    assert queue["spec"]["resourceGroups"][0]["flavors"][0]["name"] == flavor["metadata"]["name"]
 
 
 @every_platform
@@ -357,7 +374,8 @@ def test_pods_ask_karpenter_for_nothing_that_it_or_its_nodes_do_not_have(group: 
 
 def test_kueue_places_no_pods_on_nodes_that_are_not_there_yet() -> None:
     flavors = {
-        f["metadata"]["name"]: f["spec"] for f in of_kind(platform(PLATFORMS["elastic"]).objects, "ResourceFlavor")
+        f["metadata"]["name"].rpartition("-")[0]: f["spec"]
+        for f in of_kind(platform(PLATFORMS["elastic"]).objects, "ResourceFlavor")
     }
     assert "topologyName" in flavors["train"]
     assert "topologyName" not in flavors["spill"]

@@ -157,7 +157,6 @@ def test_kubernetes_gets_static_volumes_that_stay() -> None:
             dns_name="d",
             volume_path="/fsx/home",
             transfer_bytes=1_048_576,
-            capacity_gib=256,
         ),
         efs_volume(name="home", file_system_id="fs-1", tls=True),
         s3_files_volume(name="home", file_system_id="fs-1"),

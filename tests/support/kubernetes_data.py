@@ -16,7 +16,6 @@ LUSTRE = Volume(
     driver="fsx.csi.aws.com",
     handle="fs-0123456789abcdef0",
     attributes={"dnsname": "fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com", "mountname": "abcdefgh"},
-    capacity_gib=43_200,
     mount_options=("noatime", "flock"),
 )
 HOME = Volume(name="home", driver="efs.csi.aws.com", handle="fs-0fedcba9876543210")

@@ -119,8 +119,10 @@ def test_pods_see_the_file_systems_the_scratch_and_their_own_shared_memory() -> 
 
 
 def test_a_pod_claims_what_no_plugin_counts() -> None:
-    pod = gang_of(cluster(efa="dranet", gpu="dra-driver"))[2]["template"]["spec"]
-    assert pod["resourceClaims"] == [{"name": "node", "resourceClaimTemplateName": "node-train"}]
+    item = cluster(efa="dranet", gpu="dra-driver")
+    pod = gang_of(item)[2]["template"]["spec"]
+    (template,) = {o["metadata"]["name"] for o in platform(item).objects if o["kind"] == "ResourceClaimTemplate"}
+    assert pod["resourceClaims"] == [{"name": "node", "resourceClaimTemplateName": template}]
     resources = pod["containers"][0]["resources"]
     assert resources["claims"] == [{"name": "node"}]
     assert not {"nvidia.com/gpu", "vpc.amazonaws.com/efa"} & set(resources["limits"])

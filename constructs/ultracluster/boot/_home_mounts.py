@@ -41,9 +41,7 @@ def openzfs_mount(*, dns_name: str, volume_path: str, path: str, transfer_bytes:
     )
 
 
-def openzfs_volume(
-    *, name: str, volume_id: str, dns_name: str, volume_path: str, transfer_bytes: int, capacity_gib: int
-) -> Volume:
+def openzfs_volume(*, name: str, volume_id: str, dns_name: str, volume_path: str, transfer_bytes: int) -> Volume:
     """Return the volume for Kubernetes, with the driver of the add-on `aws-fsx-openzfs-csi-driver`.
 
     See: https://github.com/kubernetes-sigs/aws-fsx-openzfs-csi-driver/tree/main/examples/kubernetes/static-provisioning
@@ -54,7 +52,6 @@ def openzfs_volume(
         driver="fsx.openzfs.csi.aws.com",
         handle=volume_id,
         attributes={"DNSName": dns_name, "ResourceType": "volume", "VolumePath": volume_path.removeprefix("/")},
-        capacity_gib=capacity_gib,
         mount_options=_openzfs_options(transfer_bytes),
     )
 

@@ -48,6 +48,11 @@ class Mount:
         return mount_unit(self.path).removesuffix(".mount") + ".automount"
 
 
+# Kubernetes requires a size, and no driver of a static volume reads it. It is constant, because a claim of a static
+# volume cannot be resized: https://kubernetes.io/docs/concepts/storage/persistent-volumes (read 2026-11-22)
+_NOMINAL_SIZE = {"storage": "1Ti"}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
     """An existing file system in Kubernetes: a persistent volume and its claim.
@@ -57,7 +62,6 @@ class Volume:
         driver: CSI driver.
         handle: Volume handle of the driver; may be a token of the CDK.
         attributes: Volume attributes of the driver.
-        capacity_gib: Size of both, in GiB. Kubernetes requires it; file systems that grow ignore it.
         mount_options: Mount options.
     """
 
@@ -65,7 +69,6 @@ class Volume:
     driver: str
     handle: str
     attributes: Mapping[str, str] = field(default_factory=dict)
-    capacity_gib: int = 1
     mount_options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -80,7 +83,6 @@ class Volume:
 
     def manifests(self, namespace: str = "default") -> list[dict[str, Any]]:
         """Return both objects. The volume is retained if its claim is deleted: Kubernetes never deletes data."""
-        size = {"storage": f"{self.capacity_gib}Gi"}
         modes = ["ReadWriteMany"]
         volume = {
             "apiVersion": "v1",
@@ -88,7 +90,7 @@ class Volume:
             "metadata": {"name": self.name},
             "spec": {
                 "accessModes": modes,
-                "capacity": size,
+                "capacity": dict(_NOMINAL_SIZE),
                 "csi": {"driver": self.driver, "volumeAttributes": dict(self.attributes), "volumeHandle": self.handle},
                 "mountOptions": list(self.mount_options),
                 "persistentVolumeReclaimPolicy": "Retain",
@@ -102,7 +104,7 @@ class Volume:
             "metadata": {"name": self.name, "namespace": namespace},
             "spec": {
                 "accessModes": modes,
-                "resources": {"requests": size},
+                "resources": {"requests": dict(_NOMINAL_SIZE)},
                 "storageClassName": "",
                 "volumeName": self.name,
             },

@@ -29,20 +29,16 @@ def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
     ]
 
 
-_FILES = {"charts.yaml": "releases, each with its version", "install.sh": "installs all of it, in order"}
-_FOLDERS = {"values": "values of a chart", "objects": "an object"}
+_FOLDERS = {"charts.yaml": "releases, each with its version", "values": "values of a chart", "objects": "an object"}
 
 
 def _objects(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
-    from ultracluster.kubernetes import NOT_DEPLOYED, cluster_files
-    from ultracluster.monitoring import collector_objects
+    from ultracluster.kubernetes import parameter_values
+    from ultracluster.workloads import kubernetes_files
 
-    url = deployed.get("RemoteWriteUrl", NOT_DEPLOYED)
-    collectors = partial(collector_objects, cluster, url=url)
-    files = cluster_files(cluster, deployed=deployed, more=lambda selectors: collectors(selectors=selectors))
+    files = kubernetes_files(cluster, parameter_values(deployed))
     return [
-        RenderedFile(path=path, text=text, what=_FILES.get(path) or _FOLDERS[path.partition("/")[0]])
-        for path, text in files.items()
+        RenderedFile(path=path, text=text, what=_FOLDERS[path.partition("/")[0]]) for path, text in files.items()
     ]
 
 

@@ -18,61 +18,77 @@ class Chart:
     chart: str
     version: str
     namespace: str
+    #: Part of the image of its pods, by which another installation of it is recognised.
+    image: str
     #: Where the version was seen.
     source: str
     repository: str | None = None
+    #: Its pods are on the nodes of the groups, so that nothing waits for all of them.
+    devices: bool = False
 
 
 #: By name of the release.
 CHARTS: Mapping[str, Chart] = MappingProxyType(
     {
         "aws-efa-k8s-device-plugin": Chart(
+            image="eks/aws-efa-k8s-device-plugin", devices=True,
             chart="aws-efa-k8s-device-plugin", repository=_EKS, version="v0.5.30", namespace="kube-system",
             source=f"https://github.com/aws/eks-charts (commit 5239609 of 2026-08-03, read {_READ})",
         ),
         "aws-dranet": Chart(
+            image="eks/dranet", devices=True,
             chart="aws-dranet", repository=_EKS, version="1.0.0", namespace="kube-system",
             source=f"https://github.com/aws/eks-charts (commit 5239609 of 2026-08-03, read {_READ})",
         ),
         "nvidia-device-plugin": Chart(
+            image="nvidia/k8s-device-plugin", devices=True,
             chart="nvidia-device-plugin", repository="https://nvidia.github.io/k8s-device-plugin", version="0.20.0",
             namespace="nvidia-device-plugin",
             source=f"https://github.com/NVIDIA/k8s-device-plugin (tag v0.20.0, read {_READ})",
         ),
         "gpu-operator": Chart(
+            image="nvidia/gpu-operator", devices=True,
             chart="gpu-operator", repository="https://helm.ngc.nvidia.com/nvidia", version="v26.7.0",
             namespace="gpu-operator", source=f"https://github.com/NVIDIA/gpu-operator (tag v26.7.0, read {_READ})",
         ),
         "nvidia-dra-driver": Chart(
+            image="dra-driver", devices=True,
             chart="oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu", version="0.4.1",
             namespace="nvidia-dra-driver",
             source=f"https://github.com/NVIDIA/k8s-dra-driver-gpu (commit 2240711 of 2026-05-15, read {_READ})",
         ),
         "kueue": Chart(
+            image="kueue/kueue",
             chart="oci://registry.k8s.io/kueue/charts/kueue", version="0.19.2", namespace="kueue-system",
             source=f"https://github.com/kubernetes-sigs/kueue (commit ff69552 of 2026-08-22, read {_READ})",
         ),
         "jobset": Chart(
+            image="jobset/jobset",
             chart="oci://registry.k8s.io/jobset/charts/jobset", version="0.12.0", namespace="jobset-system",
             source=f"https://github.com/kubernetes-sigs/jobset (tag v0.12.0, read {_READ})",
         ),
         "lws": Chart(
+            image="lws/lws",
             chart="oci://registry.k8s.io/lws/charts/lws", version="0.10.0", namespace="lws-system",
             source=f"https://github.com/kubernetes-sigs/lws (tag v0.10.0, read {_READ})",
         ),
         "kubeflow-trainer": Chart(
+            image="trainer-controller-manager",
             chart="oci://ghcr.io/kubeflow/charts/kubeflow-trainer", version="2.3.0", namespace="kubeflow-system",
             source=f"https://github.com/kubeflow/trainer (tag v2.3.0, read {_READ})",
         ),
         "volcano": Chart(
+            image="volcanosh/vc-controller-manager",
             chart="volcano", repository="https://volcano-sh.github.io/helm-charts", version="1.15.1",
             namespace="volcano-system", source=f"https://github.com/volcano-sh/volcano (tag v1.15.1, read {_READ})",
         ),
         "kai-scheduler": Chart(
+            image="kai-scheduler/",
             chart="oci://ghcr.io/nvidia/kai-scheduler/kai-scheduler", version="v0.13.0", namespace="kai-system",
             source=f"https://github.com/NVIDIA/KAI-Scheduler (tag v0.13.0, read {_READ})",
         ),
         "karpenter": Chart(
+            image="karpenter/controller",
             chart="oci://public.ecr.aws/karpenter/karpenter", version="1.14.1", namespace="karpenter-system",
             source=f"https://github.com/aws/karpenter-provider-aws (tag v1.14.1, read {_READ})",
         ),
@@ -81,6 +97,8 @@ CHARTS: Mapping[str, Chart] = MappingProxyType(
 
 #: The MPI operator has no chart. https://github.com/kubeflow/mpi-operator (tag v0.8.0, read 2026-11-21)
 MPI_OPERATOR_VERSION = "v0.8.0"
+MPI_OPERATOR_NAMESPACE = "mpi-operator"
+MPI_OPERATOR_IMAGE = "mpioperator/mpi-operator"
 
 
 def release(name: str, versions: Mapping[str, str], values: Mapping[str, Any]) -> HelmRelease:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._nodes import PlatformNodes
-from ultracluster.kubernetes._objects import Object, by_type, make
+from ultracluster.kubernetes._objects import Object, by_type, content_hash, make
 from ultracluster.kubernetes._platform import Platform
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._resources import node_resources
@@ -65,22 +65,24 @@ def device_releases(platform: Platform) -> list[HelmRelease]:
 
 def claim_templates(platform: Platform, namespace: str) -> list[Object]:
     """Return a claim template for all devices of a node, for each group that uses DRA."""
-    templates = []
-    for group in platform.nodes:
-        resources = node_resources(group)
-        requests: list[Object] = []
-        # Counted exactly: Kueue can't take `All` into its quotas.
-        # https://kueue.sigs.k8s.io/docs/concepts/dynamic_resource_allocation (read 2026-11-21)
-        if platform.gpu == "dra-driver" and resources.gpus:
-            requests.append(_exactly("gpus", GPU_CLASS, resources.gpus))
-        if platform.efa_way(group) == "dranet":
-            requests.append(_exactly("efa", EFA_CLASS, resources.efa))
-        if requests:
-            spec = {"spec": {"devices": {"requests": requests}}}
-            templates.append(
-                make("resource.k8s.io/v1", "ResourceClaimTemplate", claim_name(group), namespace=namespace, spec=spec)
-            )
-    return templates
+    return [
+        make("resource.k8s.io/v1", "ResourceClaimTemplate", claim_name(platform, group), namespace=namespace, spec=spec)
+        for group in platform.nodes
+        if (spec := _claim_spec(platform, group))
+    ]
+
+
+def _claim_spec(platform: Platform, group: PlatformNodes) -> Object:
+    """Return the spec of a claim template, empty for a group without DRA."""
+    resources = node_resources(group)
+    requests: list[Object] = []
+    # Counted exactly: Kueue can't take `All` into its quotas.
+    # https://kueue.sigs.k8s.io/docs/concepts/dynamic_resource_allocation (read 2026-11-21)
+    if platform.gpu == "dra-driver" and resources.gpus:
+        requests.append(_exactly("gpus", GPU_CLASS, resources.gpus))
+    if platform.efa_way(group) == "dranet":
+        requests.append(_exactly("efa", EFA_CLASS, resources.efa))
+    return {"spec": {"devices": {"requests": requests}}} if requests else {}
 
 
 def compute_domains(platform: Platform, namespace: str) -> list[Object]:
@@ -107,9 +109,13 @@ def domain_name(group: PlatformNodes) -> str:
     return f"domain-{group.name}"
 
 
-def claim_name(group: PlatformNodes) -> str:
-    """Return the name of the claim template for a node of a group."""
-    return f"node-{group.name}"
+def claim_name(platform: Platform, group: PlatformNodes) -> str:
+    """Return the name of the claim template for a node of a group, with the hash of its content: it is immutable.
+
+    See: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/resource-claim-template-v1 (read
+    2026-11-22)
+    """
+    return f"node-{group.name}-{content_hash(_claim_spec(platform, group))}"
 
 
 def _exactly(name: str, device_class: str, count: int) -> Object:

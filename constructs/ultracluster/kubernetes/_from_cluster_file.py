@@ -11,8 +11,12 @@ from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import DynamicVolumes, KarpenterNodes, Platform
 from ultracluster.kubernetes._teams import Team
 
-#: Placeholder of an id that only a deployment knows.
-NOT_DEPLOYED = "not-deployed-yet"
+#: Names of ids that only a deployment knows, each an output of the stacks or in one. `${NAME}` stands for its value.
+PARAMETERS = (
+    *("FileSystemId", "LustreDnsName", "LustreMountName", "HomeFileSystemId", "HomeVolumeId", "HomeDnsName"),
+    *("DataBucketName", "RemoteWriteUrl", "OwnNodesRoleName", "TrainingSubnetId", "NodesSecurityGroupId"),
+    *("ClusterSecurityGroupId", "KarpenterQueue", "LustreSecurityGroupId"),
+)
 _DEVICE = re.compile(r"(?P<dns>\S+)@tcp:/(?P<mount>\S+)", re.ASCII)
 _MIB = 2**20
 
@@ -24,8 +28,7 @@ def platform_of(
 
     Args:
         cluster: Cluster file.
-        deployed: Outputs of its stacks by name, as `cdk deploy --outputs-file` writes them: the ids of created file
-            systems. By default, `NOT_DEPLOYED` stands for them.
+        deployed: Values of `PARAMETERS` by name. By default, and for those that are missing, placeholders.
         volumes: File systems by path. By default, those of the file.
 
     Raises:
@@ -64,6 +67,20 @@ def platform_of(
         dynamic_volumes=_dynamic_volumes(cluster, deployed or {}),
         images=section.images,
     )
+
+
+def parameter(name: str, deployed: Mapping[str, str]) -> str:
+    """Return the value of a parameter, or its placeholder if it is not known."""
+    return deployed.get(name, f"${{{name}}}")
+
+
+def parameter_values(outputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of `PARAMETERS` that outputs of the stacks hold."""
+    values = {name: outputs[name] for name in PARAMETERS if name in outputs}
+    # The command that a person types to mount Lustre has both names.
+    if device := _DEVICE.search(outputs.get("MountCommand", "")):
+        values |= {"LustreDnsName": device["dns"], "LustreMountName": device["mount"]}
+    return values
 
 
 def file_problems(cluster: ClusterFile) -> list[Problem]:
@@ -109,15 +126,12 @@ def _karpenter(cluster: ClusterFile, deployed: Mapping[str, str]) -> KarpenterNo
     if not elastic:
         return None
 
-    def output(name: str) -> str:
-        return deployed.get(name, NOT_DEPLOYED)
-
     return KarpenterNodes(
-        role=output("OwnNodesRoleName"),
-        subnets=(output("TrainingSubnetId"),),
-        security_groups=(output("NodesSecurityGroupId"), output("ClusterSecurityGroupId")),
+        role=parameter("OwnNodesRoleName", deployed),
+        subnets=(parameter("TrainingSubnetId", deployed),),
+        security_groups=(parameter("NodesSecurityGroupId", deployed), parameter("ClusterSecurityGroupId", deployed)),
         image=next(group.image.id for group in elastic if group.image and group.image.id),
-        queue=output("KarpenterQueue"),
+        queue=parameter("KarpenterQueue", deployed),
     )
 
 
@@ -128,8 +142,8 @@ def _dynamic_volumes(cluster: ClusterFile, deployed: Mapping[str, str]) -> Dynam
     if cluster.lustre_spec is None:
         return DynamicVolumes()
     return DynamicVolumes(
-        lustre_subnet=deployed.get("TrainingSubnetId", NOT_DEPLOYED),
-        lustre_security_group=deployed.get("LustreSecurityGroupId", NOT_DEPLOYED),
+        lustre_subnet=parameter("TrainingSubnetId", deployed),
+        lustre_security_group=parameter("LustreSecurityGroupId", deployed),
     )
 
 
@@ -141,17 +155,17 @@ def _volumes(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[str, Vol
     if storage.home is not None:
         volumes[storage.home.mount] = _home(cluster, deployed)
     if storage.data_bucket:
-        bucket = deployed.get("DataBucketName", NOT_DEPLOYED)
+        bucket = parameter("DataBucketName", deployed)
         volumes.setdefault("/data", Mountpoint(bucket=bucket).volume("data"))
     return volumes
 
 
 def _home(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
-    home, size = cluster.storage.home, cluster.home_size
+    home = cluster.storage.home
     assert home is not None
     existing = home.existing
     if home.type == "efs":
-        id = existing.id if existing and existing.id else deployed.get("HomeFileSystemId", NOT_DEPLOYED)
+        id = existing.id if existing and existing.id else parameter("HomeFileSystemId", deployed)
         return efs_volume(name="home", file_system_id=id, tls=True)
     if existing is not None:
         assert existing.volume is not None
@@ -161,35 +175,29 @@ def _home(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
             dns_name=f"{existing.id}.fsx.{cluster.region}.amazonaws.com",
             volume_path=existing.path or "/fsx",
             transfer_bytes=_MIB,
-            capacity_gib=1,
         )
-    assert size is not None
     return openzfs_volume(
         name="home",
-        volume_id=deployed.get("HomeVolumeId", NOT_DEPLOYED),
-        dns_name=deployed.get("HomeDnsName", NOT_DEPLOYED),
+        volume_id=parameter("HomeVolumeId", deployed),
+        dns_name=parameter("HomeDnsName", deployed),
         # No client may mount the root volume.
         volume_path="/fsx/home",
         transfer_bytes=_MIB,
-        capacity_gib=size.capacity_gib,
     )
 
 
 def _lustre(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
-    lustre, spec = cluster.storage.lustre, cluster.lustre_spec
+    lustre = cluster.storage.lustre
     existing = lustre.existing if lustre else None
     if existing is not None:
         id, dns, mount = existing.id, f"{existing.id}.fsx.{cluster.region}.amazonaws.com", existing.mount_name
     else:
-        # The command that a person types to mount it has both names.
-        device = _DEVICE.search(deployed.get("MountCommand", ""))
-        id = deployed.get("FileSystemId", NOT_DEPLOYED)
-        dns, mount = (device["dns"], device["mount"]) if device else (NOT_DEPLOYED, NOT_DEPLOYED)
+        id = parameter("FileSystemId", deployed)
+        dns, mount = parameter("LustreDnsName", deployed), parameter("LustreMountName", deployed)
     return Volume(
         name="lustre",
         driver="fsx.csi.aws.com",
         handle=id,
         attributes={"dnsname": dns, "mountname": mount},
-        capacity_gib=spec.capacity_gib if spec and spec.capacity_gib else 1,
         mount_options=("flock", "noatime"),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._devices import CHANNEL_CLASS, EFA_CLASS, GPU_CLASS
 from ultracluster.kubernetes._nodes import PlatformNodes
-from ultracluster.kubernetes._objects import Object, make
+from ultracluster.kubernetes._objects import Object, content_hash, make
 from ultracluster.kubernetes._platform import Platform
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._resources import CHANNEL_CLAIMED, EFA_CLAIMED, GPU_CLAIMED, node_resources, quota
@@ -86,14 +86,30 @@ def topologies(platform: Platform, api: str) -> list[Object]:
     ]
 
 
+def flavor_name(group: PlatformNodes) -> str:
+    """Return the name of a group's flavor, with the hash of its content.
+
+    Kueue refuses to change a flavor with a topology. Another content is another flavor: queues move to it in the same
+    apply, and the old one is pruned.
+
+    See: https://github.com/kubernetes-sigs/kueue, config/components/crd/bases/kueue.x-k8s.io_resourceflavors.yaml
+    (0.19.2, read 2026-11-22)
+    """
+    return f"{group.name}-{content_hash(_flavor_spec(group))}"
+
+
 def _flavor(group: PlatformNodes) -> Object:
+    return make(_API, "ResourceFlavor", flavor_name(group), spec=_flavor_spec(group))
+
+
+def _flavor_spec(group: PlatformNodes) -> Object:
     spec: Object = {"nodeLabels": group.labels}
     if name := topology_name(group):
         spec["topologyName"] = name
     # Here and not left to a webhook: topology-aware placement does not see tolerations that come later.
     if group.tolerations:
         spec["tolerations"] = group.tolerations
-    return make(_API, "ResourceFlavor", group.name, spec=spec)
+    return spec
 
 
 def _shared(platform: Platform) -> Object:
@@ -120,7 +136,7 @@ def _cluster_queue(platform: Platform, team: Team) -> Object:
 def _group(platform: Platform, nodes: dict[str, int], *, borrow: bool = True) -> Object:
     """Return a resource group with all flavors; Kueue requires each flavor to name each resource."""
     quotas = {
-        group.name: quota(
+        flavor_name(group): quota(
             node_resources(group),
             nodes[group.name],
             efa=platform.efa_way(group),

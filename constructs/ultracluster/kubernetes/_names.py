@@ -4,6 +4,7 @@ See: https://kubernetes.io/docs/concepts/overview/working-with-objects/names (re
 """
 
 from ultracluster.boot import KUBERNETES_NAME, LONGEST_LABEL, check_label
+from ultracluster.kubernetes._objects import content_hash
 from ultracluster.rules import Message, Refusal
 
 # What JobSet and Trainer put behind it, `-node-0-` and an index, is kept free.
@@ -17,6 +18,15 @@ _TAKEN = frozenset(
     )
 )
 _TAKEN_ENDINGS = ("-system",)
+
+
+def job_name(kind: str, group: str) -> str:
+    """Return the default name of a job on a group: two groups of one team have two jobs."""
+    name = f"{kind}-{group}"
+    if len(name) <= _LONGEST_JOB:
+        return name
+    hashed = content_hash({"name": name})
+    return f"{name[: _LONGEST_JOB - len(hashed) - 1].rstrip('-')}-{hashed}"
 
 
 def check_job(name: str) -> None:

@@ -1,5 +1,7 @@
 """Kubernetes objects as plain dictionaries."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +29,11 @@ def make(
     if annotations:
         metadata["annotations"] = dict(annotations)
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **parts}
+
+
+def content_hash(value: Object) -> str:
+    """Return eight characters for the name of an object that cannot be changed, only replaced."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def by_type(names: list[str], *, without: Sequence[Mapping[str, str]] = ()) -> Object:

@@ -40,7 +40,7 @@ def claims(platform: Platform, group: PlatformNodes) -> list[dict[str, str]]:
     result = []
     has_claims = platform.efa_way(group) == "dranet" or (platform.gpu == "dra-driver" and group.instance_type.gpus > 0)
     if has_claims:
-        result.append({"name": "node", "resourceClaimTemplateName": claim_name(group)})
+        result.append({"name": "node", "resourceClaimTemplateName": claim_name(platform, group)})
     if group.ultraserver:
         result.append({"name": "domain", "resourceClaimTemplateName": domain_name(group)})
     return result

@@ -1,7 +1,6 @@
 """Helm releases, and manifests of projects without a chart."""
 
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,13 +50,6 @@ class HelmRelease:
         if problems:
             raise Refusal(f"chart {self.name[:70]}", problems)
 
-    def command(self, values_file: str) -> str:
-        """Return the shell command that installs or upgrades it, with its values in a file."""
-        words = ["helm", "upgrade", "--install", self.name, self.chart, "--version", self.version]
-        words += ["--repo", self.repository] if self.repository else []
-        words += ["--namespace", self.namespace, "--create-namespace", "--values", values_file]
-        return shlex.join([*words, "--wait", "--timeout", "15m"])
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
@@ -81,8 +73,3 @@ class Manifest:
         if not _VERSION.fullmatch(self.version) or f"/{self.version}/" not in self.url:
             message = f"the address must hold the version {self.version!r}, got {self.url}"
             raise Refusal(f"manifest {self.name}", CHART(message))
-
-    @property
-    def command(self) -> str:
-        """Return the shell command of a server-side apply, because such files are too large for the annotation."""
-        return shlex.join(["kubectl", "apply", "--server-side", "--filename", self.url])

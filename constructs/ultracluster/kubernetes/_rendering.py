@@ -24,7 +24,7 @@ class Rendered:
     """Releases and objects of a platform, in installation order.
 
     Args:
-        releases: Helm releases, and manifests of projects without a chart.
+        releases: Helm releases, and manifests of projects without a chart: controllers, then devices.
         objects: Objects, installed after the releases with their definitions.
     """
 
@@ -42,10 +42,10 @@ def platform(of: Platform) -> Rendered:
     elastic = of.karpenter
     return Rendered(
         releases=(
-            *device_releases(of),
             *((karpenter_release(of, elastic),) if elastic else ()),
             *_training_releases(of),
             _SCHEDULERS[of.scheduler][0](of),
+            *device_releases(of),
         ),
         objects=tuple(
             [

@@ -7,6 +7,31 @@ from ultracluster.kubernetes._pods import near, node_pod
 
 _API = "trainer.kubeflow.org/v1alpha1"
 
+# Restarts of a gang whose own program failed, each from its last checkpoint.
+_RESTARTS = 3
+
+#: Failure policy of a gang, as a JobSet has it. A job that failed because its node was drained, repaired or lost
+#: restarts the gang and costs it no restart.
+#: https://jobset.sigs.k8s.io/docs/tasks/handling_host_maintenance (read 2026-11-22)
+GANG_FAILURES: Object = {
+    "maxRestarts": _RESTARTS,
+    "rules": [
+        {
+            "action": "RestartJobSetAndIgnoreMaxRestarts",
+            "name": "disruption",
+            "onJobFailureReasons": ["PodFailurePolicy"],
+        }
+    ],
+}
+#: The part of its Job: the first failed pod fails the Job, and a disrupted pod does so for its own reason.
+#: https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy (read 2026-11-22)
+GANG_JOB: Object = {
+    "backoffLimit": 0,
+    "podFailurePolicy": {
+        "rules": [{"action": "FailJob", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}]
+    },
+}
+
 #: Placeholder of the image, which every TrainJob names: a registry that cannot exist.
 JOB_IMAGE = "image-of-the-job.invalid/none:0"
 
@@ -25,21 +50,24 @@ def runtimes(platform: Platform) -> list[Object]:
 
 
 def _runtime(platform: Platform, group: PlatformNodes) -> Object:
-    pod: Object = {"spec": node_pod(platform, group, container="node", image=JOB_IMAGE)}
+    # JobSet's webhook writes `OnFailure` where nothing is written, and pods would restart beside the gang.
+    # https://github.com/kubernetes-sigs/jobset, pkg/webhooks/jobset_webhook.go (commit 08dfbdf, read 2026-11-22)
+    spec = {**node_pod(platform, group, container="node", image=JOB_IMAGE), "restartPolicy": "Never"}
+    pod: Object = {"spec": spec}
     if annotations := near(platform, group):
         pod["metadata"] = {"annotations": annotations}
     job = {
         "name": "node",
         "template": {
             "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-            "spec": {"template": pod},
+            "spec": {**GANG_JOB, "template": pod},
         },
     }
-    spec: Object = {
+    runtime: Object = {
         "mlPolicy": {"numNodes": 1, "torch": {}},
-        "template": {"spec": {"failurePolicy": {"maxRestarts": 3}, "replicatedJobs": [job]}},
+        "template": {"spec": {"failurePolicy": GANG_FAILURES, "replicatedJobs": [job]}},
     }
     if platform.scheduler == "volcano":
-        spec["podGroupPolicy"] = {"volcano": {}}
+        runtime["podGroupPolicy"] = {"volcano": {}}
     labels = {"trainer.kubeflow.org/framework": "torch"}
-    return make(_API, "ClusterTrainingRuntime", runtime_name(group), labels=labels, spec=spec)
+    return make(_API, "ClusterTrainingRuntime", runtime_name(group), labels=labels, spec=runtime)

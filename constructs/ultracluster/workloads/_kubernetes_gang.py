@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 from ultracluster.kubernetes import (
+    GANG_FAILURES,
+    GANG_JOB,
     QUEUE,
     Object,
     Platform,
     PlatformNodes,
     Team,
     check_job,
+    job_name,
     job_policy,
     make,
     near,
@@ -26,8 +29,6 @@ JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that 
 NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
 _PORT = 29_500
 _CLIQUE = "nvidia.com/gpu.clique"
-# Restarts of a gang that lost a pod, each from its last checkpoint.
-_RESTARTS = 3
 
 
 def train_job(
@@ -35,7 +36,7 @@ def train_job(
     group: PlatformNodes,
     team: Team,
     *,
-    name: str = "pretrain",
+    name: str | None = None,
     nodes: int | None = None,
     command: Sequence[str] = (),
 ) -> list[Object]:
@@ -45,7 +46,7 @@ def train_job(
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        name: Name of the job.
+        name: Name of the job. By default, `pretrain-` and the group: two groups of a team have two jobs.
         nodes: Number of nodes. By default, all that are not spare.
         command: Command of every pod. By default, torchrun with `train.py` of the first file system.
 
@@ -54,6 +55,7 @@ def train_job(
 
     See: https://www.kubeflow.org/docs/components/trainer (2.3, read 2026-11-21)
     """
+    name = job_name("pretrain", group.name) if name is None else name
     check_job(name)
     wanted = _nodes(group, nodes)
     # Claims are in the runtime: a TrainJob has no field for them.
@@ -81,16 +83,17 @@ def job_set(
     group: PlatformNodes,
     team: Team,
     *,
-    name: str = "pretrain",
+    name: str | None = None,
     nodes: int | None = None,
     command: Sequence[str] = (),
 ) -> list[Object]:
     """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
 
-    Args and errors are those of `train_job`.
+    Args and errors are those of `train_job`; the default name is `pretrain-jobset-` and the group.
 
     See: https://jobset.sigs.k8s.io/docs (0.12, read 2026-11-21)
     """
+    name = job_name("pretrain-jobset", group.name) if name is None else name
     check_job(name)
     wanted = _nodes(group, nodes)
     pod = node_pod(
@@ -110,14 +113,14 @@ def job_set(
     if platform.scheduler == "kai":
         head["labels"] = queued["labels"]
     job = {
-        "backoffLimit": 0,
+        **GANG_JOB,
         "completionMode": "Indexed",
         "completions": wanted,
         "parallelism": wanted,
         "template": {**({"metadata": head} if head else {}), "spec": {**pod, "restartPolicy": "Never"}},
     }
     spec = {
-        "failurePolicy": {"maxRestarts": _RESTARTS},
+        "failurePolicy": GANG_FAILURES,
         "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
         "replicatedJobs": [{"name": "node", "replicas": 1, "template": {"spec": job}}],
     }

@@ -6,6 +6,7 @@ from ultracluster.kubernetes import (
     PlatformNodes,
     Team,
     check_job,
+    job_name,
     job_policy,
     make,
     near,
@@ -23,7 +24,7 @@ def leader_worker_set(
     group: PlatformNodes,
     team: Team,
     *,
-    name: str = "vllm",
+    name: str | None = None,
     size: int = 2,
     replicas: int = 1,
     model: str = "",
@@ -34,7 +35,7 @@ def leader_worker_set(
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        name: Name of the set.
+        name: Name of the set. By default, `vllm-` and the group.
         size: Nodes of a replica.
         replicas: Number of replicas.
         model: Directory of the model. By default, `model` of the first file system.
@@ -45,6 +46,7 @@ def leader_worker_set(
     See: https://lws.sigs.k8s.io/docs (0.10) and https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, whose
     section "Running vLLM with MultiProcessing" has these flags (read 2026-11-21)
     """
+    name = job_name("vllm", group.name) if name is None else name
     check_job(name)
     if size < 1 or replicas < 1 or size * replicas > group.working:
         text = f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"

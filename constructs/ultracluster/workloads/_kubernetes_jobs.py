@@ -21,7 +21,7 @@ def kubernetes_jobs(platform: Platform) -> tuple[JobFile, ...]:
 def _jobs(platform: Platform, group: PlatformNodes, team: Team) -> Iterator[tuple[str, str, list[Object]]]:
     gpus = f"{group.working * group.instance_type.gpus:,} GPUs of {group.name}"
     yield "train-job", f"pre-training on {gpus}, as a TrainJob", train_job(platform, group, team)
-    yield "job-set", f"the same as a JobSet, on {gpus}", job_set(platform, group, team, name="pretrain-jobset")
+    yield "job-set", f"the same as a JobSet, on {gpus}", job_set(platform, group, team)
     size = min(2, group.working)
     served = leader_worker_set(platform, group, team, size=size)
     yield "vllm", f"inference with vLLM over {size} of the nodes of {group.name}", served

@@ -49,7 +49,6 @@ class _OpenZfs(SharedFileSystem):
     metrics: OpenZfsMetrics
     _volume_path: str
     _transfer_bytes: int
-    _capacity_gib: int
 
     def mount(self, path: str) -> Mount:
         """Return the mount of a Slurm node: AL2023 has the NFS client, Ubuntu has it in the package nfs-common."""
@@ -58,14 +57,13 @@ class _OpenZfs(SharedFileSystem):
         )
 
     def volume(self, name: str) -> Volume:
-        """Return the volume of Kubernetes, with the CSI driver for OpenZFS, which does not read its capacity."""
+        """Return the volume of Kubernetes, with the CSI driver for OpenZFS."""
         return openzfs_volume(
             name=name,
             volume_id=self.volume_id,
             dns_name=self.dns_name,
             volume_path=self._volume_path,
             transfer_bytes=self._transfer_bytes,
-            capacity_gib=self._capacity_gib,
         )
 
 
@@ -193,7 +191,6 @@ class OpenZfsHome(_OpenZfs):
         self.volume_id = volume.attr_volume_id
         self.dns_name = self._resource.attr_dns_name
         self._volume_path, self._transfer_bytes = _VOLUME_PATH, size.transfer_bytes
-        self._capacity_gib = size.capacity_gib
         self._set(self._resource.ref, OpenZfsMetrics(self._resource.ref), group, vpc, subnet, standby_subnet, key)
 
     @staticmethod
@@ -234,7 +231,6 @@ class OpenZfsHome(_OpenZfs):
         home.dns_name = f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
         home._volume_path, home._transfer_bytes = volume_path, openzfs.transfer_bytes(throughput_mb_per_s)
         # Kubernetes needs a number, which the CSI driver does not read.
-        home._capacity_gib = 1
         home._set(file_system_id, OpenZfsMetrics(file_system_id), security_group)
         unseen = f"that its volume {volume_path} is exported to the addresses of the nodes, with rw and no_root_squash"
         warn_of_import(home, file_system_id, security_group, unseen)

@@ -29,7 +29,6 @@ class Lustre(SharedFileSystem):
     relatime: bool
     #: CloudWatch metrics.
     metrics: LustreMetrics
-    _capacity_gib: int | None
 
     @property
     def device(self) -> str:
@@ -53,7 +52,6 @@ class Lustre(SharedFileSystem):
             handle=self.file_system_id,
             attributes={"dnsname": self.dns_name, "mountname": self.mount_name},
             # Kubernetes needs a number; Intelligent-Tiering has none.
-            capacity_gib=self._capacity_gib or 1,
             mount_options=("flock", access_times(self.relatime)),
         )
 

@@ -150,7 +150,7 @@ class LustreFileSystem(Lustre):
         self._resource.node.add_dependency(rules)
         self.mount_name = self._resource.attr_lustre_mount_name
         self.dns_name = self._resource.attr_dns_name
-        self.efa, self.relatime, self._capacity_gib = spec.efa, relatime, spec.capacity_gib
+        self.efa, self.relatime = spec.efa, relatime
         self._set(self._resource.ref, LustreMetrics(self._resource.ref), group, vpc, subnet, key)
 
     @staticmethod
@@ -164,7 +164,6 @@ class LustreFileSystem(Lustre):
         efa: bool = False,
         zone: str | None = None,
         cidr: str | None = None,
-        capacity_gib: int | None = None,
         dns_name: str | None = None,
         security_group: ec2.ISecurityGroup | None = None,
         relatime: bool = False,
@@ -179,7 +178,6 @@ class LustreFileSystem(Lustre):
             efa: Whether it was created with EFA.
             zone: Id or name of its zone, to check that EFA reaches it. Default: not known.
             cidr: Range of its subnet, to check the same. Default: not known.
-            capacity_gib: Its capacity, which Kubernetes needs. Default: not known.
             dns_name: Its DNS name. Default: that of its id in the stack's region.
             security_group: Its security group, to which rules for clients are added. Default: not known; its owner
                 then adds the rules, and a warning says so.
@@ -202,8 +200,6 @@ class LustreFileSystem(Lustre):
             errors += text_problem("zone", zone, _ZONE, "the id or name of a zone, such as use2-az1")
         if dns_name is not None:
             errors += text_problem("dns_name", dns_name, _DNS_NAME, "a DNS name")
-        if capacity_gib is not None and capacity_gib < 1:
-            errors.append(f"capacity_gib must be at least 1, got {capacity_gib}")
         if errors:
             raise Refusal(lustre, map(_EXISTING_ID, errors))
         if efa:
@@ -211,7 +207,7 @@ class LustreFileSystem(Lustre):
         stack = cdk.Stack.of(lustre)
         lustre.mount_name = mount_name
         lustre.dns_name = dns_name or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
-        lustre.efa, lustre.relatime, lustre._capacity_gib = efa, relatime, capacity_gib
+        lustre.efa, lustre.relatime = efa, relatime
         lustre._set(file_system_id, LustreMetrics(file_system_id), security_group)
         message = [f"{file_system_id} exists outside of this app, which neither retains nor guards it"]
         if security_group is None:

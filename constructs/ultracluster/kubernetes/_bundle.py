@@ -1,0 +1,79 @@
+"""Bundle of a platform: the data that `ultracluster.platform` installs."""
+
+import json
+from typing import Any
+
+from ultracluster.kubernetes._charts import CHARTS, MPI_OPERATOR_IMAGE, MPI_OPERATOR_NAMESPACE
+from ultracluster.kubernetes._files import in_order
+from ultracluster.kubernetes._from_cluster_file import PARAMETERS
+from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.kubernetes._platform import Platform
+from ultracluster.kubernetes._release import HelmRelease, Manifest
+from ultracluster.kubernetes._rendering import Rendered
+from ultracluster.kubernetes._resources import EFA, GPU, node_resources
+from ultracluster.planning.capacity import waits
+
+_FORMAT = 1
+
+
+def platform_bundle(of: Platform, rendered: Rendered, *, metrics: str | None) -> dict[str, Any]:
+    """Return the bundle of a platform, as JSON: releases by phase, objects in order, and what the gate expects.
+
+    Args:
+        of: Platform; the ids that only a deployment knows are placeholders.
+        rendered: Its releases and objects, those of the monitoring included.
+        metrics: Namespace of the collectors of metrics, or None without monitoring.
+    """
+    bundle = {
+        "format": _FORMAT,
+        "cluster": of.cluster,
+        "region": of.region,
+        "scheduler": of.scheduler,
+        "metrics": metrics,
+        "releases": [_release(release) for release in rendered.releases],
+        "objects": in_order(rendered.objects),
+        "groups": [_group(of, group) for group in of.nodes],
+    }
+    text = json.dumps(bundle)
+    return {**bundle, "parameters": [name for name in PARAMETERS if f"${{{name}}}" in text]}
+
+
+def _release(release: HelmRelease | Manifest) -> dict[str, Any]:
+    if isinstance(release, Manifest):
+        return {
+            "name": release.name,
+            "phase": "controllers",
+            "version": release.version,
+            "namespace": MPI_OPERATOR_NAMESPACE,
+            "image": MPI_OPERATOR_IMAGE,
+            "manifest": release.url,
+            "values": {},
+        }
+    chart = CHARTS[release.name]
+    return {
+        "name": release.name,
+        "phase": "devices" if chart.devices else "controllers",
+        "version": release.version,
+        "namespace": release.namespace,
+        "image": chart.image,
+        "chart": release.chart,
+        "repository": release.repository,
+        "values": dict(release.values),
+    }
+
+
+def _group(of: Platform, group: PlatformNodes) -> dict[str, Any]:
+    node = node_resources(group)
+    resources = {GPU: node.gpus} if node.gpus and of.gpu != "dra-driver" else {}
+    if of.efa_way(group) == "device-plugin":
+        resources[EFA] = node.efa
+    reason = "Karpenter launches them on demand" if group.elastic else ""
+    if waits(group.capacity):
+        reason = "its Capacity Block has not started"
+    return {
+        "name": group.name,
+        "labels": group.labels,
+        "nodes": group.count,
+        "resources": resources,
+        "optional": reason,
+    }

@@ -1,0 +1,39 @@
+"""Bundle of a cluster file: platform and collectors of metrics, ready to apply."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.kubernetes import parameter, platform, platform_bundle, platform_files, platform_of
+from ultracluster.monitoring import collector_objects
+from ultracluster.monitoring.collectors import NAMESPACE
+
+
+def kubernetes_bundle(cluster: ClusterFile) -> dict[str, Any]:
+    """Return the bundle of a cluster file for Kubernetes; ids that only a deployment knows are placeholders."""
+    of, rendered, collected = _rendered(cluster, {})
+    return platform_bundle(of, rendered, metrics=NAMESPACE if collected else None)
+
+
+def kubernetes_files(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of the same content, for review; empty for another orchestrator.
+
+    Args:
+        cluster: Cluster file.
+        deployed: Values of the parameters by name; placeholders stand for the others.
+    """
+    if cluster.orchestrator != "kubernetes":
+        return {}
+    return platform_files(_rendered(cluster, deployed)[1])
+
+
+def _rendered(cluster: ClusterFile, deployed: Mapping[str, str]) -> tuple[Any, Any, bool]:
+    of = platform_of(cluster, deployed=deployed)
+    rendered = platform(of)
+    collectors = collector_objects(
+        cluster,
+        url=parameter("RemoteWriteUrl", deployed),
+        selectors={group.name: group.labels for group in of.nodes},
+    )
+    return of, replace(rendered, objects=(*rendered.objects, *collectors)), bool(collectors)
