@@ -77,7 +77,7 @@ def test_metadata_names_url_author_and_every_tested_python(wheel: Wheel) -> None
 
 def test_extras_are_the_documented_ones(wheel: Wheel) -> None:
     extras = set(message_from_string(wheel.metadata).get_all("Provides-Extra", []))
-    assert extras == {"checks", "guard", "live", "rehearsal"}
+    assert extras == {"apply", "checks", "guard", "live", "rehearsal"}
 
 
 def code_blocks() -> list[tuple[Path, str]]:

@@ -29,7 +29,7 @@ FLOORS = [
     {"planning"},
     {"boot"},
     {"clusterfile"},
-    {"kubernetes", "monitoring"},
+    {"kubernetes", "monitoring", "platform"},
     {"workloads"},
     {"cloudwatch", "network", "security"},
     {"compute", "storage"},

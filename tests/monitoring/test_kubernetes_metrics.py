@@ -122,20 +122,6 @@ def test_the_objects_write_to_the_url_of_the_stacks(tmp_path: Path) -> None:
     assert min(texts) == f"00-namespace-{NAMESPACE}.yaml"
 
 
-def test_without_the_address_the_installation_stops_before_it_starts_and_names_the_objects(tmp_path: Path) -> None:
-    output, out = tmp_path / "outputs.json", tmp_path / "out"
-    files = {"FileSystemId": "fs-0", "DataBucketName": "b", "MountCommand": "x fs-0.fsx.us-east-2@tcp:/abc /fsx"}
-    output.write_text(json.dumps({"tiny-Storage": files}))
-    command = ["render", str(MINIMAL), "--kubernetes", "--outputs", str(output), "--out", str(out)]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    done = subprocess.run(["bash", out / "install.sh"], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "render again with --outputs" in done.stderr
-    lacking = {line.rpartition("/")[2] for line in done.stdout.splitlines()}
-    assert len(lacking) == 3
-    assert all(NAMESPACE in name for name in lacking)
-
-
 def test_with_the_profile_none_there_is_nothing(tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
     file.write_text(MINIMAL.read_text() + "observability: {profile: none}\n")

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ultracluster import __version__
+from ultracluster.cli import _apply as apply
 from ultracluster.cli import _catalogue as catalogue
 from ultracluster.cli import _deploy as deploy
 from ultracluster.cli import _diagram as diagram
@@ -38,6 +39,9 @@ app.command("guard", short_help="Refuse an update that would lose data.")(guard.
 app.command("diff", short_help="Compare a cluster file with what is deployed.")(deploy.diff)
 app.command("deploy", short_help="Deploy a cluster file, unless that loses data, nodes or jobs.")(deploy.deploy)
 app.command("rehearse", short_help="Deploy, update and destroy on a local stand-in for AWS.")(rehearse.rehearse)
+app.command("apply", short_help="Install what runs on a Kubernetes cluster, and check that its nodes are ready.")(
+    apply.apply
+)
 app.add_typer(image.app, name="image")
 app.command("render")(render.render)
 app.command("diagram", short_help="Draw the stacks of a cluster file as SVG.")(diagram.diagram)

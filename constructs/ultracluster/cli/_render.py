@@ -5,7 +5,6 @@ A further kind of files is one function, one option of `render`, and a line in i
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,13 +36,11 @@ def _objects(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[Render
     from ultracluster.workloads import kubernetes_files
 
     files = kubernetes_files(cluster, parameter_values(deployed))
-    return [
-        RenderedFile(path=path, text=text, what=_FOLDERS[path.partition("/")[0]]) for path, text in files.items()
-    ]
+    return [RenderedFile(path=path, text=text, what=_FOLDERS[path.partition("/")[0]]) for path, text in files.items()]
 
 
-def _outputs(file: Path | None) -> dict[str, str]:
-    """Outputs of all deployed stacks, from the file that `cdk deploy --outputs-file` wrote."""
+def read_outputs(file: Path | None) -> dict[str, str]:
+    """Read the outputs of all deployed stacks from the file that `cdk deploy --outputs-file` wrote."""
     if file is None:
         return {}
     try:
@@ -107,7 +104,7 @@ def render(
         "jobs": (jobs, _jobs, "nodes with GPUs"),
         "kubernetes": (
             kubernetes,
-            lambda cluster: _objects(cluster, _outputs(outputs)),
+            lambda cluster: _objects(cluster, read_outputs(outputs)),
             "orchestrator: kubernetes",
         ),
         "rules": (rules, _rules, metrics),

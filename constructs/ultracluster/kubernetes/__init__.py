@@ -3,7 +3,6 @@
 from ultracluster.kubernetes._bundle import platform_bundle
 from ultracluster.kubernetes._files import platform_files
 from ultracluster.kubernetes._from_cluster_file import (
-    PARAMETERS,
     file_problems,
     parameter,
     parameter_values,
@@ -29,7 +28,6 @@ __all__ = [
     "GANG_FAILURES",
     "GANG_JOB",
     "HEALTH",
-    "PARAMETERS",
     "QUEUE",
     "ROOT_DEVICES",
     "DynamicVolumes",

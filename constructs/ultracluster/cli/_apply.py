@@ -1,0 +1,110 @@
+"""`ultracluster apply`: install what stands on a Kubernetes cluster, and check that its nodes are ready for jobs."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster.cli._output import FileArgument, fail, load, misuse
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+
+def apply(
+    file: FileArgument,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the difference, and change nothing.")] = False,
+    outputs: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File of cdk deploy --outputs-file. Default: read from CloudFormation."),
+    ] = None,
+    kubeconfig: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Kubeconfig. Default: one for the EKS cluster of the file.")
+    ] = None,
+    role: Annotated[
+        str | None,
+        typer.Option(metavar="ARN", help="Role to assume. Default: an administrator of the file, unless you are one."),
+    ] = None,
+    through: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANCE", help="Instance of the tunnel to a private endpoint. Default: a system node."),
+    ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory with charts, manifests or executables to use instead of pulling."),
+    ] = None,
+    adopt: Annotated[
+        list[str] | None, typer.Option(metavar="RELEASE", help="Replace what the cluster has of this release.")
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option(metavar="RELEASE", help="Do not install this release: the cluster has its own.")
+    ] = None,
+    force_conflicts: Annotated[
+        bool, typer.Option("--force-conflicts", help="Take over fields that somebody else changed.")
+    ] = False,
+    timeout: Annotated[
+        int, typer.Option(min=1, metavar="MINUTES", help="Time for controllers, and again for the nodes.")
+    ] = 30,
+) -> None:
+    """Install controllers, devices, queues and volumes of a Kubernetes cluster, and check that jobs can start.
+
+    Run it after `cdk deploy`, and after each edit of the file; it may run any number of times. What is no longer in the
+    file is removed. An edit that would disturb running work is refused before anything is changed.
+    """
+    from ultracluster import platform
+    from ultracluster.cli._render import read_outputs
+    from ultracluster.kubernetes import parameter_values
+    from ultracluster.workloads import kubernetes_bundle
+
+    cluster = load(file)
+    if cluster.orchestrator != "kubernetes":
+        fail(f"{file} has orchestrator: {cluster.orchestrator}; apply is for orchestrator: kubernetes")
+    for path in (kubeconfig, bundle):
+        if path is not None and not path.exists():
+            misuse(f"{path} does not exist")
+    settings = platform.Options(
+        adopt=adopt or (), skip=skip or (), force=force_conflicts, seconds=timeout * 60, report=typer.echo
+    )
+    try:
+        data: dict[str, Any] = kubernetes_bundle(cluster)
+        # Stacks are read only for what the objects name.
+        deployed = read_outputs(outputs) if outputs or not data["parameters"] else _outputs(cluster)
+        parsed = platform.Bundle.parse(data, parameter_values(deployed), directory=bundle)
+        with _cluster(cluster, kubeconfig, role, through) as path:
+            tools = platform.find_tools(path, bundle)
+            if dry_run:
+                typer.echo(platform.plan(tools, parsed, settings) or "nothing changes")
+                return
+            passed = platform.apply(tools, parsed, settings)
+    except (platform.ApplyError, ValueError) as error:
+        fail(str(error))
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _outputs(cluster: "ClusterFile") -> dict[str, str]:
+    from ultracluster import platform
+
+    return platform.stack_outputs(cluster.name, cluster.region)
+
+
+@contextmanager
+def _cluster(cluster: "ClusterFile", kubeconfig: Path | None, role: str | None, through: str | None) -> Iterator[Path]:
+    """Return the given kubeconfig, or one for the EKS cluster while a tunnel to it is open."""
+    from ultracluster import platform
+
+    if kubeconfig is not None:
+        yield kubeconfig
+        return
+    section = cluster.kubernetes
+    target = platform.Target(
+        cluster=section.existing.name if section.existing else cluster.name,
+        region=cluster.region,
+        role=role or platform.caller_role(cluster.region, section.admins),
+        through=through,
+    )
+    with tempfile.TemporaryDirectory() as directory, platform.connected(target, Path(directory)) as path:
+        yield path

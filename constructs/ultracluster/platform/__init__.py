@@ -1,0 +1,24 @@
+"""Install the platform of a cluster: controllers, devices, objects, and a gate.
+
+The package needs Python alone, kubectl and helm, and boto3 for calls to AWS: neither a cluster file nor the CDK. On a
+host in the VPC, `python -m ultracluster.platform apply --bundle DIR --values FILE` does what `ultracluster apply` does.
+"""
+
+from ultracluster.platform._apply import Options, apply, plan
+from ultracluster.platform._bundle import Bundle
+from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
+from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._tools import find_tools
+
+__all__ = [
+    "ApplyError",
+    "Bundle",
+    "Options",
+    "Target",
+    "apply",
+    "caller_role",
+    "connected",
+    "find_tools",
+    "plan",
+    "stack_outputs",
+]

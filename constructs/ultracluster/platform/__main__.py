@@ -1,0 +1,81 @@
+"""`python -m ultracluster.platform`: apply a bundle, or print a token for kubectl."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from ultracluster.platform._apply import Options, apply, plan
+from ultracluster.platform._bundle import Bundle
+from ultracluster.platform._connect import Target, connected, token
+from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._tools import ToolError, find_tools
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. Exit codes: 0 good, 1 an error or something missing, 2 wrong usage."""
+    options = _parser().parse_args(arguments)
+    try:
+        return 0 if options.run(options) else 1
+    except (ApplyError, ToolError) as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m ultracluster.platform", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    applying = commands.add_parser("apply", help="Install, update and remove until the cluster is as the bundle.")
+    applying.add_argument("--bundle", type=Path, required=True, help="Directory of bundle.json.")
+    applying.add_argument("--values", type=Path, help="JSON file: values of the parameters by name.")
+    applying.add_argument("--kubeconfig", type=Path, help="Kubeconfig. By default, $KUBECONFIG, or one for EKS.")
+    applying.add_argument("--dry-run", action="store_true", help="Print the difference, and change nothing.")
+    applying.add_argument("--adopt", action="append", default=[], metavar="RELEASE", help="Replace an existing one.")
+    applying.add_argument("--skip", action="append", default=[], metavar="RELEASE", help="Do not install it.")
+    applying.add_argument("--force-conflicts", action="store_true", help="Take over fields of other managers.")
+    applying.add_argument(
+        "--timeout", type=int, default=1_800, metavar="SECONDS", help="For controllers, and the gate."
+    )
+    applying.set_defaults(run=_apply)
+    signing = commands.add_parser("token", help="Print an ExecCredential for kubectl.")
+    for name in ("cluster", "region"):
+        signing.add_argument(f"--{name}", required=True)
+    signing.add_argument("--role")
+    signing.set_defaults(run=_token)
+    return parser
+
+
+def _apply(options: argparse.Namespace) -> bool:
+    values = json.loads(options.values.read_text(encoding="utf-8")) if options.values else {}
+    bundle = Bundle.load(options.bundle, values)
+    settings = Options(
+        adopt=options.adopt,
+        skip=options.skip,
+        force=options.force_conflicts,
+        seconds=options.timeout,
+        report=lambda line: print(line, flush=True),
+    )
+    with ExitStack() as stack:
+        kubeconfig = options.kubeconfig or (Path(os.environ["KUBECONFIG"]) if os.environ.get("KUBECONFIG") else None)
+        if kubeconfig is None:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            target = Target(cluster=bundle.cluster, region=bundle.region)
+            kubeconfig = stack.enter_context(connected(target, directory))
+        tools = find_tools(kubeconfig, options.bundle)
+        if options.dry_run:
+            print(plan(tools, bundle, settings) or "nothing changes")
+            return True
+        return apply(tools, bundle, settings)
+
+
+def _token(options: argparse.Namespace) -> bool:
+    print(token(Target(cluster=options.cluster, region=options.region, role=options.role)))
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Phases of an apply: check, controllers, webhooks, devices, objects, removal, gate."""
+
+import difflib
+import tempfile
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ultracluster.platform._bundle import Bundle, Release
+from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._existing import (
+    check_permissions,
+    foreign,
+    manifest_of,
+    planned_manifest,
+    removal_problems,
+    removed,
+    terminating,
+)
+from ultracluster.platform._gate import Line, gate
+from ultracluster.platform._objects import apply_objects, difference, members, refusals
+from ultracluster.platform._releases import (
+    Installed,
+    install,
+    installed_releases,
+    remove,
+    upgrade_arguments,
+    wait_for_controllers,
+)
+from ultracluster.platform._tools import ToolError, Tools
+
+_POLL_SECONDS = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """Options of an apply.
+
+    Args:
+        adopt: Releases that replace what somebody else installed.
+        skip: Releases that are not installed.
+        force: Take over fields that another manager owns.
+        seconds: Time for controllers and webhooks, and again for the gate.
+        report: Function that receives each line of progress.
+    """
+
+    adopt: Collection[str] = ()
+    skip: Collection[str] = ()
+    force: bool = False
+    seconds: float = 1_800
+    report: Callable[[str], None] = print
+
+
+def apply(tools: Tools, bundle: Bundle, options: Options) -> bool:
+    """Install, update and remove until the cluster is what the bundle describes; return whether the gate is passed.
+
+    Raises:
+        ApplyError: If a phase fails. Everything before `controllers` changes nothing.
+    """
+    report = options.report
+    releases = [release for release in bundle.releases if release.name not in options.skip]
+    installed = check(tools, bundle, releases, options)
+    report(f"check: {len(releases)} releases, {len(bundle.objects)} objects")
+    for phase in ("controllers", "devices"):
+        for release in (item for item in releases if item.phase == phase):
+            report(f"{phase}: {release.name} {release.version}: {install(tools, release, installed)}")
+        if phase == "controllers":
+            wait_for_controllers(tools, releases, options.seconds)
+            report("webhooks: answer")
+    # Device plugins are not waited for: one bad node of 64 must not keep the queues from being created.
+    pruned = apply_objects(tools, bundle.cluster, bundle.objects, force=options.force, seconds=options.seconds)
+    report(f"objects: {len(bundle.objects)} applied, {len(pruned)} pruned")
+    for line in pruned:
+        report(f"  {line}")
+    for name in remove(tools, [*bundle.releases], installed):
+        report(f"removal: {name}")
+    return wait_for_gate(tools, bundle, options)
+
+
+def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Options) -> list[Installed]:
+    """Validate everything that can be validated beforehand, and change nothing.
+
+    Raises:
+        ApplyError: If an edit cannot be made: the first reason, with all others in it.
+    """
+    check_permissions(tools)
+    installed = installed_releases(tools)
+    wanted = {(release.name, release.namespace) for release in bundle.releases}
+    uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in wanted]
+    errors = foreign(tools, releases, installed, adopt=options.adopt)
+    errors += terminating(tools, bundle)
+    errors += removal_problems(tools, removed(bundle, members(tools, bundle.cluster)), uninstalled)
+    remedy = "undo this edit of the cluster file, or delete the object first if nothing uses it"
+    if not options.force:
+        errors += [ApplyError("check", "objects", line, remedy) for line in refusals(tools, bundle.objects)]
+    if errors:
+        first, *others = errors
+        if others:
+            first.remedy += "\n" + "\n".join(str(error) for error in others)
+        raise first
+    return installed
+
+
+def plan(tools: Tools, bundle: Bundle, options: Options) -> str:
+    """Return the difference between the cluster and the bundle; empty if there is none. Nothing is changed.
+
+    Raises:
+        ApplyError: If the edit would be refused.
+    """
+    releases = [release for release in bundle.releases if release.name not in options.skip]
+    installed = check(tools, bundle, releases, options)
+    parts = [_release_difference(tools, release, installed) for release in releases]
+    parts.append(difference(tools, bundle.cluster, bundle.objects))
+    parts += [f"- {item} (pruned)\n" for item in removed(bundle, members(tools, bundle.cluster))]
+    names = {(release.name, release.namespace) for release in bundle.releases}
+    parts += [
+        f"- release {row.name} (uninstalled)\n"
+        for row in installed
+        if row.fingerprint and (row.name, row.namespace) not in names
+    ]
+    return "".join(parts)
+
+
+def _release_difference(tools: Tools, release: Release, installed: list[Installed]) -> str:
+    new = f"+ release {release.name} {release.version}\n"
+    if release.manifest is not None:
+        arguments = ("diff", "--server-side", "--field-manager=ultracluster", f"--filename={release.manifest}")
+        try:
+            return tools.run("kubectl", *arguments, codes=(0, 1))
+        except ToolError as error:
+            # Its namespace is not there yet.
+            if "not found" in error.message.lower():
+                return new
+            raise
+    row = next((row for row in installed if (row.name, row.namespace) == (release.name, release.namespace)), None)
+    if row and row.fingerprint == release.fingerprint and row.status == "deployed":
+        return ""
+    if row is None:
+        return new
+    with tempfile.TemporaryDirectory() as directory:
+        after = planned_manifest(tools, release, upgrade_arguments(release, Path(directory)))
+    lines = difflib.unified_diff(
+        manifest_of(tools, release).splitlines(True), after.splitlines(True), f"release {release.name}", release.version
+    )
+    return "".join(lines)
+
+
+def wait_for_gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
+    """Report the gate, and again when it changes, until nothing is missing or the time is over."""
+    until = time.monotonic() + options.seconds
+    before: list[Line] | None = None
+    while True:
+        lines = gate(tools, bundle)
+        passed = not any(line.missing for line in lines)
+        if lines != before:
+            for line in lines:
+                options.report(f"gate: {line.text}")
+        before = lines
+        if passed or time.monotonic() > until:
+            break
+        time.sleep(_POLL_SECONDS)
+    for line in lines:
+        for missing in line.missing:
+            options.report(f"missing: {missing}")
+    return passed

@@ -1,0 +1,156 @@
+"""Bundle of a platform: one JSON file that needs neither a cluster file nor the CDK to be applied."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ultracluster.platform._errors import ApplyError
+
+#: Name of the file in its directory. Charts may lie beside it, as `charts/NAME-VERSION.tgz`.
+BUNDLE_FILE = "bundle.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Release:
+    """A Helm release, or a manifest of a project without a chart.
+
+    Args:
+        name: Name of the release.
+        phase: Phase that installs it.
+        version: Version of the chart or the manifest.
+        namespace: Namespace of its controllers.
+        image: Part of the image of its controllers, by which another installation of it is recognised.
+        chart: Name of the chart, its `oci://` URL, or a path.
+        repository: URL of the chart repository, or None.
+        manifest: URL or path of the manifest, or None.
+        values: Values of the chart.
+    """
+
+    name: str
+    phase: Literal["controllers", "devices"]
+    version: str
+    namespace: str
+    image: str
+    chart: str | None = None
+    repository: str | None = None
+    manifest: str | None = None
+    values: Mapping[str, Any]
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of version and values, from wherever the chart comes: a release with the same one is up to date."""
+        parts = [self.name, self.version, dict(self.values)]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """Nodes that the gate expects.
+
+    Args:
+        name: Name of the node group.
+        labels: Labels that select its nodes.
+        nodes: Number of nodes.
+        resources: Devices of each node by resource name.
+        optional: Reason why fewer nodes are no failure, such as a Capacity Block that has not started; or empty.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    nodes: int
+    resources: Mapping[str, int]
+    optional: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bundle:
+    """Everything that is installed on a cluster.
+
+    Args:
+        cluster: Name of the EKS cluster.
+        region: AWS region.
+        parameters: Names of the placeholders `${NAME}` in objects and values.
+        releases: Releases, in order.
+        objects: Objects, in order.
+        groups: Node groups of the gate.
+        scheduler: Scheduler of the jobs.
+        metrics: Namespace of the collectors of metrics, or None without monitoring.
+    """
+
+    cluster: str
+    region: str
+    parameters: Sequence[str]
+    releases: Sequence[Release]
+    objects: Sequence[dict[str, Any]]
+    groups: Sequence[Group]
+    scheduler: str
+    metrics: str | None
+
+    @staticmethod
+    def parse(data: Mapping[str, Any], values: Mapping[str, str], *, directory: Path | None = None) -> "Bundle":
+        """Return a bundle with the values of its parameters.
+
+        Args:
+            data: Content of the file.
+            values: Values by name of the parameter.
+            directory: Directory whose charts and manifests replace those of registries, or None.
+
+        Raises:
+            ApplyError: If the format is another one, or a value is missing.
+        """
+        if data.get("format") != _FORMAT:
+            reason = f"its format is {data.get('format')!r}, and this release reads {_FORMAT}"
+            raise ApplyError("check", BUNDLE_FILE, reason, "render it again with this release")
+        missing = [name for name in data["parameters"] if not values.get(name)]
+        if missing:
+            reason = f"there is no value of {', '.join(missing)}"
+            remedy = "deploy the stacks first: these are their outputs; or pass them with --outputs or --values"
+            raise ApplyError("check", "parameters", reason, remedy)
+        known = {name: values[name] for name in data["parameters"]}
+        return Bundle(
+            cluster=data["cluster"],
+            region=data["region"],
+            parameters=tuple(data["parameters"]),
+            releases=tuple(Release(**_local(_filled(release, known), directory)) for release in data["releases"]),
+            objects=tuple(_filled(item, known) for item in data["objects"]),
+            groups=tuple(Group(**group) for group in data["groups"]),
+            scheduler=data["scheduler"],
+            metrics=data["metrics"],
+        )
+
+    @staticmethod
+    def load(directory: Path, values: Mapping[str, str]) -> "Bundle":
+        """Read the bundle of a directory, and use the charts and manifests in it."""
+        file = directory / BUNDLE_FILE
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ApplyError("check", str(file), str(error), "render the bundle again") from error
+        return Bundle.parse(data, values, directory=directory)
+
+
+def _local(release: dict[str, Any], directory: Path | None) -> dict[str, Any]:
+    """Return a release with the chart or the manifest of the directory, where there is one."""
+    if directory is None:
+        return release
+    name = f"{release['name']}-{release['version']}"
+    chart, manifest = directory / "charts" / f"{name}.tgz", directory / "manifests" / f"{name}.yaml"
+    if chart.exists():
+        return {**release, "chart": str(chart), "repository": None}
+    return {**release, "manifest": str(manifest)} if manifest.exists() else release
+
+
+def _filled(value: Any, values: Mapping[str, str]) -> Any:
+    """Replace the placeholders of known parameters, and no other `${...}`: scripts have their own."""
+    if isinstance(value, dict):
+        return {key: _filled(inner, values) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_filled(inner, values) for inner in value]
+    if isinstance(value, str) and "${" in value:
+        for name, text in values.items():
+            value = value.replace(f"${{{name}}}", text)
+    return value

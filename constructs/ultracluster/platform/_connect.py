@@ -1,0 +1,265 @@
+"""Path to an EKS API server: a kubeconfig with the right role, and a Session Manager tunnel to a private endpoint."""
+
+import base64
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ultracluster.platform._errors import ApplyError
+
+_HTTPS = 443
+_DOCUMENT = "AWS-StartPortForwardingSessionToRemoteHost"
+_START_SECONDS = 30
+# EKS accepts a token for 15 minutes; kubectl asks for another before.
+# https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster (read 2026-11-22)
+_TOKEN_SECONDS = 14 * 60
+_CLUSTER_HEADER = "x-k8s-aws-id"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """An EKS cluster and the path to it.
+
+    Args:
+        cluster: Name of the cluster.
+        region: AWS region.
+        role: ARN of the role to assume, or None for the principal of the environment.
+        through: Id of an instance in the VPC that a tunnel goes through, or None.
+    """
+
+    cluster: str
+    region: str
+    role: str | None = None
+    through: str | None = None
+
+
+@contextmanager
+def connected(target: Target, directory: Path) -> Iterator[Path]:
+    """Write a kubeconfig, start a tunnel if the endpoint cannot be reached, and end it afterwards.
+
+    Raises:
+        ApplyError: If the cluster is not there, or there is no path to it.
+    """
+    session = _session(target.region)
+    described = _call(
+        session.client("eks").describe_cluster,
+        f"EKS cluster {target.cluster}",
+        "deploy the stacks first; or check account and region of the credentials",
+        name=target.cluster,
+    )["cluster"]
+    host = str(urlsplit(described["endpoint"]).hostname)
+    file = directory / "kubeconfig"
+    if target.through is None and _reached(host, _HTTPS):
+        write_kubeconfig(file, described, target, server=described["endpoint"])
+        yield file
+        return
+    instance = target.through or _instance(session, target.cluster)
+    with _tunnel(session, target.region, instance, host) as port:
+        write_kubeconfig(file, described, target, server=f"https://127.0.0.1:{port}", tls_server_name=host)
+        yield file
+
+
+def write_kubeconfig(
+    file: Path, described: Mapping[str, Any], target: Target, *, server: str, tls_server_name: str | None = None
+) -> None:
+    """Write a kubeconfig whose tokens come from this package: no AWS CLI is needed."""
+    token = ["-m", "ultracluster.platform", "token", "--cluster", target.cluster, "--region", target.region]
+    token += ["--role", target.role] if target.role else []
+    cluster = {"server": server, "certificate-authority-data": described["certificateAuthority"]["data"]}
+    if tls_server_name:
+        cluster["tls-server-name"] = tls_server_name
+    user = {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": sys.executable,
+            "args": token,
+            "env": [{"name": "PYTHONPATH", "value": str(Path(__file__).parents[2])}],
+            "interactiveMode": "Never",
+        }
+    }
+    name = target.cluster
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": name, "user": user}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "current-context": name,
+    }
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(config, indent=1), encoding="utf-8")
+
+
+def token(target: Target) -> str:
+    """Return an ExecCredential with a token of EKS: a signed request for the caller's identity.
+
+    See: https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster (read
+    2026-11-22)
+    """
+    session = _session(target.region)
+    if target.role:
+        session = _assumed(session, target.role, target.region)
+    client = session.client("sts", region_name=target.region)
+
+    def keep(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
+        context["cluster"] = params.pop("ClusterName", None)
+
+    def add(request: Any, **_: Any) -> None:
+        request.headers[_CLUSTER_HEADER] = request.context["cluster"]
+
+    client.meta.events.register("provide-client-params.sts.GetCallerIdentity", keep)
+    client.meta.events.register("before-sign.sts.GetCallerIdentity", add)
+    url = client.generate_presigned_url(
+        "get_caller_identity", Params={"ClusterName": target.cluster}, ExpiresIn=60, HttpMethod="GET"
+    )
+    expires = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + _TOKEN_SECONDS))
+    encoded = base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+    status = {"expirationTimestamp": expires, "token": f"k8s-aws-v1.{encoded}"}
+    return json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status})
+
+
+def stack_outputs(cluster: str, region: str) -> dict[str, str]:
+    """Return the outputs of the stacks of a cluster: of `NAME`, and of `NAME-Network` and the others.
+
+    Raises:
+        ApplyError: If CloudFormation does not answer, or there is no such stack.
+    """
+    client = _session(region).client("cloudformation")
+    remedy = "check the credentials; they need cloudformation:DescribeStacks"
+    pages = _call(lambda: list(client.get_paginator("describe_stacks").paginate()), "CloudFormation", remedy)
+    stacks = [stack for page in pages for stack in page["Stacks"] if _belongs(stack["StackName"], cluster)]
+    if not stacks:
+        reason = f"there is no stack {cluster} or {cluster}-Network in {region}"
+        raise ApplyError("connect", "CloudFormation", reason, "deploy the stacks first, or pass --outputs")
+    return {row["OutputKey"]: row["OutputValue"] for stack in stacks for row in stack.get("Outputs", [])}
+
+
+_STACKS = ("Network", "Storage", "Cluster", "Observability", "Images", "Compute", "Platform")
+
+
+def _belongs(stack: str, cluster: str) -> bool:
+    return stack == cluster or stack in [f"{cluster}-{name}" for name in _STACKS]
+
+
+def caller_role(region: str, admins: Sequence[str]) -> str | None:
+    """Return the administrator's role to assume, or None if the caller is an administrator or none is a role."""
+    roles = [arn for arn in admins if ":role/" in arn]
+    client = _session(region).client("sts")
+    caller = _call(client.get_caller_identity, "AWS", "check the credentials")["Arn"]
+    name = caller.split("/")[1] if ":assumed-role/" in caller else None
+    if caller in admins or any(role.rpartition("/")[2] == name for role in roles):
+        return None
+    return roles[0] if roles else None
+
+
+def _session(region: str) -> Any:
+    try:
+        import boto3
+    except ImportError:
+        remedy = "pip install 'cdk-ultracluster[apply]'; or pass --kubeconfig and --outputs"
+        raise ApplyError("connect", "boto3", "it is not installed, and calls to AWS need it", remedy) from None
+    return boto3.Session(region_name=region)
+
+
+def _assumed(session: Any, role: str, region: str) -> Any:
+    import boto3
+
+    answer = _call(
+        session.client("sts").assume_role,
+        f"role {role}",
+        "allow this principal to assume it, or use the credentials of an administrator",
+        RoleArn=role,
+        RoleSessionName="ultracluster-apply",
+    )["Credentials"]
+    return boto3.Session(
+        aws_access_key_id=answer["AccessKeyId"],
+        aws_secret_access_key=answer["SecretAccessKey"],
+        aws_session_token=answer["SessionToken"],
+        region_name=region,
+    )
+
+
+def _call(operation: Any, subject: str, remedy: str, **arguments: Any) -> Any:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return operation(**arguments)
+    except (BotoCoreError, ClientError) as error:
+        raise ApplyError("connect", subject, str(error), remedy) from None
+
+
+def _reached(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def _instance(session: Any, cluster: str) -> str:
+    """Return a running system node, through which a tunnel goes."""
+    filters = [
+        {"Name": "tag:eks:cluster-name", "Values": [cluster]},
+        {"Name": "tag:eks:nodegroup-name", "Values": ["system"]},
+        {"Name": "instance-state-name", "Values": ["running"]},
+    ]
+    remedy = "run it from the VPC, or name an instance of Session Manager in the VPC with --through"
+    pages = _call(
+        lambda: list(session.client("ec2").get_paginator("describe_instances").paginate(Filters=filters)),
+        "a path to the private endpoint",
+        remedy,
+    )
+    ids = [item["InstanceId"] for page in pages for row in page["Reservations"] for item in row["Instances"]]
+    if not ids:
+        reason = "the endpoint is private, and the cluster has no running system node"
+        raise ApplyError("connect", "a path to the private endpoint", reason, remedy)
+    return str(sorted(ids)[0])
+
+
+@contextmanager
+def _tunnel(session: Any, region: str, instance: str, host: str) -> Iterator[int]:
+    """Forward a local port to the endpoint through an instance.
+
+    See: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-working-with-sessions-start.html
+    (read 2026-11-22)
+    """
+    plugin = shutil.which("session-manager-plugin")
+    subject = f"tunnel through {instance}"
+    if plugin is None:
+        remedy = "install AWS's session-manager-plugin, run the command in the VPC, or pass --kubeconfig"
+        raise ApplyError("connect", subject, "the endpoint is private, and session-manager-plugin is missing", remedy)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    client = session.client("ssm")
+    request = {
+        "Target": instance,
+        "DocumentName": _DOCUMENT,
+        "Parameters": {"host": [host], "portNumber": [str(_HTTPS)], "localPortNumber": [str(port)]},
+    }
+    remedy = f"allow ssm:StartSession on the instance and on the document {_DOCUMENT}; or pass --kubeconfig"
+    answer = _call(client.start_session, subject, remedy, **request)
+    answer.pop("ResponseMetadata", None)
+    command = [plugin, json.dumps(answer), region, "StartSession", "", json.dumps(request), client.meta.endpoint_url]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + _START_SECONDS
+        while not _reached("127.0.0.1", port):
+            if process.poll() is not None or time.monotonic() > until:
+                reason = (process.stderr.read() if process.stderr and process.poll() is not None else "") or "no answer"
+                raise ApplyError("connect", subject, reason, "check the agent of the instance in Session Manager")
+            time.sleep(0.5)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+        client.terminate_session(SessionId=answer["SessionId"])

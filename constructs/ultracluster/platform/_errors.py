@@ -1,0 +1,27 @@
+"""Errors of an apply: the phase, the object, the reason and the remedy."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Phase = Literal["connect", "check", "controllers", "webhooks", "devices", "objects", "removal", "gate"]
+
+
+@dataclass(slots=True)
+class ApplyError(Exception):
+    """Failure of an apply.
+
+    Args:
+        phase: Phase that failed.
+        subject: Object, release or host.
+        reason: Reason, with the message of the API server or of the tool.
+        remedy: Action that removes the reason.
+    """
+
+    phase: Phase
+    subject: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return f"{self.phase}: {self.subject}: {self.reason.strip()}\n  remedy: {self.remedy}"

@@ -1,0 +1,174 @@
+"""Validate an edit against what the cluster has, before anything is changed."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from ultracluster.platform._bundle import Bundle, Release
+from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._objects import Key, key
+from ultracluster.platform._releases import Installed
+from ultracluster.platform._tools import ToolError, Tools
+
+Object = dict[str, Any]
+#: Names by which pods name their scheduler. https://volcano.sh/en/docs and https://github.com/NVIDIA/KAI-Scheduler
+#: (read 2026-11-21)
+_SCHEDULERS = {"volcano": "volcano", "kai-scheduler": "kai-scheduler"}
+
+
+def check_permissions(tools: Tools) -> None:
+    """Reject a principal that may not administer the cluster.
+
+    Raises:
+        ApplyError: If it may not, or the API server does not answer.
+    """
+    try:
+        answer = tools.run("kubectl", "auth", "can-i", "*", "*", "--all-namespaces", codes=(0, 1), timeout=60)
+    except ToolError as error:
+        remedy = "check the path to the API server: from its VPC, by a tunnel (--through), or by public access"
+        raise ApplyError("connect", "API server", str(error), remedy) from None
+    if answer.strip() != "yes":
+        remedy = "use a principal that `kubernetes.admins` of the cluster file names, or pass its role with --role"
+        raise ApplyError("connect", "API server", "this principal is not an administrator of the cluster", remedy)
+
+
+def foreign(
+    tools: Tools, releases: Iterable[Release], installed: Sequence[Installed], *, adopt: Collection[str]
+) -> list[ApplyError]:
+    """Return an error for each release that somebody else installed already.
+
+    The same release with the same chart version is adopted, and so is one that the caller names.
+    """
+    errors = []
+    pods = _controllers(tools)
+    for release in releases:
+        same = next((row for row in installed if (row.name, row.namespace) == (release.name, release.namespace)), None)
+        if same is not None:
+            number = same.chart.rpartition("-")[2]
+            if same.fingerprint is None and number.lstrip("v") != release.version.lstrip("v"):
+                errors += [] if release.name in adopt else [_refused(release, f"Helm release with chart {same.chart}")]
+            continue
+        others = [text for namespace, text, images in pods if _is(release, namespace, images)]
+        if others and release.name not in adopt:
+            errors.append(_refused(release, others[0]))
+    return errors
+
+
+def _is(release: Release, namespace: str, images: Sequence[str]) -> bool:
+    # A manifest without a chart is applied again: it has one place, and no release to compare with.
+    own_manifest = release.manifest is not None and namespace == release.namespace
+    return not own_manifest and any(release.image in image for image in images)
+
+
+def _refused(release: Release, other: str) -> ApplyError:
+    remedy = (
+        f"keep it with --skip {release.name}, remove it, or replace it in place with --adopt {release.name} if it has "
+        f"the same name and namespace; charts.{release.name} of the cluster file sets the version"
+    )
+    return ApplyError("check", f"release {release.name} {release.version}", f"the cluster has {other}", remedy)
+
+
+def _controllers(tools: Tools) -> list[tuple[str, str, list[str]]]:
+    """Return namespace, description and images of all controllers and device plugins."""
+    rows = []
+    for kind in ("deployments", "daemonsets"):
+        for item in tools.get(kind, "--all-namespaces"):
+            metadata = item["metadata"]
+            images = [container["image"] for container in item["spec"]["template"]["spec"]["containers"]]
+            text = f"{item['kind']} {metadata['namespace']}/{metadata['name']} with {images[0]}"
+            rows.append((metadata["namespace"], text, images))
+    return rows
+
+
+def terminating(tools: Tools, bundle: Bundle) -> list[ApplyError]:
+    """Return an error for each namespace of the bundle that is being deleted: nothing can be created in it."""
+    wanted = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "Namespace"}
+    remedy = "wait until it is deleted; `kubectl get namespace NAME --output yaml` shows what keeps it"
+    return [
+        ApplyError("check", f"Namespace {item['metadata']['name']}", "an earlier apply deletes it", remedy)
+        for item in tools.get("namespaces")
+        if item["metadata"]["name"] in wanted and "deletionTimestamp" in item["metadata"]
+    ]
+
+
+def removed(bundle: Bundle, present: Iterable[Object]) -> list[Key]:
+    """Return the objects of the set that the file no longer has."""
+    wanted = {key(item) for item in bundle.objects}
+    return [item for item in map(key, present) if item not in wanted]
+
+
+def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable[str]) -> list[ApplyError]:
+    """Return why objects and releases cannot be removed: running work uses them."""
+    leaving, uninstalled = list(leaving), set(uninstalled)
+    errors = []
+    pods = [] if not leaving and not uninstalled else _running_pods(tools)
+    for namespace in (item.name for item in leaving if item.kind == "Namespace"):
+        names = [pod["metadata"]["name"] for pod in pods if pod["metadata"]["namespace"] == namespace]
+        claims = {item.name for item in leaving if item.kind == "PersistentVolumeClaim" and item.namespace == namespace}
+        kept = [
+            item["metadata"]["name"]
+            for item in tools.get("persistentvolumeclaims", f"--namespace={namespace}")
+            if item["metadata"]["name"] not in claims
+        ]
+        if names or kept:
+            parts = [f"{len(names)} running pods ({_few(names)})"] if names else []
+            parts += [f"claims that this library did not create ({_few(kept)})"] if kept else []
+            remedy = "wait for them or delete them, then apply again; or keep the team in the file"
+            errors.append(ApplyError("check", f"Namespace {namespace}", f"it has {' and '.join(parts)}", remedy))
+    errors += _workload_problems(tools, leaving, all_of_them="kueue" in uninstalled)
+    for release in uninstalled & set(_SCHEDULERS):
+        names = [pod["metadata"]["name"] for pod in pods if pod["spec"].get("schedulerName") == _SCHEDULERS[release]]
+        if names:
+            reason = f"it schedules {len(names)} running pods ({_few(names)})"
+            remedy = "wait for them or delete them before another scheduler is installed"
+            errors.append(ApplyError("check", f"release {release}", reason, remedy))
+    return errors
+
+
+def _workload_problems(tools: Tools, leaving: Sequence[Key], *, all_of_them: bool) -> list[ApplyError]:
+    """Return why flavors and queues of Kueue cannot be removed: admitted workloads use them."""
+    flavors = {item.name for item in leaving if item.kind == "ResourceFlavor"}
+    queues = {item.name for item in leaving if item.kind == "ClusterQueue"}
+    if not flavors and not queues and not all_of_them:
+        return []
+    rows = []
+    for item in tools.get("workloads.kueue.x-k8s.io", "--all-namespaces"):
+        admission = item.get("status", {}).get("admission")
+        conditions = {row["type"]: row["status"] for row in item.get("status", {}).get("conditions", [])}
+        if not admission or conditions.get("Finished") == "True":
+            continue
+        used = {name for row in admission.get("podSetAssignments", []) for name in row.get("flavors", {}).values()}
+        if all_of_them or used & flavors or admission.get("clusterQueue") in queues:
+            rows.append(f"{item['metadata']['namespace']}/{item['metadata']['name']}")
+    if not rows:
+        return []
+    subject = "release kueue" if all_of_them else ", ".join(sorted(flavors | queues))
+    remedy = (
+        "wait until they finish; or drain the queue (spec.stopPolicy: HoldAndDrain), apply, and resume it "
+        "(spec.stopPolicy: None): the workloads then start again"
+    )
+    return [ApplyError("check", subject, f"{len(rows)} admitted workloads use it: {_few(rows)}", remedy)]
+
+
+def _running_pods(tools: Tools) -> list[Object]:
+    fields = "--field-selector=status.phase!=Succeeded,status.phase!=Failed"
+    return tools.get("pods", "--all-namespaces", fields)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def manifest_of(tools: Tools, release: Release) -> str:
+    """Return what is installed of a release, as text; empty if it is not."""
+    try:
+        return tools.run("helm", "get", "manifest", release.name, "--namespace", release.namespace)
+    except ToolError:
+        return ""
+
+
+def planned_manifest(tools: Tools, release: Release, arguments: Sequence[str]) -> str:
+    """Return what helm would install, by a dry run on the API server."""
+    text = tools.run("helm", *arguments, "--dry-run=server", "--output=json")
+    result: str = json.loads(text[text.index("{") :])["manifest"]
+    return result

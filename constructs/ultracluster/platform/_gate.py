@@ -1,0 +1,150 @@
+"""Gate: nodes, devices, queues, volumes and collectors that the file promises, compared with the cluster."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultracluster.platform._bundle import Bundle, Group
+from ultracluster.platform._releases import stuck_pod
+from ultracluster.platform._tools import Tools
+
+Object = dict[str, Any]
+_NAMES = {"nvidia.com/gpu": "GPUs", "vpc.amazonaws.com/efa": "EFA devices"}
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of the gate: a summary, and what is missing."""
+
+    text: str
+    missing: list[str] = field(default_factory=list)
+
+
+def gate(tools: Tools, bundle: Bundle) -> list[Line]:
+    """Return the lines of the gate; each with what is missing, on which node."""
+    nodes = tools.get("nodes")
+    lines = [_group(group, [node for node in nodes if _in(node, group)]) for group in bundle.groups]
+    lines += _queues(tools, bundle)
+    lines += _volumes(tools, bundle)
+    if bundle.metrics:
+        lines.append(_collectors(tools, bundle.metrics))
+    return lines
+
+
+def _in(node: Object, group: Group) -> bool:
+    labels = node["metadata"].get("labels", {})
+    return all(labels.get(name) == value for name, value in group.labels.items())
+
+
+def _group(group: Group, nodes: Sequence[Object]) -> Line:
+    missing = []
+    ready = 0
+    totals = dict.fromkeys(group.resources, 0)
+    for node in nodes:
+        name = _name(node)
+        problems = _node_problems(node)
+        ready += not problems
+        missing += [f"{name}: {problem}" for problem in problems]
+        allocatable = node.get("status", {}).get("allocatable", {})
+        for resource, expected in group.resources.items():
+            count = int(allocatable.get(resource, 0))
+            totals[resource] += count
+            if count < expected:
+                missing.append(f"{name}: {count} of {expected} {_NAMES.get(resource, resource)} are allocatable")
+    if len(nodes) < group.nodes:
+        missing.append(f"{group.nodes - len(nodes)} of {group.nodes} nodes have not joined")
+    parts = [f"{ready:,} of {group.nodes:,} nodes ready"]
+    parts += [
+        f"{totals[resource]:,} of {expected * group.nodes:,} {_NAMES.get(resource, resource)} allocatable"
+        for resource, expected in group.resources.items()
+    ]
+    text = f"{group.name}: {', '.join(parts)}"
+    return Line(f"{text} ({group.optional})") if group.optional else Line(text, missing)
+
+
+def _name(node: Object) -> str:
+    instance = node["spec"].get("providerID", "").rpartition("/")[2]
+    name: str = node["metadata"]["name"]
+    return f"{name} ({instance})" if instance else name
+
+
+def _node_problems(node: Object) -> list[str]:
+    conditions = {row["type"]: row for row in node.get("status", {}).get("conditions", [])}
+    ready = conditions.get("Ready", {})
+    problems = []
+    if ready.get("status") != "True":
+        problems.append(f"not ready: {ready.get('message') or ready.get('reason') or 'no condition'}")
+    if node["spec"].get("unschedulable"):
+        problems.append("cordoned")
+    for taint in node["spec"].get("taints", []):
+        if taint["key"] == "fsx.csi.aws.com/agent-not-ready":
+            problems.append("the driver of FSx for Lustre is not ready")
+    return problems
+
+
+def _queues(tools: Tools, bundle: Bundle) -> list[Line]:
+    wanted = _wanted(bundle, "LocalQueue")
+    if not wanted:
+        return []
+    missing = []
+    for item in tools.get("localqueues.kueue.x-k8s.io", "--all-namespaces"):
+        place = (item["metadata"]["namespace"], item["metadata"]["name"])
+        active = _condition(item, "Active")
+        if place in wanted and active.get("status") == "True":
+            wanted[place] = True
+        elif place in wanted:
+            missing.append(f"queue {'/'.join(place)}: {active.get('message') or 'not active'}")
+    return [Line(f"queues: {sum(wanted.values())} of {len(wanted)} active", missing or _absent("queue", wanted))]
+
+
+def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:
+    wanted = _wanted(bundle, "PersistentVolumeClaim")
+    if not wanted:
+        return []
+    missing = []
+    for item in tools.get("persistentvolumeclaims", "--all-namespaces"):
+        place = (item["metadata"]["namespace"], item["metadata"]["name"])
+        phase = item.get("status", {}).get("phase", "Pending")
+        if place in wanted and phase == "Bound":
+            wanted[place] = True
+        elif place in wanted:
+            missing.append(f"claim {'/'.join(place)}: {phase}")
+    return [Line(f"volumes: {sum(wanted.values())} of {len(wanted)} bound", missing or _absent("claim", wanted))]
+
+
+def _collectors(tools: Tools, namespace: str) -> Line:
+    """Compare the collectors of metrics with their nodes; a collector is ready when it reads and writes metrics."""
+    expected = ready = 0
+    missing = []
+    for kind, wanted, available in (
+        ("daemonsets", "desiredNumberScheduled", "numberReady"),
+        ("deployments", "replicas", "readyReplicas"),
+    ):
+        for item in tools.get(kind, f"--namespace={namespace}"):
+            source = item["status"] if kind == "daemonsets" else item["spec"]
+            expected += source.get(wanted, 0)
+            ready += item.get("status", {}).get(available, 0)
+    for pod in tools.get("pods", f"--namespace={namespace}"):
+        if _condition(pod, "Ready").get("status") != "True":
+            reason = stuck_pod(pod) or f"pod {pod['metadata']['name']}: {pod['status'].get('phase')}"
+            missing.append(f"{pod['spec'].get('nodeName', 'no node')}: {reason}")
+    if ready < expected and not missing:
+        missing.append(f"{expected - ready} collectors have no pod")
+    return Line(f"metrics: {ready} of {expected} collectors ready", missing)
+
+
+def _wanted(bundle: Bundle, kind: str) -> dict[tuple[str, str], bool]:
+    return {
+        (item["metadata"]["namespace"], item["metadata"]["name"]): False
+        for item in bundle.objects
+        if item["kind"] == kind
+    }
+
+
+def _absent(what: str, wanted: dict[tuple[str, str], bool]) -> list[str]:
+    return [f"{what} {'/'.join(place)}: not in the cluster" for place, present in wanted.items() if not present]
+
+
+def _condition(item: Object, type: str) -> Object:
+    rows = item.get("status", {}).get("conditions", [])
+    return next((row for row in rows if row["type"] == type), {})
