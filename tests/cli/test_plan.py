@@ -172,7 +172,7 @@ def test_a_sweep_is_a_table_json_csv_and_a_report_that_loads_nothing(tmp_path: P
         root = ElementTree.fromstring(plot)
         numbers = [float(dot.get("cx", "nan")) for dot in root.iter("{http://www.w3.org/2000/svg}circle")]
         assert len(numbers) == 12
-        assert all(80 <= number <= 880 for number in numbers)
+        assert all(80 <= number <= 820 for number in numbers)
     assert run(*words, "--html", str(report), "--csv", str(table)).exit_code == 0
     report.write_text("mine")
     refused = run(*words, "--html", str(report))

@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 
 from ultracluster.planning.workload import Candidate
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 900, 420, 80, 50, 20, 20
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 1000, 420, 80, 50, 20, 180
 # Okabe and Ito: distinct with every colour vision.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8a6d00", "#7a3e9d")
 # A plot needs no more points than it has pixels.
@@ -121,8 +121,8 @@ def _plot(
         )
         parts.append(f'<g fill="{colour}" fill-opacity=".6"><title>{escape(name)}</title>{dots}</g>')
         row = _TOP + 14 + 16 * number
-        parts.append(f'<rect x="{_WIDTH - 170}" y="{row - 9}" width="10" height="10" fill="{colour}"/>')
-        parts.append(f'<text x="{_WIDTH - 154}" y="{row}">{escape(name)}</text>')
+        parts.append(f'<rect x="{_WIDTH - _RIGHT + 12}" y="{row - 9}" width="10" height="10" fill="{colour}"/>')
+        parts.append(f'<text x="{_WIDTH - _RIGHT + 28}" y="{row}">{escape(name)}</text>')
     line = " ".join(f"{across(x_of(c)):.1f},{up(y_of(c)):.1f}" for c in front)
     if line:
         parts.append(f'<polyline points="{line}" fill="none" stroke="#1f2933" stroke-width="1.5"/>')
@@ -159,7 +159,9 @@ def _axes(
         text = f"{value:,.0f}" if value >= 10 else f"{value:g}"
         grid.append(f'<path d="M{_LEFT} {place:.1f}H{_WIDTH - _RIGHT}" stroke="#ddd"/>')
         grid.append(f'<text x="{_LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{text}</text>')
-    grid.append(f'<text x="{(_WIDTH + _LEFT) / 2}" y="{_HEIGHT - 10}" text-anchor="middle">{escape(x)}</text>')
+    grid.append(
+        f'<text x="{(_WIDTH + _LEFT - _RIGHT) / 2:g}" y="{_HEIGHT - 10}" text-anchor="middle">{escape(x)}</text>'
+    )
     grid.append(
         f'<text x="14" y="{_HEIGHT / 2}" transform="rotate(-90 14 {_HEIGHT / 2})" text-anchor="middle">{y}</text>'
     )

@@ -46,6 +46,10 @@ class Layout:
         """GPUs of the job."""
         return self.tensor * self.pipeline * self.context * self.data
 
+    def micro_batches(self, batch: int) -> int:
+        """Return the micro-batches of a replica in a step of about this many sequences."""
+        return max(1, round(batch / (self.data * self.micro_batch)))
+
     def __str__(self) -> str:
         """Return the degrees in one line."""
         degrees = f"TP {self.tensor}, PP {self.pipeline}, CP {self.context}, EP {self.expert}, DP {self.data}"

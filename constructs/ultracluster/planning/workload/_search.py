@@ -80,7 +80,7 @@ def ranking(job: Job, gpus: int, most: int = 1) -> list[tuple[Layout, Step]]:
     """
     room = usable_memory(job.machine, job.assumptions)
     fitting = [(layout, job.step(layout)) for layout in _layouts(job, gpus) if job.memory(layout) <= room]
-    fitting.sort(key=lambda pair: pair[1].seconds)
+    fitting.sort(key=lambda pair: -pair[1].tokens_per_second * pair[0].gpus)
     return fitting[:most]
 
 

@@ -4,7 +4,7 @@ The constants below and the defaults of `Assumptions` were fitted once, to all r
 together and to none alone. docs/guides/plan.md shows each run with its error.
 """
 
-from math import ceil, log2
+from math import log2
 from typing import NamedTuple
 
 from ultracluster.planning.workload._assumptions import Assumptions
@@ -69,12 +69,12 @@ def step_time(
         layout: The parallel layout.
         precision: Of matrix multiplications; attention and the output layer are in BF16.
         sequence: Tokens of a sequence.
-        batch: Sequences of a step, all replicas together.
+        batch: Sequences of a step, rounded to full micro-batches of all replicas.
         assumptions: Assumptions.
         balanced: Whether the last stage has fewer layers, to make up for the output layer.
     """
     tensor, pipeline, context, data = layout.tensor, layout.pipeline, layout.context, layout.data
-    micro_batches = max(1, ceil(batch / (data * layout.micro_batch) - 1e-9))
+    micro_batches = layout.micro_batches(batch)
     tokens = layout.micro_batch * sequence / context
     hidden = model.hidden
     fp8 = precision == "fp8"
@@ -160,7 +160,7 @@ def step_time(
         bubble=bubble,
         nvlink_bytes=nvlink_bytes,
         network_bytes=network_bytes,
-        tokens_per_second=batch * sequence / seconds / gpus,
+        tokens_per_second=micro_batches * data * layout.micro_batch * sequence / seconds / gpus,
     )
 
 

@@ -16,7 +16,7 @@ from ultracluster.planning.workload._training import absurd, default_batch, job_
 
 _DEFAULTS = Assumptions()
 _DAY = 86_400
-# Layouts that are tried at each number of nodes: the best of the nearest power of two.
+# Layouts that are tried at each number of nodes: the best of the power of two below, and the best of the one above.
 _TRIED = 2
 
 
@@ -98,10 +98,11 @@ def sweep(
         price = prices.get(record.name)
         for nodes in node_counts:
             gpus = nodes * record.gpus
-            near = 1 << (gpus.bit_length() - 1)
-            if near not in known:
-                known[near] = [layout for layout, _ in ranking(job, near, _TRIED)]
-            rate, layout = _best(job, known[near], gpus)
+            power = gpus.bit_length()
+            for near in (power - 1, power):
+                if near not in known:
+                    known[near] = [layout for layout, _ in ranking(job, 1 << near, _TRIED)]
+            rate, layout = _best(job, [*known[power - 1], *known[power][:1]], gpus)
             if layout is None:
                 continue
             mfu = rate * 6 * model.active / gpus / job.machine.peak(precision)
@@ -129,6 +130,8 @@ def _best(job: Job, layouts: Sequence[Layout], gpus: int) -> tuple[float, Layout
     best: tuple[float, Layout | None] = (0.0, None)
     for known in layouts:
         replica = known.tensor * known.pipeline * known.context
+        if replica > gpus:
+            continue
         data = min(gpus // replica, max(1, job.batch // known.micro_batch))
         layout = Layout(
             tensor=known.tensor, pipeline=known.pipeline, context=known.context, expert=known.expert, data=data,

@@ -91,10 +91,11 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
     sheet.add("gpu_hours", result.days * 24 * gpus, "GPU-hours", "days * 24 * gpus",
               range_=(days[0] * 24 * gpus, days[1] * 24 * gpus))  # fmt: skip
     rate = inputs.tokens / result.compute_days / _DAY
-    batch = job.batch * job.sequence
+    layout = result.layout
+    batch = layout.micro_batches(job.batch) * layout.data * layout.micro_batch * job.sequence
     sheet.add("tokens_per_second", rate, "tokens/s", "tokens / (compute_days * 86400)")
     sheet.add("sequence", job.sequence, "tokens", "tokens of a sequence", "the caller")
-    sheet.add("batch_tokens", batch, "tokens", "given, or by parameters as in published runs",
+    sheet.add("batch_tokens", batch, "tokens", "given, or by parameters, in full micro-batches",
               "https://arxiv.org/abs/2407.21783, section 3.4.1")  # fmt: skip
     sheet.add("steps", max(1, round(inputs.tokens / batch)), "steps", "tokens / batch_tokens")
     sheet.add("step_seconds", batch / rate, "s", "batch_tokens / tokens_per_second")
