@@ -92,7 +92,7 @@ ACCEPTED = {
         "AWS::FSx::FileSystem",
         '"FileSystemTypeVersion": "2.17"',
     ),
-    "private-nfs-client": (
+    "private-image": (
         bent(
             "storage: {",
             "network: {internet: false}\nslurm: {login: {image: ami-0123456789abcdef0}}\nstorage: {home: {}, ",

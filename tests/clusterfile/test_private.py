@@ -27,15 +27,30 @@ def test_rejects_a_bundle_that_is_not_in_s3() -> None:
     loads(bent("throughput: 4 GB/s", f"throughput: 4 GB/s, efa: true, {in_s3}", PRIVATE), "c.yaml")
 
 
-def test_rejects_home_directories_with_an_image_that_may_lack_the_nfs_client() -> None:
+def test_rejects_the_image_of_aws_which_installs_packages_at_the_first_boot() -> None:
+    without = bent(", image: ami-0123456789abcdef0", "", bent("image: ami-0fedcba9876543210", "count: 2", PRIVATE))
+    login, train = sorted(problems(without), key=lambda line: "nodes.train" in line)
+    assert "slurm.login: AWS's image lacks Enroot, Pyxis and the collectors, and their packages" in login
+    assert "nodes.train: AWS's image lacks" in train
+    assert "ultracluster image bundle" in train
+    named = bent("network: {internet: false}", "network: {internet: false}\nimage: aws", without)
+    assert len(problems(named)) == 2
+    loads(f"{without}accept: {{private-image: the VPC has a mirror of the packages}}\n", "c.yaml")
+
+
+def test_names_the_nfs_client_that_home_directories_need() -> None:
     home = bent("storage: {", "storage: {home: {}, ", PRIVATE)
     loads(home, "c.yaml")
-    without = bent(", image: ami-0123456789abcdef0", "", bent("image: ami-0fedcba9876543210", "count: 2", home))
-    login, train = sorted(problems(without), key=lambda line: "nodes.train" in line)
-    assert "slurm.login: home directories need an NFS client" in login
-    assert "nodes.train: home directories need an NFS client" in train
-    loads(f"{without}accept: {{private-nfs-client: the image of October has it}}\n", "c.yaml")
+    (line,) = problems(bent(", image: ami-0123456789abcdef0", "", home))
+    assert "and an NFS client for the home directories" in line
 
 
-def test_accepts_the_image_of_aws_without_home_directories() -> None:
-    loads(bent(", image: ami-0123456789abcdef0", "", PRIVATE), "c.yaml")
+def test_rejects_scripts_that_are_not_in_s3() -> None:
+    script = f"scripts: [{{url: 'https://example.com/edr.sh', sha256: '{SHA256}'}}]"
+    for old, new, where in (
+        ("image: ami-0123456789abcdef0", f"image: ami-0123456789abcdef0, {script}", "nodes.train"),
+        ("image: ami-0fedcba9876543210", f"image: ami-0fedcba9876543210, {script}", "slurm.login"),
+    ):
+        error = problem(old, new, PRIVATE)
+        assert f"{where}.scripts[0].url: nodes have no internet access, got https://example.com/edr.sh" in error
+        loads(bent(old, new.replace("https://example.com", "s3://my-bucket"), PRIVATE), "c.yaml")

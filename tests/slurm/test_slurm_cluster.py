@@ -200,6 +200,22 @@ def test_every_service_that_nodes_of_a_private_cluster_call_has_an_endpoint(
         assert f"com.amazonaws.us-east-2.{'aps-workspaces' if service == 'aps' else service}" in endpoints
 
 
+def test_nodes_that_replace_themselves_have_endpoints_for_it() -> None:
+    text = (
+        (ROOT / "examples" / "slurm-private.yaml")
+        .read_text()
+        .replace("slurm:\n", "slurm:\n  health: {replace: 2}\n", 1)
+    )
+    stacks = templates(clusterfile.loads(text, "c.yaml"))
+    services = {
+        item["Properties"]["ServiceName"].rpartition(".")[2]
+        for item in stacks["keep-Network"]["Resources"].values()
+        if item["Type"] == "AWS::EC2::VPCEndpoint" and isinstance(item["Properties"]["ServiceName"], str)
+    }
+    called = {action.split(":")[0] for action in allowed(stacks, "SlurmNodeRole")}
+    assert {"ec2", "sns"} <= called & services
+
+
 def test_nodes_of_a_private_cluster_reach_buckets_of_the_account_and_of_aws_only(
     private: dict[str, dict[str, Any]],
 ) -> None:

@@ -16,7 +16,12 @@ from ultracluster.network._efa_subnets import known
 from ultracluster.network._private_endpoint_policy import private_s3_policy
 from ultracluster.network._private_subnets import check_private
 from ultracluster.network._same_vpc import check_same_vpc
-from ultracluster.network._service_endpoints import EKS_SERVICES, PCS_SERVICES, ServiceEndpoints
+from ultracluster.network._service_endpoints import (
+    EKS_SERVICES,
+    PCS_SERVICES,
+    REPLACEMENT_SERVICES,
+    ServiceEndpoints,
+)
 from ultracluster.rules import Message, Refusal, error
 
 _SUBNETS = error("network-subnets")
@@ -186,7 +191,7 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         vpc=network.vpc,
         subnet=network.services_subnet,
         clients=[result.nodes],
-        services=_SERVICES[cluster.orchestrator],
+        services=(*_SERVICES[cluster.orchestrator], *(REPLACEMENT_SERVICES if cluster.slurm.replacements else ())),
     )
     (group,) = endpoints.connections.security_groups
     return replace(result, endpoints=group, ready=(*result.ready, endpoints))

@@ -47,6 +47,10 @@ PCS_SERVICES = (
     "sts",
     "fsx",
 )
+# What a node calls that terminates itself: TerminateInstances, and Publish to the topic of the alerts.
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interface-vpc-endpoints.html and
+# https://docs.aws.amazon.com/sns/latest/dg/sns-internetwork-traffic-privacy.html (read 2026-11-22)
+REPLACEMENT_SERVICES = ("ec2", "sns")
 _HTTPS = 443
 _SERVICES = error("endpoint-services", "Each service has one endpoint, whose construct id is its name.")
 

@@ -8,11 +8,12 @@ from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
 
 _METRICS_ENDPOINT = error("vpc-endpoint-twice", "A VPC without internet access has the Prometheus endpoint already.")
-_NFS = error(
-    "private-nfs-client",
-    "Nodes install the NFS client from the distribution at boot, and no page says that AWS's image has it.",
+_IMAGE = error(
+    "private-image",
+    "What AWS's image lacks is installed at the first boot, with packages of Ubuntu and NVIDIA.",
     acceptable=True,
 )
+_SCRIPT = error("private-script", "A node without internet access downloads scripts from S3 only.")
 _BUNDLE = error("private-bundle", "A node without internet access downloads from S3 only.")
 
 
@@ -30,15 +31,31 @@ def check_private(draft: Draft) -> Iterator[Problem]:
     if bundle is not None and not bundle.url.startswith("s3://"):
         message = f"nodes have no internet access, got {bundle.url}; copy it to a bucket of the account: s3://..."
         yield _BUNDLE(("storage", "lustre", "client", "bundle", "url"), message)
-    if valid(lambda: draft.storage.home) is None:
-        return
-    login = valid(lambda: draft.slurm.login)
-    images: list[tuple[Path, object]] = [(("nodes", name), section.image) for name, section in draft.nodes.items()]
-    images += [(("slurm", "login"), login.image)] if login else []
-    for path, image in images:
-        if image is None:
-            message = (
-                "home directories need an NFS client, which nodes cannot install without internet access; name an "
-                "image that has one: image: ami-..."
-            )
-            yield _NFS(path, message, at_key=True)
+    yield from _check_images(draft)
+    scripts = [(("nodes", name, "scripts"), section.scripts) for name, section in draft.nodes.items()]
+    scripts.append((("slurm", "login", "scripts"), draft.slurm.login.scripts))
+    for path, of_nodes in scripts:
+        for index, script in enumerate(of_nodes):
+            if script.url is not None and not script.url.startswith("s3://"):
+                message = (
+                    f"nodes have no internet access, got {script.url}; write file: with a script beside the cluster "
+                    "file, or copy it to a bucket of the account: s3://..."
+                )
+                yield _SCRIPT((*path, index, "url"), message)
+
+
+def _check_images(draft: Draft) -> Iterator[Problem]:
+    """Check that no node installs packages at its first boot."""
+    needs = "Enroot, Pyxis and the collectors"
+    if valid(lambda: draft.storage.home) is not None:
+        needs += ", and an NFS client for the home directories"
+    paths: list[Path] = [("nodes", group.section) for group in draft.node_groups if group.image_option == "aws"]
+    if valid(lambda: draft.login_image) == "aws":
+        paths.append(("slurm", "login"))
+    for path in dict.fromkeys(paths):
+        message = (
+            f"AWS's image lacks {needs}, and their packages come from Ubuntu and NVIDIA, which nodes do not reach; "
+            "build an image in a VPC with internet access (compute.ImagePipeline), and write image: ami-.... If yours "
+            "has a mirror of the packages, `ultracluster image bundle` puts the other files into the data bucket"
+        )
+        yield _IMAGE(path, message, at_key=True)
