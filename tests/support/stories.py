@@ -1,0 +1,341 @@
+"""Stories: raw exporter samples of a small cluster and a clock, and which alerts they ring.
+
+`tests/monitoring/stories/README.md` is the page for those who write stories. `python -m support.stories` in `tests`
+prints the table of all of them.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from support import ROOT
+from ultracluster.monitoring.alerts import ALERTS, rules
+from ultracluster.monitoring.names import EFA_COUNTERS, Profile, read_from_exporters
+
+FOLDER = ROOT / "tests" / "monitoring" / "stories"
+#: Nodes by name: three in the job 7, one without a job. Each has two GPUs and two EFA devices.
+NODES = {"train-1": True, "train-2": True, "train-3": True, "train-4": False}
+GPUS = EFA_DEVICES = 2
+_WORDS = {"all": list(NODES), "job": [name for name, busy in NODES.items() if busy],
+          "idle": [name for name, busy in NODES.items() if not busy]}  # fmt: skip
+_KEYS = {"at", "until", "nodes", "gpu", "device", "labels", "set", "grow", "stop"}
+_TOP = {"story", "kind", "minutes", "changes", "rings", "also", "after"}
+_LABELS = re.compile(r'(\w+)="([^"]*)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """A story.
+
+    Args:
+        name: What happens, one line.
+        benign: Nobody must be woken: no critical alert may fire.
+        minutes: Length.
+        changes: What changes when, see the page.
+        rings: Alerts that must fire, each with the minutes after the first change within which it does.
+        also: Alerts that may fire too.
+        after: Alerts that must have ended at the end of the story.
+    """
+
+    name: str
+    benign: bool
+    minutes: int
+    changes: list[dict[str, Any]]
+    rings: Mapping[str, int] = field(default_factory=dict)
+    also: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+
+    @property
+    def start(self) -> int:
+        """Minute of the first change."""
+        return min((change["at"] for change in self.changes), default=0)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series: its exporter, and its value or its growth in a minute while nothing happens."""
+
+    exporter: str
+    value: float
+    grows: float = 0
+
+
+def stories() -> Iterator[Story]:
+    """Read every file of the folder.
+
+    Raises:
+        ValueError: If a story has an unknown key, node or alert.
+    """
+    for path in sorted(FOLDER.glob("*.yaml")):
+        for data in YAML(typ="safe").load(path.read_text()):
+            yield _story(data, path.name)
+
+
+def _story(data: dict[str, Any], file: str) -> Story:
+    name = f"{file}: {data.get('story')}"
+    unknown = {*data} - _TOP | {key for change in data.get("changes", []) for key in {*change} - _KEYS}
+    alerts = {*data.get("rings", {}), *data.get("also", ()), *data.get("after", ())} - {*ALERTS}
+    if unknown or alerts or data["kind"] not in ("benign", "broken"):
+        raise ValueError(f"{name}: unknown keys {sorted(unknown)}, alerts {sorted(alerts)} or kind {data.get('kind')}")
+    return Story(
+        name=data["story"],
+        benign=data["kind"] == "benign",
+        minutes=data["minutes"],
+        changes=data.get("changes", []),
+        rings=data.get("rings", {}),
+        also=frozenset(data.get("also", ())),
+        after=frozenset(data.get("after", ())),
+    )
+
+
+def baseline() -> dict[str, Series]:
+    """The healthy cluster: series by name and labels, as exporters write them."""
+    result: dict[str, Series] = {}
+
+    def add(node: str, exporter: str, metric: str, value: float, grows: float = 0, /, **labels: str) -> None:
+        result[_key(node, exporter, metric, labels)] = Series(exporter, value, grows)
+
+    for node, busy in NODES.items():
+        for exporter in ("node", "dcgm", "agent"):
+            add(node, exporter, "up", 1)
+        for metric, value in _NODE.items():
+            add(node, "node", metric, value)
+        add(node, "node", "ultracluster_node_info", 1, node=node)
+        for mode, share in (("idle", 0.6), ("user", 0.4), ("iowait", 0)):
+            add(node, "node", "ultracluster_cpu_seconds_total", 1e6, 192 * 60 * share, mode=mode)
+        for check in ("devices", "mounts"):
+            add(node, "node", "ultracluster_health_ok", 1, check=check)
+        for metric, value in _MOUNT.items():
+            add(node, "node", metric, value, path="/fsx")
+        for kind in ("read", "write"):
+            grows = 60 * 1e9 if busy else 0
+            add(node, "node", f"ultracluster_lustre_{kind}_bytes_total", 0, grows, filesystem="fs1")
+        for number in range(EFA_DEVICES):
+            device = f"rdmap{number}s0"
+            add(node, "node", "node_amazonefa_info", 1, device=device)
+            for counter in EFA_COUNTERS:
+                flows = busy and counter in ("tx_bytes", "rx_bytes", "tx_pkts")
+                grows = 60 * (1e9 if counter.endswith("bytes") else 1.2e5) if flows else 0
+                add(node, "node", f"node_amazonefa_{counter}", 0, grows, device=device, port="1")
+        for gpu in map(str, range(GPUS)):
+            if busy:
+                add(node, "node", "ultracluster_gpu_job", 1, gpu=gpu, job_id="7")
+            for metric, (at_work, idle) in _GPU.items():
+                add(node, "dcgm", metric, at_work if busy else idle, gpu=gpu, UUID=f"GPU-{node}-{gpu}")
+        for metric, value in _AGENT.items():
+            add(node, "agent", metric, value)
+    for metric, (value, grows) in _TRAINING.items():
+        add("train-1", "node", metric, value, grows, job_id="7")
+    add("train-4", "node", "ultracluster_slurm_job_info", 1, job_id="7", user="ada", account="nlp", partition="train",
+        name="pretrain")  # fmt: skip
+    return result
+
+
+_NODE = {
+    "ultracluster_expected_gpus": GPUS, "ultracluster_expected_efa_devices": EFA_DEVICES,
+    "node_memory_MemTotal_bytes": 2e12, "node_memory_MemAvailable_bytes": 1.4e12, "node_load1": 60,
+    'node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"}': 3e11,
+    'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"}': 5e11,
+    'ultracluster_health_breaker_open{action="drain"}': 0,
+}  # fmt: skip
+_MOUNT = {"ultracluster_mount_mounted": 1, "ultracluster_mount_over_efa": 1, "ultracluster_mount_check_seconds": 0.03}
+# At work and idle, under DCGM's names before 4.7.
+_GPU = {
+    "DCGM_FI_DEV_GPU_TEMP": (62, 34), "DCGM_FI_DEV_MEMORY_TEMP": (68, 36), "DCGM_FI_DEV_POWER_USAGE": (590, 92),
+    "DCGM_FI_DEV_SM_CLOCK": (1905, 345), "DCGM_FI_DEV_FB_USED": (71000, 4), "DCGM_FI_DEV_FB_FREE": (10000, 81000),
+    "DCGM_FI_DEV_GPU_UTIL": (97, 0), "DCGM_FI_PROF_GR_ENGINE_ACTIVE": (0.95, 0), "DCGM_FI_PROF_SM_ACTIVE": (0.86, 0),
+    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE": (0.46, 0), "DCGM_FI_PROF_DRAM_ACTIVE": (0.5, 0),
+    "DCGM_FI_PROF_NVLINK_TX_BYTES": (1e11, 0), "DCGM_FI_PROF_NVLINK_RX_BYTES": (1e11, 0),
+    "DCGM_FI_DEV_XID_ERRORS": (0, 0), "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": (0, 0), "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL": (0, 0),
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": (0, 0), "DCGM_FI_DEV_ROW_REMAP_FAILURE": (0, 0),
+    "DCGM_FI_DEV_ROW_REMAP_PENDING": (0, 0), "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (0, 0),
+    "DCGM_FI_DEV_POWER_VIOLATION": (0, 0), "DCGM_FI_DEV_THERMAL_VIOLATION": (0, 0),
+    "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL": (0, 0), "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL": (0, 0),
+    "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL": (0, 0),
+}  # fmt: skip
+_QUEUE = '{remote_name="amp",url="https://aps"}'
+_AGENT = {
+    f"prometheus_remote_storage_samples_failed_total{_QUEUE}": 0,
+    f"prometheus_remote_storage_samples_dropped_total{_QUEUE}": 0,
+}
+# Value and growth in a minute: eight seconds a step.
+_TRAINING = {
+    "train_step": (1000, 7.5), "train_step_seconds": (8, 0), "train_tokens_total": (1e9, 2.4e8), "train_loss": (2.1, 0),
+    "train_mfu_ratio": (0.41, 0), "train_checkpoint_interval_seconds": (1800, 0),
+    "train_productive_seconds_total": (0, 57), "train_restarts_total": (0, 0),
+}  # fmt: skip
+
+
+def _key(node: str, exporter: str, metric: str, labels: Mapping[str, str]) -> str:
+    name, _, more = metric.partition("{")
+    every = {"cluster": "llama", "instance": f"i-{node}", "instance_type": "p5.48xlarge", "zone": "use2-az1",
+             "group": "train", "job": exporter, **dict(_LABELS.findall(more)), **labels}  # fmt: skip
+    inside = ",".join(f'{label}="{value}"' for label, value in sorted(every.items()))
+    return f"{name}{{{inside}}}"
+
+
+def samples(story: Story) -> dict[str, list[float | None]]:
+    """Return a value for each minute of every series; None is no sample."""
+    series = baseline()
+    result = {key: [item.value + item.grows * minute for minute in range(story.minutes + 1)]
+              for key, item in series.items()}  # fmt: skip
+    values: dict[str, list[float | None]] = {key: [*numbers] for key, numbers in result.items()}
+    # Checks and checkpoints of the healthy cluster follow the clock.
+    for node in NODES:
+        clock = [float(60 * minute) for minute in range(story.minutes + 1)]
+        values[_key(node, "node", "ultracluster_mount_last_success_timestamp_seconds", {"path": "/fsx"})] = [*clock]
+        file = {"file": "/var/lib/node_exporter/textfile_collector/ultracluster_node.prom"}
+        values[_key(node, "node", "node_textfile_mtime_seconds", file)] = [*clock]
+        values[_key(node, "agent", "prometheus_remote_storage_highest_timestamp_in_seconds", {})] = [*clock]
+        sent = f"prometheus_remote_storage_queue_highest_sent_timestamp_seconds{_QUEUE}"
+        values[_key(node, "agent", sent, {})] = [*clock]
+    saved = _key("train-1", "node", "train_last_checkpoint_timestamp_seconds", {"job_id": "7"})
+    values[saved] = [float(minute // 30 * 1800) if minute >= 30 else None for minute in range(story.minutes + 1)]
+    for change in story.changes:
+        _apply(change, values, story)
+    return values
+
+
+def _apply(change: dict[str, Any], values: dict[str, list[float | None]], story: Story) -> None:
+    end = min(change.get("until", story.minutes + 1), story.minutes + 1)
+    nodes = change.get("nodes", "all")
+    for node in _WORDS.get(nodes, [nodes]) if isinstance(nodes, str) else nodes:
+        if node not in NODES:
+            raise ValueError(f"{story.name}: {node} is not a node: {', '.join(NODES)}")
+        for exporter in change.get("stop", ()):
+            # `all`: the node is dead, and nothing is sent. One exporter: its agent reports that it does not answer.
+            for key, numbers in values.items():
+                if f'instance="i-{node}"' in key and (exporter == "all" or f'job="{exporter}"' in key):
+                    stays = exporter != "all" and key.startswith("up{")
+                    numbers[change["at"] : end] = [0.0 if stays else None] * (end - change["at"])
+        for word in ("set", "grow"):
+            for metric, value in change.get(word, {}).items():
+                for key in _selected(node, metric, change, values, story):
+                    numbers = values[key]
+                    before = next((number for number in reversed(numbers[: change["at"]]) if number is not None), 0.0)
+                    for minute in range(change["at"], end):
+                        numbers[minute] = (
+                            float(value) if word == "set" else before + value * (minute - change["at"] + 1)
+                        )
+                    if word == "grow":
+                        for minute in range(end, story.minutes + 1):
+                            numbers[minute] = numbers[end - 1]
+
+
+def _selected(
+    node: str, metric: str, change: dict[str, Any], values: dict[str, list[float | None]], story: Story
+) -> list[str]:
+    """The series of a metric on a node; a metric that the healthy cluster lacks is a new series."""
+    labels = {
+        **dict(_LABELS.findall(metric)),
+        **{str(key): str(value) for key, value in change.get("labels", {}).items()},
+    }
+    labels |= {"gpu": str(change["gpu"])} if "gpu" in change else {}
+    labels |= {"device": str(change["device"])} if "device" in change else {}
+    name = metric.partition("{")[0]
+    matching = [
+        key
+        for key in values
+        if key.startswith(f"{name}{{")
+        and f'instance="i-{node}"' in key
+        and all(f'{label}="{value}"' in key for label, value in labels.items())
+    ]
+    if matching:
+        return matching
+    exporter = "dcgm" if name.startswith("DCGM_") else "agent" if name.startswith("prometheus_") else "node"
+    each = (
+        [{**labels, "gpu": str(gpu)} for gpu in range(GPUS)] if exporter == "dcgm" and "gpu" not in labels else [labels]
+    )
+    keys = [_key(node, exporter, name, item) for item in each]
+    values.update({key: [None] * (story.minutes + 1) for key in keys})
+    return keys
+
+
+def _encoded(numbers: list[float | None]) -> str:
+    """Return the values as promtool reads them, runs of equal values together."""
+    words: list[str] = []
+    start = 0
+    for index in range(1, len(numbers) + 1):
+        if index == len(numbers) or repr(numbers[index]) != repr(numbers[start]):
+            value = numbers[start]
+            text = "_" if value is None else f"{value:.15g}".replace("nan", "NaN").replace("inf", "Inf")
+            words.append(text if index - start == 1 else f"{text}x{index - start - (value is not None)}")
+            start = index
+    return " ".join(words)
+
+
+def play(story: Story) -> dict[str, list[int]]:
+    """Return the minutes in which each alert fires."""
+    kept = {*read_from_exporters(Profile.STANDARD), "up"}
+    series = {key: numbers for key, numbers in samples(story).items() if key.partition("{")[0] in kept}
+    query = 'count by (alertname) (ALERTS{alertstate="firing", alertname!="Watchdog"})'
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": key, "values": _encoded(numbers)} for key, numbers in series.items()],
+        "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for minute in range(story.minutes + 1)],
+    }
+    with tempfile.TemporaryDirectory() as directory:
+        files = rules(inventory={("llama", "train"): len(NODES)}, cluster="llama")
+        for name, text in files.items():
+            (Path(directory) / name).write_text(text)
+        path = Path(directory) / "test.yaml"
+        path.write_text(json.dumps({"rule_files": [*files], "evaluation_interval": "1m", "tests": [test]}))
+        done = subprocess.run(["promtool", "test", "rules", path], capture_output=True, text=True)
+    output = done.stdout + done.stderr
+    assert done.returncode == 0 or "got:" in output, output
+    fired: dict[str, list[int]] = {}
+    # Nothing is expected, so promtool prints what it got.
+    for time, got in re.findall(r"time: (\w+),\s+exp: ?[^\n]*\s+got: ?([^\n]*(?:\n(?! +expr:)[^\n]*)*)", output):
+        for alert in re.findall(r'alertname="(\w+)"', got):
+            fired.setdefault(alert, []).append(_minutes(time))
+    return fired
+
+
+def _minutes(text: str) -> int:
+    parts = re.findall(r"(\d+)([dhms])", text)
+    return sum(int(number) * {"d": 1440, "h": 60, "m": 1, "s": 0}[unit] for number, unit in parts)
+
+
+def verdict(story: Story, fired: Mapping[str, list[int]]) -> list[str]:
+    """Return what is wrong with the alerts that fired."""
+    problems = [
+        f"{alert} fires from minute {minutes[0]}, and nobody wants it"
+        for alert, minutes in fired.items()
+        if alert not in {*story.rings, *story.also} and (ALERTS[alert].severity != "info" or not story.benign)
+    ]
+    problems += [
+        f"{alert} is critical and wakes somebody in minute {minutes[0]}"
+        for alert, minutes in fired.items()
+        if story.benign and ALERTS[alert].severity == "critical"
+    ]
+    for alert, within in story.rings.items():
+        first = fired.get(alert, [10**6])[0]
+        if not story.start <= first <= story.start + within:
+            when = "never" if alert not in fired else f"in minute {first}"
+            problems.append(f"{alert} fires {when}; expected within {within} minutes of minute {story.start}")
+    problems += [f"{alert} fires at the end" for alert in story.after if story.minutes in fired.get(alert, ())]
+    return problems
+
+
+def main() -> None:
+    """Print the table of all stories."""
+    print("| story | kind | rang, minutes after the first change | right |\n|---|---|---|---|")
+    for story in stories():
+        fired = play(story)
+        rang = ", ".join(f"{alert} {minutes[0] - story.start}" for alert, minutes in sorted(fired.items()))
+        problems = verdict(story, fired)
+        kind = "benign" if story.benign else "broken"
+        print(f"| {story.name} | {kind} | {rang or 'nothing'} | {'; '.join(problems) or 'yes'} |")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
