@@ -17,6 +17,17 @@ from ultracluster.monitoring.names import EFA_COUNTERS, Profile
 
 OUT = "/var/lib/node_exporter/textfile_collector"
 JOBS = "/var/lib/ultracluster/job-metrics"
+SYSTEMCTL = """#!/usr/bin/env bash
+case $2 in --property=ActiveState) echo failed ;; --property=LoadState) echo loaded ;; *) exit 9 ;; esac
+"""
+# As in NVIDIA's Fabric Manager User Guide (read 2026-11-22).
+JOURNALCTL = """#!/usr/bin/env bash
+[[ $* == *--grep=SXid* ]] || exit 9
+echo "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore MCTO (First)"
+echo "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Severity 0 Engine instance 46 Sub-engine instance 00"
+echo "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up"
+echo "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 08 egress non-posted PRIV error"
+"""
 # Debian's name, and upstream's.
 NODE_EXPORTER = shutil.which("prometheus-node-exporter") or "node_exporter"
 ARGUMENTS = ("--gpus", "8", "--efa", "4", "--counters", " ".join(EFA_COUNTERS), "--name", "train-1")
@@ -216,6 +227,18 @@ def test_login_nodes_report_whose_the_running_jobs_are(node: Node) -> None:
     assert [name for name in result if "slurm_job_info" in name] == [
         'ultracluster_slurm_job_info{job_id="7",user="ada",account="nlp",partition="train",name="a_b_c_d"}'
     ]
+
+
+def test_the_switches_between_the_gpus_are_watched(node: Node) -> None:
+    assert not [name for name in samples(node) if "fabric" in name or "nvswitch" in name]
+    for command, text in (("systemctl", SYSTEMCTL), ("journalctl", JOURNALCTL)):
+        (node.bin / command).unlink()
+        (node.bin / command).write_text(text)
+        (node.bin / command).chmod(0o755)
+    result = samples(node)
+    assert result["ultracluster_fabric_manager_up"] == 0
+    assert result['ultracluster_nvswitch_errors{kind="fatal"}'] == 1
+    assert result['ultracluster_nvswitch_errors{kind="other"}'] == 2
 
 
 def test_a_real_node_exporter_serves_what_the_job_wrote(node: Node, tmp_path: Path) -> None:

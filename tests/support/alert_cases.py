@@ -154,6 +154,14 @@ def active(tensor: str, number: int = 1, *, util: str = "100x240", memory: str =
     return result
 
 
+def _disk(free: float, loses: float) -> Series:
+    """A file system that has a share free, and loses some in a minute."""
+    labels = {"mountpoint": "/scratch", "fstype": "xfs", "job": "node"}
+    return node("node_filesystem_size_bytes", "1x240", **labels) | node(
+        "node_filesystem_avail_bytes", f"{free:g}-{loses:.6f}x240", **labels
+    )
+
+
 _STEPS = at_work("1x90")
 _CLOCK = "DCGM_FI_DEV_SM_CLOCK"
 
@@ -276,6 +284,20 @@ CASES: dict[str, Case] = {
             node(metric, values, mountpoint="/", fstype="xfs")
             | node("node_filesystem_size_bytes", "100x90", mountpoint="/", fstype="xfs")
         ),
+    ),
+    "NodeDiskFilling": Case(
+        fires=(_disk(0.25, 0.25 / 180), 100),
+        silent=(_disk(0.25, 0.25 / 1800), 100),
+        clears=(
+            {key: values.replace("x240", "x110") + " 0.9x120" for key, values in _disk(0.25, 0.25 / 300).items()},
+            100,
+            190,
+        ),
+    ),
+    "ClockSkew": threshold("node_timex_offset_seconds", "-0.2", "0.001", wait=10, make=at_node),
+    "FabricManagerDown": threshold("ultracluster_fabric_manager_up", "0", "1", wait=2, make=at_node),
+    "NvswitchFatal": threshold(
+        "ultracluster_nvswitch_errors", "1", "0", window=60, make=with_labels(kind="fatal", job="node")
     ),
     "NodeMemoryLow": threshold(
         "node_memory_MemAvailable_bytes",

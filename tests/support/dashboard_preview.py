@@ -58,7 +58,7 @@ class Preview:
         height = sum(1.2 + max(y + panel.height for panel, _, y in laid) for _, laid in rows) + 1.5
         figure = pyplot.figure(figsize=(16, height * 0.42), facecolor=_DARK, dpi=_PIXELS)
         # Where several may be chosen, all are, as when a person opens it.
-        self._now = {item.name: self._chosen[item.name] for item in dashboard.variables
+        self._now = {item.name: item.number or self._chosen[item.name] for item in dashboard.variables
                      if item.name in self._chosen and not item.several}  # fmt: skip
         chosen = "   ".join(f"{name}: {value}" for name, value in self._now.items())
         figure.text(0.008, 1 - 0.6 / height, dashboard.title, color=_TEXT, size=15, weight="bold", va="center")

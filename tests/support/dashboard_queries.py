@@ -10,6 +10,7 @@ from ultracluster.monitoring.dashboards import dashboards
 #: What is empty while nothing is wrong: panel by its dashboard and title.
 EMPTY_WHEN_WELL = {
     "fleet": {"Problems", "Problems over time", "XIDs by policy", "Uncorrectable memory errors", "NVLink errors"},
+    "goodput": {"Nodes that fail again", "Mean time to failure"},
     "job": {"Problems of its nodes"},
     "network": {"Dropped packets by device", "Nodes without all their EFA devices"},
     "node": {"Problems", "XIDs"},
@@ -41,7 +42,8 @@ def queries(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     for uid, text in dashboards().items():
         board = json.loads(text)
         several = {variable["name"] for variable in board["templating"]["list"] if variable.get("includeAll")}
-        values = {name: ".*" if name in several else value for name, value in chosen.items()}
+        values = {name: ".*" if name in several else value for name, value in chosen.items()} | {"__range": "3h"}
+        values |= {item["name"]: item["query"] for item in board["templating"]["list"] if item["type"] == "textbox"}
         for panel in board["panels"]:
             for target in panel.get("targets", ()):
                 filled = re.sub(r"\$(\w+)", lambda result: values.get(result[1], ".*"), target["expr"])  # noqa: B023

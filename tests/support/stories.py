@@ -145,6 +145,8 @@ _NODE = {
     'node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"}': 3e11,
     'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"}': 5e11,
     'ultracluster_health_breaker_open{action="drain"}': 0,
+    "node_timex_offset_seconds": 2e-6, "node_timex_sync_status": 1, "ultracluster_fabric_manager_up": 1,
+    'ultracluster_nvswitch_errors{kind="fatal"}': 0, 'ultracluster_nvswitch_errors{kind="other"}': 0,
 }  # fmt: skip
 _MOUNT = {"ultracluster_mount_mounted": 1, "ultracluster_mount_over_efa": 1, "ultracluster_mount_check_seconds": 0.03}
 # At work and idle, under DCGM's names before 4.7.

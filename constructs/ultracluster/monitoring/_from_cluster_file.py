@@ -7,6 +7,7 @@ from typing import Any
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.clusterfile import ALERT_ROUTES, ALERT_TUNING, RULE_FILES, ClusterFile, Path, Problem
 from ultracluster.monitoring.alerts import (
+    GRAFANA,
     RUNBOOKS,
     Route,
     Tuning,
@@ -43,6 +44,7 @@ def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
         inventory=inventory,
         runbooks=cluster.observability.alerts.runbooks or RUNBOOKS,
         tuning=Tuning(**_changes(cluster)),
+        grafana=cluster.observability.alerts.grafana or GRAFANA,
         # Another cluster may share the workspace, even one created here.
         cluster=cluster.name,
     )

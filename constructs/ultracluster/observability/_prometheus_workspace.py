@@ -72,7 +72,7 @@ class _PrometheusWorkspaceBase(cdk.Resource):
 class PrometheusWorkspace(_PrometheusWorkspaceBase):
     """A workspace with its rules, its alert manager, its log and a limit of series for each cluster.
 
-    By default, the workspace is deleted with its stack, and the samples with it.
+    By default, the workspace outlives its stack: samples are needed most after a cluster has failed.
 
     Args:
         alias: Display name.
@@ -83,7 +83,8 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
             cluster does not affect the others. Samples above it are discarded, and an alarm reports it.
         key: KMS key of the samples; a workspace never changes it. Default: a key that AWS owns.
         log_retention: Retention of the log of the ruler and the alert manager. Default: three months.
-        removal_policy: Policy when it leaves the stack. Default: it is deleted.
+        removal_policy: Policy when it leaves the stack. Default: it is retained, except when the deployment that
+            creates it fails.
 
     Raises:
         Refusal: If a number or a text is not valid; all at once.
@@ -156,7 +157,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         series_limits: Mapping[str, int] | None = None,
         key: kms.IKey | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
-        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.DESTROY,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
         limits = series_limits or {}

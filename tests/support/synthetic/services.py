@@ -112,7 +112,17 @@ class Services:
             f"vllm:prompt_tokens_total{{{model}}} {t * 52_000:.0f}",
             f"vllm:generation_tokens_total{{{model}}} {t * 9_000:.0f}",
         ]
-        for name, bounds in (("time_to_first_token", ("0.1", "0.5", "1")), ("e2e_request_latency", ("5", "20", "60"))):
+        lines += [
+            f'vllm:request_success_total{{{model},finished_reason="stop"}} {t * 7.9:.1f}',
+            f'vllm:request_success_total{{{model},finished_reason="abort"}} {t * 0.1:.1f}',
+            f"vllm:prefix_cache_queries_total{{{model}}} {t * 52_000:.0f}",
+            f"vllm:prefix_cache_hits_total{{{model}}} {t * 31_000:.0f}",
+        ]
+        for name, bounds in (
+            ("time_to_first_token", ("0.1", "0.5", "1")),
+            ("inter_token_latency", ("0.01", "0.05", "0.1")),
+            ("e2e_request_latency", ("5", "20", "60")),
+        ):
             for bound, share in zip((*bounds, "+Inf"), (0.3, 0.8, 0.97, 1), strict=True):
                 lines.append(f'vllm:{name}_seconds_bucket{{{model},le="{bound}"}} {(10 + t * 8) * share:.3f}')
         return lines

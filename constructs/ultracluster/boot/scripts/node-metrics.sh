@@ -143,6 +143,22 @@ jobs() {
 
 gpu_job() { printf 'ultracluster_gpu_job{gpu="%s",job_id="%s"} 1\n' "$(clean "$1")" "$(clean "$2")"; }
 
+# The switches between the GPUs. Their errors are in the kernel log only, as
+# "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 ...":
+# https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/ (read 2026-11-22).
+fabric() {
+    local state lines
+    command -v systemctl >/dev/null && command -v journalctl >/dev/null || return 0
+    state=$(systemctl show --property=ActiveState --value nvidia-fabricmanager.service 2>/dev/null) || return 0
+    [ "$(systemctl show --property=LoadState --value nvidia-fabricmanager.service 2>/dev/null)" = loaded ] || return 0
+    family ultracluster_fabric_manager_up gauge "Whether the fabric manager runs."
+    printf 'ultracluster_fabric_manager_up %d\n' "$([ "$state" = active ] && echo 1 || echo 0)"
+    lines=$(timeout 10 journalctl --dmesg --since=-10min --no-pager --output=cat --grep='SXid' 2>/dev/null) || lines=""
+    family ultracluster_nvswitch_errors gauge "Errors of NVSwitches in ten minutes."
+    printf 'ultracluster_nvswitch_errors{kind="fatal"} %d\n' "$(grep -c 'SXid ([^)]*): [0-9]*, Fatal' <<<"$lines" || true)"
+    printf 'ultracluster_nvswitch_errors{kind="other"} %d\n' "$(grep -c 'SXid ([^)]*): [0-9]*, Non-fatal' <<<"$lines" || true)"
+}
+
 # `read_bytes 12 samples [bytes] MIN MAX SUM`, by file system: fs1-ffff8881 is a mount of fs1.
 lustre() {
     local kind file word fields system
@@ -241,7 +257,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$out"
     sweep
-    { expected && cpu && efa_counters && health && software && jobs && queue && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
+    { expected && cpu && efa_counters && health && software && jobs && queue && fabric && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
     chmod 644 "$out/.ultracluster_node"
     mv "$out/.ultracluster_node" "$out/ultracluster_node.prom"
 }

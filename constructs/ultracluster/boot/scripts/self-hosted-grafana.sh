@@ -8,8 +8,8 @@
 # SHA256     its checksum
 # QUERY_URL  where the data source queries; REGION its region
 #
-# It listens on the loopback address alone: who may forward a port to it by Session Manager is in, as an editor who can
-# save nothing, because all content comes from files. No password exists.
+# It listens on the loopback address alone: who may forward a port to it by Session Manager is in, as a viewer.
+# All content comes from files. No password exists.
 #
 # Exit code 0: Grafana runs. 1: it does not. 2: wrong usage. It may run any number of times.
 set -euo pipefail
@@ -67,7 +67,7 @@ Environment=GF_SERVER_HTTP_ADDR=127.0.0.1
 Environment=GF_PATHS_PROVISIONING=/etc/ultracluster/grafana/provisioning
 Environment=GF_AUTH_SIGV4_AUTH_ENABLED=true
 Environment=GF_AUTH_ANONYMOUS_ENABLED=true
-Environment=GF_AUTH_ANONYMOUS_ORG_ROLE=Editor
+Environment=GF_AUTH_ANONYMOUS_ORG_ROLE=Viewer
 Environment=GF_AUTH_DISABLE_LOGIN_FORM=true
 Environment=GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION=true
 Environment=GF_ANALYTICS_REPORTING_ENABLED=false

@@ -123,6 +123,10 @@ class Alerts(Section):
         description="Where you publish docs/runbooks: each alert carries this address, a slash, its name and `.md`. "
         "Default: the path in the repository.",
     )
+    grafana: RunbooksUrl | None = Field(
+        default=None,
+        description="Address of the Grafana that alerts link to. Default: the forwarded port of the self-hosted one.",
+    )
     off: tuple[AlertName, ...] = Field(default=(), description="Alerts that are not created.")
     severity: dict[AlertName, AlertSeverity] = Field(
         default={},

@@ -12,11 +12,12 @@ from ultracluster.monitoring.alerts._alertmanager import (
 )
 from ultracluster.monitoring.alerts._all import ALERTS
 from ultracluster.monitoring.alerts._rule_check import RULE_FILE, rule_problems
-from ultracluster.monitoring.alerts._rules import RUNBOOKS, rules
+from ultracluster.monitoring.alerts._rules import GRAFANA, RUNBOOKS, rules
 from ultracluster.monitoring.alerts._tuning import Tuning, tuning_problems
 
 __all__ = [
     "ALERTS",
+    "GRAFANA",
     "RULE_FILE",
     "RUNBOOKS",
     "TOPIC_REGION",

@@ -10,11 +10,12 @@ from ultracluster.rules import Refusal
 #: Up to this many nodes, or jobs, of a cluster have an alert each. If more have the same problem, one alert more has
 #: their number. All alerts together stay below AMP's quota of 1,000 active alerts
 #: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-21): a test adds them up.
-MOST = 20
+MOST = 18
 
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
 #: Rationale of a threshold without a published source.
 JUDGEMENT = "Judgement, not published: adjust it to your cluster."
+_INSTANCE = "{{ $labels.instance }}{{ if $labels.node }} ({{ $labels.node }}){{ end }}"
 #: Labels of a node, for `by`.
 BY_NODE = ", ".join(NODE)
 
@@ -111,10 +112,22 @@ class Alert:
         if not self.per_node and not self.per_job:
             return self.summary
         label, many = ("instance", "nodes") if self.per_node else ("job_id", "jobs")
+        # Operators know a node by its name in Slurm or Kubernetes.
+        summary = self.summary.replace("{{ $labels.instance }}", _INSTANCE)
         return (
-            f"{{{{ if $labels.{label} }}}}{self.summary}{{{{ else }}}}{self.name}: {{{{ $value }}}} {many}, of which "
+            f"{{{{ if $labels.{label} }}}}{summary}{{{{ else }}}}{self.name}: {{{{ $value }}}} {many}, of which "
             f"{MOST} have an alert each{{{{ end }}}}"
         )
+
+    @property
+    def dashboard(self) -> str:
+        """Path of the dashboard to look at, below the address of Grafana: a Go template."""
+        if self.per_node:
+            return "/d/ultracluster-node?var-cluster={{ $labels.cluster }}&var-node={{ $labels.instance }}"
+        if self.per_job:
+            return "/d/ultracluster-job?var-cluster={{ $labels.cluster }}&var-job={{ $labels.job_id }}"
+        board = "inference" if "$labels.model_name" in self.summary else "fleet"
+        return f"/d/ultracluster-{board}?var-cluster={{{{ $labels.cluster }}}}"
 
     @property
     def runbook(self) -> str:

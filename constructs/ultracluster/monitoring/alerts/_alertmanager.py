@@ -26,7 +26,7 @@ _SUBJECT = (
 )
 _MESSAGE = (
     "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\nsince {{ .StartsAt }}\n"
-    "{{ .Annotations.runbook_url }}\n\n{{ end }}"
+    "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}"
 )
 _GPUS = (
     "GpuXidReset|GpuXidWatch|GpuMissing|GpuEccUncorrected|GpuEccCorrectedStorm|NvlinkErrors|NvlinkRecoveryFailed|"

@@ -148,6 +148,56 @@ NODE_ALERTS = (
         rationale="HyperPod's published rule: 90 % (read 2026-11-21).",
     ),
     Alert(
+        name="NodeDiskFilling",
+        for_="30m",
+        expr="predict_linear(ultracluster_node_filesystem_free_ratio[1h], 14400) < 0 and "
+        "ultracluster_node_filesystem_free_ratio < 0.3",
+        threshold=0.3,
+        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} is full in four hours at this pace",
+        description="A local file system has less than 30 % left, and loses it within four hours.",
+        diagnosis=(
+            "`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",
+            "What grew in the last hour: the node's page.",
+        ),
+        actions=("Remove old containers and files of jobs, or notify the job's owner.",),
+    ),
+    Alert(
+        name="ClockSkew",
+        for_="10m",
+        expr="abs(ultracluster_node_clock_offset_seconds) > 0.05 or ultracluster_node_clock_synchronised == 0",
+        threshold=0.05,
+        summary="The clock of node {{ $labels.instance }} is wrong or not synchronised",
+        description="The clock is 50 ms off, or nothing disciplines it. Slurm's credentials, TLS and logs of several "
+        "nodes need equal clocks.",
+        diagnosis=("`chronyc tracking` and `chronyc sources` on the node.",),
+        actions=("`systemctl restart chronyd`, or `chrony` on Ubuntu.", "Replace the node if it comes back."),
+        rationale="Amazon Time Sync keeps clocks within a millisecond; 50 ms: judgement.",
+    ),
+    Alert(
+        name="FabricManagerDown",
+        severity=Severity.CRITICAL,
+        for_="2m",
+        expr="ultracluster_node_fabric_manager_up == 0",
+        summary="The fabric manager of node {{ $labels.instance }} does not run",
+        description="Without it the GPUs of an NVSwitch system cannot be used together: CUDA programs fail at their "
+        "start with error 802.",
+        diagnosis=("`journalctl -u nvidia-fabricmanager` on the node.", "Whether its version is that of the driver."),
+        actions=(DRAIN, "`systemctl restart nvidia-fabricmanager`, then `nvidia-smi -q | grep -A2 Fabric`."),
+        rationale="It is 0 or 1.",
+    ),
+    Alert(
+        name="NvswitchFatal",
+        severity=Severity.CRITICAL,
+        expr='max_over_time(ultracluster_node_nvswitch_errors{kind="fatal"}[1h]) > 0',
+        summary="An NVSwitch of node {{ $labels.instance }} has a fatal error",
+        description="A switch between the GPUs has reported an SXid that only a reset of the GPUs clears. Programs on "
+        "them are ended.",
+        diagnosis=("`journalctl -k --grep SXid` on the node: switch, link and code.", "GpuXidReset of the node."),
+        actions=(DRAIN, "Restart the node.", "Replace it if the error comes back."),
+        rationale="SXids are fatal or not: NVIDIA's Fabric Manager User Guide (read 2026-11-22). An hour: it stays "
+        "until somebody has drained the node.",
+    ),
+    Alert(
         name="NodeMemoryLow",
         for_="5m",
         expr="ultracluster_node_memory_available_bytes / ultracluster_node_memory_bytes < 0.05",

@@ -17,6 +17,9 @@ from ultracluster.rules import Refusal, error
 INTERVAL = "30s"
 #: Path of the runbooks in the repository.
 RUNBOOKS = "docs/runbooks"
+#: Address of the self-hosted Grafana, while its port is forwarded.
+GRAFANA = "http://localhost:3000"
+_GRAFANA = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
 _INVENTORY = error("metrics-inventory", "The expected number of nodes is the only sign of a node that never started.")
 _RUNBOOKS_RULE = error("alerts-runbooks", "Alerts link to their runbooks.")
 _RUNBOOKS = re.compile(r"(https://)?[A-Za-z0-9._~@%+-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
@@ -29,6 +32,7 @@ def rules(
     runbooks: str = RUNBOOKS,
     cluster: str | None = None,
     tuning: Tuning | None = None,
+    grafana: str = GRAFANA,
 ) -> dict[str, str]:
     """Return the rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
 
@@ -40,6 +44,7 @@ def rules(
         cluster: Cluster that the rules read, so that several clusters can have rules in one workspace and
             nothing is evaluated twice. By default, the rules serve every cluster of the workspace.
         tuning: Alerts that are off or changed. By default, none.
+        grafana: Address of Grafana, to which alerts link. By default, the forwarded port of the self-hosted server.
 
     Raises:
         Refusal: If a name is not a valid label, an expected number is below 0, or `runbooks` is not a
@@ -56,6 +61,8 @@ def rules(
     if not _RUNBOOKS.fullmatch(runbooks):
         text = f"runbooks must be an address that begins with https://, or a path, got {runbooks[:120]!r}"
         problems.append(_RUNBOOKS_RULE(text))
+    if not _GRAFANA.fullmatch(grafana):
+        problems.append(_RUNBOOKS_RULE(f"grafana must be an address without a slash at the end, got {grafana[:120]!r}"))
     if problems:
         raise Refusal("", problems)
     recording: dict[str, list[dict[str, Any]]] = {
@@ -71,21 +78,29 @@ def rules(
     groups: dict[str, list[dict[str, Any]]] = {}
     for alert in chosen:
         rules = groups.setdefault(f"alerts-{FAMILY_OF[alert.name]}", [])
-        rules += [*([_problem(alert)] if alert.per_node else []), _alert(alert, runbooks)]
+        rules += [*([_problem(alert)] if alert.per_node else []), _alert(alert, runbooks, grafana)]
     return {"recording.yaml": _file(recording, cluster), "alerts.yaml": _file(groups, cluster)}
 
 
 def _problem(alert: Alert) -> dict[str, Any]:
-    return {"record": PROBLEM, "expr": alert.expr, "labels": {"problem": alert.name}}
+    name = "topk by (cluster, instance) (1, ultracluster_node_name_info)"
+    named = f"({alert.expr}) * on (cluster, instance) group_left (node) {name}"
+    # The second for nodes whose name nobody has reported.
+    expr = f"{named} or on (cluster, instance) ({alert.expr})"
+    return {"record": PROBLEM, "expr": expr, "labels": {"problem": alert.name}}
 
 
-def _alert(alert: Alert, runbooks: str) -> dict[str, Any]:
+def _alert(alert: Alert, runbooks: str, grafana: str) -> dict[str, Any]:
     rule: dict[str, Any] = {"alert": alert.name, "expr": alert.promql}
     if alert.for_ != "0m":
         rule["for"] = alert.for_
     return rule | {
         "labels": {"severity": alert.severity.value},
-        "annotations": {"summary": alert.message, "runbook_url": f"{runbooks}/{alert.name}.md"},
+        "annotations": {
+            "summary": alert.message,
+            "runbook_url": f"{runbooks}/{alert.name}.md",
+            "dashboard_url": grafana + alert.dashboard,
+        },
     }
 
 

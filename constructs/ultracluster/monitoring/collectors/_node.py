@@ -163,11 +163,11 @@ def node_exporter_flags(profile: Profile, *, root: str = "", textfiles: str = TE
         root: Mount point of the node's / in a container. By default, node_exporter runs on the host.
         textfiles: Folder of the text files.
     """
-    names = ["meminfo", "filesystem", "stat", "textfile"]
+    names = ["meminfo", "filesystem", "stat", "textfile", "timex"]
     if profile >= Profile.STANDARD:
         names += ["loadavg", "diskstats", "netdev"]
     if profile >= Profile.FULL:
-        names += ["pressure", "vmstat", "netstat", "sockstat", "uname", "timex", "nvme", "edac"]
+        names += ["pressure", "vmstat", "netstat", "sockstat", "uname", "nvme", "edac"]
     host = (f"--path.rootfs={root}", f"--path.procfs={root}/proc", f"--path.sysfs={root}/sys") if root else ()
     return (
         f"--web.listen-address=127.0.0.1:{PORTS['node']}",

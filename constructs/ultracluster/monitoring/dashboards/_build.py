@@ -115,6 +115,10 @@ def _variables(dashboard: Dashboard) -> Iterator[_Json]:
 
 
 def _variable(variable: Variable) -> _Json:
+    if variable.number:
+        current = {"selected": True, "text": variable.number, "value": variable.number}
+        return {**_VARIABLE, "type": "textbox", "name": variable.name, "label": variable.title,
+                "query": variable.number, "current": current}  # fmt: skip
     # A choice narrows those after it: nodes of this cluster, not of every one.
     within = "" if variable.name == "cluster" else '{cluster=~"$cluster"}'
     query = f"label_values({variable.metric}{within}, {variable.label})"
@@ -150,7 +154,11 @@ def _panel(panel: Panel) -> _Json:
     }
     if panel.kind == "stat" and panel.steps:
         result["options"]["colorMode"] = "background"
-    if panel.kind == "table":
+    if panel.matrix is not None:
+        rows, columns = panel.matrix
+        grouped = {"rowField": rows, "columnField": columns, "valueField": "Value", "emptyValue": "null"}
+        result["transformations"] = [{"id": "groupingToMatrix", "options": grouped}]
+    elif panel.kind == "table":
         organize = {
             "includeByName": {name: True for name in panel.columns},
             "indexByName": {name: index for index, name in enumerate(panel.columns)},
@@ -164,6 +172,8 @@ def _defaults(panel: Panel) -> _Json:
     result: _Json = {"unit": panel.unit}
     if panel.kind in _CUSTOM:
         result["custom"] = dict(_CUSTOM[panel.kind])
+    if panel.matrix is not None:
+        result["custom"] |= {"cellOptions": {"type": "color-background", "mode": "basic"}}
     if panel.least is not None:
         result["min"] = panel.least
     if panel.most is not None:

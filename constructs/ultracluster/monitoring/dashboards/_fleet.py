@@ -38,8 +38,9 @@ FLEET = Dashboard(
         "Health": (
             table("Problems", "One line for each thing that is wrong with a node. The problem is the name of an "
                   "alert, which has a runbook. An empty table is a healthy fleet.",
-                  (of("ultracluster_node_problem", over="max by (instance, problem, group, xid, path) ({})"),),
-                  columns={"instance": "Node", "problem": "Problem", "group": "Node group", "xid": "XID",
+                  (of("ultracluster_node_problem",
+                      over="max by (instance, node, problem, group, xid, path) ({})"),),
+                  columns={"instance": "Node", "node": "Name", "problem": "Problem", "group": "Group", "xid": "XID",
                            "path": "Path"},
                   width=14, height=9, to=TO_NODE),
             table("Jobs", "The jobs that have GPUs. Click one to see its nodes, its speed and its checkpoints.",
@@ -50,6 +51,13 @@ FLEET = Dashboard(
                      (of("ultracluster_node_problem", "{{instance}} {{problem}}",
                          over="group by (instance, problem) ({})"),),
                      width=24, height=9, to=TO_NODE, words={1: ("problem", "red")}, most=1, least=0),
+        ),
+        "GPUs": (
+            table("GPUs by node", "Tensor activity of each GPU: a row is a node. A dark cell in a bright row is a GPU "
+                  "that the others wait for, an empty one is gone.",
+                  (of("ultracluster_gpu_tensor_active_ratio", over="max by (instance, gpu) ({})"),),
+                  width=24, height=12, unit="percentunit", matrix=("instance", "gpu"), least=0, most=1,
+                  steps=((None, "dark-blue"), (0.1, "blue"), (0.3, "green"), (0.6, "light-green"))),
         ),
         "GPU health": (
             series("XIDs by policy", "Error codes of the driver within five minutes. Fatal: the node goes. Reset: the "

@@ -1,13 +1,17 @@
 """Dashboard of goodput and cost."""
 
-from ultracluster.monitoring.dashboards._common import CLUSTER, TO_JOB, of, together
-from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat
+from ultracluster.monitoring.dashboards._common import CLUSTER, TO_JOB, TO_NODE, of, together
+from ultracluster.monitoring.dashboards._spec import Dashboard, Variable, series, stat, table
+
+_PRICE = Variable(name="price", title="USD for a GPU hour", number="4")
+_BY_ACCOUNT = "sum by (account, user) (sum_over_time({}[$__range:1m])) / 60"
+_FAILURES = 'ultracluster_node_problem{{cluster="$cluster", problem=~"NodeLost|GpuXidFatal"}}'
 
 GOODPUT = Dashboard(
     uid="ultracluster-goodput",
     title="Goodput and cost",
     about="How much of what is paid for turns into training that is kept, and where does the rest go?",
-    variables=(CLUSTER,),
+    variables=(CLUSTER, _PRICE),
     rows={
         "Now": (
             stat("Goodput", "Share of the last hour that went into steps that were kept, weighted by GPUs.",
@@ -21,6 +25,36 @@ GOODPUT = Dashboard(
             stat("Energy of the GPUs, last day", "Of the boards alone, without fans and hosts.",
                  (of("ultracluster_gpu_energy_joules_total", over="sum(increase({}[1d])) / 3600"),),
                  width=6, unit="watth"),
+        ),
+        "By account": (
+            table("GPU hours and cost", "Of the time that is shown, at the price above: enter yours, for it depends on "
+                  "the purchase option. In Kubernetes the account is the namespace.",
+                  (of("account_user:ultracluster_gpus:sum", over=_BY_ACCOUNT),
+                   of("account_user:ultracluster_gpus:sum", over=f"{_BY_ACCOUNT} * $price")),
+                  width=12, columns={"account": "Account", "user": "User", "Value #A": "GPU hours",
+                                     "Value #B": "USD"}),
+            series("GPUs by account", "GPUs that the jobs of each account have.",
+                   (of("account_user:ultracluster_gpus:sum", "{{account}}", over="sum by (account) ({})"),),
+                   width=12, least=0),
+        ),
+        "Failures": (
+            table("Nodes that fail again", "Alerts of a node in the time that is shown, by the hours in which it had "
+                  "one: replace the first ones. 30 days show lemons.",
+                  (of("ultracluster_node_problem", over="sum by (instance, node) "
+                      "(count_over_time({}[$__range:1m])) / 60 > 0"),),
+                  columns={"instance": "Node", "node": "Name", "Value": "Hours with an alert"}, to=TO_NODE),
+            stat("Mean time to failure", "Hours of a node for each node that was lost or had a fatal XID, in the time "
+                 "that is shown. Without a failure: no data.",
+                 (together("sum(sum_over_time({0}[$__range:1m])) / 60 / count(group by (instance, problem) "
+                           f"(present_over_time({_FAILURES}[$__range])))", "cluster:ultracluster_node_up:sum"),),
+                 unit="none"),
+            series("Time that is lost, by cause", "Over all jobs that report it, weighted by their GPUs.",
+                   (together("sum by (cause) ({0} * on (cluster, job_id) group_left () {1}) / scalar(sum({1}))",
+                             "job_cause:train_lost_seconds:sum_rate5m", "job:ultracluster_gpus:count",
+                             legend="{{cause}}"),), least=0, unit="percentunit"),
+            series("Startup and checkpoint by job", "What a restart and a checkpoint cost.",
+                   (of("ultracluster_job_startup_seconds", "{{job_id}} startup"),
+                    of("ultracluster_job_checkpoint_seconds", "{{job_id}} checkpoint")), least=0, unit="s", to=TO_JOB),
         ),
         "Where it goes": (
             series("GPUs: there, in jobs, at work",

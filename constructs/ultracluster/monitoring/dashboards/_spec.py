@@ -57,6 +57,7 @@ class Panel:
         width: Of 24 columns.
         height: In rows of Grafana's grid.
         columns: Of a table: label or value name -> heading; everything else is hidden.
+        matrix: Of a table: the labels of its rows and of its columns, coloured by value.
         least: Lowest value of the axis. Default: Grafana's choice.
         most: Highest value of the axis. Default: Grafana's choice.
     """
@@ -74,6 +75,7 @@ class Panel:
     width: int = 8
     height: int = 8
     columns: Mapping[str, str] = field(default_factory=dict)
+    matrix: tuple[str, str] | None = None
     least: float | None = None
     most: float | None = None
 
@@ -90,12 +92,14 @@ timeline = partial(Panel, kind="state-timeline")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variable:
-    """A variable of a dashboard: the values of a label of a metric."""
+    """A variable of a dashboard: the values of a label of a metric, or a number that the reader types."""
 
     name: str
     title: str
-    metric: str
-    label: str
+    metric: str = ""
+    label: str = ""
+    #: Instead of a metric: the number until the reader types another.
+    number: str = ""
     #: True if several values can be selected; all are, by default.
     several: bool = False
 

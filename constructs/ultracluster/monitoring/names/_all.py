@@ -25,7 +25,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )
 
 #: Metrics with their labels that no rule of a family records: the inventory, and the problems of nodes.
-OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType({EXPECTED_NODES: GROUP, PROBLEM: (*NODE, "problem")})
+OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType({EXPECTED_NODES: GROUP, PROBLEM: (*NODE, "node", "problem")})
 
 
 def metrics(profile: Profile) -> tuple[Metric, ...]:

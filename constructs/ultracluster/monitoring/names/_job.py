@@ -15,8 +15,10 @@ def _over_gpus(aggregation: str, metric: str, by: str = _BY) -> str:
     return f"{aggregation} by ({by}) (ultracluster_gpu_job_info * on (cluster, instance, gpu) group_left () {metric})"
 
 
-def _quantile(histogram: str) -> str:
-    return f"histogram_quantile(0.95, sum by (cluster, model_name, le) (rate(vllm:{histogram}_seconds_bucket[5m])))"
+def _quantile(histogram: str, quantile: float = 0.95) -> str:
+    return (
+        f"histogram_quantile({quantile}, sum by (cluster, model_name, le) (rate(vllm:{histogram}_seconds_bucket[5m])))"
+    )
 
 
 # Thresholds are judgement. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else.
@@ -155,6 +157,24 @@ INFERENCE_METRICS = (
                "vllm:generation_tokens_total"),
     aggregated("model:vllm_time_to_first_token_seconds:p95_rate5m", "seconds",
                "Time to the first token, 95th percentile.", expr=_quantile("time_to_first_token")),
+    *(
+        aggregated(f"model:vllm_{name}_seconds:{short}_rate5m", "seconds", f"{text}, {words}.",
+                   expr=_quantile(name, quantile))
+        for name, text in (("time_to_first_token", "Time to the first token"),
+                           ("inter_token_latency", "Time between two tokens"))
+        for short, words, quantile in (("p50", "median", 0.5), ("p99", "99th percentile", 0.99))
+    ),
+    aggregated("model:vllm_request_success:sum_rate5m", "per_second", "Requests that ended, for whatever reason.",
+               "vllm:request_success_total"),
+    aggregated("model:vllm_request_errors:ratio_rate5m", "ratio",
+               "Share of the requests that were aborted or failed.",
+               expr="sum by (cluster, model_name) (rate("
+               'vllm:request_success_total{finished_reason=~"abort|error"}[5m]))'
+               " / sum by (cluster, model_name) (rate(vllm:request_success_total[5m]) > 0)"),
+    aggregated("model:vllm_prefix_cache_hits:ratio_rate5m", "ratio",
+               "Share of the tokens of prompts that were in the prefix cache.",
+               expr="sum by (cluster, model_name) (rate(vllm:prefix_cache_hits_total[5m])) / "
+               "sum by (cluster, model_name) (rate(vllm:prefix_cache_queries_total[5m]) > 0)"),
     aggregated("model:vllm_e2e_request_latency_seconds:p95_rate5m", "seconds",
                "Time of a request, 95th percentile.", expr=_quantile("e2e_request_latency")),
 )  # fmt: skip
