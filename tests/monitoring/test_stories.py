@@ -11,7 +11,7 @@ STORIES = list(stories())
 
 
 @pytest.mark.parametrize("story", STORIES, ids=[story.name for story in STORIES])
-def test_a_story_rings_what_a_person_wants(story: Story) -> None:
+def test_a_story_fires_its_alerts_and_no_others(story: Story) -> None:
     assert verdict(story, play(story)) == []
 
 
