@@ -11,7 +11,7 @@ from cdk_rehearsal.guard._sources import Source, Stacks, load
 from cdk_rehearsal.guard._stateful import stateful
 from cdk_rehearsal.guard._template import GuardError, Template
 from cdk_rehearsal.guard._world import Place, World
-from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, NODE_COUNTS, UpdateRules, did_you_mean
+from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, NODE_COUNTS, UpdateRules, did_you_mean, service_problems
 
 _NO_DATA = "no data: its nodes are replaced"
 _NODES = "its nodes run jobs"
@@ -84,6 +84,7 @@ def compare(
         groups=len(groups),
         nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
         in_place=tuple(_in_place(before, after, fates, in_place)),
+        broken=tuple(_broken(before, after, fates)),
         running=running,
     )
 
@@ -131,6 +132,18 @@ def _in_place(
         if effects:
             updates = tuple(Cause(fate=Fate.UPDATED, property=path, reason=text) for path, text in effects.items())
             yield Finding(stack=stack, logical_id=logical_id, type=old["Type"], holds=_READ, causes=updates)
+
+
+def _broken(before: Stacks, after: Stacks, fates: Mapping[Place, tuple[Cause, ...]]) -> Iterator[str]:
+    """Yield what services refuse in resources that are new or change; what is deployed was not refused."""
+    world = World(after.templates, names=after.names)
+    for stack, template in after.templates.items():
+        for logical_id, resource in template.resources.items():
+            place = (stack, logical_id)
+            if fates.get(place) or logical_id not in getattr(before.templates.get(stack), "resources", {}):
+                name = f"{stack}/{logical_id}" if stack else logical_id
+                for problem in service_problems(resource["Type"], world.value(place, "Properties") or {}):
+                    yield f"{name} ({resource['Type']}): the service refuses it: {problem}"
 
 
 def _same_names(before: Stacks, causes: Mapping[Place, tuple[Cause, ...]]) -> list[Finding]:

@@ -104,6 +104,8 @@ class Report:
         groups: How many groups of nodes there were.
         nodes: Those that change.
         in_place: Resources that running nodes read, and whose update they take over.
+
+        broken: What a service refuses in resources that are new or change, a line each.
         running: Whether `ok` requires that no node ends unless the user named its group.
     """
 
@@ -114,6 +116,8 @@ class Report:
     groups: int = 0
     nodes: tuple[Finding, ...] = ()
     in_place: tuple[Finding, ...] = ()
+
+    broken: tuple[str, ...] = ()
     running: bool = False
 
     @property
@@ -127,7 +131,7 @@ class Report:
     @property
     def ok(self) -> bool:
         """True if the change may go on: nothing is refused, and no entry of `allow` is without effect."""
-        return not self.refused and not self.unused
+        return not self.refused and not self.unused and not self.broken
 
     @property
     def summary(self) -> str:
@@ -153,7 +157,7 @@ class Report:
             for cause in finding.causes
             if cause.fate.harmful or (finding in self.nodes and cause.fate.ends_nodes)
         ]
-        return reasons + [f"--allow {name}: {why}" for name, why in self.unused.items()]
+        return [*reasons, *self.broken, *(f"--allow {name}: {why}" for name, why in self.unused.items())]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -174,6 +178,7 @@ class Report:
             "groups": self.groups,
             "nodes": nodes,
             "in_place": in_place,
+            "broken": list(self.broken),
             "unused": self.unused,
             "skipped": list(self.skipped),
         }

@@ -3,10 +3,12 @@
 from cdk_rehearsal.registry._intrinsics import NO_VALUE, SUBSTITUTION, Intrinsics, Token, composite, leaves
 from cdk_rehearsal.registry._node_groups import NODE_COUNTS
 from cdk_rehearsal.registry._normal import values, walk
+from cdk_rehearsal.registry._quotas import quota_problems
 from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
 from cdk_rehearsal.registry._replacement import DELETION_PROTECTION, NEEDS_A_NEW_NAME
 from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, did_you_mean, registry
+from cdk_rehearsal.registry._service_rules import service_problems
 
 __all__ = [
     "DELETION_PROTECTION",
@@ -28,8 +30,10 @@ __all__ = [
     "composite",
     "did_you_mean",
     "leaves",
+    "quota_problems",
     "read",
     "registry",
+    "service_problems",
     "values",
     "walk",
 ]

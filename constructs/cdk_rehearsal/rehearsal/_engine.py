@@ -54,6 +54,7 @@ class Engine(Inventory):
         """Create a change set. A parameter of None keeps the value that the stack has."""
         with self._lock:
             template = Template.parse(text)
+            template.check_quotas(text)
             template.check(registry(environment.region))
             stack = self._target(stack_name, kind, environment)
             chosen = {key: str(value["Default"]) for key, value in template.parameters.items() if "Default" in value}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from cdk_rehearsal.registry import DELETION_PROTECTION
+from cdk_rehearsal.registry import DELETION_PROTECTION, service_problems
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
@@ -98,6 +98,7 @@ class Resources:
     def _check(self, blueprint: Blueprint) -> None:
         properties = blueprint.properties
         problems = [*_left_over(properties, "#")] or blueprint.type.problems(properties, self._made_up)
+        problems = problems or service_problems(blueprint.type_name, properties)
         if problems:
             raise ResourceError(
                 f"Properties validation failed for resource {blueprint.logical_id} ({blueprint.type_name}) with "

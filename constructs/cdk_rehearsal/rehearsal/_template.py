@@ -10,7 +10,7 @@ from typing import Any
 
 from cfnlint.helpers import FUNCTION_CONDITIONS, FUNCTIONS, PSEUDOPARAMS
 
-from cdk_rehearsal.registry import SECTIONS, SUBSTITUTION, Registry, UnreadableError, read, walk
+from cdk_rehearsal.registry import SECTIONS, SUBSTITUTION, Registry, UnreadableError, quota_problems, read, walk
 from cdk_rehearsal.rehearsal._errors import TemplateError
 
 _RESOURCE_KEYS = (
@@ -64,6 +64,11 @@ class Template:
             return cls(read(text))
         except UnreadableError as error:
             raise TemplateError(f"Template format error: {error}") from error
+
+    def check_quotas(self, text: str) -> None:
+        """Raise TemplateError if the template is larger than CloudFormation takes."""
+        if problems := list(quota_problems(self.body, text)):
+            raise TemplateError("; ".join(problems))
 
     def check(self, registry: Registry) -> None:
         """Raise TemplateError with every problem that CloudFormation refuses before it creates anything."""

@@ -30,6 +30,7 @@ def print_report(report: "Report") -> None:
 def refusal(report: "Report") -> str:
     """Return the error message of a report that is not ok."""
     lines = [f"--allow {name}: {why}" for name, why in report.unused.items()]
+    lines += report.broken
     if refused := report.refused:
         names = " ".join(f"--allow {finding.name}" for finding in refused)
         data = any(finding in report.findings for finding in refused)
