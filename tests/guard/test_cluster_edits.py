@@ -1,0 +1,59 @@
+"""Verdicts on realistic edits of deployed clusters, by the templates of both sides."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+
+from cdk_rehearsal import guard
+from support import ROOT
+from support.cluster_edits import EDITS, ClusterEdit
+from support.templates import templates
+from ultracluster import clusterfile
+from ultracluster.testing import UPDATE_RULES
+
+CASES = [(example, edit) for example, edits in EDITS.items() for edit in edits]
+Templates = dict[str, dict[str, Any]]
+
+
+@cache
+def text(example: str) -> str:
+    return (ROOT / "examples" / f"{example}.yaml").read_text()
+
+
+def written(folder: Path, content: Templates) -> Path:
+    folder.mkdir()
+    for name, template in content.items():
+        (folder / f"{name}.json").write_text(json.dumps(template))
+    return folder
+
+
+@pytest.mark.parametrize(("example", "edit"), CASES, ids=[f"{example[:3]}-{edit.name}" for example, edit in CASES])
+def test_each_edit_ends_clean_or_is_refused_before_it(example: str, edit: ClusterEdit, tmp_path: Path) -> None:
+    document = yaml.safe_load(text(example))
+    edit.change(document)
+    try:
+        edited = clusterfile.loads(yaml.safe_dump(document, sort_keys=False), "c.yaml")
+    except clusterfile.ClusterFileError:
+        assert edit.verdict == "file"
+        return
+    before, after = templates(clusterfile.loads(text(example), "c.yaml")), templates(edited)
+    sides = written(tmp_path / "old", before), written(tmp_path / "new", after)
+    report = guard.compare(*sides, update_rules=UPDATE_RULES)
+    running = guard.compare(*sides, update_rules=UPDATE_RULES, running=True)
+    verdict = "data" if not report.ok else "clean" if running.ok else "nodes"
+    assert verdict == edit.verdict, "\n".join(running.lines())
+    if verdict == "clean":
+        # Data, control plane and groups of nodes keep their logical ids.
+        for stack, template in before.items():
+            kept = set(guard.protected_resources(template)) if "Observability" not in stack else set()
+            assert kept <= set(after[stack]["Resources"])
+
+
+def test_there_are_sixty_edits_of_each_orchestrator() -> None:
+    for edits in EDITS.values():
+        assert len(edits) >= 60
+        assert len({edit.name for edit in edits}) == len(edits)
