@@ -103,7 +103,7 @@ SLURM: list[tuple[str, Any, Verdict]] = [
     ("slurm/login/type", "m7i.4xlarge", "data"),
     ("slurm/queues", {"batch": {"nodes": ["train"]}}, "clean"),
     ("slurm/rest-api", True, "clean"),
-    ("network/internet", False, "data"),
+    ("network/internet", False, "nodes"),
     ("nodes/train/elastic", True, "file"),
     ("nodes/train/os", "bottlerocket", "file"),
     ("image", "ami-0123456789abcdef0", "nodes"),
@@ -115,7 +115,7 @@ KUBERNETES: list[tuple[str, Any, Verdict]] = [
     ("storage/home", {"type": "efs"}, "clean"),
     ("storage/home", {"type": "openzfs"}, "clean"),
     ("observability/profile", "full", "clean"),
-    ("nodes/train/zone", "use2-az3", "data"),
+    ("nodes/train/zone", "use2-az3", "file"),
     ("kubernetes/version", "1.36", "nodes"),
     ("kubernetes/version", "1.34", "data"),
     ("kubernetes/version", "1.33", "data"),
@@ -137,10 +137,10 @@ KUBERNETES: list[tuple[str, Any, Verdict]] = [
     ("nodes/train/image", "ami-0123456789abcdef0", "data"),
     ("nodes/train/type", "p5.48xlarge", "nodes"),
     ("nodes/train/capacity", {"reservation": OTHER, "kind": "odcr", "instances": 64}, "nodes"),
-    ("nodes/train/pods", 60, "nodes"),
+    ("nodes/train/pods", 60, "clean"),
     ("nodes/train/count", 32, "file"),
     ("nodes/train/count", 80, "file"),
-    ("nodes/burst", {**CPU, "elastic": True}, "clean"),
+    ("nodes/burst", {**CPU, "elastic": True, "image": "ami-0123456789abcdef0"}, "clean"),
 ]
 
 RENAMED = ClusterEdit("a renamed node group", rename_group, "nodes")

@@ -11,7 +11,14 @@ from cdk_rehearsal.guard._sources import Source, Stacks, load
 from cdk_rehearsal.guard._stateful import stateful
 from cdk_rehearsal.guard._template import GuardError, Template
 from cdk_rehearsal.guard._world import Place, World
-from cdk_rehearsal.registry import NEEDS_A_NEW_NAME, NO_RULES, NODE_COUNTS, UpdateRules, did_you_mean, service_problems
+from cdk_rehearsal.registry import (
+    NEEDS_A_NEW_NAME,
+    NO_RULES,
+    UpdateRules,
+    did_you_mean,
+    service_problems,
+    starts_nodes,
+)
 
 _NO_DATA = "no data: its nodes are replaced"
 _NODES = "its nodes run jobs"
@@ -70,7 +77,7 @@ def compare(
         )
         for stack, template in before.templates.items()
         for logical_id, resource in template.resources.items()
-        if resource["Type"] in NODE_COUNTS
+        if starts_nodes(resource)
     ]
     nodes = [group for group in groups if group.causes]
     harmful = {finding.name: finding for finding in nodes if finding.fate.ends_nodes}
@@ -92,7 +99,7 @@ def compare(
 def protected_resources(template: Mapping[str, Any]) -> list[str]:
     """Return the logical ids of a template whose replacement or deletion loses data or ends nodes."""
     content = Template.of(template)
-    nodes = [name for name, resource in content.resources.items() if resource["Type"] in NODE_COUNTS]
+    nodes = [name for name, resource in content.resources.items() if starts_nodes(resource)]
     return sorted({*stateful(content), *nodes})
 
 

@@ -130,14 +130,7 @@ class Judge:
             else:
                 path, old, new = narrowed(name, old, new)
                 sides = [[] if side is None else [side] for side in (old, new)]
-                yield self._in_place(known, place, path, difference(*sides).reason)
-
-    def _in_place(self, known: ResourceType, place: Place, path: str, reason: str) -> Cause:
-        if nodes := known.replaces_nodes(path):
-            return Cause(fate=Fate.DRAINED, property=path, reason=f"{reason}; {nodes}")
-        # The template asks for this itself, by a policy of the group.
-        rolling = known.rolls(path, self._resource(self._new, place).get("UpdatePolicy"))
-        return Cause(fate=Fate.UPDATED, property=path, reason=f"{reason}; {rolling}" if rolling else reason)
+                yield _in_place(known, path, difference(*sides).reason)
 
     def _harm(self, known: ResourceType | None, before: Any, after: Any, place: Place) -> Iterator[Cause]:
         if known is None:
@@ -184,6 +177,12 @@ class Judge:
             # The value is unknown: assume the worst on the new side, unless nothing has changed.
             return _KEPT if side is self._old or value == self._old.value(place, policy) else 0
         return _RANKS.get(value, 0) if isinstance(value, str) else 0
+
+
+def _in_place(known: ResourceType, path: str, reason: str) -> Cause:
+    if nodes := known.replaces_nodes(path):
+        return Cause(fate=Fate.DRAINED, property=path, reason=f"{reason}; {nodes}")
+    return Cause(fate=Fate.UPDATED, property=path, reason=reason)
 
 
 def _difference(path: str, before: Any, after: Any) -> Difference:

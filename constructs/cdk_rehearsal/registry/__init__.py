@@ -1,7 +1,7 @@
 """CloudFormation registry schemas, template parsing, intrinsic functions, and updates that services reject."""
 
 from cdk_rehearsal.registry._intrinsics import NO_VALUE, SUBSTITUTION, Intrinsics, Token, composite, leaves
-from cdk_rehearsal.registry._node_groups import NODE_COUNTS
+from cdk_rehearsal.registry._node_groups import starts_nodes
 from cdk_rehearsal.registry._normal import values, walk
 from cdk_rehearsal.registry._quotas import quota_problems
 from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
@@ -13,7 +13,6 @@ from cdk_rehearsal.registry._service_rules import service_problems
 __all__ = [
     "DELETION_PROTECTION",
     "NEEDS_A_NEW_NAME",
-    "NODE_COUNTS",
     "NO_RULES",
     "NO_VALUE",
     "SECTIONS",
@@ -34,6 +33,7 @@ __all__ = [
     "read",
     "registry",
     "service_problems",
+    "starts_nodes",
     "values",
     "walk",
 ]

@@ -19,11 +19,18 @@ NODE_COUNTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-# A group of Amazon EC2 Auto Scaling replaces running instances only with one of these policies of CloudFormation.
+# With one of these policies, CloudFormation replaces the instances of a group at each change: they are servers that may
+# end at any time, such as one of Grafana, and no nodes with jobs.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html
 # (read 2026-11-22)
 _ROLLING = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
-_TEMPLATES = ("LaunchTemplate", "MixedInstancesPolicy", "VPCZoneIdentifier")
+
+
+def starts_nodes(resource: Mapping[str, Any]) -> bool:
+    """Return whether a resource of a template is a group of nodes that run jobs."""
+    policy = resource.get("UpdatePolicy")
+    rolling = isinstance(policy, Mapping) and any(name in policy for name in _ROLLING)
+    return resource.get("Type") in NODE_COUNTS and not rolling
 
 
 def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
@@ -37,11 +44,3 @@ def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
         elif before != after and before is not None:
             result[path] = "the template does not show whether the group shrinks"
     return result
-
-
-def rolls(type_name: str, path: str, update_policy: Any) -> str:
-    """Return how a policy of CloudFormation replaces the instances of an Auto Scaling group, or an empty string."""
-    if type_name != "AWS::AutoScaling::AutoScalingGroup" or path.split(".")[0] not in _TEMPLATES:
-        return ""
-    names = [name for name in _ROLLING if isinstance(update_policy, Mapping) and name in update_policy]
-    return f"the {names[0]} of the group ends its instances and starts others" if names else ""

@@ -17,7 +17,7 @@ from cfnlint.jsonschema import StandardValidator, ValidationError
 from cfnlint.schema import Schema
 
 from cdk_rehearsal.registry._losses import losses
-from cdk_rehearsal.registry._node_groups import fewer_nodes, rolls
+from cdk_rehearsal.registry._node_groups import fewer_nodes
 from cdk_rehearsal.registry._normal import normal, values
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
 from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
@@ -151,10 +151,6 @@ class ResourceType:
         """Return how a change of the property at a dotted path replaces nodes, or an empty string."""
         facts = REPLACES_NODES.get(self.name, ())
         return next((fact.reason for fact in facts if f"{path}.".startswith(f"{fact.path}.")), "")
-
-    def rolls(self, path: str, update_policy: Any) -> str:
-        """Return how an `UpdatePolicy` replaces instances when a property changes, or an empty string."""
-        return rolls(self.name, path, update_policy)
 
     def maybe_replaced_by(self, old: Any, new: Any) -> list[str]:
         """Return the changed properties that replace the resource under conditions which the schema does not state."""
