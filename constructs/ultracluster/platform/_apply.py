@@ -157,7 +157,7 @@ def wait_for_gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
             for line in lines:
                 options.report(f"gate: {line.text}")
         before = lines
-        if passed or time.monotonic() > until:
+        if passed or time.monotonic() >= until:
             break
         time.sleep(_POLL_SECONDS)
     for line in lines:

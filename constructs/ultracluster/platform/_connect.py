@@ -254,7 +254,7 @@ def _tunnel(session: Any, region: str, instance: str, host: str) -> Iterator[int
     try:
         until = time.monotonic() + _START_SECONDS
         while not _reached("127.0.0.1", port):
-            if process.poll() is not None or time.monotonic() > until:
+            if process.poll() is not None or time.monotonic() >= until:
                 reason = (process.stderr.read() if process.stderr and process.poll() is not None else "") or "no answer"
                 raise ApplyError("connect", subject, reason, "check the agent of the instance in Session Manager")
             time.sleep(0.5)

@@ -121,7 +121,7 @@ def _collectors(tools: Tools, namespace: str) -> Line:
         ("deployments", "replicas", "readyReplicas"),
     ):
         for item in tools.get(kind, f"--namespace={namespace}"):
-            source = item["status"] if kind == "daemonsets" else item["spec"]
+            source = item.get("status", {}) if kind == "daemonsets" else item["spec"]
             expected += source.get(wanted, 0)
             ready += item.get("status", {}).get(available, 0)
     for pod in tools.get("pods", f"--namespace={namespace}"):

@@ -133,7 +133,7 @@ def apply_objects(tools: Tools, cluster: str, objects: Sequence[Object], *, forc
             text = tools.run("kubectl", *arguments, stdin=_list(objects))
             return [line for line in text.splitlines() if line.endswith("pruned")]
         except ToolError as error:
-            if not _PASSING.search(error.message) or time.monotonic() > until:
+            if not _PASSING.search(error.message) or time.monotonic() >= until:
                 raise _explained(error.message) from None
         time.sleep(_RETRY_SECONDS)
 

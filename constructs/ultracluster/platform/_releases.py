@@ -146,7 +146,7 @@ def _wait(
     until = time.monotonic() + seconds
     while rows := missing():
         stuck = hopeless()
-        if stuck or time.monotonic() > until:
+        if stuck or time.monotonic() >= until:
             subject, reason = rows[0]
             remedy = "read the logs of its pods; apply continues where it stopped"
             if stuck and "Image" in stuck:

@@ -1,0 +1,340 @@
+"""Apply: a fresh cluster, a second run, and every edit of a cluster file that runs jobs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from support import EXAMPLES, ROOT
+from support.kubernetes_double import Cluster, node
+from ultracluster import clusterfile
+from ultracluster.cli import app
+from ultracluster.platform import ApplyError, Bundle, Options, apply, plan
+from ultracluster.platform._objects import _explained
+from ultracluster.workloads import kubernetes_bundle
+
+FILE = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
+OUTPUTS = (
+    "FileSystemId LustreDnsName LustreMountName DataBucketName RemoteWriteUrl TrainingSubnetId LustreSecurityGroupId"
+)
+VALUES = {name: f"{name.lower()}-1" for name in OUTPUTS.split()}
+
+
+def bundle(text: str = FILE) -> Bundle:
+    return Bundle.parse(kubernetes_bundle(clusterfile.loads(text, "c.yaml")), VALUES)
+
+
+def edit(old: str, new: str, text: str = FILE) -> Bundle:
+    assert old in text
+    return bundle(text.replace(old, new))
+
+
+def serve(cluster: Cluster) -> None:
+    """Set the statuses that controllers set."""
+    for (kind, _, _), item in cluster.objects.items():
+        if kind == "LocalQueue":
+            item["status"] = {"conditions": [{"type": "Active", "status": "True"}]}
+        if kind == "PersistentVolumeClaim":
+            item["status"] = {"phase": "Bound"}
+        if kind == "Deployment":
+            item["status"] = {"readyReplicas": 1, "availableReplicas": 1}
+
+
+class Run:
+    """A cluster of 64 nodes, and the lines of the last apply."""
+
+    def __init__(self, *nodes: dict[str, Any]) -> None:
+        self.cluster = Cluster(*(nodes or [node(index, "train") for index in range(64)]))
+        self.lines: list[str] = []
+
+    def apply(self, of: Bundle, **options: Any) -> bool:
+        settings = Options(seconds=0, report=self.lines.append, **options)
+        apply(self.cluster, of, settings)
+        serve(self.cluster)
+        self.lines.clear()
+        return apply(self.cluster, of, settings)
+
+    def refused(self, of: Bundle, **options: Any) -> str:
+        """The reason, after which nothing has changed."""
+        before = json.dumps([*self.cluster.objects.values()])
+        with pytest.raises(ApplyError) as error:
+            apply(self.cluster, of, Options(seconds=0, report=self.lines.append, **options))
+        assert json.dumps([*self.cluster.objects.values()]) == before
+        return str(error.value)
+
+
+@pytest.fixture
+def run() -> Run:
+    result = Run()
+    assert result.apply(bundle())
+    return result
+
+
+def test_a_fresh_cluster_ends_with_512_gpus(run: Run) -> None:
+    gate = [line for line in run.lines if line.startswith("gate: ")]
+    assert gate[0] == (
+        "gate: train: 64 of 64 nodes ready, 512 of 512 GPUs allocatable, 1,024 of 1,024 EFA devices allocatable"
+    )
+    assert gate[1:3] == ["gate: queues: 3 of 3 active", "gate: volumes: 4 of 4 bound"]
+
+
+def test_controllers_come_before_devices_and_devices_before_objects(run: Run) -> None:
+    calls = [call for call in run.cluster.state["calls"] if "--dry-run=server" not in call]
+    first = {name: index for index, call in reversed([*enumerate(calls)]) for name in call[2:4] if call[1] == "upgrade"}
+    objects = next(index for index, call in enumerate(calls) if "--prune" in call)
+    assert max(first["kueue"], first["jobset"]) < min(first["nvidia-device-plugin"], first["aws-efa-k8s-device-plugin"])
+    assert max(first.values()) < objects
+    assert not any("--wait" in call for call in calls)
+
+
+def test_a_second_run_changes_nothing(run: Run) -> None:
+    assert not any("upgrade" in call for call in run.cluster.state["calls"][-40:] if call[0] == "helm")
+    assert sum(line.endswith("unchanged") for line in run.lines) == 6
+    assert "objects: " in " ".join(run.lines)
+    assert not any("pruned" in line and not line.endswith(" 0 pruned") for line in run.lines)
+
+
+def test_a_dry_run_changes_nothing() -> None:
+    run = Run()
+    before = set(run.cluster.objects)
+    text = plan(run.cluster, bundle(), Options(seconds=0))
+    assert "+ release kueue" in text
+    assert "+ ClusterQueue pretrain" in text
+    assert set(run.cluster.objects) == before
+
+
+def test_one_sick_node_is_named_and_does_not_stop_the_rest() -> None:
+    run = Run(*(node(index, "train", efa=15 if index == 5 else 16) for index in range(63)))
+    assert not run.apply(bundle())
+    assert run.cluster.names("ClusterQueue") == {"pretrain", "research", "node-health"}
+    assert "missing: ip-10-0-0-5 (i-00000000000000005): 15 of 16 EFA devices are allocatable" in run.lines
+    assert "missing: 1 of 64 nodes have not joined" in run.lines
+
+
+def test_growing_lustre_changes_no_object(run: Run) -> None:
+    before = json.dumps(sorted(map(str, run.cluster.objects.values())))
+    assert run.apply(edit("40 GB/s", "80 GB/s"))
+    assert json.dumps(sorted(map(str, run.cluster.objects.values()))) == before
+
+
+TAINTED = ("instances: 64}", "instances: 64}, taints: {dedicated: NoSchedule}")
+
+
+def test_a_new_taint_moves_the_queues_to_a_new_flavor(run: Run) -> None:
+    (before,) = run.cluster.names("ResourceFlavor")
+    assert run.apply(edit(*TAINTED))
+    (after,) = run.cluster.names("ResourceFlavor")
+    assert before != after
+    queue = run.cluster.objects["ClusterQueue", "", "pretrain"]
+    assert queue["spec"]["resourceGroups"][0]["flavors"][0]["name"] == after
+
+
+def admit(run: Run) -> None:
+    (flavor,) = run.cluster.names("ResourceFlavor")
+    admission = {"clusterQueue": "pretrain", "podSetAssignments": [{"flavors": {"cpu": flavor}}]}
+    metadata = {"name": "job-a", "namespace": "pretrain"}
+    run.cluster.put(
+        {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "Workload",
+            "metadata": metadata,
+            "status": {"admission": admission},
+        }
+    )
+
+
+@pytest.mark.parametrize("change", [TAINTED, ("bin-packing: true", "bin-packing: true\n  scheduler: volcano")])
+def test_an_edit_that_ends_admitted_workloads_is_refused(run: Run, change: tuple[str, str]) -> None:
+    admit(run)
+    assert "1 admitted workloads use it: pretrain/job-a" in run.refused(edit(*change))
+
+
+def test_a_removed_team_loses_its_quota(run: Run) -> None:
+    after = edit(", research: {nodes: {train: 16}}", "")
+    run.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "research"}, "spec": {}})
+    assert "Namespace research: it has 1 running pods (a)" in run.refused(after)
+    del run.cluster.objects["Pod", "research", "a"]
+    assert run.apply(after)
+    assert run.cluster.names("ClusterQueue") == {"pretrain", "node-health"}
+    assert "research" not in run.cluster.names("Namespace")
+
+
+def test_another_scheduler_replaces_the_first_one(run: Run) -> None:
+    assert run.apply(edit("bin-packing: true", "bin-packing: true\n  scheduler: volcano"))
+    assert run.cluster.names("ClusterQueue") == set()
+    assert "pretrain" in run.cluster.names("Queue")
+    assert "kueue" not in run.cluster.state["releases"]
+
+
+def test_a_new_chart_version_is_an_update_with_its_definitions(run: Run) -> None:
+    run.cluster.state["calls"].clear()
+    run.apply(edit("bin-packing: true", "bin-packing: true\n  charts: {jobset: 0.12.1}"))
+    calls = [call for call in run.cluster.state["calls"] if call[0] == "helm"]
+    assert [call[3] for call in calls if call[1] == "upgrade"] == ["jobset"]
+    assert [call[1:3] for call in calls if call[1] == "show"] == [("show", "crds")]
+    assert run.cluster.state["releases"]["jobset"]["chart"] == "jobset-0.12.1"
+
+
+def test_a_renamed_group_replaces_its_flavor_and_runtime(run: Run) -> None:
+    text = FILE.replace("  train: {type", "  large: {type").replace("{train:", "{large:")
+    run.apply(bundle(text))
+    assert run.cluster.names("ClusterTrainingRuntime") == {"torch-large"}
+    assert {name.rpartition("-")[0] for name in run.cluster.names("ResourceFlavor")} == {"large"}
+
+
+def test_another_file_system_is_refused(run: Run) -> None:
+    other = kubernetes_bundle(clusterfile.loads(FILE, "c.yaml"))
+    error = run.refused(Bundle.parse(other, {**VALUES, "FileSystemId": "fs-2"}))
+    assert 'The PersistentVolume "pretrain-lustre" is invalid: spec.csi: field is immutable' in error
+
+
+def test_a_field_of_another_manager_is_refused_unless_forced(run: Run) -> None:
+    run.cluster.state["foreign"].add(("ClusterQueue", "", "pretrain"))
+    assert "conflict with" in run.refused(bundle())
+    assert run.apply(bundle(), force=True)
+
+
+def daemon_set(image: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "theirs", "namespace": "gpu"},
+        "spec": {"template": {"spec": {"containers": [{"image": image}]}}},
+    }
+
+
+def test_an_existing_device_plugin_is_kept_or_replaced_as_requested() -> None:
+    run = Run()
+    run.cluster.put(daemon_set("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"))
+    error = run.refused(bundle())
+    assert "DaemonSet gpu/theirs with nvcr.io/nvidia/k8s-device-plugin:v0.17.1" in error
+    assert "--skip nvidia-device-plugin" in error
+    assert run.apply(bundle(), skip=["nvidia-device-plugin"])
+    assert "nvidia-device-plugin" not in run.cluster.state["releases"]
+
+
+@pytest.mark.parametrize(("version", "taken"), [("0.19.2", True), ("0.18.0", False)])
+def test_a_release_of_the_same_version_is_taken_over(version: str, taken: bool) -> None:
+    run = Run()
+    row = {"name": "kueue", "namespace": "kueue-system", "status": "deployed", "chart": f"kueue-{version}"}
+    run.cluster.state["releases"]["kueue"] = row
+    if taken:
+        assert run.apply(bundle())
+    else:
+        assert "the cluster has Helm release with chart kueue-0.18.0" in run.refused(bundle())
+        assert run.apply(bundle(), adopt=["kueue"])
+
+
+def test_a_principal_without_permission_is_refused() -> None:
+    run = Run()
+    object.__setattr__(run.cluster, "env", {**run.cluster.state, "admin": False})
+    assert "connect: API server: this principal is not an administrator" in run.refused(bundle())
+
+
+def test_an_image_that_cannot_be_pulled_is_named() -> None:
+    run = Run()
+    waiting = {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}
+    run.cluster.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "kueue-1", "namespace": "kueue-system"},
+            "spec": {},
+            "status": {"containerStatuses": [{"image": "registry/kueue:v0", "state": {"waiting": waiting}}]},
+        }
+    )
+    run.cluster.put(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "kueue", "namespace": "kueue-system"},
+            "spec": {"replicas": 2, "template": {"spec": {"containers": [{"image": "registry/other:v0"}]}}},
+        }
+    )
+    with pytest.raises(ApplyError) as error:
+        apply(run.cluster, bundle(), Options(seconds=600))
+    assert "controllers: Deployment kueue-system/kueue: pod kueue-1, image registry/kueue:v0: ImagePull" in str(
+        error.value
+    )
+    assert "copy the image" in error.value.remedy
+
+
+def test_a_silent_webhook_is_named() -> None:
+    run = Run()
+    service = {"namespace": "kueue-system", "name": "kueue-webhook-service"}
+    run.cluster.put(
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": "kueue"},
+            "webhooks": [{"name": "vclusterqueue.kb.io", "clientConfig": {"service": service}}],
+        }
+    )
+    with pytest.raises(ApplyError) as error:
+        apply(run.cluster, bundle(), Options(seconds=0))
+    assert "webhooks: webhook vclusterqueue.kb.io of kueue" in str(error.value)
+    assert "has no ready endpoint" in error.value.reason
+
+
+# Messages as kubectl 1.35.2 wrote them against kube-apiserver 1.36.2 on 2026-11-22.
+@pytest.mark.parametrize(
+    ("message", "phase", "subject"),
+    [
+        (
+            'Error from server (InternalError): failed calling webhook "mclusterqueue.kb.io": connection refused',
+            "webhooks",
+            'webhook "mclusterqueue.kb.io"',
+        ),
+        (
+            'W1122 23:02:37.194753 1 applyset.go:447] WARNING: 1 conflict\nThe ResourceFlavor "a" is invalid: x',
+            "objects",
+            'ResourceFlavor "a"',
+        ),
+        ('no matches for kind "Topology" in version "kueue.x-k8s.io/v1beta2"', "objects", 'kind "Topology"'),
+    ],
+)
+def test_errors_of_kubectl_name_the_object(message: str, phase: str, subject: str) -> None:
+    error = _explained(message)
+    assert (error.phase, error.subject) == (phase, subject)
+    assert "applyset.go" not in str(error)
+
+
+def test_the_command_needs_kubernetes_and_files_that_exist(tmp_path: Path) -> None:
+    slurm = next(file for file in EXAMPLES if "orchestrator: slurm" in file.read_text())
+    done = CliRunner().invoke(app, ["apply", str(slurm)])
+    assert (done.exit_code, "apply is for orchestrator: kubernetes" in done.output) == (1, True)
+    file = str(ROOT / "examples" / "eks-512-gpus.yaml")
+    done = CliRunner().invoke(app, ["apply", file, "--kubeconfig", str(tmp_path / "none")])
+    assert (done.exit_code, "does not exist" in done.output) == (2, True)
+    outputs = tmp_path / "outputs.json"
+    outputs.write_text('{"orca-Storage": {}}')
+    done = CliRunner().invoke(app, ["apply", file, "--outputs", str(outputs), "--kubeconfig", file])
+    assert done.exit_code == 1
+    assert "parameters: there is no value of FileSystemId, LustreDnsName" in done.output
+
+
+def test_rejects_a_bundle_without_its_values_or_of_another_format(tmp_path: Path) -> None:
+    data = kubernetes_bundle(clusterfile.loads(FILE, "c.yaml"))
+    with pytest.raises(ApplyError, match="there is no value of FileSystemId"):
+        Bundle.parse(data, {**VALUES, "FileSystemId": ""})
+    with pytest.raises(ApplyError, match="its format is 2"):
+        Bundle.parse({**data, "format": 2}, VALUES)
+    (tmp_path / "bundle.json").write_text("{")
+    with pytest.raises(ApplyError, match="render the bundle again"):
+        Bundle.load(tmp_path, VALUES)
+
+
+def test_only_declared_placeholders_are_replaced_and_local_charts_are_used(tmp_path: Path) -> None:
+    data = kubernetes_bundle(clusterfile.loads(FILE, "c.yaml"))
+    (tmp_path / "charts").mkdir()
+    (tmp_path / "charts" / "kueue-0.19.2.tgz").write_text("")
+    (tmp_path / "bundle.json").write_text(json.dumps(data))
+    loaded = Bundle.load(tmp_path, VALUES)
+    text = json.dumps([*loaded.objects])
+    assert "${FileSystemId}" not in text
+    assert "filesystemid-1" in text
+    kueue = next(release for release in loaded.releases if release.name == "kueue")
+    assert kueue.chart == str(tmp_path / "charts" / "kueue-0.19.2.tgz")
+    assert kueue.fingerprint == next(item for item in bundle().releases if item.name == "kueue").fingerprint
