@@ -1,0 +1,81 @@
+"""Edits of a deployed Slurm cluster: each is kept, replaces nodes, or is refused with the reason."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cdk_rehearsal.guard import Report, compare
+from support.templates import templates
+from ultracluster import clusterfile
+from ultracluster.testing import IN_PLACE, UPDATE_RULES
+
+BASE = """\
+name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5en.48xlarge, count: 8, image: ami-0123456789abcdef0}
+slurm:
+  login: {image: ami-0fedcba9876543210}
+  health: {replace: 2}
+storage:
+  home: {}
+"""
+IMAGE = "ami-0123456789abcdef0"
+SHA256 = "0123456789abcdef" * 4
+DIRECTORY = """\
+  directory:
+    ldap:
+      servers: [ldaps://ldap.example.com]
+      base-dn: dc=example,dc=com
+      bind-dn: cn=reader,dc=example,dc=com
+      secret: arn:aws:secretsmanager:us-east-2:123456789012:secret:ldap-AbCdEf
+"""
+SCRIPT = f"{{url: 's3://my-bucket/edr.sh', sha256: {SHA256}}}"
+DATA = "AWS::FSx::FileSystem", "AWS::FSx::Volume", "AWS::EC2::SecurityGroup"
+ALL = {"login: replaces nodes", "train: replaces nodes"}
+TRAIN = {"train: replaces nodes"}
+#: Edit -> old text, new text; types that the guard refuses to lose, made and taken back; fates of the groups, made and
+#: taken back; whether nodes take something over in place.
+EDITS: dict[str, tuple[str, str, tuple[set[str], set[str]], tuple[set[str], set[str]], bool]] = {
+    "homes": ("home: {}", "home: {type: efs}", ({*DATA}, {"AWS::EFS::FileSystem"}), (ALL, ALL), False),
+    "directory": ("storage:\n", f"{DIRECTORY}storage:\n", (set(), set()), (ALL, ALL), True),
+    "budget": ("replace: 2", "replace: 1", (set(), set()), (set(), set()), True),
+    "replacement": ("health: {replace: 2}", "health: true", (set(), set()), (set(), set()), True),
+    "script": (f"{IMAGE}}}", f"{IMAGE}, scripts: [{SCRIPT}]}}", (set(), set()), (TRAIN, TRAIN), False),
+    "image": (IMAGE, "ami-0aaaaaaaaaaaaaaaa", (set(), set()), (TRAIN, TRAIN), False),
+    "name": ("  train:", "  tuning:", (set(), set()), ({"train: deleted"}, {"tuning: deleted"}), True),
+}
+
+
+def report(tmp_path: Path, old: str, new: str) -> Report:
+    for side, text in (("old", old), ("new", new)):
+        (tmp_path / side).mkdir()
+        for name, template in templates(clusterfile.loads(text, "c.yaml")).items():
+            (tmp_path / side / f"{name}.json").write_text(json.dumps(template))
+    return compare(str(tmp_path / "old"), str(tmp_path / "new"), update_rules=UPDATE_RULES, in_place=IN_PLACE)
+
+
+def described(result: Report) -> tuple[set[str], set[str], bool]:
+    """Return types of data that is lost, fates of node groups, and whether nodes take something over in place."""
+    groups = {f"{finding.logical_id.partition('NodeGroup')[0].lower()}: {finding.fate}" for finding in result.nodes}
+    return {finding.type for finding in result.refused}, groups, bool(result.in_place)
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("back", [False, True], ids=["made", "taken-back"])
+def test_an_edit_is_kept_replaces_nodes_or_is_refused(tmp_path: Path, edit: str, back: bool) -> None:
+    old, new, refused, groups, in_place = EDITS[edit]
+    before, after = BASE, BASE.replace(old, new)
+    assert before != after
+    result = report(tmp_path, *((after, before) if back else (before, after)))
+    assert described(result) == (refused[back], groups[back], in_place)
+    for finding in result.refused:
+        assert all(cause.reason for cause in finding.causes)
+
+
+def test_a_shared_home_that_is_removed_is_refused(tmp_path: Path) -> None:
+    result = report(tmp_path, BASE, BASE.replace("storage:\n  home: {}\n", ""))
+    assert {finding.type for finding in result.refused} >= {"AWS::FSx::FileSystem"}
