@@ -81,6 +81,19 @@ class Site:
         arguments = {"instance_type": TYPE, "count": 2, "vpc": self.vpc, "subnet": self.near}
         return compute.AutoScalingNodeGroup(self.stack, "Group", **{**arguments, **given})
 
+    def self_managed(self, **given: Any) -> eks.EksSelfManagedNodeGroup:
+        role = iam.InstanceProfile(self.stack, "Profile", role=eks.EksNodeRole(self.stack, "EksNodeRole"))
+        template = self.template(image=IMAGE, access=compute.Access(instance_profile=role))
+        arguments = {"cluster_name": "llama", "name": "train", "template": template, "count": 2}
+        return eks.EksSelfManagedNodeGroup(self.stack, "EksNodes", **{**arguments, **given})
+
+    def reservation(self, **given: Any) -> compute.CapacityReservation:
+        return compute.CapacityReservation(self.stack, "Reserved", instance_type=TYPE, instances=2, **given)
+
+    def network(self, **given: Any) -> network.ClusterNetwork:
+        ranges = {"cidr": "10.0.0.0/16", "training_cidr": "10.0.128.0/18", "public_cidr": "10.0.0.0/28"}
+        return network.ClusterNetwork(self.stack, "Network", **{"zone": "use2-az1", **ranges, **given})
+
     def lustre(self, *, far: bool = False) -> storage.LustreFileSystem:
         vpc, subnet = (self.other, self.far) if far else (self.vpc, self.near)
         spec = plan_lustre(LustreGoal(throughput_mb_per_s=2_000)).spec
@@ -117,6 +130,7 @@ REFUSED: dict[str, tuple[Callable[[Site], object], str]] = {
     "half a PCS node": (lambda site: site.pcs_nodes(count=1.5), "argument"),
     "PCS nodes with two features in one text": (lambda site: site.pcs_nodes(features="x,y"), "argument"),
     "a template in public": (lambda site: site.template(subnet=site.public), "public-subnet"),
+    "a template with a list of tags": (lambda site: site.template(tags=["research"]), "argument"),
     "a template without EFA rules": (lambda site: site.template(security_groups=site.plain), "efa-rules"),
     "nodes in another VPC": (lambda site: site.nodes_of(subnet=site.far), "other-vpc"),
     "nodes in public": (lambda site: site.nodes_of(subnet=site.public), "public-subnet"),
@@ -144,6 +158,20 @@ REFUSED: dict[str, tuple[Callable[[Site], object], str]] = {
             site.stack, "Grafana", name="llama", subnets=site.other.private_subnets, security_groups=[site.nodes]
         ),
         "other-vpc",
+    ),
+    "self-managed nodes in public": (lambda site: site.self_managed(subnet=site.public), "public-subnet"),
+    "a reservation in a zone elsewhere": (lambda site: site.reservation(zone="euw1-az1"), "other-region"),
+    "a reservation in a named zone elsewhere": (lambda site: site.reservation(zone="eu-west-1a"), "other-region"),
+    "a network in a zone elsewhere": (lambda site: site.network(zone="euw1-az1"), "other-region"),
+    "a network in two regions": (
+        lambda site: site.network(zone_cidrs={"euw1-az1": "10.0.64.0/20"}),
+        "other-region",
+    ),
+    "an existing network in a zone elsewhere": (
+        lambda site: network.ClusterNetwork.from_cluster_network_attributes(
+            site.stack, "Existing", zone="euw1-az1", vpc=site.vpc, training_subnet=site.near
+        ),
+        "other-region",
     ),
     "a network of two VPCs": (
         lambda site: network.Network(

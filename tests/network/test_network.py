@@ -76,15 +76,15 @@ def test_all_traffic_is_logged(stack: cdk.Stack, template: Callable[[], Template
     template().has_resource_properties("AWS::EC2::FlowLog", {"TrafficType": "ALL", "ResourceType": "VPC"})
 
 
-def test_a_local_zone_gets_its_nat_and_services_in_a_zone_of_the_region(
-    stack: cdk.Stack, template: Callable[[], Template]
-) -> None:
+def test_a_local_zone_gets_its_nat_and_services_in_a_zone_of_the_region() -> None:
+    stack = cdk.Stack(env=cdk.Environment(account="123456789012", region="us-east-1"))
     network = make_network(stack, zone="use1-dfw2-az1", services_zone="use1-az4")
-    subnets = template().find_resources("AWS::EC2::Subnet")
+    template = Template.from_stack(stack)
+    subnets = template.find_resources("AWS::EC2::Subnet")
     zones = {name: s["Properties"]["AvailabilityZoneId"] for name, s in subnets.items()}
     assert zones[stack.resolve(network.training_subnet.subnet_id)["Ref"]] == "use1-dfw2-az1"
     assert zones[stack.resolve(network.services_subnet.subnet_id)["Ref"]] == "use1-az4"
-    nat = next(iter(template().find_resources("AWS::EC2::NatGateway").values()))
+    nat = next(iter(template.find_resources("AWS::EC2::NatGateway").values()))
     assert zones[nat["Properties"]["SubnetId"]["Ref"]] == "use1-az4"
 
 

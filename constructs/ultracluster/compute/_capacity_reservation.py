@@ -10,7 +10,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import ZONE_ID, InstanceType
 from ultracluster.compute._arguments import PURCHASE, UNKNOWN_TYPE, Errors, read_instance_type
-from ultracluster.planning import checked, id_problem, type_errors
+from ultracluster.planning import checked, id_problem, type_errors, zone_problems
 from ultracluster.planning.capacity import PLACEMENT, OnDemand, OpenReservation, TargetedReservation, check_sold
 from ultracluster.rules import error
 
@@ -60,8 +60,8 @@ class CapacityReservation(_Base):
         tags: Tags of the reservation. `cdk.Tags.of` does not reach it: a new tag would replace it.
 
     Raises:
-        ValueError: If an argument has a wrong type, the type is not sold on demand, or EC2 does not reserve that number
-            of instances.
+        ValueError: If an argument has a wrong type, the zone is of another region, the type is not sold on demand, or
+            EC2 does not reserve that number of instances.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-21)
     """
@@ -88,6 +88,7 @@ class CapacityReservation(_Base):
         errors.check(self)
         assert record is not None
         errors.messages += map(PURCHASE, check_sold(record, OnDemand()))
+        errors.messages += zone_problems("zone", zone, cdk.Stack.of(self).region)
         if not cdk.Token.is_unresolved(instances) and not 1 <= instances <= _MOST_INSTANCES:
             errors.messages.append(_INSTANCES(f"instances must be 1 to {_MOST_INSTANCES:,}, got {instances:,}"))
         if match not in ("targeted", "open"):

@@ -119,7 +119,7 @@ class NodeGroupTemplate(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         plain: dict[str, object] = {"security_groups": security_groups, "placement_group": placement_group}
-        plain |= {"subnet": subnet, "user_data": user_data, "root_volume": root_volume, "access": access}
+        plain |= {"subnet": subnet, "user_data": user_data, "root_volume": root_volume, "access": access, "tags": tags}
         Errors(type_errors(NodeGroupTemplate.__init__, plain)).check(self)
         groups = as_list(security_groups)
         root = root_volume or RootVolume()

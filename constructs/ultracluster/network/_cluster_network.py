@@ -13,7 +13,7 @@ from constructs import Construct, IConstruct
 from ultracluster.catalogue.ec2 import ZONE_ID, is_local_zone
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
-from ultracluster.planning import checked, known, text_problem, token_errors
+from ultracluster.planning import checked, known, text_problem, token_errors, zone_problems
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 _LOCAL_ZONE = error("local-zone")
@@ -81,8 +81,8 @@ class ClusterNetwork(_Network):
         flow_log_retention: Retention of the flow logs in CloudWatch Logs.
 
     Raises:
-        Refusal: If a zone or range is a token or malformed, if `zone` is a Local Zone without another `services_zone`,
-            or if a range is missing or is not inside `cidr`.
+        Refusal: If a zone or range is a token or malformed, if a zone is of another region, if `zone` is a Local Zone
+            without another `services_zone`, or if a range is missing or is not inside `cidr`.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
     """
@@ -119,7 +119,7 @@ class ClusterNetwork(_Network):
         ]
         named = [("zone", zone), *(("zone_cidrs", other) for other in zones)]
         named += [("services_zone", services_zone)] if services_zone != zone else []
-        problems += _zone_problems(named)
+        problems += _zone_problems(self, named)
         if is_local_zone(services_zone):
             problems.append(
                 _LOCAL_ZONE(
@@ -203,12 +203,14 @@ class ClusterNetwork(_Network):
             zone_subnets: Subnets of nodes in further zones, by zone id. Default: no further zones.
 
         Raises:
-            Refusal: If a zone is no zone id or a token, or a subnet is of another VPC, as far as the app knows.
+            Refusal: If a zone is no zone id, a token or of another region, or a subnet is of another VPC, as far as the
+                app knows.
         """
         subnets = {"training_subnet": training_subnet, "services_subnet": services_subnet or training_subnet}
         subnets |= {f"zone_subnets[{other!r}]": subnet for other, subnet in (zone_subnets or {}).items()}
         network = _Network(scope, id)
-        problems = _zone_problems([("zone", zone), *(("zone_subnets", other) for other in zone_subnets or {})])
+        named = [("zone", zone), *(("zone_subnets", other) for other in zone_subnets or {})]
+        problems = _zone_problems(network, named)
         problems += check_same_vpc({"vpc": vpc, **subnets})
         if problems:
             raise Refusal(network, problems)
@@ -254,7 +256,7 @@ def _read(scope: IConstruct, given: Mapping[str, IPv4Network | str]) -> dict[str
     return ranges
 
 
-def _zone_problems(zones: Sequence[tuple[str, str]]) -> list[Message]:
+def _zone_problems(scope: Construct, zones: Sequence[tuple[str, str]]) -> list[Message]:
     """Return what is wrong with the ids of zones, each with its argument."""
     problems = []
     for argument, zone in zones:
@@ -262,4 +264,5 @@ def _zone_problems(zones: Sequence[tuple[str, str]]) -> list[Message]:
             text = f"{argument} must be known at synthesis, such as use2-az1, got a token: it decides what is created"
             problems.append(TOKEN(text))
         problems += map(ARGUMENT, text_problem(argument, zone, ZONE_ID, "a zone id such as use2-az1"))
+        problems += zone_problems(argument, zone, cdk.Stack.of(scope).region)
     return problems

@@ -4,6 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ultracluster.planning._plan import Figure, Kind, Plan
+from ultracluster.planning._regions import OTHER_REGION, zone_problems
 from ultracluster.planning._texts import arn_problem, id_problem, known, text_problem
 from ultracluster.planning._types import (
     as_list,
@@ -16,6 +17,7 @@ from ultracluster.planning._types import (
 )
 
 __all__ = [
+    "OTHER_REGION",
     "Figure",
     "Kind",
     "Plan",
@@ -30,6 +32,7 @@ __all__ = [
     "text_problem",
     "token_errors",
     "type_errors",
+    "zone_problems",
 ]
 _PACKAGES = ("capacity", "home", "lustre", "network", "s3", "slurm", "workload")
 

@@ -134,8 +134,12 @@ def _checkable(hint: Any) -> Any:
         return _validated(f"an {hint.__name__}", partial(_has_members, hint))
     # A dataclass checks its own fields.
     if isinstance(hint, type) and is_dataclass(hint):
-        return _validated(f"a {hint.__name__}", lambda value: isinstance(value, hint))
+        return _validated(f"{_article(hint)} {hint.__name__}", lambda value: isinstance(value, hint))
     return hint
+
+
+def _article(kind: type) -> str:
+    return "an" if kind.__name__[0] in "AEIOU" else "a"
 
 
 def _validated(expected: str, fits: Callable[[object], bool]) -> Any:

@@ -3,11 +3,10 @@
 from ultracluster.security._accepted import acknowledge_accepted, construct_warnings
 from ultracluster.security._managed_policies import add_managed_policy
 from ultracluster.security._node_role import NodeRole
-from ultracluster.security._same_region import OTHER_REGION, check_same_region
+from ultracluster.security._same_region import check_same_region
 from ultracluster.security._shown import acknowledge_wildcards, shown, wildcard_finding
 
 __all__ = [
-    "OTHER_REGION",
     "NodeRole",
     "acknowledge_accepted",
     "acknowledge_wildcards",

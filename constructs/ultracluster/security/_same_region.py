@@ -6,9 +6,8 @@ import aws_cdk as cdk
 from aws_cdk.interfaces import IEnvironmentAware
 from constructs import IConstruct
 
-from ultracluster.rules import Message, error
-
-OTHER_REGION = error("other-region", "Keys, subnets, buckets and security groups serve resources of their own region.")
+from ultracluster.planning import OTHER_REGION
+from ultracluster.rules import Message
 
 
 def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAware | None]) -> list[Message]:

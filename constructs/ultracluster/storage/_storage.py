@@ -11,8 +11,9 @@ from constructs import Construct
 from ultracluster.boot import Mount, Mountable
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import Network
+from ultracluster.planning import OTHER_REGION
 from ultracluster.rules import Message, error
-from ultracluster.security import OTHER_REGION, acknowledge_accepted
+from ultracluster.security import acknowledge_accepted
 from ultracluster.storage._data_repositories import links
 from ultracluster.storage._handed_in import check_lustre, check_others, check_place
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem, ISharedFileSystem

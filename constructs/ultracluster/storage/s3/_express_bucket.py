@@ -10,16 +10,15 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3express as s3express
 from constructs import Construct
 
-from ultracluster.catalogue.ec2 import region_of_zone
-from ultracluster.planning import as_list, checked, shown, token_errors
+from ultracluster.planning import as_list, checked, shown, token_errors, zone_problems
 from ultracluster.planning.s3 import (
     EXPRESS_BUCKET,
     check_directory_bucket,
     directory_bucket_name,
     directory_bucket_warnings,
 )
-from ultracluster.rules import Message, Refusal
-from ultracluster.security import OTHER_REGION, check_same_region
+from ultracluster.rules import Refusal
+from ultracluster.security import check_same_region
 from ultracluster.storage._grants import Permission, grant
 from ultracluster.storage._interfaces import IExpressBucket
 
@@ -112,7 +111,7 @@ class ExpressBucket(_Express):
             zone=zone, base=name, expire_after_days=expire_after_days
         )
         errors += check_same_region(self, {"key": key})
-        errors += [] if errors else _check_region(self, "zone", zone)
+        errors += [] if errors else zone_problems("zone", zone, cdk.Stack.of(self).region)
         if errors:
             raise Refusal(self, errors)
         for message in directory_bucket_warnings(zone=zone, nodes_zone=nodes_zone):
@@ -185,7 +184,7 @@ class ExpressBucket(_Express):
                 text = f"bucket_name must be that of a directory bucket, NAME--ZONE--x-s3, got {shown(bucket_name)}"
                 errors.append(EXPRESS_BUCKET(text))
             else:
-                errors += _check_region(bucket, "bucket_name", zone)
+                errors += zone_problems("bucket_name", zone, cdk.Stack.of(bucket).region)
         if errors:
             raise Refusal(bucket, errors)
         bucket.bucket_name = bucket_name
@@ -222,13 +221,6 @@ def express_endpoint(
         service=ec2.GatewayVpcEndpointAwsService.S3_EXPRESS,
         subnets=[ec2.SubnetSelection(subnets=as_list(subnets))],
     )
-
-
-def _check_region(scope: Construct, argument: str, zone: str) -> list[Message]:
-    region = cdk.Stack.of(scope).region
-    if cdk.Token.is_unresolved(region) or region_of_zone(zone) == region:
-        return []
-    return [OTHER_REGION(f"{argument} must be a zone of {region}, the region of the stack, got {zone}")]
 
 
 def _encryption(key: kms.IKey | None) -> s3express.CfnDirectoryBucket.BucketEncryptionProperty:
