@@ -68,7 +68,7 @@ def test_a_delivery_joins_its_source_and_the_destination_after_both_exist(
 
 def test_a_key_may_be_used_by_cloudwatch_for_this_group_alone(stack: cdk.Stack, cluster: IPcsCluster) -> None:
     key = kms.Key(stack, "Key")
-    PcsClusterLogs(stack, "Logs", cluster=cluster, encryption_key=key, retention=logs.RetentionDays.ONE_YEAR)
+    PcsClusterLogs(stack, "Logs", cluster=cluster, key=key, retention=logs.RetentionDays.ONE_YEAR)
     template = Template.from_stack(stack)
     (group,) = of(template, "LogGroup").values()
     assert group["Properties"]["RetentionInDays"] == 365

@@ -45,7 +45,7 @@ class EksAdminHost(cdk.Resource):
         instance_type: Instance type of x86_64, the architecture of the bundled kubectl and helm. Default: `t3.small`.
 
     Raises:
-        Refusal: If the subnet is public or of another VPC.
+        Refusal: If the subnet is public, or subnet or endpoints are of another VPC.
     """
 
     @checked
@@ -62,7 +62,8 @@ class EksAdminHost(cdk.Resource):
         instance_type: str = "t3.small",
     ) -> None:
         super().__init__(scope, id)
-        problems = [*check_same_vpc({"vpc": vpc, "subnet": subnet}), *check_private({"subnet": subnet})]
+        problems = check_same_vpc({"vpc": vpc, "subnet": subnet, "endpoints": endpoints})
+        problems += check_private({"subnet": subnet})
         if problems:
             raise Refusal(self, problems)
         #: Cluster that it administers.

@@ -12,6 +12,7 @@ from ultracluster.compute import (
     auto_scaling_group_alarms,
 )
 from ultracluster.eks._node_group import KUBELET_PORT
+from ultracluster.network import check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import check_count
@@ -33,8 +34,8 @@ class EksSelfManagedNodeGroup(NodeResource):
         count: Number of nodes.
 
     Raises:
-        ValueError: If the name of the cluster is a token, the template is for another service or has no image, or the
-            number of nodes does not fit the capacity.
+        Refusal: If the name of the cluster is a token, the template is for another service or has no image, the number
+            of nodes does not fit the capacity, or the subnet is public or of another VPC.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/launch-workers.html and ml-node-groups.html (read 2026-11-21)
     """
@@ -53,7 +54,13 @@ class EksSelfManagedNodeGroup(NodeResource):
     ) -> None:
         super().__init__(scope, id)
         # EKS chooses no image for self-managed nodes.
-        problems: list[str] = [*template.problems("self-managed", "image"), *check_count(template.capacity, count)]
+        groups = {f"template.security_groups[{index}]": group for index, group in enumerate(template.security_groups)}
+        problems: list[str] = [
+            *template.problems("self-managed", "image"),
+            *check_count(template.capacity, count),
+            *check_same_vpc({"subnet": subnet, **groups}),
+            *check_private({"subnet": subnet}),
+        ]
         if cdk.Token.is_unresolved(cluster_name):
             message = "cluster_name must be known at synthesis, got a token: it is part of the key of a tag"
             problems.append(TOKEN(message))

@@ -68,7 +68,7 @@ class ServiceEndpoints(Construct):
         services: Names of the services, as in the endpoint name after the region. Default: what EKS nodes call.
 
     Raises:
-        Refusal: If the subnet is of another VPC, or a service is a token or named twice.
+        Refusal: If the subnet or a client is of another VPC, or a service is a token or named twice.
 
     See: https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html (read 2026-11-21)
     """
@@ -86,7 +86,13 @@ class ServiceEndpoints(Construct):
     ) -> None:
         super().__init__(scope, id)
         services = as_list(services)
-        problems = check_same_vpc({"vpc": vpc, "subnet": subnet})
+        clients = as_list(clients)
+        groups = {
+            f"clients[{index}]": group
+            for index, client in enumerate(clients)
+            for group in client.connections.security_groups
+        }
+        problems = check_same_vpc({"vpc": vpc, "subnet": subnet, **groups})
         if twice := sorted({service for service in services if services.count(service) > 1}):
             problems.append(_SERVICES(f"services must name each service once, got {', '.join(twice)} again"))
         if any(cdk.Token.is_unresolved(service) for service in services):
@@ -98,7 +104,7 @@ class ServiceEndpoints(Construct):
             self, "Group", vpc=vpc, description="Endpoints of AWS services", allow_all_outbound=False
         )
         self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(_HTTPS))
-        for client in as_list(clients):
+        for client in clients:
             self._connections.allow_default_port_from(client, "Calls of AWS services")
         region = cdk.Stack.of(self).region
         for service in services:

@@ -18,7 +18,7 @@ class LogSettings(TypedDict):
     """Retention and key of log groups."""
 
     retention: logs.RetentionDays
-    encryption_key: kms.IKey | None
+    key: kms.IKey | None
 
 
 def log_settings(scope: Construct, cluster: ClusterFile) -> LogSettings:
@@ -28,7 +28,7 @@ def log_settings(scope: Construct, cluster: ClusterFile) -> LogSettings:
         key = kms.Key.from_key_arn(scope, "LogsKey", section.encryption_key)
     return {
         "retention": RETENTION[section.retention.timedelta.days],
-        "encryption_key": cast(kms.IKey | None, key),
+        "key": cast(kms.IKey | None, key),
     }
 
 

@@ -9,6 +9,9 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.rules import Refusal
+from ultracluster.security import check_same_region
+
 #: Retention by days.
 RETENTION: Mapping[int, logs.RetentionDays] = MappingProxyType(
     {
@@ -38,18 +41,18 @@ RETENTION: Mapping[int, logs.RetentionDays] = MappingProxyType(
 )
 
 
-def log_group(
-    scope: Construct, name: str, *, retention: logs.RetentionDays, encryption_key: kms.IKey | None
-) -> logs.LogGroup:
+def log_group(scope: Construct, name: str, *, retention: logs.RetentionDays, key: kms.IKey | None) -> logs.LogGroup:
     """Create a log group that outlives its stack, as the default child of a construct."""
-    if encryption_key is not None:
-        _allow_logs(encryption_key, cdk.Stack.of(scope).region, log_group_arn(scope, name))
+    if problems := check_same_region(scope, {"key": key}):
+        raise Refusal(scope, problems)
+    if key is not None:
+        _allow_logs(key, cdk.Stack.of(scope).region, log_group_arn(scope, name))
     group = logs.LogGroup(
         scope,
         "LogGroup",
         log_group_name=name,
         retention=retention,
-        encryption_key=encryption_key,
+        encryption_key=key,
         removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     )
     scope.node.default_child = group.node.default_child

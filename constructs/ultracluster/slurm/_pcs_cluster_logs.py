@@ -36,7 +36,7 @@ class PcsClusterLogs(Construct):
     Args:
         cluster: Slurm cluster.
         retention: How long CloudWatch keeps the logs. Default: three months.
-        encryption_key: Key of the log group. Its policy must be the stack's to change, or must allow CloudWatch Logs
+        key: Key of the log group. Its policy must be the stack's to change, or must allow CloudWatch Logs
             already. Default: CloudWatch's own encryption.
     """
 
@@ -48,12 +48,12 @@ class PcsClusterLogs(Construct):
         *,
         cluster: IPcsCluster,
         retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
-        encryption_key: kms.IKey | None = None,
+        key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, id)
         name = f"/aws/vendedlogs/pcs/{cluster.cluster_id}"
         #: Log group; each log type has its streams.
-        self.log_group: logs.ILogGroup = log_group(self, name, retention=retention, encryption_key=encryption_key)
+        self.log_group: logs.ILogGroup = log_group(self, name, retention=retention, key=key)
         destination = logs.CfnDeliveryDestination(
             # Names of destinations and sources are unique in an account and a region.
             self,

@@ -25,7 +25,7 @@ class PcsNodeLogs(Construct):
     Args:
         cluster: Slurm cluster.
         retention: How long CloudWatch keeps the logs. Default: three months.
-        encryption_key: Key of the log group. Its policy must be the stack's to change, or must allow CloudWatch Logs
+        key: Key of the log group. Its policy must be the stack's to change, or must allow CloudWatch Logs
             already. Default: CloudWatch's own encryption.
     """
 
@@ -37,12 +37,12 @@ class PcsNodeLogs(Construct):
         *,
         cluster: IPcsCluster,
         retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
-        encryption_key: kms.IKey | None = None,
+        key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, id)
         name = f"/ultracluster/{cluster.cluster_id}/nodes"
         #: Log group; each instance has its stream.
-        self.log_group: logs.ILogGroup = log_group(self, name, retention=retention, encryption_key=encryption_key)
+        self.log_group: logs.ILogGroup = log_group(self, name, retention=retention, key=key)
         #: Script that sends the logs of a node; it must be the first of `boot`.
         self.script: NodeScript = node_logs(log_group=name, region=cdk.Stack.of(self).region)
         # Not of the role: its stack would refer to this one.

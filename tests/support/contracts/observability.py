@@ -25,8 +25,8 @@ _NOT_PASSED = No("no other construct refers to it")
 _NO_PERMISSIONS = No("there is nothing that a principal could be allowed to do with it")
 
 
-def _subnets(scope: Construct, id: str) -> list[ec2.ISubnet]:
-    return [ec2.Subnet.from_subnet_id(scope, f"{id}Subnet{n}", f"subnet-0123456789abcdef{n}") for n in (0, 1)]
+def _subnet(scope: Construct, id: str) -> ec2.ISubnet:
+    return ec2.Subnet.from_subnet_id(scope, f"{id}Subnet", "subnet-0123456789abcdef0")
 
 
 def _workspace(scope: Construct, id: str, alias: str = "llama") -> observability.PrometheusWorkspace:
@@ -67,7 +67,7 @@ def _scraper(scope: Construct, id: str, world: World, workspace: str = _WORKSPAC
         alias="controller",
         workspace=workspace,
         configuration="scrape_configs: []",
-        subnets=_subnets(scope, id),
+        subnets=[world.subnet, _subnet(scope, id)],
         security_groups=[world.security_group],
     )
 
