@@ -4,8 +4,10 @@ Nothing here reads an attribute of a construct in Python where a construct of th
 sees class members only, so the two can differ.
 """
 
+import importlib
 import inspect
 import json
+import pkgutil
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, cast
@@ -18,9 +20,11 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+import ultracluster
 from support.contracts import (
     ACCOUNT,
     MANNERS,
+    PACKAGES,
     REGION,
     Connects,
     Grants,
@@ -32,6 +36,7 @@ from support.contracts import (
     exported,
     rows,
 )
+from ultracluster.orchestration import NodeResource
 
 ROWS = rows()
 TAG = ("cost-center", "42")
@@ -61,6 +66,26 @@ def stack_of(
 
 def test_every_exported_construct_has_a_row() -> None:
     assert set(ROWS) == set(exported())
+
+
+def test_every_package_with_constructs_has_rows() -> None:
+    packages = {
+        module.name.removeprefix("ultracluster.")
+        for module in pkgutil.walk_packages(ultracluster.__path__, "ultracluster.")
+        if module.ispkg and any(map(is_construct, face(module.name)))
+    }
+    # `orchestration` has the base of node groups alone, which nobody creates.
+    assert packages - {"orchestration"} == set(PACKAGES)
+    assert list(filter(is_construct, face("ultracluster.orchestration"))) == [NodeResource]
+
+
+def face(package: str) -> list[object]:
+    module = importlib.import_module(package)
+    return [getattr(module, name) for name in getattr(module, "__all__", ())]
+
+
+def is_construct(member: object) -> bool:
+    return inspect.isclass(member) and issubclass(member, Construct)
 
 
 def test_every_reason_is_given() -> None:
@@ -93,11 +118,11 @@ def test_members_of_an_interface_stand_on_the_class(construct: type, interface: 
 
 
 @cache
-def alone(name: str) -> tuple[dict[str, Any], dict[str, str]]:
+def alone(name: str) -> tuple[dict[str, Any], dict[str, str], Construct]:
     """Template of a stack with one instance, tagged, in an app with a permissions boundary.
 
     Returns:
-        The template, and the logical ids below the construct with their types.
+        The template, the logical ids below the construct with their types, and the construct.
     """
     parent = app()
     stack = stack_of(parent)
@@ -115,7 +140,22 @@ def alone(name: str) -> tuple[dict[str, Any], dict[str, str]]:
         for resource in resources
         if cdk.Stack.of(resource) is stack
     }
-    return assembly(parent)[stack.stack_name], below
+    return assembly(parent)[stack.stack_name], below, construct
+
+
+@every
+def test_a_manner_that_does_not_apply_is_not_there(name: str) -> None:
+    row: Row = ROWS[name]
+    *_, subject = alone(name)
+    child = subject.node.default_child
+    there = {
+        "connects": hasattr(subject, "connections"),
+        "grants": hasattr(subject, "grants") and not isinstance(subject, iam.Role),
+        "principal": hasattr(subject, "grant_principal"),
+        "default_child": child is not None and cdk.CfnResource.is_cfn_resource(child),
+        "twin": any(member.startswith("from_") for member in vars(type(subject))),
+    }
+    assert not [manner for manner, has in there.items() if has and isinstance(getattr(row, manner), No)]
 
 
 @having("default_child")
@@ -145,7 +185,7 @@ def carries(tags: Any) -> bool:
 
 @having("tags")
 def test_tags_reach_the_resources(name: str) -> None:
-    template, below = alone(name)
+    template, below, _ = alone(name)
     for wanted in cast(Any, ROWS[name].tags):
         resources = [template["Resources"][id] for id, type in below.items() if type == wanted]
         assert resources, f"there is no {wanted}"
@@ -155,9 +195,18 @@ def test_tags_reach_the_resources(name: str) -> None:
             assert all(carries(entry["Tags"]) for entry in lists), json.dumps(lists)
 
 
+@having("tags")
+def test_tags_reach_all_that_a_launch_template_launches(name: str) -> None:
+    template, below, _ = alone(name)
+    for id in (id for id, type in below.items() if type == "AWS::EC2::LaunchTemplate"):
+        tagged = template["Resources"][id]["Properties"]["LaunchTemplateData"]["TagSpecifications"]
+        reached = {entry["ResourceType"] for entry in tagged if carries(entry["Tags"])}
+        assert reached == {"instance", "volume", "network-interface"}, id
+
+
 @every
 def test_a_permissions_boundary_reaches_every_role(name: str) -> None:
-    template, _ = alone(name)
+    template, *_ = alone(name)
     for id, resource in template.get("Resources", {}).items():
         if resource["Type"] == "AWS::IAM::Role":
             assert resource["Properties"].get("PermissionsBoundary") == BOUNDARY, id
@@ -194,8 +243,12 @@ def test_it_takes_tokens(name: str) -> None:
     parent = app()
     stack = stack_of(parent)
     cast(Any, ROWS[name].tokens)(stack, "Subject", World(stack))
-    text = json.dumps(assembly(parent))
-    assert '"Ref": "Token' in text, "no token arrived in the template"
+    template = assembly(parent)[stack.stack_name]
+    text = json.dumps(template)
+    given = [parameter for parameter in template.get("Parameters", {}) if parameter.startswith("Token")]
+    assert given
+    lost = [name for name in given if f'"Ref": "{name}"' not in text and f"${{{name}}}" not in text]
+    assert not lost, "tokens that did not arrive in the template"
     assert "${Token[" not in text
 
 

@@ -173,7 +173,7 @@ class SelfHostedGrafana(Construct):
                     )
                 ],
                 user_data=cdk.Fn.base64(script.replace(_STRICT, f"set -- {words}\n{_STRICT}", 1)),
-                tag_specifications=tag_specifications(self._tags, "instance", "volume"),
+                tag_specifications=tag_specifications(self._tags, "instance", "volume", "network-interface"),
             ),
         )
         self.resource = autoscaling.CfnAutoScalingGroup(
@@ -214,7 +214,7 @@ class SelfHostedGrafana(Construct):
 
     @property
     def cdk_tag_manager(self) -> cdk.TagManager:
-        """Tags of the instance and its volume."""
+        """Tags of the instance, its volume and its network interface."""
         return self._tags
 
     @property

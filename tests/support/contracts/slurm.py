@@ -31,6 +31,23 @@ def controller(scope: Construct, id: str, world: World, **more: Any) -> slurm.Pc
     return slurm.PcsCluster(scope, id, security_groups=[world.security_group], **arguments)
 
 
+def _controller_of_tokens(scope: Construct, id: str, world: World) -> slurm.PcsCluster:
+    profile = iam.InstanceProfile.from_instance_profile_arn(scope, f"{id}Profile", world.token("ProfileArn"))
+    cluster = controller(
+        scope,
+        id,
+        world,
+        subnet=ec2.Subnet.from_subnet_id(scope, f"{id}Subnet", world.token("SubnetId")),
+        node_role=iam.Role.from_role_arn(scope, f"{id}Role", world.token("RoleArn")),
+        instance_profile=profile,
+    )
+    # Role and profile are those of its nodes.
+    world.key.grant_encrypt_decrypt(cluster)
+    template = _template(scope, f"{id}Template", world)
+    slurm.PcsComputeNodeGroup(scope, f"{id}Nodes", cluster=cluster, name="train", template=template, count=2)
+    return cluster
+
+
 def _of_world(world: World, id: str, create: Any) -> Any:
     """A construct beside the resources of a world, created once."""
     return world.stack.node.try_find_child(id) or create(world.stack, id, world)
@@ -114,7 +131,7 @@ ROWS: dict[str, Row] = {
         ),
         connects=_NO_NETWORK,
         grants=No("it is a policy, which has none of its own"),
-        principal=No("permissions of a policy are added by its statements"),
+        principal=True,
         tags=No("IAM has no tags of managed policies in CloudFormation"),
         default_child="AWS::IAM::ManagedPolicy",
         tokens=_NO_TOKENS,
@@ -128,16 +145,7 @@ ROWS: dict[str, Row] = {
         principal=True,
         tags=["AWS::PCS::Cluster", "AWS::IAM::Role"],
         default_child="AWS::PCS::Cluster",
-        tokens=lambda scope, id, world: controller(
-            scope,
-            id,
-            world,
-            subnet=ec2.Subnet.from_subnet_id(scope, f"{id}Subnet", world.token("SubnetId")),
-            node_role=iam.Role.from_role_arn(scope, f"{id}Role", world.token("RoleArn")),
-            instance_profile=iam.InstanceProfile.from_instance_profile_arn(
-                scope, f"{id}Profile", world.token("ProfileArn")
-            ),
-        ),
+        tokens=_controller_of_tokens,
         twin=Twin(make=_imported, interface=slurm.IPcsCluster),
     ),
     "PcsClusterLogs": Row(
@@ -287,7 +295,7 @@ ROWS: dict[str, Row] = {
         ),
         connects=_NO_NETWORK,
         grants=No("it is a policy, which has none of its own"),
-        principal=No("permissions of a policy are added by its statements"),
+        principal=True,
         tags=["AWS::SSM::Document"],
         default_child="AWS::IAM::ManagedPolicy",
         tokens=_NO_TOKENS,
