@@ -16,7 +16,7 @@ LIMITS = (
     "capacity: whether AWS has the instances, or your reservation holds them",
     "service quotas of the account",
     "IAM: every action is allowed, so a missing permission does not show",
-    "what services check beyond the registry schema (an FSx size that is not sold, an AMI that does not exist)",
+    "what services check beyond the registry schema and our rules for some types (an AMI that does not exist)",
     "time: hours of creation pass in milliseconds, and nothing times out",
     "nodes: nothing boots, mounts, joins a scheduler or sends a packet over EFA",
     "AWS's own choices: zone names, addresses, versions and ids are made up",
