@@ -427,3 +427,10 @@ def test_a_block_starts_before_it_ends() -> None:
     slurm = GOOD.replace("orchestrator: kubernetes", "orchestrator: slurm").replace("kubernetes: {admins", "#")
     error = problem(RESERVATION, block("starts: 2026-12-04"), slurm)
     assert "nodes.train.capacity.starts: is for nodes of Kubernetes" in error
+
+
+def test_rejects_an_admin_host_that_could_install_nothing() -> None:
+    error = problem("  existing:", "  platform: admin-host\n  existing:", OWN)
+    assert "kubernetes.platform: describes a new cluster" in error
+    private = GOOD + "network: {internet: false}\n"
+    assert "which the host does not reach" in problem("admins:", "platform: admin-host, admins:", private)

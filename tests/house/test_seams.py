@@ -279,7 +279,8 @@ UNCHECKED = {
     # They collect the errors of all arguments, those of types included.
     *("AutoScalingNodeGroup", "ImagePipeline", "NodeGroupTemplate"),
     # They take a cluster file, and report in its words.
-    *("ClusterStack", "ComputeStack", "ImagesStack", "KubernetesCluster", "NetworkStack", "ObservabilityStack"),
+    *("ClusterStack", "ComputeStack", "ImagesStack", "KubernetesCluster", "KubernetesPlatform", "NetworkStack"),
+    *("ObservabilityStack", "PlatformStack"),
     *("SlurmCluster", "StorageStack", "UltraCluster"),
 }
 

@@ -14,7 +14,7 @@ from ultracluster import clusterfile
 from ultracluster.stacks import ClusterStacks
 from ultracluster.testing import assert_matches_snapshot
 
-IMAGE = re.compile(r"Image[0-9a-f]{8}[0-9A-F]{8}$")
+CONTENT = re.compile(r"(Image|PlatformRun|PlatformSignal|PlatformWait)([0-9a-f]{8}|[0-9a-f]{12})[0-9A-F]{8}$")
 MAIN_JOB = ROOT / "examples" / "slurm-512-gpus.yaml"
 
 
@@ -38,11 +38,11 @@ def test_a_cluster_has_no_lookups() -> None:
 
 
 def test_logical_ids_are_the_reviewed_ones() -> None:
-    """A changed id replaces the resource; here it shows alone. That of an image follows the content of its recipe."""
+    """A changed id replaces the resource; here it shows alone. Some follow the content of a recipe or a bundle."""
     ids = {
         file.stem: {
             stack: {
-                IMAGE.sub("Image<content>", id): resource["Type"]
+                CONTENT.sub(r"\1<content>", id): resource["Type"]
                 for id, resource in sorted(template["Resources"].items())
             }
             for stack, template in templates(clusterfile.load(file)).items()

@@ -6,6 +6,7 @@ from ultracluster.eks._cluster import EksCluster
 from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._kubernetes_cluster import KubernetesCluster
+from ultracluster.eks._kubernetes_platform import KubernetesPlatform
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._node_role import EksNodeRole
 from ultracluster.eks._platform import EksPlatform
@@ -25,4 +26,5 @@ __all__ = [
     "IEksCluster",
     "IEksNodeGroup",
     "KubernetesCluster",
+    "KubernetesPlatform",
 ]

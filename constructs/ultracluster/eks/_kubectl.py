@@ -33,9 +33,7 @@ class KubectlAsset(Construct):
         super().__init__(scope, id)
         archive = _archive()
         if archive is None:
-            text = (
-                f"{_DISTRIBUTION} is not installed, which has kubectl and helm: pip install 'cdk-ultracluster[apply]'"
-            )
+            text = f"{_DISTRIBUTION} is not installed, which has kubectl and helm; pip install {_DISTRIBUTION}"
             raise Refusal(self, _MISSING(text))
         stage = cdk.Stage.of(self)
         assert stage is not None

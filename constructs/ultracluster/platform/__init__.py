@@ -5,12 +5,13 @@ host in the VPC, `python -m ultracluster.platform apply --bundle DIR --values FI
 """
 
 from ultracluster.platform._apply import Options, apply, plan
-from ultracluster.platform._bundle import Bundle
+from ultracluster.platform._bundle import BUNDLE_FILE, Bundle
 from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
 from ultracluster.platform._errors import ApplyError
 from ultracluster.platform._tools import find_tools
 
 __all__ = [
+    "BUNDLE_FILE",
     "ApplyError",
     "Bundle",
     "Options",

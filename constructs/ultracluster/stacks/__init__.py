@@ -8,6 +8,7 @@ from ultracluster.stacks._stacks import (
     ImagesStack,
     NetworkStack,
     ObservabilityStack,
+    PlatformStack,
     StorageStack,
 )
 from ultracluster.stacks._ultra_cluster import UltraCluster
@@ -19,6 +20,7 @@ __all__ = [
     "ImagesStack",
     "NetworkStack",
     "ObservabilityStack",
+    "PlatformStack",
     "StorageStack",
     "UltraCluster",
     "main",

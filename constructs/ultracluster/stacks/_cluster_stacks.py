@@ -3,23 +3,26 @@
 import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.eks import KubernetesPlatform
 from ultracluster.rules import Refusal
 from ultracluster.stacks._cluster_tags import add_tags
 from ultracluster.stacks._environment import check_environment
 from ultracluster.stacks._names_in_use import NAME, mark, name_problems
+from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs
 from ultracluster.stacks._stacks import (
     ClusterStack,
     ComputeStack,
     ImagesStack,
     NetworkStack,
     ObservabilityStack,
+    PlatformStack,
     StorageStack,
 )
 from ultracluster.storage import Storage
 
 
 class ClusterStacks:
-    """Network, Storage, Cluster, Observability, Images and Compute: split by lifetime, and by who may delete them.
+    """Network, Storage, Cluster, Observability, Images, Compute, Platform: split by lifetime, and who may delete them.
 
     Args:
         stage: App, which is a Stage, or a Stage of a pipeline.
@@ -74,6 +77,7 @@ class ClusterStacks:
             if cluster.observability.on
             else None
         )
+        monitoring = self.observability.observability if self.observability else None
         #: Stack of the images that the deployment builds. None: there are none.
         self.images = (
             ImagesStack(stage, f"{name}-Images", cluster=cluster, network=network, env=env)
@@ -89,6 +93,27 @@ class ClusterStacks:
             images=self.images.images.images if self.images else {},
             env=env,
         )
+        #: Stack of the admin host and of what it installs on Kubernetes. None: nothing is installed by the deployment.
+        self.platform = (
+            PlatformStack(
+                stage,
+                f"{name}-Platform",
+                cluster=cluster,
+                network=network,
+                storage=storage,
+                orchestrator=orchestrator,
+                outputs=[
+                    *network_outputs(network),
+                    *storage_outputs(storage),
+                    *orchestrator.outputs,
+                    *orchestrator.node_outputs,
+                    *(observability_outputs(monitoring) if monitoring else ()),
+                ],
+                env=env,
+            )
+            if KubernetesPlatform.needed(cluster)
+            else None
+        )
         # The stage may hold another cluster.
         for stack in self.stacks:
             add_tags(stack, cluster)
@@ -96,5 +121,5 @@ class ClusterStacks:
     @property
     def stacks(self) -> list[cdk.Stack]:
         """All stacks, in the order of their deployment."""
-        every = (self.network, self.storage, self.cluster, self.observability, self.images, self.compute)
+        every = (self.network, self.storage, self.cluster, self.observability, self.images, self.compute, self.platform)
         return [stack for stack in every if stack is not None]

@@ -1,14 +1,14 @@
 """Orchestrators by their name in the cluster file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.eks import KubernetesCluster
+from ultracluster.eks import KubernetesCluster, KubernetesPlatform
 from ultracluster.network import Network
-from ultracluster.orchestration import Orchestrator
+from ultracluster.orchestration import Orchestrator, Output
 from ultracluster.slurm import SlurmCluster
 from ultracluster.storage import Storage
 
@@ -22,3 +22,20 @@ def create_orchestrator(
 ) -> Orchestrator:
     """Create the control plane that a cluster file names."""
     return _ORCHESTRATORS[cluster.orchestrator](scope, id, cluster=cluster, network=network, storage=storage)
+
+
+def create_platform(
+    scope: Construct,
+    id: str,
+    *,
+    cluster: ClusterFile,
+    network: Network,
+    storage: Storage,
+    orchestrator: Orchestrator,
+    outputs: Sequence[Output],
+) -> KubernetesPlatform:
+    """Create the admin host of Kubernetes, and what it installs; see `KubernetesPlatform.needed`."""
+    assert isinstance(orchestrator, KubernetesCluster)
+    return KubernetesPlatform(
+        scope, id, cluster=cluster, network=network, storage=storage, kubernetes=orchestrator, outputs=outputs
+    )

@@ -1,6 +1,6 @@
 """The stacks of a cluster. Each has a lifetime of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aws_cdk as cdk
@@ -10,10 +10,10 @@ from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import Network
 from ultracluster.observability import Observability
-from ultracluster.orchestration import Orchestrator
+from ultracluster.orchestration import Orchestrator, Output
 from ultracluster.planning.capacity import Image
 from ultracluster.slurm import NodeImages
-from ultracluster.stacks._orchestrators import create_orchestrator
+from ultracluster.stacks._orchestrators import create_orchestrator, create_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
 
@@ -111,6 +111,34 @@ class ComputeStack(cdk.Stack):
         super().__init__(scope, id, description=f"Nodes of the cluster {cluster.name}", **kwargs)
         orchestrator.add_node_groups(self, images=images or {})
         write_outputs(self, orchestrator.node_outputs)
+
+
+class PlatformStack(cdk.Stack):
+    """Admin host of a Kubernetes cluster, and what it applies; deleting it keeps what is on the cluster."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: ClusterFile,
+        network: Network,
+        storage: Storage,
+        orchestrator: Orchestrator,
+        outputs: Sequence[Output],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(scope, id, description=f"Platform of the cluster {cluster.name}", **kwargs)
+        self.platform = create_platform(
+            self,
+            "Default",
+            cluster=cluster,
+            network=network,
+            storage=storage,
+            orchestrator=orchestrator,
+            outputs=outputs,
+        )
+        write_outputs(self, self.platform.outputs)
 
 
 def _hold(scope: IConstruct) -> None:

@@ -7,6 +7,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.eks import KubernetesPlatform
 from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
 from ultracluster.planning import shown, type_errors
@@ -15,7 +16,7 @@ from ultracluster.slurm import NodeImages
 from ultracluster.stacks._cluster_tags import add_tags
 from ultracluster.stacks._environment import check_environment
 from ultracluster.stacks._names_in_use import mark, name_problems
-from ultracluster.stacks._orchestrators import create_orchestrator
+from ultracluster.stacks._orchestrators import create_orchestrator, create_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
 
@@ -98,6 +99,21 @@ class UltraCluster(Construct):
         if self.observability is not None:
             self.orchestrator.add_metrics_access(monitoring, self.observability)
             outputs += observability_outputs(self.observability)
+        #: Admin host that installs what is on Kubernetes. None: nothing is installed by the deployment.
+        self.platform = (
+            create_platform(
+                self,
+                "Platform",
+                cluster=cluster,
+                network=self.network,
+                storage=self.storage,
+                orchestrator=self.orchestrator,
+                outputs=outputs,
+            )
+            if KubernetesPlatform.needed(cluster)
+            else None
+        )
+        outputs += self.platform.outputs if self.platform else []
         #: CloudFormation outputs by name, such as `LoginCommand`; the same as those of `ClusterStacks`.
         self.outputs: Mapping[str, cdk.CfnOutput] = write_outputs(Construct(self, "Outputs"), outputs)
         add_tags(self, cluster)

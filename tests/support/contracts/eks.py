@@ -12,7 +12,8 @@ from constructs import Construct
 from support import ROOT
 from support.contracts._row import Connects, Grants, No, Row, Twin
 from support.contracts._world import World
-from ultracluster import clusterfile, compute, eks, network, storage
+from ultracluster import clusterfile, compute, eks, network, orchestration, storage
+from ultracluster.workloads import kubernetes_bundle
 
 _ROLE = "arn:aws:iam::123456789012:role/Nodes"
 _NO_NETWORK = No("it has no network interface")
@@ -83,6 +84,26 @@ def _kubernetes_cluster(scope: Construct, id: str, world: World) -> eks.Kubernet
         vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
     )
     return eks.KubernetesCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
+
+
+def _kubernetes_platform(scope: Construct, id: str, world: World) -> eks.KubernetesPlatform:
+    text = (ROOT / "examples" / "eks-private.yaml").read_text().replace("name: vault", f"name: vault-{id.lower()}")
+    cluster = clusterfile.loads(text, "c.yaml")
+    subnets = {"use2-az2": _second_subnet(world)}
+    nodes = network.Network(
+        vpc=world.vpc,
+        training_subnet=world.subnet,
+        services_subnet=world.subnet,
+        nodes=world.security_group,
+        zone_subnets=subnets,
+    )
+    control_plane = eks.KubernetesCluster(
+        scope, f"{id}Kubernetes", cluster=cluster, network=nodes, storage=storage.Storage()
+    )
+    outputs = [orchestration.Output(name, name, name) for name in kubernetes_bundle(cluster)["parameters"]]
+    return eks.KubernetesPlatform(
+        scope, id, cluster=cluster, network=nodes, storage=storage.Storage(), kubernetes=control_plane, outputs=outputs
+    )
 
 
 def _subnet(scope: Construct, id: str, world: World) -> ec2.ISubnet:
@@ -227,6 +248,16 @@ ROWS: dict[str, Row] = {
         default_child="AWS::AutoScaling::AutoScalingGroup",
         tokens=lambda scope, id, world: _self_managed(scope, id, world, _subnet(scope, id, world)),
         twin=No("an existing one is imported as AutoScalingGroup of the CDK"),
+    ),
+    "KubernetesPlatform": Row(
+        make=_kubernetes_platform,
+        connects=No("its host connects: `host`"),
+        grants=No("there is nothing that a principal could be allowed to do with it"),
+        principal=No("its host is one: `host`"),
+        tags=["AWS::EC2::Instance", "AWS::IAM::Role"],
+        default_child=No("its host and its platform are of equal rank"),
+        tokens=No("it takes a cluster file"),
+        twin=_NOT_PASSED,
     ),
     "KubernetesCluster": Row(
         make=_kubernetes_cluster,

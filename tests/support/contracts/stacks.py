@@ -10,11 +10,15 @@ from support import ROOT
 from support.contracts._row import No, Row
 from support.contracts._world import World
 from ultracluster import clusterfile, network, stacks, storage
+from ultracluster.eks import KubernetesCluster
+from ultracluster.orchestration import Output
 from ultracluster.slurm import SlurmCluster
+from ultracluster.workloads import kubernetes_bundle
 
 _EXAMPLE = ROOT / "examples" / "slurm-512-gpus.yaml"
 _FILE = clusterfile.load(_EXAMPLE)
 _BUILDS = clusterfile.load(ROOT / "examples" / "slurm-built-image.yaml")
+_KUBERNETES = clusterfile.load(ROOT / "examples" / "eks-own-cluster.yaml")
 _PARTS = "its parts connect and grant"
 
 
@@ -46,6 +50,25 @@ def _row(make: Callable[[Construct, str, World], Any], *tagged: str) -> Row:
         default_child=No("it has no main resource"),
         tokens=No("it takes a cluster file"),
         twin=No("a whole cluster is imported by its parts"),
+    )
+
+
+def _kubernetes(world: World) -> KubernetesCluster:
+    child: Any = world.stack.node.try_find_child("Kubernetes")
+    given = {"cluster": _KUBERNETES, "network": _network(world), "storage": storage.Storage()}
+    return child or KubernetesCluster(world.stack, "Kubernetes", **given)  # type: ignore[arg-type]
+
+
+def _platform_stack(scope: Construct, id: str, world: World) -> stacks.PlatformStack:
+    outputs = [Output(name, name, name) for name in kubernetes_bundle(_KUBERNETES)["parameters"]]
+    return stacks.PlatformStack(
+        scope,
+        id,
+        network=_network(world),
+        storage=storage.Storage(),
+        orchestrator=_kubernetes(world),
+        outputs=outputs,
+        **_in_the_environment_of(scope) | {"cluster": _KUBERNETES},
     )
 
 
@@ -81,6 +104,7 @@ ROWS: dict[str, Row] = {
             **_in_the_environment_of(scope),
         )
     ),
+    "PlatformStack": _row(_platform_stack),
     "StorageStack": _row(
         lambda scope, id, world: stacks.StorageStack(
             scope, id, network=_network(world), **_in_the_environment_of(scope)

@@ -14,6 +14,7 @@ _IMAGE = error(
     acceptable=True,
 )
 _SCRIPT = error("private-script", "A node without internet access downloads scripts from S3 only.")
+_PLATFORM = error("private-platform", "A host without internet access reaches no chart repository.")
 _BUNDLE = error("private-bundle", "A node without internet access downloads from S3 only.")
 
 
@@ -25,6 +26,13 @@ def check_private(draft: Draft) -> Iterator[Problem]:
         message = "network: {internet: false} makes one already, with those of other services; remove it"
         yield _METRICS_ENDPOINT(("observability", "vpc-endpoint"), message, at_key=True)
     if draft.orchestrator == KUBERNETES:
+        section = valid(lambda: draft.kubernetes)
+        if section is not None and section.platform == "admin-host" and "platform" in section.model_fields_set:
+            message = (
+                "charts and images of the platform come from public registries, which the host does not reach; copy "
+                "them to ECR, write none, and install with ultracluster apply"
+            )
+            yield _PLATFORM(("kubernetes", "platform"), message)
         return
     lustre = valid(lambda: draft.storage.lustre)
     bundle = lustre.client.bundle if lustre else None

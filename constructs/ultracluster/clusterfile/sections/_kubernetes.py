@@ -21,6 +21,7 @@ PublicAccess = Literal["anywhere"] | tuple[IPv4Network, ...]
 SchedulerName = Literal["kueue", "volcano", "kai"]
 EfaDevices = Literal["device-plugin", "dranet"]
 GpuDevices = Literal["device-plugin", "gpu-operator", "dra-driver"]
+PlatformInstaller = Literal["admin-host", "none"]
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (read 2026-11-21)
 _DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
@@ -78,6 +79,7 @@ NEW_CLUSTER_KEYS = {
     "bin_packing",
     "deletion_protection",
     "add_ons",
+    "platform",
     "system",
 }
 SCALING_TIER = "a scaling tier of the control plane"
@@ -85,6 +87,7 @@ ScalingTier = Annotated[str, w.open_choice(eks.SCALING_TIERS, "tier-[a-z0-9-]{1,
 Scheduler = Annotated[SchedulerName, w.choice(get_args(SchedulerName), "what schedules jobs on Kubernetes")]
 Efa = Annotated[EfaDevices, w.choice(get_args(EfaDevices), "what hands EFA devices to pods, one of the two on a node,")]
 Gpu = Annotated[GpuDevices, w.choice(get_args(GpuDevices), "what hands GPUs to pods")]
+Installer = Annotated[PlatformInstaller, w.choice(get_args(PlatformInstaller), "what installs the platform")]
 AddOnName = Annotated[str, w.pattern(_ADD_ON, "the name of an add-on, such as coredns", "coredns")]
 AddOnVersion = Annotated[
     str, w.pattern(_ADD_ON_VERSION, "a version, such as v1.12.4-eksbuild.1, or default", "v1.12.4-eksbuild.1")
@@ -230,6 +233,12 @@ class Kubernetes(Section):
         description="Versions of EKS add-ons by name, or further keys, and further add-ons. Default: EKS's own choice.",
     )
     existing: ExistingCluster | None = Field(default=None, description="An existing cluster, instead of a new one.")
+    platform: Installer = Field(
+        default="admin-host",
+        description="What installs charts and objects on a new cluster. admin-host: a small instance in the VPC, with "
+        "the deployment, which is also a way to the API server. none: ultracluster apply. Default: admin-host with "
+        "internet access.",
+    )
     scheduler: Scheduler = Field(
         default="kueue", description="What admits gangs: kueue, or volcano or kai, which also place their pods."
     )

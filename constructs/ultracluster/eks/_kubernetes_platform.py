@@ -1,0 +1,110 @@
+"""Platform of a cluster file, applied by an admin host."""
+
+import json
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import Any
+
+from constructs import Construct
+
+from ultracluster import platform as engine
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.eks._admin_host import EksAdminHost
+from ultracluster.eks._kubernetes_cluster import KubernetesCluster
+from ultracluster.eks._platform import EksPlatform
+from ultracluster.network import Network
+from ultracluster.orchestration import Output
+from ultracluster.platform import BUNDLE_FILE
+from ultracluster.storage import Storage
+from ultracluster.workloads import kubernetes_bundle
+
+
+class KubernetesPlatform(Construct):
+    """Admin host of a cluster file, and what it applies: releases, objects, and the check that nodes are ready.
+
+    Args:
+        cluster: Cluster file.
+        network: Network of the host.
+        storage: File systems, of which it mounts Lustre.
+        kubernetes: Control plane and nodes, which must exist before.
+        outputs: Outputs of the deployment, which the placeholders of the bundle name.
+    """
+
+    @staticmethod
+    def needed(cluster: ClusterFile) -> bool:
+        """Return True for a new Kubernetes cluster with internet access, unless its file has another way."""
+        section, new = cluster.kubernetes, cluster.kubernetes.existing is None and cluster.network.internet
+        return cluster.orchestrator == "kubernetes" and new and section.platform == "admin-host"
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: ClusterFile,
+        network: Network,
+        storage: Storage,
+        kubernetes: KubernetesCluster,
+        outputs: Iterable[Output],
+    ) -> None:
+        super().__init__(scope, id)
+        self._region, self._name = cluster.region, kubernetes.name
+        #: Admin host.
+        self.host = EksAdminHost(
+            self,
+            "Host",
+            cluster=kubernetes.control_plane,
+            vpc=network.vpc,
+            subnet=network.services_subnet,
+            endpoints=network.endpoints,
+            lustre={path: storage.lustre for path, each in storage.file_systems.items() if each is storage.lustre}
+            if storage.lustre
+            else None,
+        )
+        self.host.node.add_dependency(*network.ready)
+        bundle = kubernetes_bundle(cluster)
+        #: What the host applies.
+        self.platform = EksPlatform(
+            self,
+            "Platform",
+            host=self.host,
+            files=_content(bundle),
+            values=_values(bundle["parameters"], outputs),
+        )
+        self.platform.node.add_dependency(*kubernetes.node_groups.values(), *kubernetes.add_ons)
+
+    @property
+    def outputs(self) -> list[Output]:
+        """Outputs of the platform."""
+        id, region = self.host.instance_id, self._region
+        session = f"aws ssm start-session --region {region} --target {id}"
+        address = (
+            f"aws eks describe-cluster --region {region} --name {self._name} "
+            "--query cluster.endpoint --output text | cut -d / -f 3"
+        )
+        tunnel = (
+            f"{session} --document-name AWS-StartPortForwardingSessionToRemoteHost "
+            f"--parameters host=$({address}),portNumber=443,localPortNumber=8443"
+        )
+        return [
+            Output("AdminHostCommand", "Session on the admin host, which has kubectl and helm", session),
+            Output("TunnelCommand", "How to forward the API server to port 8443 of this machine", tunnel),
+        ]
+
+
+def _values(parameters: Iterable[str], outputs: Iterable[Output]) -> dict[str, str]:
+    """Return the outputs that a bundle refers to; others would tie the stacks together for nothing."""
+    values = {output.id: output.value for output in outputs}
+    return {name: values[name] for name in parameters}
+
+
+def _content(bundle: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files of the archive: the engine, without what the package imports elsewhere, and the bundle."""
+    package = resources.files(engine)
+    modules = {
+        f"ultracluster/platform/{entry.name}": entry.read_text(encoding="utf-8")
+        for entry in package.iterdir()
+        if entry.name.endswith(".py")
+    }
+    text = json.dumps(bundle, indent=1, sort_keys=True)
+    return {"ultracluster/__init__.py": "", **modules, f"bundle/{BUNDLE_FILE}": text}
