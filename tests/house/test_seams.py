@@ -3,7 +3,7 @@
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import aws_cdk as cdk
 import pytest
@@ -16,7 +16,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match
 from constructs import Construct
 
-from ultracluster import compute, eks, network, observability, slurm, storage
+from ultracluster import compute, eks, network, observability, slurm, stacks, storage
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
 from ultracluster.rules import Refusal
 
@@ -179,6 +179,21 @@ REFUSED: dict[str, tuple[Callable[[Site], object], str]] = {
         ),
         "other-vpc",
     ),
+    "rules in one text": (
+        lambda site: observability.PrometheusRules(
+            site.stack,
+            "Rules",
+            workspace=observability.PrometheusWorkspace(site.stack, "Prometheus", alias="llama"),
+            rules=cast(Any, "groups: []"),
+        ),
+        "argument",
+    ),
+    "stacks of the name of a file": (
+        lambda site: stacks.ClusterStacks(
+            cdk.Stage(cast(cdk.App, cdk.App.of(site.stack)), "Stage"), cluster=cast(Any, "cluster.yaml")
+        ),
+        "argument",
+    ),
     "an alarm of 45 seconds": (
         lambda site: alarm(site, period=cdk.Duration.seconds(45)),
         "alarm",
@@ -275,7 +290,7 @@ def test_names_an_alarm_that_exists(stack: cdk.Stack) -> None:
 
 UNCHECKED = {
     # They check their own arguments: a workspace or Grafana may be an ARN or an id too.
-    *("AnomalyDetector", "GrafanaContent", "PrometheusRules", "PrometheusScraper"),
+    *("AnomalyDetector", "GrafanaContent", "PrometheusScraper"),
     # They collect the errors of all arguments, those of types included.
     *("AutoScalingNodeGroup", "ImagePipeline", "NodeGroupTemplate"),
     # They take a cluster file, and report in its words.

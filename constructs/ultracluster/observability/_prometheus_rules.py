@@ -8,7 +8,7 @@ from constructs import Construct
 
 from ultracluster.monitoring.alerts import RULE_FILE, rule_problems
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
-from ultracluster.planning import known
+from ultracluster.planning import checked, known
 from ultracluster.rules import Message, Refusal, error
 
 _ENVIRONMENT = error("prometheus-environment", "CloudFormation creates resources of a workspace in its own Region.")
@@ -31,6 +31,7 @@ class PrometheusRules(Construct):
     (read 2026-11-21)
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, workspace: IPrometheusWorkspace, rules: Mapping[str, str]) -> None:
         super().__init__(scope, id)
         named = {file.removesuffix(".yaml"): text for file, text in rules.items()}

@@ -6,7 +6,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.eks import KubernetesPlatform
 from ultracluster.rules import Refusal
 from ultracluster.stacks._cluster_tags import add_tags
-from ultracluster.stacks._environment import check_environment
+from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import NAME, mark, name_problems
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs
 from ultracluster.stacks._stacks import (
@@ -35,6 +35,8 @@ class ClusterStacks:
     """
 
     def __init__(self, stage: cdk.Stage, *, cluster: ClusterFile, account: str | None = None) -> None:
+        if errors := cluster_errors(cluster):
+            raise Refusal(stage.node.path or "App", errors)
         account = account or cluster.account or stage.account
         check_environment(stage.node.path or "App", cluster, account=stage.account, region=stage.region)
         check_environment(stage.node.path or "App", cluster, account=account, region=None)

@@ -1,11 +1,22 @@
 """Account and region of a cluster file and of the stacks that it is deployed to."""
 
+from pathlib import Path
+
 import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.planning import shown
 from ultracluster.rules import Refusal, error
 
 _ENVIRONMENT = error("environment", "Account and region of the cluster file are those of its stacks.")
+
+
+def cluster_errors(cluster: object) -> list[str]:
+    """Return the error of an argument `cluster` that is not a cluster file."""
+    if isinstance(cluster, ClusterFile):
+        return []
+    remedy = f": pass clusterfile.load({str(cluster)!r})" if isinstance(cluster, str | Path) else ""
+    return [f"cluster must be a ClusterFile, got {shown(cluster)}{remedy}"]
 
 
 def check_environment(place: object, cluster: ClusterFile, *, account: str | None, region: str | None) -> None:

@@ -1,7 +1,6 @@
 """A whole cluster as one construct."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -10,11 +9,11 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.eks import KubernetesPlatform
 from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
-from ultracluster.planning import shown, type_errors
+from ultracluster.planning import type_errors
 from ultracluster.rules import Refusal, error
 from ultracluster.slurm import NodeImages
 from ultracluster.stacks._cluster_tags import add_tags
-from ultracluster.stacks._environment import check_environment
+from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import mark, name_problems
 from ultracluster.stacks._orchestrators import create_orchestrator, create_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
@@ -125,8 +124,4 @@ class UltraCluster(Construct):
 
 
 def _types(given: Mapping[str, object]) -> list[str]:
-    cluster = given["cluster"]
-    if isinstance(cluster, ClusterFile):
-        return type_errors(UltraCluster.__init__, given)
-    remedy = f": pass clusterfile.load({str(cluster)!r})" if isinstance(cluster, str | Path) else ""
-    return [f"cluster must be a ClusterFile, got {shown(cluster)}{remedy}"]
+    return cluster_errors(given["cluster"]) or type_errors(UltraCluster.__init__, given)
