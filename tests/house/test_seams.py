@@ -179,6 +179,17 @@ REFUSED: dict[str, tuple[Callable[[Site], object], str]] = {
         ),
         "other-vpc",
     ),
+    "dashboards in one text": (
+        lambda site: observability.GrafanaContent(
+            site.stack,
+            "Content",
+            name="llama",
+            grafana="g-0123456789",
+            workspace="ws-01234567-89ab-cdef-0123-456789abcdef",
+            dashboards=cast(Any, "{}"),
+        ),
+        "argument",
+    ),
     "rules in one text": (
         lambda site: observability.PrometheusRules(
             site.stack,

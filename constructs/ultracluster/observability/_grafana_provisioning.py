@@ -21,7 +21,7 @@ from ultracluster.observability._dashboards import dashboard_problems, fitted
 from ultracluster.observability._grafana_workspace import IGrafanaWorkspace, grafana_of
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import workspace_of
-from ultracluster.planning import text_problem
+from ultracluster.planning import text_problem, type_errors
 from ultracluster.rules import Refusal
 
 _HANDLER = Path(__file__).parent / "grafana_content"
@@ -73,6 +73,10 @@ class GrafanaContent(Construct):
         cloudwatch_region: str | None = None,
     ) -> None:
         super().__init__(scope, id)
+        # A workspace or Grafana of another type is refused below, in words of their own.
+        plain = {"name": name, "dashboards": dashboards, "cloudwatch_region": cloudwatch_region}
+        if errors := type_errors(GrafanaContent.__init__, plain):
+            raise Refusal(self, errors)
         problems = [
             *text_problem("name", name, _NAME, "1 to 100 letters, digits, dots, hyphens and underscores"),
             *region_problem("cloudwatch_region", cloudwatch_region),
