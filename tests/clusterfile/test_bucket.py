@@ -148,7 +148,7 @@ def test_the_check_shows_which_bucket_it_is(tmp_path: Any) -> None:
     for bucket, sentence, facts in (
         (WITH_KEY, f"data bucket: my-datasets, yours, with the key {KEY}", {"existing": "my-datasets", "key": KEY}),
         ("{existing: mine}", "data bucket: mine, yours, without a key", {"existing": "mine", "key": None}),
-        ("true", "data bucket: a new one, with a key that is made", {"existing": None, "key": None}),
+        ("true", "data bucket: a new one, with a new key", {"existing": None, "key": None}),
         ("false", None, None),
     ):
         file.write_text(given_bucket(bucket))

@@ -161,10 +161,10 @@ def test_a_local_zone_has_small_file_systems_only() -> None:
 
 def test_a_region_without_persistent_2_is_refused_where_a_file_system_is_asked_for() -> None:
     text = GOOD.replace("us-east-2", "me-central-1").replace("use2-az1", "mec1-az1")
-    assert "AWS PCS is not sold in me-central-1" in problems(text)[0]
+    assert "AWS PCS is not available in me-central-1" in problems(text)[0]
     text += "accept: {pcs-region: sold since 2026-12}\n"
     assert problems(text) == [
-        "c.yaml:7:11 storage.lustre: FSx does not sell PERSISTENT_2 here; where all may be lost, `temporary: true` "
+        "c.yaml:7:11 storage.lustre: FSx does not offer PERSISTENT_2 here; where all may be lost, `temporary: true` "
         "takes SCRATCH_2"
     ]
     spec = loads(text.replace("{throughput: 40 GB/s}", "{throughput: 4 GB/s, temporary: true}"), "c.yaml").lustre_spec
@@ -200,7 +200,8 @@ def test_a_region_that_is_not_known_yet_may_have_zones_that_are_not_known_yet() 
         ),
         (
             "{throughput: 40 GB/s, capacity: 4800 GiB, tier: 1000 MB/s/TiB}",
-            "4,800 GiB at 1000 MB/s/TiB give 4,687 MB/s, and 40,000 are asked; 43,200 GiB at 1000 MB/s/TiB would do",
+            "4,800 GiB at 1000 MB/s/TiB give 4,687 MB/s, and 40,000 are requested; 43,200 GiB at 1000 MB/s/TiB "
+            "would do",
         ),
     ],
 )
@@ -217,7 +218,7 @@ def test_a_capacity_alone_is_what_it_must_hold() -> None:
 def test_rejects_more_nodes_than_efa_connections_and_accepts_tcp() -> None:
     one_ip = bent("count: 64", "count: 1025, layout: one-ip")
     assert (
-        "storage.lustre.efa: a file system takes 1,024 EFA connections, and 1,025 nodes want at least one each"
+        "storage.lustre.efa: a file system takes 1,024 EFA connections, and 1,025 nodes need at least one each"
         in (problems(one_ip)[0])
     )
     assert read("40 GB/s", "40 GB/s, efa: false", one_ip).lustre_spec

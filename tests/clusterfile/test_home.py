@@ -170,7 +170,7 @@ def test_reports_all_values_that_fsx_does_not_offer_at_once() -> None:
 
 def test_a_deployment_that_the_region_does_not_sell_names_those_it_does() -> None:
     assert wrong("{deployment: SINGLE_AZ_HA_1}") == (
-        ": us-east-2 does not sell SINGLE_AZ_HA_1; take one of SINGLE_AZ_1, SINGLE_AZ_2, SINGLE_AZ_HA_2"
+        ": us-east-2 does not sell SINGLE_AZ_HA_1; use one of SINGLE_AZ_1, SINGLE_AZ_2, SINGLE_AZ_HA_2"
     )
 
 
@@ -201,7 +201,7 @@ def test_home_may_be_hidden_and_no_other_directory_of_the_system() -> None:
         assert read(LUSTRE, f"{LUSTRE}, home: {{mount: {path}}}").storage.home == Home(mount=path)
     for path in ("/etc", "/opt", "/tmp", "/var/home", "/usr/home"):
         assert wrong(f"{{mount: {path}}}") == (
-            f".mount: '{path}' is a directory of the system, which a mount would hide; take one like /home"
+            f".mount: '{path}' is a directory of the system, which a mount would hide; use one like /home"
         )
     assert "must be a directory, such as /home" in wrong("{mount: home}")
     assert "/home' is a directory of the system" in problem(LUSTRE, "lustre: {throughput: 40 GB/s, mount: /home}")
@@ -212,7 +212,7 @@ def test_home_may_be_hidden_and_no_other_directory_of_the_system() -> None:
 )
 def test_reports_a_mount_that_hides_another_at_both_keys(lustre: str, home: str) -> None:
     errors = problems(bent(LUSTRE, f"lustre: {{throughput: 40 GB/s, mount: {lustre}}}, home: {{mount: {home}}}"))
-    rest = "one would hide the other; take two directories that do not contain each other"
+    rest = "one would hide the other; use two directories that do not contain each other"
     assert [line.partition(" ")[2] for line in errors] == [
         f"storage.lustre.mount: is {lustre}, and storage.home.mount is {home}: {rest}",
         f"storage.home.mount: is {home}, and storage.lustre.mount is {lustre}: {rest}",

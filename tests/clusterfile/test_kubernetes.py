@@ -184,7 +184,7 @@ def test_rejects_add_ons_of_hyperpod() -> None:
 
 def test_rejects_misspelt_add_ons_and_warns_of_unknown_ones() -> None:
     error = problem("admins:", "add-ons: {cordns: default}, admins:", GOOD)
-    assert "kubernetes.add-ons.cordns: EKS knows no such add-on; did you mean coredns?" in error
+    assert "kubernetes.add-ons.cordns: EKS has no such add-on; did you mean coredns?" in error
     known = read("admins:", "add-ons: {datadog_operator: default, fluent-bit: default}, admins:", GOOD)
     assert "ultracluster:kubernetes-add-on" not in {warning.id for warning in warnings(known)}
     cluster = read("admins:", "add-ons: {of-tomorrow: default}, admins:", GOOD)
@@ -278,7 +278,7 @@ def test_a_zone_without_control_planes_is_never_the_second() -> None:
 def test_an_existing_vpc_requires_subnets_in_two_zones() -> None:
     network = "network: {existing: {vpc: vpc-01234567, subnet: subnet-01234567}}\n"
     (error,) = problems(GOOD + network)
-    assert "network.existing: EKS wants subnets in two zones" in error
+    assert "network.existing: EKS requires subnets in two zones" in error
     loads(GOOD + network.replace("}}", ", subnets: {use2-az2: subnet-89abcdef}}}"), "c.yaml")
 
 

@@ -79,12 +79,18 @@ def test_without_them_the_file_system_is_the_same_as_with_what_was_chosen() -> N
             "deployment-type: PERSISTANT_2",
             "deployment-type: a deployment type of FSx for Lustre is one of PERSISTENT_2",
         ),
-        ("deployment-type: SCRATCH_2, efa: true", "efa: SCRATCH_2 takes no EFA; use PERSISTENT_2, or leave EFA out"),
-        ("deployment-type: SCRATCH_2, tier: 250 MB/s/TiB", "tier: SCRATCH_2 has one tier and takes no other"),
-        ("deployment-type: SCRATCH_2, backups: 7 d", "deployment-type: SCRATCH_2 takes no backups"),
-        ("deployment-type: SCRATCH_2, metadata-iops: 1500", "metadata-iops: SCRATCH_2 takes no metadata configuration"),
-        ("deployment-type: SCRATCH_2, read-cache: 1 TiB", "read-cache: SCRATCH_2 is sold on SSD only"),
-        ("storage-type: HDD", "storage-type: HDD is sold as PERSISTENT_1 only, which takes no EFA"),
+        (
+            "deployment-type: SCRATCH_2, efa: true",
+            "efa: SCRATCH_2 does not support EFA; use PERSISTENT_2, or leave EFA out",
+        ),
+        ("deployment-type: SCRATCH_2, tier: 250 MB/s/TiB", "tier: SCRATCH_2 has one tier and accepts no other"),
+        ("deployment-type: SCRATCH_2, backups: 7 d", "deployment-type: SCRATCH_2 does not support backups"),
+        (
+            "deployment-type: SCRATCH_2, metadata-iops: 1500",
+            "metadata-iops: SCRATCH_2 does not support a metadata configuration",
+        ),
+        ("deployment-type: SCRATCH_2, read-cache: 1 TiB", "read-cache: SCRATCH_2 is offered on SSD only"),
+        ("storage-type: HDD", "storage-type: HDD is offered as PERSISTENT_1 only, which does not support EFA"),
         ("storage-type: SSD, read-cache: NO_CACHE", "read-cache: SSD has no read cache; leave it out"),
         ("tier: 250 MB/s/TiB, read-cache: 1 TiB", "tier: Intelligent-Tiering has a throughput capacity and no tier"),
         (
@@ -124,8 +130,8 @@ def test_reports_a_cache_that_is_too_small_for_the_goal_at_its_key() -> None:
 def test_efa_on_persistent_1_is_refused_at_both_keys_with_the_reason() -> None:
     assert wrong(f"{SMALL}deployment-type: PERSISTENT_1, efa: true") == [
         "deployment-type: PERSISTENT_1 takes neither EFA nor a metadata configuration, and never will, for a "
-        "deployment type is for life; use PERSISTENT_2",
-        "efa: PERSISTENT_1 takes no EFA; use PERSISTENT_2, or leave EFA out",
+        "deployment type cannot change; use PERSISTENT_2",
+        "efa: PERSISTENT_1 does not support EFA; use PERSISTENT_2, or leave EFA out",
     ]
 
 

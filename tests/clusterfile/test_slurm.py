@@ -88,13 +88,13 @@ def test_times_are_those_of_slurm_and_never_shorter(seconds: int) -> None:
 def test_reports_a_setting_that_conflicts_with_the_health_checks() -> None:
     wrong = "settings: {SlurmctldParameters: enable_stepmgr}"
     error = problem(NAME, slurm(f"{{{wrong}}}"))
-    assert "slurm.settings.SlurmctldParameters: enable_stepmgr wants PrologFlags with Contain" in error
+    assert "slurm.settings.SlurmctldParameters: enable_stepmgr requires PrologFlags with Contain" in error
     assert error.endswith("slurm.health sets Alloc,NoHold, so write PrologFlags: Contain")
     read(NAME, slurm(f"{{health: false, {wrong}}}"))
     read(NAME, slurm("{settings: {SlurmctldParameters: enable_stepmgr, PrologFlags: Contain}}"))
     preempts = "{settings: {PreemptMode: 'OFF'}, queues: {cheap: {preempt: requeue}, tune: {priority: 2}}}"
     (error,) = problems(two(preempts))
-    assert error.endswith("slurm.settings: Slurm wants a PreemptMode with it, such as REQUEUE")
+    assert error.endswith("slurm.settings: Slurm requires a PreemptMode with it, such as REQUEUE")
 
 
 def test_users_and_accounts_become_what_nodes_and_sacctmgr_read() -> None:
@@ -107,7 +107,7 @@ def test_users_and_accounts_become_what_nodes_and_sacctmgr_read() -> None:
 
 
 SETTING_ERRORS = [
-    ("{settings: {Prologue: /p}}", "slurm.settings.Prologue: PCS knows no such setting; did you mean Prolog?"),
+    ("{settings: {Prologue: /p}}", "slurm.settings.Prologue: PCS has no such setting; did you mean Prolog?"),
     ("{settings: {prolog: /p}}", "slurm.settings.prolog: PCS writes it Prolog"),
     ("{settings: {Prolog: p.sh}}", "must be the path of a program that every node sees"),
     ("{settings: {GresTypes: gpu}}", "PCS does not take it: PCS derives it from Gres"),
@@ -117,7 +117,7 @@ SETTING_ERRORS = [
     ("{settings: {Weight: 3}}", "PCS takes it in another place: nodes.NAME.slurm.settings"),
     ("{settings: {MinJobAge: 4}}", "must be a number of seconds, 5 or more, got '4'"),
     ("{settings: {AccountingStorageEnforce: 'limits,all'}}", "must be some of associations, limits, qos"),
-    ("{settings: {PreemptType: preempt/qos}}", "Slurm wants a PreemptMode with it"),
+    ("{settings: {PreemptType: preempt/qos}}", "Slurm requires a PreemptMode with it"),
     ("{settings: {PrologFlags: 'NoHold,Contain'}}", "Slurm takes NoHold neither with Contain"),
     ("{settings: {HealthCheckNodeState: REBOOT_ONLY}}", "from Slurm 26.05 on, and the version is 25.11"),
     ("{version: 25.05, settings: {SelectTypeParameters: CR_Socket}}", "from Slurm 25.11 on"),
@@ -147,7 +147,7 @@ def test_accepts_unknown_settings() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{version: 24.11}", "slurm.version: AWS PCS ended Slurm 24.11 on 2026-05-31; take one of 25.05, 25.11, 26.05"),
+        ("{version: 24.11}", "slurm.version: AWS PCS ended Slurm 24.11 on 2026-05-31; use one of 25.05, 25.11, 26.05"),
         ("{version: 25.05, metrics: true}", "slurm.metrics: PCS shows metrics from Slurm 25.11 on"),
         ("{size: SMALL}", "slurm.size: a SMALL controller manages 32 instances"),
         ("{accounting: false, accounting-purge-time: 30 d}", "needs accounting: true"),
@@ -244,7 +244,7 @@ def test_rejects_a_queue_that_ultraservers_share_with_others() -> None:
         nodes, "slurm: {queues: {all: {nodes: [big, small]}}}", "network: {control-plane-zone: use1-az4}"
     )
     (error,) = problems(text.replace("us-east-2", "us-east-1").replace("use2-az1", "use1-dfw2-az1"))
-    assert "slurm.queues.all.nodes: UltraServers want a queue of their own; give small another queue" in error
+    assert "slurm.queues.all.nodes: UltraServers need a separate queue; give small another queue" in error
 
 
 def test_rejects_a_declared_type_without_a_primary_interface() -> None:

@@ -87,7 +87,7 @@ def test_nodes_without_gpus_can_be_kept_apart(
 
 @pytest.mark.parametrize("strategy", ["partition", "spread"])
 def test_rejects_keeping_gpus_apart(strategy: Any, stack: cdk.Stack, group: ec2.ISecurityGroup) -> None:
-    with pytest.raises(ValueError, match="nodes with GPUs want to be close"):
+    with pytest.raises(ValueError, match="nodes with GPUs need to be close"):
         compute.NodeGroupTemplate(
             stack, "Train", instance_type="p5.48xlarge", placement_group=strategy, security_groups=[group]
         )

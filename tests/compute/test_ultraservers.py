@@ -242,7 +242,7 @@ GPUS = "type: p5en.48xlarge, zone: use1-az6"
             f"type: {SMALL}, count: 1, image: {{id: {AMI}, architecture: x86_64}}, {bought(ONE)}",
             "",
             "image",
-            "p6e-gb200.36xlarge is arm64, and the image is for x86_64; take one for it",
+            "p6e-gb200.36xlarge is arm64, and the image is for x86_64; use one for it",
             id="an-x86-image-by-what-is-said",
         ),
         pytest.param(
@@ -250,7 +250,7 @@ GPUS = "type: p5en.48xlarge, zone: use1-az6"
             f"{bought(ONE)}",
             "",
             "image",
-            "p6e-gb200.36xlarge is arm64, and the image is for x86_64; take one for it",
+            "p6e-gb200.36xlarge is arm64, and the image is for x86_64; use one for it",
             id="an-x86-image-by-its-parameter",
         ),
         pytest.param(

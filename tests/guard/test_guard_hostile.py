@@ -230,7 +230,7 @@ def test_the_command_shows_what_matters_and_no_more(tmp_path: Path) -> None:
     assert "Tags" not in result.stdout
     assert "LustreGroup" not in result.stdout
     assert result.stdout.endswith("9 stateful resources: 8 kept, 1 cannot be known; 1 refused.\n")
-    assert result.stderr == f"error: refused. If you mean it, and the data is safe elsewhere: --allow {LUSTRE}\n"
+    assert result.stderr == f"error: refused. If this is intended, and the data is safe elsewhere: --allow {LUSTRE}\n"
     assert run(STORAGE, file, "--allow", LUSTRE).exit_code == 0
     assert run(STORAGE, file, "--allow", LUSTRE, "--allow", "Lustre").exit_code == 1
 

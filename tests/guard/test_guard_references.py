@@ -298,6 +298,6 @@ def test_one_id_in_two_stacks_is_allowed_by_its_full_name_only(tmp_path: Path) -
     new = directory(tmp_path / "new", One=template("subnet-2"), Two=template("subnet-2"))
     report = guard.compare(old, new, allow=["Fs"])
     assert len(report.refused) == 2
-    assert report.unused == {"Fs": "it fits One/Fs and Two/Fs: name the one that is meant"}
+    assert report.unused == {"Fs": "it fits One/Fs and Two/Fs: name the intended one"}
     assert [finding.name for finding in guard.compare(old, new, allow=["One/Fs"]).refused] == ["Two/Fs"]
     assert guard.compare(old, new, allow=["One/Fs", "Two/Fs"]).ok

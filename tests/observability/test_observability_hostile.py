@@ -132,7 +132,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: content(grafana=None), "grafana must be a GrafanaWorkspace or its id, got None"),  # type: ignore[arg-type]
         (lambda: content(cloudwatch_region="mars"), "cloudwatch_region must be a region such as us-east-2"),
         (lambda: managed(metadata="http://x"), "saml.metadata_url must be an address"),
-        (lambda: managed(admins=()), "without one, nobody administers Grafana"),
+        (lambda: managed(admins=()), "without one, Grafana has no administrator"),
         (lambda: managed(admins=("",)), "an attribute or a role has no name"),
         (lambda: managed(version="latest"), "version must be a version such as 12.4"),
         (lambda: managed(name="a b"), "name must be 1 to 255 letters"),

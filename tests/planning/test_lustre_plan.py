@@ -336,7 +336,7 @@ def test_a_single_fast_node_gets_efa_below_10_gb_per_second_when_tcp_would_cost_
     )
     plan = plan_lustre(goal)
     assert plan.spec.efa
-    assert "with EFA: over TCP the nodes would be too slow, or take a larger file system" in plan.reasons
+    assert "with EFA: over TCP the nodes would be too slow, or use a larger file system" in plan.reasons
 
 
 def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -> None:
@@ -364,7 +364,7 @@ def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -
             {"intelligent_tiering": False},
             "PERSISTENT_2",
             "SSD",
-            "FSx does not sell Intelligent-Tiering here",
+            "FSx does not offer Intelligent-Tiering here",
         ),
         ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "PERSISTENT_2 would take no fewer GiB"),
         ({"throughput_mb_per_s": 30_000, "temporary": True}, {}, "PERSISTENT_2", "SSD", "fewer GiB than SCRATCH_2"),
@@ -406,7 +406,7 @@ def test_intelligent_tiering_ends_at_two_million_mb_per_s() -> None:
 
 
 def test_a_capacity_that_is_too_slow_is_reported_with_a_sufficient_size() -> None:
-    with pytest.raises(ValueError, match=r"4,800 GiB .* 4,687 MB/s, and 40,000 are asked; 43,200 GiB .* would do"):
+    with pytest.raises(ValueError, match=r"4,800 GiB .* 4,687 MB/s, and 40,000 are requested; 43,200 GiB .* would do"):
         plan_lustre(LustreGoal(throughput_mb_per_s=40_000), overrides=LustreOverrides(capacity_gib=4_800))
 
 
@@ -437,13 +437,13 @@ def test_reports_all_errors_at_once() -> None:
         "at least 1 checkpoint",
         "at least one node, got 0",
         "p9.large",
-        "PERSISTENT_1 takes no EFA",
+        "PERSISTENT_1 does not support EFA",
         "got 200",
         "5,000 GiB",
         "got ZSTD",
         "Lustre 2.10",
         "got 9: 1 fewer",
-        "takes no backups",
+        "does not support backups",
     ):
         assert word in str(caught.value)
 
@@ -451,9 +451,9 @@ def test_reports_all_errors_at_once() -> None:
 @pytest.mark.parametrize(
     ("zone", "message"),
     [
-        ("mec1-az1", "FSx does not sell PERSISTENT_2 here; use SCRATCH_2"),
-        ("usw2-lax1-az1", "FSx does not sell PERSISTENT_2 here; use SCRATCH_2"),
-        ("use1-bos1-az1", "FSx does not sell PERSISTENT_2 here; take another zone"),
+        ("mec1-az1", "FSx does not offer PERSISTENT_2 here; use SCRATCH_2"),
+        ("usw2-lax1-az1", "FSx does not offer PERSISTENT_2 here; use SCRATCH_2"),
+        ("use1-bos1-az1", "FSx does not offer PERSISTENT_2 here; use another zone"),
     ],
 )
 def test_where_persistent_2_is_not_sold_it_is_refused(zone: str, message: str) -> None:

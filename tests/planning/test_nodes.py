@@ -32,7 +32,7 @@ AMI = "ami-0123456789abcdef0"
 def test_an_image_of_another_architecture_is_refused_however_it_is_known() -> None:
     by_word = check_image(Image(id=AMI, architecture="x86_64"), GB200)
     by_name = check_image(Image(parameter=image_parameter("pcs", "x86_64")), GB200)
-    assert by_word == by_name == ["p6e-gb200.36xlarge is arm64, and the image is for x86_64; take one for it"]
+    assert by_word == by_name == ["p6e-gb200.36xlarge is arm64, and the image is for x86_64; use one for it"]
     assert check_image(Image(parameter=image_parameter("pcs", "arm64")), GB200) == []
 
 

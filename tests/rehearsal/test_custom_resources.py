@@ -100,10 +100,10 @@ def test_runs_a_marked_handler_with_the_event_and_uses_its_response(stacks: Stac
     ("behaviour", "reason"),
     [
         ("fail", "Received response status [FAILED] from custom resource. Message returned: the quota is used up"),
-        ("raise", "ended without an answer; it said:"),
+        ("raise", "ended without a response; its output:"),
         ("raise", "RuntimeError: a defect of the handler"),
         ("silent", "said nothing to anybody"),
-        ("foreign", "gave an invalid answer"),
+        ("foreign", "returned an invalid response"),
         ("nameless", "Invalid PhysicalResourceId"),
     ],
 )

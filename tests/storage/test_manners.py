@@ -271,7 +271,7 @@ def test_an_association_checks_a_file_system_of_the_cdk() -> None:
         storage_capacity_gib=1200,
         lustre_configuration=fsx.LustreConfiguration(deployment_type=fsx.LustreDeploymentType.SCRATCH_1),
     )
-    with pytest.raises(ValueError, match=r"Stack/Link: a SCRATCH_1 file system takes no associations"):
+    with pytest.raises(ValueError, match=r"Stack/Link: a SCRATCH_1 file system does not support associations"):
         association(stack, scratch)
 
 

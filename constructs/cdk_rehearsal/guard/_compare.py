@@ -210,7 +210,7 @@ def _allowed(
         if len(fitting) == 1:
             allowed.update(fitting)
         elif fitting:
-            unused[name] = f"it fits {' and '.join(fitting)}: name the one that is meant"
+            unused[name] = f"it fits {' and '.join(fitting)}: name the intended one"
         else:
             unused[name] = _in_vain(name, harmful, templates)
     return allowed, unused

@@ -122,7 +122,7 @@ class Judge:
             if name in explained:
                 continue
             if known is None:
-                reason = "changes, and no registry schema knows the type: so it is not known whether that replaces it"
+                reason = "changes, and no registry schema has the type: so it is not known whether that replaces it"
                 yield Cause(fate=Fate.UNKNOWN, property=name, reason=reason)
             elif kind == _NESTED and name in ("TemplateURL", "Parameters"):
                 reason = "changes; the effect inside the nested stack is not shown here: compare its template too"
@@ -143,7 +143,7 @@ class Judge:
                 reason, first = f"{reason}; {self._aftermath(place)}", False
             yield Cause(fate=Fate.REPLACED if delta.sure else Fate.UNKNOWN, property=path, reason=reason)
         for path in known.maybe_replaced_by(before, after):
-            reason = f"{_difference(path, before, after).reason}; that replaces it in some cases, its schema says"
+            reason = f"{_difference(path, before, after).reason}; by its schema, that replaces it in some cases"
             yield Cause(fate=Fate.UNKNOWN, property=path, reason=reason)
         for path, why in known.losses(before, after).items():
             yield Cause(fate=Fate.SHRUNK, property=path, reason=f"{_difference(path, before, after).reason}; {why}")

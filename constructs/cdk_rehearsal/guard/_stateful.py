@@ -79,7 +79,7 @@ def stateful(template: Template) -> dict[str, str]:
         if kind in STATEFUL:
             result[logical_id] = STATEFUL[kind]
         elif kind.endswith("::MODULE"):
-            result[logical_id] = "only AWS knows what the module makes"
+            result[logical_id] = "the resources of the module are known at AWS only"
         elif logical_id in audit:
             result[logical_id] = _AUDIT.format(audit[logical_id])
         elif kept:

@@ -55,7 +55,7 @@ def _problems(body: Any) -> Iterator[str]:
     transforms = body.get("Transform") or []
     names = transforms if isinstance(transforms, list) else [transforms]
     if foreign := [transform for transform in names if transform != _KNOWN_TRANSFORM]:
-        yield f"the transform {json.dumps(foreign[0])} runs at AWS only; compare what it makes: {_EXPANDED}"
+        yield f"the transform {json.dumps(foreign[0])} runs at AWS only; compare its output: {_EXPANDED}"
     for name in _READ:
         section = body.get(name)
         if section is None:
@@ -63,7 +63,7 @@ def _problems(body: Any) -> Iterator[str]:
         if not isinstance(section, Mapping):
             yield f"{name} must be a mapping"
         elif loop := next((key for key in section if key.startswith("Fn::")), None):
-            yield f"{name}: {loop} is expanded at AWS only; compare what it makes: {_EXPANDED}"
+            yield f"{name}: {loop} is expanded at AWS only; compare its output: {_EXPANDED}"
         else:
             yield from _section_problems(name, section)
 

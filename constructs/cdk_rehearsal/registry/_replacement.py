@@ -71,7 +71,7 @@ UNCHANGEABLE: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
             UpdateFact(_EFA, "EFA cannot be switched on or off after creation", f"{_LUSTRE}/efa-file-systems.html"),
             UpdateFact(
                 _TIER,
-                "with EFA the throughput tier is fixed for life; only more capacity gives more throughput",
+                "with EFA the throughput tier is fixed; only more capacity gives more throughput",
                 f"{_LUSTRE}/efa-file-systems.html",
                 only_if={_EFA: ("true",)},
             ),
@@ -108,7 +108,7 @@ UNCHANGEABLE: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
             ),
             UpdateFact(
                 "StorageType",
-                "the storage class of an OpenZFS file system is fixed for life",
+                "the storage class of an OpenZFS file system is fixed",
                 f"{_OPENZFS}/performance.html",
                 only_if={"FileSystemType": ("OPENZFS",)},
             ),

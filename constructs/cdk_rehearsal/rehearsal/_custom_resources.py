@@ -143,14 +143,16 @@ class CustomResourceDriver:
         response = self._run(function, asset, event)
         answer = self._answers.take(request_id)
         if answer is None:
-            raise ResourceError(f"the handler of {_name(blueprint)} ended without an answer; it said: {response}")
+            raise ResourceError(f"the handler of {_name(blueprint)} ended without a response; its output: {response}")
         wrong = [key for key in ("StackId", "RequestId", "LogicalResourceId") if answer.get(key) != event[key]]
         if wrong or answer.get("Status") not in ("SUCCESS", "FAILED"):
-            raise ResourceError(f"the handler of {_name(blueprint)} gave an invalid answer: {json.dumps(answer)[:500]}")
+            raise ResourceError(
+                f"the handler of {_name(blueprint)} returned an invalid response: {json.dumps(answer)[:500]}"
+            )
         data = answer.get("Data") or {}
         if not isinstance(data, dict) or len(json.dumps(answer)) > _LONGEST_ANSWER:
             raise ResourceError(
-                f"the handler of {_name(blueprint)} gave an invalid answer: Data is an object, and the "
+                f"the handler of {_name(blueprint)} returned an invalid response: Data is an object, and the "
                 f"whole has at most {_LONGEST_ANSWER} bytes"
             )
         if answer["Status"] == "FAILED":

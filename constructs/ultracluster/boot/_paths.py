@@ -32,5 +32,5 @@ def check_mount_path(path: str, *, example: str, home: bool = False) -> list[Mes
     if home and path == "/home":
         return []
     if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith(_OURS):
-        return [MOUNT_PATH(f"{shown} is a directory of the system, which a mount would hide; take one like {example}")]
+        return [MOUNT_PATH(f"{shown} is a directory of the system, which a mount would hide; use one like {example}")]
     return []

@@ -74,7 +74,7 @@ def types(
     families = dict.fromkeys(item.partition(".")[0] for item in general_type_names())
     out.print(f"General types, of which `ultracluster types FAMILY` lists a family: {', '.join(families)}.\n")
     days = sorted({record.read_on for record in records})
-    out.print(f"Figures read {' to '.join(dict.fromkeys((days[0], days[-1])))}; --json gives the source of each.")
+    out.print(f"Figures were read {' to '.join(dict.fromkeys((days[0], days[-1])))}; --json gives the source of each.")
 
 
 def layout(

@@ -113,7 +113,7 @@ def render(
         "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster), "nodes"),
     }
     if not any(requested for requested, _, _ in kinds.values()):
-        misuse(f"say what to render: {', '.join(f'--{kind}' for kind in kinds)}")
+        misuse(f"specify what to render: {', '.join(f'--{kind}' for kind in kinds)}")
     if outputs is not None and not kubernetes:
         misuse("--outputs is for --kubernetes")
     cluster = load(file)

@@ -46,8 +46,8 @@ def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) 
     others = [str(directory / file.path) for file, result in zip(files, results, strict=True) if result == "replaced"]
     if others and not force:
         raise ValueError(
-            f"{len(others)} of these files are there with other content: {', '.join(others)}; nothing was written; "
-            "--force replaces them, or take another directory"
+            f"{len(others)} of these files exist with other content: {', '.join(others)}; nothing was written; "
+            "--force replaces them, or use another directory"
         )
     for file, result in zip(files, results, strict=True):
         path = directory / file.path

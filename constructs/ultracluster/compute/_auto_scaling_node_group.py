@@ -151,7 +151,7 @@ class AutoScalingNodeGroup(_Base):
         efa = client.connections(record) > 0
         if image is None and client.bundle is None and efa and any(LUSTRE_EFA_UNIT in line.after for line in lines):
             message = "lustre must have AWS's tool for EFA, which the default image lacks: lustre=boot.LustreClient("
-            remedy = "bundle=boot.EfaBundle(url='s3://...', sha256='...')), or take an image that has the tool"
+            remedy = "bundle=boot.EfaBundle(url='s3://...', sha256='...')), or use an image that has the tool"
             raise Refusal(self, _EFA_TOOL(message + remedy))
         self.role = role or NodeRole(self, "Role")
         profile = (

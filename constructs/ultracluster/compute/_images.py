@@ -40,8 +40,8 @@ def image_id(scope: Construct, image: Image) -> str:
     if image.moves:
         cdk.Validations.of(cdk.Stack.of(scope)).add_warning(
             _UNPINNED.warning_id,
-            "each deployment takes the newest image, and replaces nodes when it has moved; pin one for production: "
-            "image: ami-...",
+            "each deployment uses the newest image, and replaces nodes if a newer one was released; pin one for "
+            "production: image: ami-...",
         )
     assert image.parameter is not None
     return ssm.StringParameter.value_for_typed_string_parameter_v2(

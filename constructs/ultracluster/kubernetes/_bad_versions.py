@@ -49,12 +49,12 @@ BAD_VERSIONS = (
     ),
     BadVersions(
         release="aws-efa-k8s-device-plugin", first=(0, 0, 0), fixed=(0, 5, 6), beside=_p6,
-        why="does not know P6 nodes, whose pods then fall back to TCP",
+        why="does not support P6 nodes, whose pods then fall back to TCP",
         source="https://github.com/aws-ia/terraform-aws-eks-data-addons (number 53, read 2026-11-20)",
     ),
     BadVersions(
         release="aws-efa-k8s-device-plugin", first=(0, 0, 0), fixed=(0, 5, 14), beside=_gb200,
-        why="does not know GB200 nodes",
+        why="does not support GB200 nodes",
         source="https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)",
     ),
     # v26.3.0 and v26.3.1 carry the plugin 0.19.0, v26.3.2 carries 0.19.2.

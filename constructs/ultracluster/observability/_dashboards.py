@@ -25,7 +25,7 @@ def dashboard_problems(dashboards: Mapping[str, str]) -> Iterator[Message]:
         if not isinstance(dashboard, dict) or not dashboard.get("title"):
             yield _DASHBOARD(f"{uid} is no dashboard: it has no title")
         elif dashboard.get("uid") != uid:
-            yield _DASHBOARD(f"{uid} has the uid {dashboard.get('uid')!r}; a dashboard goes by its uid")
+            yield _DASHBOARD(f"{uid} has the uid {dashboard.get('uid')!r}; a dashboard is identified by its uid")
         elif not _UID.fullmatch(uid):
             yield _DASHBOARD(f"{uid!r} is no uid: 1 to 40 letters, digits, hyphens and underscores")
 

@@ -209,7 +209,7 @@ def _problems(region: str, subnets: int, groups: int) -> Iterator[str]:
 def _saml_problems(saml: Saml) -> Iterator[str]:
     yield from text_problem("saml.metadata_url", saml.metadata_url, HTTPS_URL, "an address that begins with https://")
     if not saml.admin_roles:
-        yield _SAML("saml.admin_roles must have a role: without one, nobody administers Grafana")
+        yield _SAML("saml.admin_roles must have a role: without one, Grafana has no administrator")
     if not all((saml.role_attribute, *saml.admin_roles, *saml.editor_roles)):
         yield _SAML("saml: an attribute or a role has no name")
 

@@ -165,7 +165,7 @@ class PcsDrain(cdk.Resource):
             lines.append(f"From {last} on EC2 terminates them with what still runs on them.")
         else:
             lines.append(
-                f"EC2 wants you to terminate the instances of an UltraServer before {last}. This does it, and jobs "
+                f"AWS asks you to terminate the instances of an UltraServer before {last}. This does it, and jobs "
                 "that still run there fail and are queued again: aws pcs update-compute-node-group --region "
                 f"{cdk.Stack.of(self).region} --cluster-identifier {cluster.cluster_id} "
                 f"--compute-node-group-identifier {node_group.node_group_id} "

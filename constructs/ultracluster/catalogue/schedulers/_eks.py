@@ -176,7 +176,7 @@ def version_advice(version: str) -> str | None:
         return (
             f"Kubernetes {version} left standard support on {support.standard_until}: a cluster costs more by the "
             f"hour, "
-            f"and EKS updates it automatically after {support.extended_until}; take {DEFAULT_VERSION}"
+            f"and EKS updates it automatically after {support.extended_until}; use {DEFAULT_VERSION}"
         )
     return None
 
@@ -185,7 +185,7 @@ def support_on(version: str, today: date) -> str:
     """Describe the support of a version on a day."""
     support = VERSIONS.get(version)
     if support is None:
-        return f"Kubernetes {version}, of whose support this release knows nothing"
+        return f"Kubernetes {version}, whose support dates are not in this release"
     if today <= support.standard_until:
         days = (support.standard_until - today).days
         return f"Kubernetes {version}, in standard support until {support.standard_until}, {days} days from today"

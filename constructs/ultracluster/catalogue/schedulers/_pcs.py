@@ -70,7 +70,7 @@ def check_nodes(nodes: int, size: str | None = None) -> list[str]:
         if size is None or nodes <= SIZES.get(size, nodes):
             return []
         return [
-            f"a {size} controller manages {SIZES[size]} instances, login nodes included, got {nodes}; take a larger one"
+            f"a {size} controller manages {SIZES[size]} instances, login nodes included, got {nodes}; use a larger one"
         ]
     return [
         f"a PCS cluster manages 1 to {most} instances, login nodes included, got {nodes}; split it into two clusters"

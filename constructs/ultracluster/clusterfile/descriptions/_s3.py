@@ -13,7 +13,7 @@ def bucket_lines(cluster: ClusterFile) -> list[str]:
         return [f"data bucket: {bucket.name}, yours, {f'with the key {bucket.key}' if bucket.key else 'without a key'}"]
     if not cluster.storage.data_bucket:
         return []
-    return [f"data bucket: a new one, with {cluster.encryption_key or 'a key that is made'}"]
+    return [f"data bucket: a new one, with {cluster.encryption_key or 'a new key'}"]
 
 
 def bucket_facts(cluster: ClusterFile) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ other_addresses = "login"
 def control_plane(cluster: ClusterFile) -> str:
     login, size = cluster.slurm.login, cluster.controller_size
     managed = f"{cluster.instances:,} of {pcs.SIZES[size]:,} instances"
-    controller = f"a {size} controller with {managed}, plane size can't change"
+    controller = f"a {size} controller with {managed}, whose size cannot change"
     return f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"
 
 

@@ -69,8 +69,9 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if unpinned:
         yield (
             _UNPINNED_IMAGE,
-            f"{_list(unpinned)}: each deployment takes the newest image, and replaces nodes when it has moved; pin one "
-            f"for production: {'image: ami-...' if kubernetes else 'run ultracluster image pin FILE'}",
+            f"{_list(unpinned)}: each deployment uses the newest image, and replaces nodes if a newer one was "
+            f"released; pin one for production: "
+            f"{'image: ami-...' if kubernetes else 'run ultracluster image pin FILE'}",
         )
     ultra = _sections(group for group in groups if group.ultraserver)
     if ultra and not kubernetes and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
@@ -121,7 +122,7 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     if unknown:
         yield (
             _RESERVATION_SIZE,
-            f"{_list(unknown)}: the reservation is taken for an ODCR that holds enough instances; say what it is: "
+            f"{_list(unknown)}: the reservation is assumed to be an ODCR with enough instances; specify what it is: "
             "{reservation: cr-..., kind: odcr | capacity-block | ultraserver | interruptible, instances: N}",
         )
     used: dict[str, tuple[int, int, str]] = {}
@@ -146,7 +147,7 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     if odd:
         yield (
             _BLOCK_END,
-            f"{_list(odd)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file says another time; see EndDate "
+            f"{_list(odd)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file has another time; see EndDate "
             "in: aws ec2 describe-capacity-reservations",
         )
 
@@ -157,16 +158,16 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         larger = pcs.size_for(cluster.instances + 1)
         yield (
             _CONTROLLER_FULL,
-            f"the {cluster.controller_size} controller manages {cluster.instances} instances, and these are all: one "
-            "more makes a new cluster, for its size can't change; say before the first deployment: slurm: "
+            f"the {cluster.controller_size} controller manages {cluster.instances} instances, and all are used: one "
+            "more requires a new cluster, because the size cannot change; set before the first deployment: slurm: "
             f"{{size: {larger}}}",
         )
     count = len(cluster.node_groups) + 1
     if slurm and count > PCS_NODE_GROUPS_PER_CLUSTER:
         yield (
             NODE_GROUP_QUOTA,
-            f"the cluster has {count} node groups, the login nodes' included, and PCS gives a cluster "
-            f"{PCS_NODE_GROUPS_PER_CLUSTER} by default; have it raised by a support case before you deploy",
+            f"the cluster has {count} node groups, the login nodes' included, and the default quota is "
+            f"{PCS_NODE_GROUPS_PER_CLUSTER}; request an increase by a support case before you deploy",
         )
     # A reservation has met its quota already, and EC2 raises that of standard families as an account uses them.
     fresh = [
@@ -179,8 +180,8 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         words = [f"{vcpus:,} of {quota.name} ({quota.code})" for quota, vcpus in needs.items()]
         yield (
             _VCPU_QUOTA,
-            f"the nodes take these vCPUs of quotas that a new account has at {next(iter(needs)).default}: "
-            f"{'; '.join(words)}; have them raised before you deploy",
+            f"the nodes need more vCPUs than the quotas of a new account, which are {next(iter(needs)).default}: "
+            f"{'; '.join(words)}; request an increase before you deploy",
         )
     blocks = sum(
         group.count for group in cluster.node_groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
@@ -189,7 +190,7 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _INSTANCES_IN_CAPACITY_BLOCKS,
             f"{blocks:,} instances are in Capacity Blocks, and an organization has at most "
-            f"{INSTANCES_IN_CAPACITY_BLOCKS} on one day; ask AWS for more",
+            f"{INSTANCES_IN_CAPACITY_BLOCKS} on one day; request an increase from AWS",
         )
 
 

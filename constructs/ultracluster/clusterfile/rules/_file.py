@@ -34,7 +34,7 @@ _NOT_ACCEPTABLE = error(
 _UNKNOWN_ZONE = error("unknown-zone", "A zone must be in a known region, so that its facts are known.", acceptable=True)
 _ZONE = error("zone-region", "Zones must be in the region of the cluster.")
 _ARN = error("arn-region", "CloudFormation and the services use resources of their own region and partition.")
-_PCS_REGION = error("pcs-region", "AWS PCS is not sold in every region.", acceptable=True)
+_PCS_REGION = error("pcs-region", "AWS PCS is not available in every region.", acceptable=True)
 _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", acceptable=True)
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks.")
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
@@ -78,8 +78,8 @@ def _check_region(draft: Draft) -> Iterator[Problem]:
     known = draft.region in REGIONS.values()
     if draft.orchestrator == "slurm" and known and draft.region not in pcs.REGIONS:
         message = (
-            f"AWS PCS is not sold in {draft.region}; take another region, or orchestrator: kubernetes, which EKS runs "
-            "in every region"
+            f"AWS PCS is not available in {draft.region}; use another region, or orchestrator: kubernetes, which EKS "
+            "runs in every region"
         )
         yield _PCS_REGION(("region",), message)
 
@@ -166,7 +166,7 @@ def _check_names(draft: Draft) -> Iterator[Problem]:
     for group in draft.node_groups if draft.orchestrator != KUBERNETES else ():
         for feature in group.features:
             if feature in seen:
-                message = f"{feature} is the name of a node group, and the label would be known by it; rename one"
+                message = f"{feature} is the name of a node group, and the label would be identified by it; rename one"
                 yield _NAME(("nodes", group.section, "labels"), message)
 
 

@@ -66,16 +66,16 @@ def _check_existing(uses: Sequence[_Use], *, kubernetes: bool) -> Iterator[Probl
             continue
         problems = check_image(image, record)
         if (image.parameter or "").startswith("/aws/service/") and word not in (image.parameter or ""):
-            problems.append(f"{image.parameter} names images that are not ready for {service}; take {example}")
+            problems.append(f"{image.parameter} names images that are not ready for {service}; use {example}")
         yield from (_IMAGE(path, message) for message in problems)
         # The file describes an image once, for all of its uses.
         known = meant.setdefault(image.id or image.parameter or "", {})
         if image.known_architecture:
-            known.setdefault(image.known_architecture, f"said to be for {image.known_architecture}")
-        known.setdefault(record.architecture, f"for {record.name} ({record.architecture})")
+            known.setdefault(image.known_architecture, f"declared for {image.known_architecture}")
+        known.setdefault(record.architecture, f"used for {record.name} ({record.architecture})")
         if len(known) > 1 and not problems:
             ways = " and ".join(known.values())
-            message = f"{image.id or image.parameter} can't be {ways} at once; take an image of each architecture"
+            message = f"{image.id or image.parameter} cannot be {ways}; use an image of each architecture"
             yield _IMAGE(path, message)
 
 
@@ -94,7 +94,7 @@ def _check_drivers(uses: Sequence[_Use], service: str) -> Iterator[Problem]:
         if not isinstance(option, Image) and (has := without_driver(record.name)):
             message = (
                 f"{record.name} has {has}, which AWS's image for {service} does not drive; name an image with its "
-                "driver: image: ami-..., or take another type"
+                "driver: image: ami-..., or use another type"
             )
             yield _DRIVER(path, message)
 

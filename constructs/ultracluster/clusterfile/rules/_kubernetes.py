@@ -123,7 +123,7 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
             message = "is for clusters of SageMaker HyperPod, and task governance brings a Kueue of its own; remove it"
             yield _HYPERPOD(path, message, at_key=True)
         elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
-            yield _ADD_ON(path, f"EKS knows no such add-on; {hint.strip()}", at_key=True)
+            yield _ADD_ON(path, f"EKS has no such add-on; {hint.strip()}", at_key=True)
         yield from _check_access(name, requested.add_on(name), path, draft)
     cidr = requested.service_cidr
     for message in eks.check_service_range(cidr):
@@ -168,7 +168,7 @@ def _check_zones(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         yield _ZONE(("zone",), message)
     if second is not None:
         if second == first:
-            yield _SECOND_ZONE((*_HERE, "second-zone"), f"is the first one, {first}; EKS wants two")
+            yield _SECOND_ZONE((*_HERE, "second-zone"), f"is the first one, {first}; EKS requires two")
         elif second in eks.ZONES_WITHOUT_CONTROL_PLANE or is_local_zone(second):
             yield _ZONE((*_HERE, "second-zone"), f"EKS puts no control plane into {second}")
         elif second.split("-")[0] != first.split("-")[0]:
@@ -178,7 +178,7 @@ def _check_zones(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         yield _SECOND_ZONE((*_HERE, "second-zone"), message)
     elif network.existing is not None and not network.existing.subnets:
         message = (
-            "EKS wants subnets in two zones; name a private one of another zone as well: "
+            "EKS requires subnets in two zones; name a private one of another zone as well: "
             f"subnets: {{{second or first.split('-')[0] + '-az2'}: subnet-...}}"
         )
         yield _SECOND_ZONE(("network", "existing"), message, at_key=True)
@@ -241,7 +241,7 @@ def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if requested.existing is None and not requested.admins:
         yield (
             _KUBERNETES_NO_ADMINS,
-            "nobody may enter the cluster; name the IAM roles that administer it: kubernetes: {admins: "
+            "no principal has access to the cluster; name the IAM roles that administer it: kubernetes: {admins: "
             "[arn:aws:iam::...]}",
         )
     if requested.public_access_cidrs == ANYWHERE:

@@ -87,7 +87,7 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if cluster.region not in REGIONS.values():
         yield (
             _UNKNOWN_REGION,
-            f"{cluster.region} is no region that this release knows, so its zones are not checked; mind its spelling",
+            f"{cluster.region} is not a region in this release, so its zones are not checked; check the spelling",
         )
     for warn in _WARNINGS:
         yield from warn(cluster)

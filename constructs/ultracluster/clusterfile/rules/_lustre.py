@@ -81,11 +81,11 @@ def check_keys(lustre: Lustre) -> Iterator[Problem]:
         message = not_one_of(lustre.lustre_version, facts.VERSIONS, LUSTRE_VERSION)
         yield _VERSION((*_PATH, "lustre-version"), message)
     if lustre.throughput is None and lustre.checkpoint is None and lustre.capacity is None:
-        message = f"say what the file system is for: {_GOALS}; write for example throughput: 40 GB/s"
+        message = f"specify what the file system is for: {_GOALS}; write for example throughput: 40 GB/s"
         yield _GOAL(_PATH, message, at_key=True)
     goal = lustre.checkpoint
     if goal is not None and (goal.model is None) == (goal.size is None):
-        message = "say how large it is: either model: 70 B, its parameters, or size: 1 TB"
+        message = "specify its size: either model: 70 B, its parameters, or size: 1 TB"
         yield _CHECKPOINT((*_PATH, "checkpoint"), message)
     if lustre.backups is not None and lustre.backups.days not in range(1, _MOST_BACKUP_DAYS + 1):
         message = f"daily backups are kept for whole days, 1 d to {_MOST_BACKUP_DAYS} d, got {lustre.backups}"
@@ -224,7 +224,7 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{takes[quota]:,} {quota.unit} of {quota.name} ({quota.code}), which is {quota.default:,} by default"
             for quota in plan.quotas_passed
         ]
-        yield _LUSTRE_QUOTA, f"the file system takes {'; '.join(words)}; have it raised before you deploy"
+        yield _LUSTRE_QUOTA, f"the file system takes {'; '.join(words)}; request an increase before you deploy"
     yield from _existing(cluster, lustre)
     goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.lustre_zone)
     if plan is not None and goal is not None and nodes is not None:

@@ -55,7 +55,7 @@ def check_client(draft: Draft) -> Iterator[Problem]:
         message = (
             f"drains {', '.join(dict.fromkeys(lacking))} if AWS's tool cannot be installed, and AWS replaces it in "
             "place, without a checksum; put a reviewed copy into an existing bucket and write client: {bundle: {url: "
-            "..., sha256: ...}}, or take a custom image, or write preferred, which mounts over TCP in that case"
+            "..., sha256: ...}}, or use a custom image, or write preferred, which mounts over TCP in that case"
         )
         yield _REQUIRED((*_PATH, "client", "efa"), message)
     count, opened = efa_nodes(client, nodes), efa_connections(client, nodes)
@@ -115,7 +115,7 @@ def _check_reach(draft: Draft, lustre: Lustre) -> Iterator[Problem]:
     if existing.efa and draft.lustre_zone == draft.zone and check_efa_reach(existing.cidr, network.existing.cidr):
         message = (
             f"nodes in {network.existing.subnet}, {network.existing.cidr}, can't use EFA to a file system in "
-            f"{existing.cidr}: both must be in one /16; take a subnet of its /16 for the nodes, or {remedy}"
+            f"{existing.cidr}: both must be in one /16; use a subnet of its /16 for the nodes, or {remedy}"
         )
         yield _REACH((*_PATH, "existing", "cidr"), message)
 
@@ -149,7 +149,7 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _LUSTRE_EFA_CLIENT,
             f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page says that AWS's image "
             "has it; without it they mount the file system over TCP. Put the zip into an existing bucket and write "
-            "client: {bundle: {url: ..., sha256: ...}}, or take a custom image, or write "
+            "client: {bundle: {url: ..., sha256: ...}}, or use a custom image, or write "
             f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
         )
 

@@ -134,7 +134,7 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
     if needed.lustre > needed.nodes:
         message = (
             f"its servers, with room to grow, take {needed.lustre:,} addresses, and the training subnet has "
-            f"{capacity:,}; request less, or take a larger range"
+            f"{capacity:,}; request less, or use a larger range"
         )
         yield _ADDRESSES(("storage", "lustre"), message)
     elif here:
@@ -205,8 +205,8 @@ def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if interfaces > NETWORK_INTERFACES_PER_REGION:
         yield (
             _INTERFACE_QUOTA,
-            f"the nodes have {interfaces:,} network interfaces, and a region gives an account "
-            f"{NETWORK_INTERFACES_PER_REGION:,} by default; have the VPC quota L-DF5E4CA3 raised before you deploy",
+            f"the nodes have {interfaces:,} network interfaces, and the default quota of an account in a region is "
+            f"{NETWORK_INTERFACES_PER_REGION:,} (L-DF5E4CA3, VPC); request an increase before you deploy",
         )
     existing = cluster.network.existing
     network = existing.cidr if existing else cluster.network.cidr
@@ -214,7 +214,7 @@ def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _DOCKER_RANGE,
             f"{network} overlaps {_DOCKER}, where Docker on a node puts its containers: the node then can't reach what "
-            "has an address there; take another range",
+            "has an address there; use another range",
         )
     if existing is not None and existing.cidr is None:
         yield (

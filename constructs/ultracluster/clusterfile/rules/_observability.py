@@ -86,7 +86,7 @@ def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
     elif requested.series_limit is not None and requested.series_limit < most:
         message = (
             f"{nodes:,} nodes have up to {most:,} active series with profile: {requested.profile}, so samples would be "
-            f"discarded; allow {most:,} or more, or take less than {requested.profile}"
+            f"discarded; allow {most:,} or more, or use less than {requested.profile}"
         )
         yield _SERIES((*_PATH, "series-limit"), message)
     elif requested.series_limit is not None and requested.series_limit > ACTIVE_SERIES:
@@ -124,7 +124,7 @@ def _check_grafana(requested: Observability, region: str | None) -> Iterator[Pro
             message = f"names {role} twice; a role administers or edits, and is named once"
             yield _SAML((*_PATH, "grafana", "saml"), message, at_key=True)
     if grafana.workspace is not None and region is not None and region not in MANAGED_GRAFANA_REGIONS:
-        message = f"{region} has no Amazon Managed Grafana, so no workspace exists there; take kind: self-hosted"
+        message = f"{region} has no Amazon Managed Grafana, so no workspace exists there; use kind: self-hosted"
         yield _GRAFANA_REGION((*_PATH, "grafana", "workspace"), message)
 
 
@@ -164,7 +164,7 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if requested.workspace is None and alerts.topic is None and alerts.email is None and alerts.pagerduty is None:
         yield (
             _ALERTS_WITHOUT_SUBSCRIPTION,
-            "nobody is subscribed to the topic of the alerts; write observability: {alerts: {email: ...}}, or name an "
+            "the topic of the alerts has no subscription; write observability: {alerts: {email: ...}}, or name an "
             "existing topic or PagerDuty",
         )
     if requested.workspace is not None:

@@ -104,7 +104,7 @@ def _check_controller(slurm: Slurm) -> Iterator[Problem]:
     if slurm.version not in pcs.SLURM_VERSIONS:
         message = not_one_of(slurm.version, pcs.SLURM_VERSIONS, SLURM_VERSION)
         if ended := pcs.ENDED_SLURM_VERSIONS.get(slurm.version):
-            message = f"AWS PCS ended Slurm {slurm.version} on {ended}; take one of {', '.join(pcs.SLURM_VERSIONS)}"
+            message = f"AWS PCS ended Slurm {slurm.version} on {ended}; use one of {', '.join(pcs.SLURM_VERSIONS)}"
         yield _VERSION((*path, "version"), message)
     if slurm.size is not None and slurm.size not in pcs.SIZES:
         yield _SIZE((*path, "size"), not_one_of(slurm.size, pcs.SIZES, CONTROLLER_SIZE))
@@ -188,11 +188,11 @@ def _check_queues(
         if queue.billing_weights and not slurm.accounting:
             yield _ACCOUNTING((*path, "billing-weights"), "needs accounting: true", at_key=True)
         if queue.preempt != "off" and preempts.get("PreemptType") != "preempt/partition_prio":
-            message = f"wants PreemptType preempt/partition_prio, and the settings say {preempts.get('PreemptType')}"
+            message = f"requires PreemptType preempt/partition_prio, and the settings say {preempts.get('PreemptType')}"
             yield _PREEMPT((*path, "preempt"), message)
         higher = [other for other in slurm.queues.values() if other.priority > queue.priority]
         if queue.preempt != "off" and not higher:
-            message = "no queue has a higher priority, so that its jobs would never give way; give one: priority: 2"
+            message = "no queue has a higher priority, so that its jobs would never be preempted; set one: priority: 2"
             yield _PREEMPT((*path, "preempt"), message)
     defaults = [name for name, queue in slurm.queues.items() if queue.default]
     for name in defaults[1:]:
@@ -207,7 +207,7 @@ def _check_nodes_of(
     for word in names:
         if sections and word not in sections:
             where: Path = (*path, "nodes") if queue.nodes else path
-            what = "" if queue.nodes else "; say which it hands out: nodes: [...]"
+            what = "" if queue.nodes else "; specify its node groups: nodes: [...]"
             message = f"there is no node group {word}; there are {', '.join(sections)}{what}"
             yield _QUEUE_NODES(where, message, at_key=not queue.nodes)
     held = {section for other in slurm.queues.items() for section in (other[1].nodes or (other[0],))}
@@ -275,7 +275,7 @@ def warn_slurm(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             NODE_GROUP_QUOTA,
             f"the cluster has {len(cluster.queues)} queues, and PCS gives a cluster {PCS_NODE_GROUPS_PER_CLUSTER} by "
-            "default; have it raised by a support case before you deploy",
+            "default; request an increase by a support case before you deploy",
         )
     if cluster.users and cluster.storage.home is None:
         yield (

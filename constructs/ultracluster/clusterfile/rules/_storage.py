@@ -105,7 +105,7 @@ def _check_existing(home: Home) -> Iterator[Problem]:
 
 def _check_kubernetes(home: Home, draft: Draft) -> Iterator[Problem]:
     if draft.orchestrator == KUBERNETES and home.type in _NOT_ON_KUBERNETES:
-        message = f"{_NOT_ON_KUBERNETES[home.type]}; take openzfs or efs"
+        message = f"{_NOT_ON_KUBERNETES[home.type]}; use openzfs or efs"
         yield _KUBERNETES((*_PATH, "type"), message)
 
 
@@ -113,7 +113,7 @@ def _check_mount_targets(home: Home, draft: Draft) -> Iterator[Problem]:
     local = sorted({zone for zone in (draft.zone, *(group.zone for group in draft.node_groups)) if is_local_zone(zone)})
     if home.type in ("efs", "s3-files") and local:
         message = (
-            f"nodes are in the Local Zone {local[0]}, where this library creates no mount target; take openzfs, which "
+            f"nodes are in the Local Zone {local[0]}, where this library creates no mount target; use openzfs, which "
             "nodes mount from another zone"
         )
         yield _ZONE((*_PATH, "type"), message)
@@ -129,7 +129,7 @@ def _check_s3_files(draft: Draft) -> Iterator[Problem]:
         if shows_data_bucket(link, storage) and (shown.startswith(HOME_PREFIX) or HOME_PREFIX.startswith(shown)):
             message = (
                 f"shows {HOME_PREFIX} of the data bucket, which is the home directories too, and both would write "
-                "it; take another prefix, or another bucket"
+                "it; use another prefix, or another bucket"
             )
             yield _S3_FILES(("storage", "lustre", "data-repository-associations", name), message, at_key=True)
     if draft.orchestrator != KUBERNETES:
@@ -210,7 +210,7 @@ def check_mounts(draft: Draft) -> Iterator[Problem]:
     for (key, path), (other_key, other) in permutations(mounts.items(), 2):
         if f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/"):
             message = (
-                f"is {path}, and {field_name(other_key)} is {other}: one would hide the other; take two directories "
+                f"is {path}, and {field_name(other_key)} is {other}: one would hide the other; use two directories "
                 "that do not contain each other"
             )
             yield _MOUNTS(key, message)

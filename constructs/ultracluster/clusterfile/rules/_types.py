@@ -130,7 +130,7 @@ def _check_names(name: str, blocks: Sequence[Block]) -> Iterator[Problem]:
     names = [block_group_name(name, block) for block in blocks]
     if not NODE_GROUP.fullmatch(names[0]):
         message = (
-            f"each Capacity Block makes a node group called {names[0]}, and that is longer than 25 characters; take a "
+            f"each Capacity Block makes a node group called {names[0]}, and that is longer than 25 characters; use a "
             "name of 18 at most"
         )
         yield _NAMES(("nodes", name), message, at_key=True)

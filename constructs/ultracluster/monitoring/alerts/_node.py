@@ -121,7 +121,7 @@ NODE_ALERTS = (
         ),
         actions=(
             "If AWS's tool is missing or has another checksum, name a reviewed copy: "
-            "`storage.lustre.client.bundle`, or take an image that has it.",
+            "`storage.lustre.client.bundle`, or use an image that has it.",
             "Let the job end, and restart the node: EFA is set up before the mount only.",
         ),
         rationale="It is 0 or 1.",

@@ -24,7 +24,7 @@ FLEET = Dashboard(
             stat("Nodes missing",
                  "Nodes of the cluster file that do not answer: dead, not started, or their agent is gone.",
                  (NODES_MISSING,), width=4, steps=ANY_IS_BAD),
-            stat("Nodes with a problem", "Nodes with a firing alert; the table below says which.",
+            stat("Nodes with a problem", "Nodes with a firing alert; see the table below.",
                  (of("ultracluster_node_problem", over="count(group by (instance) ({})) or vector(0)"),),
                  width=4, steps=ANY_IS_BAD),
             stat("GPUs in jobs", "Share of the GPUs that a job has.", (of("cluster:ultracluster_gpus_in_jobs:ratio"),),

@@ -69,7 +69,7 @@ GOODPUT = Dashboard(
                    (of("ultracluster_job_restarts_total", "{{job_id}}", over="increase({}[1h])"),), least=0, to=TO_JOB),
             series("Checkpoint age by job", "What a failure now would cost.",
                    (of("ultracluster_job_checkpoint_age_seconds", "{{job_id}}"),), least=0, unit="s", to=TO_JOB),
-            series("MFU by job", "As the jobs say themselves.", (of("ultracluster_job_mfu_ratio", "{{job_id}}"),),
+            series("MFU by job", "As reported by the jobs.", (of("ultracluster_job_mfu_ratio", "{{job_id}}"),),
                    least=0, unit="percentunit", to=TO_JOB),
         ),
     },

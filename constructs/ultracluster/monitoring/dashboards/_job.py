@@ -28,9 +28,9 @@ JOB_DASHBOARD = Dashboard(
     rows={
         "Now": (
             stat("GPUs", "GPUs that the job has.", (_here("job:ultracluster_gpus:count"),), width=4, unit="none"),
-            stat("Step", "The step that the job is at, as it says itself.", (_here("ultracluster_job_step"),),
+            stat("Step", "The step that the job is at, as reported by the job.", (_here("ultracluster_job_step"),),
                  width=4, unit="none"),
-            stat("MFU", "Model FLOPs utilisation, as the job says itself.", (_here("ultracluster_job_mfu_ratio"),),
+            stat("MFU", "Model FLOPs utilisation, as reported by the job.", (_here("ultracluster_job_mfu_ratio"),),
                  width=4, unit="percentunit"),
             stat("Goodput, last hour", "Share of the last hour that went into steps that were kept.",
                  (_here("job:ultracluster_goodput_ratio:avg1h"),), width=4, unit="percentunit"),
@@ -57,7 +57,7 @@ JOB_DASHBOARD = Dashboard(
                    (_here("job:train_tokens:sum_rate5m", "tokens"),)),
             series("Time of a step", "Slow growth: heat, or the input. Jumps: one node, or the network.",
                    (_here("ultracluster_job_step_seconds", "step"),), unit="s"),
-            series("Loss", "As the job says itself.", (_here("ultracluster_job_loss", "loss"),), unit="none"),
+            series("Loss", "As reported by the job.", (_here("ultracluster_job_loss", "loss"),), unit="none"),
             series("Busy or hung", "Kernels at 100 percent with idle tensor cores: a collective waits for somebody "
                    "who does not come. Look at the stragglers below.",
                    (_here("job:ultracluster_gpu_utilization_ratio:avg", "any kernel"),
@@ -85,7 +85,7 @@ JOB_DASHBOARD = Dashboard(
                    unit="GBs"),
             series("Tensor activity by node", "The ten least active nodes of the job.",
                    (Query(expr=_LEAST_ACTIVE, legend="{{instance}}"),), width=12, unit="percentunit", to=TO_NODE),
-            table("Problems of its nodes", "What alerts say about the nodes that the job has. Empty is good.",
+            table("Problems of its nodes", "Alerts of the nodes of the job. Empty is good.",
                   (Query(expr=_of_nodes("ultracluster_node_problem",
                                        over="max by (instance, node, problem, xid, path) ({})")),),
                   width=12, to=TO_NODE,

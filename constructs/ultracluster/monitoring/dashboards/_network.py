@@ -41,11 +41,11 @@ NETWORK = Dashboard(
                    (_here("node_device:node_amazonefa_rx_drops:rate5m", "{{instance}} {{device}}",
                          over="topk(10, {})"),), least=0, steps=ANY_IS_ODD, unit="pps", to=TO_NODE),
             series("Sent again",
-                   "Packets sent again as a share of those sent. No threshold is published; one percent is ours.",
+                   "Packets sent again as a share of those sent. The threshold of one percent is not a published one.",
                    (_here("node:node_amazonefa_retrans_pkts:ratio_rate5m", "{{instance}}", over=MOST),),
                    least=0, unit="percentunit", to=TO_NODE, steps=((None, "green"), (0.01, "orange"))),
             series("Remote ends in trouble", "Ends that do not answer, or badly. If many nodes name trouble at once, "
-                   "look for the one that all of them talk to.",
+                   "look for the one that all of them send to.",
                    (_here("node:node_amazonefa_remote_events:sum_rate5m", "{{instance}}", over=MOST),),
                    least=0, unit="cps", to=TO_NODE),
             table("Nodes without all their EFA devices", "Empty is good.",

@@ -24,8 +24,8 @@ PIPELINE = Dashboard(
                   (of("ultracluster_exporter_up", over="max by (instance, job, group) ({} == 0)"),),
                   width=24, height=6, to=TO_NODE,
                   columns={"instance": "Node", "job": "Exporter", "group": "Node group"}),
-            timeline("Asked once for the cluster",
-                     "Slurm's controller, or kube-state-metrics and Kueue. A row that ends has nobody who asks.",
+            timeline("Scraped once for the cluster",
+                     "Slurm's controller, or kube-state-metrics and Kueue. A row that ends is no longer scraped.",
                      (of("ultracluster_source_up", "{{job}}"),), width=24, height=5, words=_ANSWERS),
         ),
         "On the way": (

@@ -14,7 +14,7 @@ STORAGE = Dashboard(
                  (of("ultracluster_node_mount_mounted", over="count(group by (instance) ({} == 0)) or vector(0)"),),
                  steps=ANY_IS_BAD),
             stat("Nodes that fell back to TCP",
-                 "Lustre over TCP has a fraction of the speed, and nothing else says so.",
+                 "Lustre over TCP has a fraction of the speed, and nothing else shows it.",
                  (of("ultracluster_node_mount_over_efa", over="count(group by (instance) ({} == 0)) or vector(0)"),),
                  steps=ANY_IS_BAD),
             stat("Slowest check", "How long the slowest node takes to look at a mount. Seconds mean a hanging server.",

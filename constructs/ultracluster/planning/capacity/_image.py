@@ -105,7 +105,7 @@ def check_parent(parent: Image, record: InstanceType) -> list[str]:
             for version, (first, last) in lustre_kernels.KERNELS.items()
         )
         problems.append(
-            f"AWS has no Lustre client for the kernel {parent.kernel} of Ubuntu 24.04; take a parent with {known}"
+            f"AWS has no Lustre client for the kernel {parent.kernel} of Ubuntu 24.04; use a parent with {known}"
         )
     return problems
 
@@ -118,7 +118,7 @@ def check_image(image: Image, record: InstanceType) -> list[str]:
     problems = []
     architecture = image.known_architecture
     if architecture and architecture != record.architecture:
-        problems.append(f"{record.name} is {record.architecture}, and the image is for {architecture}; take one for it")
+        problems.append(f"{record.name} is {record.architecture}, and the image is for {architecture}; use one for it")
     floor = record.software
     if floor is None:
         return problems

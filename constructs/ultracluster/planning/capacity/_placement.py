@@ -55,7 +55,7 @@ def placement(
         return None
     if requested is None:
         raise ValueError(
-            f"the reservation was made in the placement group {reserved}, and nodes outside it do not match, or are "
+            f"the reservation was created in the placement group {reserved}, and nodes outside it do not match, or are "
             "not close to each other; leave placement-group out"
         )
     if requested == "auto":
@@ -71,23 +71,23 @@ def placement(
     if isinstance(requested, NamedGroup):
         if reserved is not None and requested.name != reserved:
             raise ValueError(
-                f"the reservation was made in the placement group {reserved}, and instances in {requested.name} do not "
-                "match it; leave the group out"
+                f"the reservation was created in the placement group {reserved}, and instances in {requested.name} do "
+                "not match it; leave the group out"
             )
         return requested
     if reserved is not None and requested == "cluster":
         return NamedGroup(name=reserved)
     if not capacity.makes_placement_group:
         raise ValueError(
-            f"a {requested} placement group that is made here would keep the nodes out of {capacity.word}, which was "
-            "not made in it; leave the group out, or name the one that the reservation was made in"
+            f"a {requested} placement group that is created here would keep the nodes out of {capacity.word}, which "
+            "was not created in it; leave the group out, or name the one that the reservation was created in"
         )
     if requested not in record.placement_strategies:
         known = ", ".join(record.placement_strategies) or "none"
         raise ValueError(f"{record.name} can't be in a {requested} placement group; it takes {known}")
     if requested != "cluster" and record.gpus:
         raise ValueError(
-            f"a {requested} placement group keeps nodes apart, and nodes with GPUs want to be close: {record.name} "
+            f"a {requested} placement group keeps nodes apart, and nodes with GPUs need to be close: {record.name} "
             "takes cluster, or none"
         )
     if requested == "spread" and count is not None and count > INSTANCES_PER_SPREAD_GROUP:

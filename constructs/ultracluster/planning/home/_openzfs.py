@@ -89,7 +89,7 @@ def size_openzfs(
     sold = facts.DEPLOYMENTS[chosen]
     if region and not facts.sold_in(chosen, region):
         others = ", ".join(other for other in facts.DEPLOYMENTS if facts.sold_in(other, region))
-        problems.append(f"{region} does not sell {chosen}; take one of {others}")
+        problems.append(f"{region} does not sell {chosen}; use one of {others}")
     if not facts.SMALLEST_GIB <= capacity_gib <= facts.LARGEST_GIB:
         problems.append(f"the capacity must be {facts.SMALLEST_GIB} to {facts.LARGEST_GIB:,} GiB, got {capacity_gib:,}")
     least_iops = min(facts.IOPS_PER_GIB * capacity_gib, sold.most_iops)
@@ -146,4 +146,4 @@ def _way_out(sold: facts.OpenZfsDeployment, clients: int) -> str:
     larger = _throughput(sold, clients)
     if facts.connections(larger) >= clients * CONNECTIONS_PER_CLIENT:
         return f"take {larger:,} MB/s"
-    return "let only the login nodes mount it, or take EFS"
+    return "let only the login nodes mount it, or use EFS"

@@ -138,17 +138,17 @@ def association_warnings(
 
 def _file_system(deployment_type: str, storage_type: str, lustre_version: str, backups: bool) -> Iterator[str]:
     if deployment_type == "SCRATCH_1":
-        yield "a SCRATCH_1 file system takes no associations: use SCRATCH_2 or PERSISTENT_2"
+        yield "a SCRATCH_1 file system does not support associations: use SCRATCH_2 or PERSISTENT_2"
     if storage_type == "INTELLIGENT_TIERING":
         yield (
-            "an Intelligent-Tiering file system takes no associations: use SSD storage, "
+            "an Intelligent-Tiering file system does not support associations: use SSD storage, "
             "or copy between S3 and the file system in a job"
         )
     if lustre_version not in facts.LUSTRE_VERSIONS:
         yield f"associations need Lustre {' or '.join(facts.LUSTRE_VERSIONS)}, got {lustre_version}"
     if backups:
         yield (
-            "a file system with associations takes no backups: leave the backups out; "
+            "a file system with associations does not support backups: leave the backups out; "
             "what is exported is safe in S3, with versioning its old states too"
         )
 

@@ -54,39 +54,39 @@ def _types(stated: LustreOverrides, offer: LustreOffer) -> Iterator[str]:
     kind, storage = stated.deployment_type, stated.storage_type
     if kind == "PERSISTENT_1":
         yield (
-            "PERSISTENT_1 takes neither EFA nor a metadata configuration, and never will, for a deployment type is for "
-            "life; use PERSISTENT_2"
+            "PERSISTENT_1 supports neither EFA nor a metadata configuration, and the deployment type cannot change; "
+            "use PERSISTENT_2"
         )
     elif kind is not None and kind not in DEPLOYMENT_TYPES:
         yield f"the deployment type must be one of {', '.join(DEPLOYMENT_TYPES)}, got {kind}"
     if storage == "HDD":
-        yield "HDD is sold as PERSISTENT_1 only, which takes no EFA; use SSD or INTELLIGENT_TIERING"
+        yield "HDD is offered as PERSISTENT_1 only, which does not support EFA; use SSD or INTELLIGENT_TIERING"
     elif storage is not None and storage not in STORAGE_TYPES:
         yield f"the storage type must be one of {', '.join(STORAGE_TYPES)}, got {storage}"
     if kind == "SCRATCH_2" and stated.is_intelligent_tiering:
-        yield "SCRATCH_2 is sold on SSD only; Intelligent-Tiering and its read cache want PERSISTENT_2"
+        yield "SCRATCH_2 is offered on SSD only; Intelligent-Tiering and its read cache require PERSISTENT_2"
     if kind == "SCRATCH_2" and not offer.scratch:
-        yield "FSx does not sell SCRATCH_2 here; use PERSISTENT_2"
+        yield "FSx does not offer SCRATCH_2 here; use PERSISTENT_2"
     if stated.is_intelligent_tiering and kind != "SCRATCH_2" and not offer.intelligent_tiering:
-        yield "FSx does not sell Intelligent-Tiering here; use SSD"
+        yield "FSx does not offer Intelligent-Tiering here; use SSD"
     if kind == "PERSISTENT_2" and not stated.is_intelligent_tiering and not offer.tiers:
-        yield "FSx does not sell PERSISTENT_2 here" + ("; use SCRATCH_2" if offer.scratch else "; take another zone")
+        yield "FSx does not offer PERSISTENT_2 here" + ("; use SCRATCH_2" if offer.scratch else "; use another zone")
 
 
 def _ssd(stated: LustreOverrides, offer: LustreOffer) -> Iterator[str]:
     tier, capacity = stated.mb_per_s_per_tib, stated.capacity_gib
     known = any(tier == sold.mb_per_s_per_tib for sold in ssd.TIERS)
     if tier is not None and stated.deployment_type == "SCRATCH_2":
-        yield f"SCRATCH_2 has one tier and takes no other, got {tier} MB/s/TiB; leave the tier out"
+        yield f"SCRATCH_2 has one tier and accepts no other, got {tier} MB/s/TiB; leave the tier out"
     elif tier is not None and stated.is_intelligent_tiering:
         yield f"Intelligent-Tiering has a throughput capacity and no tier, got {tier} MB/s/TiB; leave the tier out"
     elif tier is not None and tier not in offer.tiers and offer.tiers:
         sold = ", ".join(str(word) for word in offer.tiers)
-        yield f"the tier must be one of {sold} MB/s/TiB, got {tier}" + (": FSx sells no other here" if known else "")
+        yield f"the tier must be one of {sold} MB/s/TiB, got {tier}" + (": FSx offers no other here" if known else "")
     elif tier is not None and not offer.tiers and stated.deployment_type is None:
-        yield f"FSx does not sell PERSISTENT_2 here, and so no tier, got {tier} MB/s/TiB; take another zone"
+        yield f"FSx does not offer PERSISTENT_2 here, and so no tier, got {tier} MB/s/TiB; use another zone"
     if capacity is not None and stated.is_intelligent_tiering:
-        yield f"Intelligent-Tiering grows with its data and takes no capacity, got {capacity:,} GiB; leave it out"
+        yield f"Intelligent-Tiering grows with its data and accepts no capacity, got {capacity:,} GiB; leave it out"
     elif capacity is not None:
         yield from check_capacity(
             capacity, tier=tier if known else None, efa=bool(stated.efa) and stated.deployment_type != "SCRATCH_2"
@@ -121,7 +121,7 @@ def _efa(stated: LustreOverrides, offer: LustreOffer, clients: LustreClients | N
     if not stated.efa:
         return
     if stated.deployment_type in ("PERSISTENT_1", "SCRATCH_2"):
-        yield f"{stated.deployment_type} takes no EFA; use PERSISTENT_2, or leave EFA out"
+        yield f"{stated.deployment_type} does not support EFA; use PERSISTENT_2, or leave EFA out"
     if not offer.efa:
         yield "FSx sells no file systems with EFA here; leave it out"
     if clients is not None:
@@ -149,7 +149,7 @@ def _intelligent_tiering(stated: LustreOverrides) -> Iterator[str]:
     if mode is not None and mode not in tiering.READ_CACHE_MODES:
         yield f"the mode of the read cache must be one of {', '.join(tiering.READ_CACHE_MODES)}, got {mode}"
     elif mode not in (None, "USER_PROVISIONED") and cache is not None:
-        yield f"a read cache of {mode} takes no size, got {cache:,} GiB; leave it out, or use USER_PROVISIONED"
+        yield f"a read cache of {mode} accepts no size, got {cache:,} GiB; leave it out, or use USER_PROVISIONED"
     elif mode == "USER_PROVISIONED" and cache is None:
         yield "a read cache of USER_PROVISIONED needs its size in GiB"
     elif cache is not None:
@@ -165,14 +165,14 @@ def _metadata(stated: LustreOverrides) -> Iterator[str]:
     mode, iops = stated.metadata_mode, stated.metadata_iops
     if stated.deployment_type == "SCRATCH_2":
         if mode is not None or iops is not None:
-            yield "SCRATCH_2 takes no metadata configuration; leave it out"
+            yield "SCRATCH_2 does not support a metadata configuration; leave it out"
         return
     if mode is not None and mode not in metadata.METADATA_MODES:
         yield f"the metadata mode must be one of {', '.join(metadata.METADATA_MODES)}, got {mode}"
     if mode == "AUTOMATIC" and stated.is_intelligent_tiering:
         yield "Intelligent-Tiering has no metadata mode AUTOMATIC; use USER_PROVISIONED"
     elif mode == "AUTOMATIC" and iops is not None:
-        yield f"the metadata mode AUTOMATIC takes no IOPS, got {iops:,}; leave them out, or use USER_PROVISIONED"
+        yield f"the metadata mode AUTOMATIC accepts no IOPS, got {iops:,}; leave them out, or use USER_PROVISIONED"
     if mode == "USER_PROVISIONED" and iops is None and not stated.is_intelligent_tiering:
         yield "the metadata mode USER_PROVISIONED needs its IOPS"
     if iops is None or mode == "AUTOMATIC":
@@ -188,7 +188,7 @@ def _metadata(stated: LustreOverrides) -> Iterator[str]:
         if iops >= included:
             return
         yield (
-            f"{stated.capacity_gib:,} GiB include {included:,} metadata IOPS, and FSx takes no fewer, got {iops:,}; "
+            f"{stated.capacity_gib:,} GiB include {included:,} metadata IOPS, and FSx accepts no fewer, got {iops:,}; "
             "leave them out"
         )
 
@@ -212,7 +212,7 @@ def _words(stated: LustreOverrides, offer: LustreOffer) -> Iterator[str]:
 
 def _data(stated: LustreOverrides, associations: int, backups: bool) -> Iterator[str]:
     if associations and stated.is_intelligent_tiering:
-        yield "Intelligent-Tiering takes no data repository associations; use SSD, or leave them out"
+        yield "Intelligent-Tiering does not support data repository associations; use SSD, or leave them out"
     if associations > repositories.MOST_ASSOCIATIONS:
         yield (
             f"a file system takes {repositories.MOST_ASSOCIATIONS} data repository associations, got {associations}: "
@@ -220,11 +220,11 @@ def _data(stated: LustreOverrides, associations: int, backups: bool) -> Iterator
         )
     if associations and backups:
         yield (
-            "a file system with data repository associations takes no backups, for S3 has the data; leave out the one "
-            "or the other"
+            "a file system with data repository associations does not support backups, because S3 has the data; leave "
+            "out one of them"
         )
     if backups and stated.deployment_type == "SCRATCH_2":
-        yield "SCRATCH_2 takes no backups; use PERSISTENT_2, or leave them out"
+        yield "SCRATCH_2 does not support backups; use PERSISTENT_2, or leave them out"
 
 
 def _next(sizes: Sequence[int], noun: str, unit: str) -> str:

@@ -36,7 +36,7 @@ class LustreGoal:
         """Return the errors of the goal: no requirement, or a figure out of range."""
         problems = [word for part in (self.checkpoint, self.clients) if part is not None for word in part.problems()]
         if self.throughput_mb_per_s is None and self.checkpoint is None and self.capacity_gib is None:
-            problems.append("say what the file system is for: a throughput, a checkpoint or a capacity")
+            problems.append("specify what the file system is for: a throughput, a checkpoint or a capacity")
         if self.throughput_mb_per_s is not None and self.throughput_mb_per_s < 1:
             problems.append(f"the throughput must be at least 1 MB/s, got {self.throughput_mb_per_s}")
         if self.capacity_gib is not None and self.capacity_gib < 0:

@@ -11,17 +11,17 @@ from ultracluster.planning.lustre._spec import LustreOverrides
 class Kind(Enum):
     """Reason of the deployment type and storage type, in a sentence."""
 
-    ASKED = "{type}, as asked"
-    LASTING = "PERSISTENT_2 on SSD: it lasts, all of it is fast, and it takes EFA"
+    ASKED = "{type}, as requested"
+    LASTING = "PERSISTENT_2 on SSD: it is durable, all of it is fast, and it supports EFA"
     LARGE_AND_COLD = (
         "Intelligent-Tiering: of {gib:,} GiB only {working_set:,} GiB are read again and again; those lie in its SSD "
         "read cache, and the rest is billed as it is stored"
     )
-    COLD_YET_LINKED = "PERSISTENT_2 on SSD: Intelligent-Tiering takes no data repository associations"
-    COLD_YET_NOT_SOLD = "PERSISTENT_2 on SSD: FSx does not sell Intelligent-Tiering here"
+    COLD_YET_LINKED = "PERSISTENT_2 on SSD: Intelligent-Tiering does not support data repository associations"
+    COLD_YET_NOT_SOLD = "PERSISTENT_2 on SSD: FSx does not offer Intelligent-Tiering here"
     TEMPORARY = "SCRATCH_2: all of it may be lost, and PERSISTENT_2 would take no fewer GiB"
     TEMPORARY_YET_PERSISTENT = "PERSISTENT_2 on SSD, though all of it may be lost: it takes fewer GiB than SCRATCH_2"
-    TEMPORARY_YET_NOT_SOLD = "PERSISTENT_2 on SSD, though all of it may be lost: FSx does not sell SCRATCH_2 here"
+    TEMPORARY_YET_NOT_SOLD = "PERSISTENT_2 on SSD, though all of it may be lost: FSx does not offer SCRATCH_2 here"
 
 
 def kind_of(goal: LustreGoal, offer: LustreOffer, overrides: LustreOverrides) -> tuple[LustreOverrides, Kind]:

@@ -16,9 +16,11 @@ def shortfalls(spec: LustreSpec, goal: LustreGoal) -> list[str]:
     """Return the requirements of a goal that a file system does not meet."""
     problems = []
     if spec.disk_write_mb_per_s < goal.mb_per_s:
-        problems.append(f"{spec.words} give {_down(spec.disk_write_mb_per_s)} MB/s, and {_up(goal.mb_per_s)} are asked")
+        problems.append(
+            f"{spec.words} give {_down(spec.disk_write_mb_per_s)} MB/s, and {_up(goal.mb_per_s)} are requested"
+        )
     if spec.most_gib < goal.gib:
-        problems.append(f"{spec.words} hold {spec.most_gib:,} GiB, and {goal.gib:,} are asked")
+        problems.append(f"{spec.words} hold {spec.most_gib:,} GiB, and {goal.gib:,} are requested")
     if goal.clients is not None and goal.checkpoint is not None:
         nodes = goal.clients.mb_per_s(efa=spec.efa, storage_servers=spec.storage_servers)
         if nodes < goal.checkpoint.mb_per_s:
@@ -44,30 +46,30 @@ def explain(
     if best.metadata_mode == "AUTOMATIC":
         yield f"{best.metadata_iops_given:,} metadata IOPS are included, and grow with the capacity"
     elif best.metadata_mode is not None:
-        reason = ", as asked" if overrides.metadata_iops else "; they can be raised, and never lowered"
+        reason = ", as requested" if overrides.metadata_iops else "; they can be raised, and never lowered"
         yield f"{best.metadata_iops_given:,} metadata IOPS{reason}"
     yield from _why_nodes(best, goal)
     for quota in best.quotas_passed:
         takes = dict(best.quota_uses)[quota]
         yield (
             f"{takes:,} {quota.unit} pass the default of the quota {quota.name} ({quota.code}), {quota.default:,}: "
-            "have it raised before you deploy"
+            "request an increase before you deploy"
         )
 
 
 def _why_efa(best: LustreSpec, goal: LustreGoal, offer: LustreOffer, overrides: LustreOverrides) -> str:
     if best.deployment_type == "SCRATCH_2":
-        return "without EFA: SCRATCH_2 takes none"
+        return "without EFA: SCRATCH_2 does not support it"
     if overrides.efa is not None:
-        return f"with{'' if best.efa else 'out'} EFA, as asked"
+        return f"with{'' if best.efa else 'out'} EFA, as requested"
     required = f"{_up(goal.mb_per_s)} MB/s"
     bound = f"the {ssd.EFA_ABOVE_MB_PER_S:,} MB/s above which AWS recommends it"
     above = goal.mb_per_s > ssd.EFA_ABOVE_MB_PER_S
     if best.efa:
-        slow = "over TCP the nodes would be too slow, or take a larger file system"
+        slow = "over TCP the nodes would be too slow, or need a larger file system"
         return f"with EFA: {required} is more than {bound}" if above else f"with EFA: {slow}"
     if above and (not offer.efa or (goal.clients and not goal.clients.can_use_efa)):
-        return "without EFA: no node can use it, or FSx does not sell it here"
+        return "without EFA: no node can use it, or FSx does not offer it here"
     if above:
         return f"without EFA, though {required} is more than {bound}: FSx sells no {best.words} with it that would do"
     return f"without EFA: {required} is not more than {bound}"
@@ -78,14 +80,14 @@ def _why_size(best: LustreSpec, goal: LustreGoal) -> Iterator[str]:
     writing = " writing" if best.deployment_type == "SCRATCH_2" else ""
     each = f"; a server gives {float(gives / servers):,.1f} MB/s, so it takes {servers}" if best.efa else ""
     if goal.mb_per_s:
-        yield f"{best.words} give {_down(gives)} MB/s{writing}, and {_up(goal.mb_per_s)} were asked{each}"
+        yield f"{best.words} give {_down(gives)} MB/s{writing}, and {_up(goal.mb_per_s)} were requested{each}"
     else:
         yield f"{best.words} give {_down(gives)} MB/s{writing}{each}"
     if goal.checkpoint is not None and goal.checkpoint.mb_per_s == goal.mb_per_s:
         size, seconds = goal.checkpoint.size_bytes / 1e9, goal.checkpoint.stall_seconds
-        yield f"the checkpoint asks the most: {size:,.1f} GB in {seconds:g} seconds"
+        yield f"the checkpoint needs the most: {size:,.1f} GB in {seconds:g} seconds"
     if best.capacity_gib is None:
-        yield f"it grows to {best.most_gib:,} GiB, 512 TiB for each server, and {goal.gib:,} were asked"
+        yield f"it grows to {best.most_gib:,} GiB, 512 TiB for each server, and {goal.gib:,} were requested"
         yield f"its SSD read cache has {best.cache_gib:,} GiB ({best.read_cache_mode})"
     elif goal.gib:
         kept = goal.checkpoint.kept if goal.checkpoint and goal.checkpoint.kept_gib == goal.gib else 0
@@ -100,7 +102,7 @@ def _why_tier(good: Sequence[LustreSpec], overrides: LustreOverrides) -> Iterato
     tier = best.mb_per_s_per_tib
     price = f"about ${best.usd_per_month:,.0f} a month at us-east-2's list price of 2026-10"
     if overrides.mb_per_s_per_tib is not None:
-        yield f"{tier} MB/s/TiB, as asked: {price}"
+        yield f"{tier} MB/s/TiB, as requested: {price}"
         return
     others = [spec for spec in good[1:] if spec.efa == best.efa]
     rest = ", ".join(f"{other.mb_per_s_per_tib} MB/s/TiB ${other.usd_per_month:,.0f}" for other in others)

@@ -69,7 +69,7 @@ def check_vpc_cidr(cidr: IPv4Network) -> list[str]:
     if not _SHORTEST_PREFIX <= cidr.prefixlen <= _LONGEST_VPC_PREFIX:
         problems.append(f"a VPC for a cluster has a range of /{_SHORTEST_PREFIX} to /{_LONGEST_VPC_PREFIX}, got {cidr}")
     if any(cidr.overlaps(range) for range in _NO_NETWORKS):
-        problems.append(f"{cidr} is not for networks; take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
+        problems.append(f"{cidr} is not for networks; use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
     return problems
 
 

@@ -52,7 +52,7 @@ def check_directory_bucket(
             )
         if not _BASE.fullmatch(base) or base.startswith(_RESERVED):
             problems.append(
-                f"a name is made of lower-case letters, digits and hyphens, has no hyphen at its ends, "
+                f"a name consists of lower-case letters, digits and hyphens, has no hyphen at its ends, "
                 f"and does not start with {', '.join(_RESERVED)}, got {base!r}; the suffix {name[len(base) :]} is added"
             )
     if expire_after_days is not None and expire_after_days < 1:

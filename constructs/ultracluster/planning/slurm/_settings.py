@@ -64,7 +64,7 @@ def _name_problem(place: Place, name: str) -> str | None:
         if name in names:
             return f"PCS takes it in another place: {_KEYS[other]}"
     near = difflib.get_close_matches(name[:60], list(known), n=1, cutoff=_NEAR)
-    return f"PCS knows no such setting; did you mean {near[0]}?" if near else None
+    return f"PCS has no such setting; did you mean {near[0]}?" if near else None
 
 
 def _value_problem(place: Place, name: str, value: str) -> str | None:
@@ -92,9 +92,9 @@ def _cluster_problems(settings: Mapping[str, str], version: str) -> Iterator[tup
     if sockets and version < "25.11":
         yield "SelectTypeParameters", f"PCS takes CR_Socket from Slurm 25.11 on, and the version is {version}"
     if "enable_stepmgr" in _parts(settings.get("SlurmctldParameters")) and flags and "contain" not in flags:
-        yield "SlurmctldParameters", "enable_stepmgr wants PrologFlags with Contain, or none"
+        yield "SlurmctldParameters", "enable_stepmgr requires PrologFlags with Contain, or none"
     if settings.get("PreemptType", "preempt/none") != "preempt/none" and _parts(settings.get("PreemptMode")) <= {"off"}:
-        yield "PreemptType", "Slurm wants a PreemptMode with it, such as REQUEUE"
+        yield "PreemptType", "Slurm requires a PreemptMode with it, such as REQUEUE"
     if "MetricsType" in settings:
         if "enable_http" not in _parts(settings.get("CommunicationParameters")):
             yield "MetricsType", "needs CommunicationParameters with enable_http; slurm: {metrics: true} sets both"

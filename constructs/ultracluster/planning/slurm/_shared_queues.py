@@ -32,7 +32,7 @@ def check_shared_queue(members: Sequence[QueueMember]) -> list[str]:
     problems = []
     others = [member.name for member in members if not member.ultraserver]
     if others:
-        problems.append(f"UltraServers want a queue of their own; give {', '.join(others)} another queue")
+        problems.append(f"UltraServers need a separate queue; give {', '.join(others)} another queue")
     counts = sorted({member.count for member in ultra})
     # 9 and 18, or 2 and 8: the larger is the smaller doubled, some times.
     if any(count % counts[0] or (count // counts[0]).bit_count() != 1 for count in counts):

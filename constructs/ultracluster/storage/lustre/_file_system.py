@@ -58,7 +58,7 @@ class LustreFileSystem(Lustre):
         subnet: The one subnet; for EFA the subnet of its clients.
         spec: What to create; `planning.lustre.plan_lustre` chooses it for a goal. A throughput or a size, as in the
             cluster file (`40 GB/s`, `100 TiB`), is the cheapest file system that the region sells for it.
-        key: Key of the data at rest; SCRATCH_2 takes none. Default: the account's key for FSx.
+        key: Key of the data at rest; SCRATCH_2 does not support it. Default: the account's key for FSx.
         maintenance: Weekly maintenance start time, `d:HH:MM` in UTC, 1 being Monday. Default: FSx chooses.
         backup_days: Days for which FSx keeps a daily backup; deleting the file system deletes these backups. Not with
             data repository associations. Default: no backups.
