@@ -205,7 +205,7 @@ def test_login_nodes_with_efa_take_connections_too() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (", efa: false, client: {efa-interfaces: 2}", "client: says how nodes use EFA, and the file system has none"),
+        (", efa: false, client: {efa-interfaces: 2}", "client: configures EFA on nodes, and the file system has none"),
         (", backups: 91 d", "backups: daily backups are kept for whole days, 1 d to 90 d, got 91 d"),
         (", mount: /opt/dlami/nvme", "mount: '/opt/dlami/nvme' is a directory of the system"),
         (", mount: /tmp/fsx", "mount: '/tmp/fsx' is a directory of the system"),

@@ -316,7 +316,7 @@ def test_more_groups_than_a_stack_holds_are_refused_before_a_template_is_written
 
 def test_a_controller_may_be_larger_than_it_must_and_never_smaller() -> None:
     assert loads(GOOD + "slurm: {size: LARGE}\n", "c.yaml").slurm.size == "LARGE"
-    with pytest.raises(ClusterFileError, match=r"slurm\.size: a SMALL controller manages 32 instances.*take a larger"):
+    with pytest.raises(ClusterFileError, match=r"slurm\.size: a SMALL controller manages 32 instances.*use a larger"):
         loads(GOOD + "slurm: {size: SMALL}\n", "c.yaml")
     with pytest.raises(ClusterFileError, match=r"slurm\.size: .*SMALL, MEDIUM, LARGE.*did you mean LARGE"):
         loads(GOOD + "slurm: {size: LARG}\n", "c.yaml")
@@ -325,7 +325,7 @@ def test_a_controller_may_be_larger_than_it_must_and_never_smaller() -> None:
 def test_a_warning_names_the_remedy() -> None:
     texts = [w.message for w in warnings(loads(bent("count: 64", "count: 1000"), "c.yaml"))]
     assert any(
-        "train, login: each deployment takes the newest image" in text and "run ultracluster image pin FILE" in text
+        "train, login: each deployment uses the newest image" in text and "run ultracluster image pin FILE" in text
         for text in texts
     )
     assert any("16,000 network interfaces" in text and "L-DF5E4CA3" in text for text in texts)

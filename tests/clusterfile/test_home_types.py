@@ -140,7 +140,7 @@ def test_kubernetes_takes_what_an_add_on_mounts() -> None:
     for home, why in ((NFS, "no EKS add-on has a CSI driver"), ("{type: s3-files}", "its CSI driver needs a role")):
         (line,) = problems(bent("HOME", home, text))
         assert why in line
-        assert line.endswith("take openzfs or efs")
+        assert line.endswith("use openzfs or efs")
 
 
 def test_kubernetes_mounts_efs_and_openzfs_by_their_drivers() -> None:

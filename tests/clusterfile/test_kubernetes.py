@@ -215,9 +215,9 @@ def test_rejects_a_team_with_nodes_of_no_group() -> None:
 
 def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
     (error,) = problems(GOOD + "slurm: {accounting: false}\n")
-    assert error.startswith("c.yaml:8:1 slurm: says how slurm is, and orchestrator is kubernetes; remove one")
+    assert error.startswith("c.yaml:8:1 slurm: configures slurm, and orchestrator is kubernetes; remove one")
     (error,) = problems(bent("orchestrator: kubernetes", "orchestrator: slurm", GOOD))
-    assert error.startswith("c.yaml:5:1 kubernetes: says how kubernetes is, and orchestrator is slurm; remove one")
+    assert error.startswith("c.yaml:5:1 kubernetes: configures kubernetes, and orchestrator is slurm; remove one")
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_support_follows_the_day() -> None:
     assert eks.support_on("1.34", day).endswith(f"in standard support until {day}, 0 days from today")
     assert "out of standard support" in eks.support_on("1.34", day + timedelta(days=1))
     assert "EKS updates the control plane itself" in eks.support_on("1.34", day + timedelta(days=800))
-    assert "knows nothing" in eks.support_on("9.9", day)
+    assert "not in this release" in eks.support_on("9.9", day)
     assert eks.release_age("1.35.2-20261105", date(2026, 11, 22)) == 17
 
 

@@ -173,8 +173,16 @@ def test_reports_all_errors_at_once() -> None:
         ("/data: {exports: [NEW]}", "", "links./data.exports: unknown key; did you mean export? allowed are bucket,"),
         ("/data: {import_: [NEW]}", "", "unknown key; did you mean import?"),
         ("/data: {}", "backups: 7 d, ", "backups: a file system with associations does not support backups"),
-        ("/data: {}", "storage-type: INTELLIGENT_TIERING, ", "storage-type: an Intelligent-Tiering file system takes"),
-        ("/data: {}", "throughput-capacity: 4 GB/s, ", "throughput-capacity: an Intelligent-Tiering file system takes"),
+        (
+            "/data: {}",
+            "storage-type: INTELLIGENT_TIERING, ",
+            "storage-type: an Intelligent-Tiering file system does not",
+        ),
+        (
+            "/data: {}",
+            "throughput-capacity: 4 GB/s, ",
+            "throughput-capacity: an Intelligent-Tiering file system does not",
+        ),
         ("/: {bucket: one}, /data: {bucket: two}", "", "links./data: / links the whole file system"),
         ("/a: {bucket: one}, /a/b: {bucket: two}", "", "links./a/b: the paths /a and /a/b overlap"),
         (

@@ -73,7 +73,7 @@ def test_without_them_the_file_system_is_the_same_as_with_what_was_chosen() -> N
 @pytest.mark.parametrize(
     ("lustre", "message"),
     [
-        ("deployment-type: PERSISTENT_1", "deployment-type: PERSISTENT_1 takes neither EFA nor a metadata config"),
+        ("deployment-type: PERSISTENT_1", "deployment-type: PERSISTENT_1 supports neither EFA nor a metadata config"),
         ("deployment-type: SCRATCH_1", "deployment-type: the deployment type must be one of PERSISTENT_2, SCRATCH_2"),
         (
             "deployment-type: PERSISTANT_2",
@@ -95,7 +95,7 @@ def test_without_them_the_file_system_is_the_same_as_with_what_was_chosen() -> N
         ("tier: 250 MB/s/TiB, read-cache: 1 TiB", "tier: Intelligent-Tiering has a throughput capacity and no tier"),
         (
             "data-repository-associations: {/data: {}}, read-cache: 1 TiB",
-            "read-cache: Intelligent-Tiering takes no data repository assoc",
+            "read-cache: Intelligent-Tiering does not support data repository assoc",
         ),
         (
             "read-cache: 16 GiB, throughput-capacity: 4 GB/s",
@@ -129,8 +129,8 @@ def test_reports_a_cache_that_is_too_small_for_the_goal_at_its_key() -> None:
 
 def test_efa_on_persistent_1_is_refused_at_both_keys_with_the_reason() -> None:
     assert wrong(f"{SMALL}deployment-type: PERSISTENT_1, efa: true") == [
-        "deployment-type: PERSISTENT_1 takes neither EFA nor a metadata configuration, and never will, for a "
-        "deployment type cannot change; use PERSISTENT_2",
+        "deployment-type: PERSISTENT_1 supports neither EFA nor a metadata configuration, and the deployment type "
+        "cannot change; use PERSISTENT_2",
         "efa: PERSISTENT_1 does not support EFA; use PERSISTENT_2, or leave EFA out",
     ]
 
@@ -142,7 +142,7 @@ def test_reports_values_that_a_zone_does_not_offer_at_their_key() -> None:
         text = text.replace(old, new)
     errors = problems(text + "network: {control-plane-zone: use1-az4}\n")
     assert [line.split()[1:6] for line in errors] == [
-        ["storage.lustre.deployment-type:", "FSx", "does", "not", "sell"],
+        ["storage.lustre.deployment-type:", "FSx", "does", "not", "offer"],
     ]
 
 

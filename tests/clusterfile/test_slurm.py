@@ -282,7 +282,7 @@ def handed_out(gres: str) -> str:
     ("gres", "expected"),
     [
         ("gpu:9", "Gres has 9 of gpu, and the records of gres have 8"),
-        ("gpu:a100:8", "Gres has GPUs of the type 'a100', and the record of gres says h100"),
+        ("gpu:a100:8", "Gres has GPUs of the type 'a100', and the record of gres has h100"),
         ("gpu:8,fpga:3", "Gres has 3 of fpga, and the records of gres have 2"),
         ("tape:1", "Gres names 'tape', and no record of gres declares it"),
     ],

@@ -112,7 +112,7 @@ def test_a_part_of_a_reservation_is_refused_when_its_size_is_known(held: int, co
 @pytest.mark.parametrize(("kind", "held", "other"), [(SMALL, 18, 9), (LARGE, 9, 18)])
 def test_an_ultraserver_and_its_reservation_agree_on_the_size(kind: str, held: int, other: int) -> None:
     message = the_problem(file(f"type: {kind}, count: 1, {bought(ONE, instances=held)}"))
-    assert f"a {kind} has {other} instances, and the reservation says {held}; correct one" in message
+    assert f"a {kind} has {other} instances, and the reservation has {held}; correct one" in message
 
 
 @pytest.mark.parametrize(("count", "ids"), [(2, [ONE]), (3, [ONE, TWO]), (10, [ONE])])

@@ -52,6 +52,19 @@ _PHRASES = {
     r"stands? (in|at|twice|there|beside)(?! (for|place))": "is in, is at, is repeated",
     r"of tomorrow": "unknown, or future",
     r"no Grafana is made": "created",
+    r"(a|the) key that is made": "a new key",
+    r"knows? nothing (of|about)": "does not depend on, or is not in this release",
+    r"(AWS|EC2|EKS|FSx|PCS|Slurm) wants?": "requires, or asks",
+    r"(EKS|FSx|PCS) knows? no": "has no",
+    r"as far as (a|the) (template|app) knows": "as far as it is known at synthesis",
+    r"(were|are|as) asked(?! for)": "requested",
+    r"(is|are|be) said to": "is declared, or name the source",
+    r"have (it|them) raised": "request an increase",
+    r"for life": "cannot change",
+    r"without an end": "without limit, or again and again",
+    r"mind (its|the)": "check",
+    r"is taken for": "is assumed to be",
+    r"nobody (is subscribed|may enter|can submit)": "has no subscription, no access, or cannot be submitted",
 }
 
 # Words that do not belong in the name of a test: a name states a behaviour.
@@ -148,6 +161,14 @@ def _phrases(text: str) -> Iterator[tuple[int, str]]:
                 yield number, f"{match[0]!r}: write {instead}"
 
 
+def _sentences(page: str) -> Iterator[str]:
+    """Sentences of a page, without code: paragraphs, items of lists and cells of tables."""
+    text = re.sub(r"```.*?```|<!--.*?-->", "\n\n", page, flags=re.DOTALL)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "CODE", text))
+    for block in re.split(r"\n(?=\s*(?:[-*]|\d+\.|\||#|\n))|(?<=\|)\n| \| ", text):
+        yield from re.split(r"(?<=[.?!:;])\s+", re.sub(r"\([^)]*\)", "", " ".join(block.split())))
+
+
 def problems(unit: str) -> list[str]:
     """Every use of a banned word in a unit, as file:line: problem."""
     result = []
@@ -165,6 +186,29 @@ def problems(unit: str) -> list[str]:
 @pytest.mark.parametrize("unit", _UNITS)
 def test_uses_plain_words(unit: str) -> None:
     assert not (lines := problems(unit)), "\n".join(lines)
+
+
+_PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"reference", "runbooks"} & {*path.parts}),
+]
+_MOST_WORDS = 25
+
+
+def _too_long(page: str) -> list[str]:
+    return [text for text in _sentences(page) if len(re.findall(r"\w[\w'-]*", text)) > _MOST_WORDS]
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.stem)
+def test_pages_have_short_sentences(page: Path) -> None:
+    assert not (sentences := _too_long(page.read_text())), "\n".join(sentences)
+
+
+def test_rejects_long_sentences() -> None:
+    sentence = " ".join(["word"] * 26)
+    page = f"Short.\n\n- {sentence}\n- {sentence}.\n\n| {sentence} | `code` |\n| a | {sentence} |\n"
+    assert len(_too_long(page)) == 4
+    assert not _too_long(f"{sentence[:60]}. {sentence[:60]}; {sentence[:30]}\n")
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_nine_associations_are_one_too_many() -> None:
         ({"deployment_type": "SCRATCH_1"}, "SCRATCH_1"),
         ({"storage_type": "INTELLIGENT_TIERING"}, "Intelligent-Tiering"),
         ({"lustre_version": "2.10"}, "Lustre 2.12 or 2.15, got 2.10"),
-        ({"backups": True}, "no backups"),
+        ({"backups": True}, "does not support backups"),
     ],
 )
 def test_rejects_associations_of_file_systems_without_support(facts: dict[str, object], words: str) -> None:

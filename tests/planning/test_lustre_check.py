@@ -19,7 +19,7 @@ def problems(**stated: Any) -> Sequence[str]:
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
-        ({"deployment_type": "PERSISTENT_1"}, "PERSISTENT_1 takes neither EFA nor a metadata configuration"),
+        ({"deployment_type": "PERSISTENT_1"}, "PERSISTENT_1 supports neither EFA nor a metadata configuration"),
         ({"deployment_type": "SCRATCH_1"}, "must be one of PERSISTENT_2, SCRATCH_2, got SCRATCH_1"),
         ({"storage_type": "HDD"}, "HDD is offered as PERSISTENT_1 only"),
         ({"storage_type": "TAPE"}, "must be one of SSD, INTELLIGENT_TIERING, got TAPE"),

@@ -336,7 +336,7 @@ def test_a_single_fast_node_gets_efa_below_10_gb_per_second_when_tcp_would_cost_
     )
     plan = plan_lustre(goal)
     assert plan.spec.efa
-    assert "with EFA: over TCP the nodes would be too slow, or use a larger file system" in plan.reasons
+    assert "with EFA: over TCP the nodes would be too slow, or need a larger file system" in plan.reasons
 
 
 def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -> None:
@@ -349,7 +349,7 @@ def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -
 @pytest.mark.parametrize(
     ("goal", "offer", "deployment", "storage", "why"),
     [
-        ({"throughput_mb_per_s": 9}, {}, "PERSISTENT_2", "SSD", "it lasts"),
+        ({"throughput_mb_per_s": 9}, {}, "PERSISTENT_2", "SSD", "it is durable"),
         (
             {"capacity_gib": 600_000, "working_set_gib": 50_000},
             {},
@@ -357,8 +357,14 @@ def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -
             "INTELLIGENT_TIERING",
             "only 50,000",
         ),
-        ({"capacity_gib": 60_000, "working_set_gib": 60_000}, {}, "PERSISTENT_2", "SSD", "it lasts"),
-        ({"capacity_gib": 600_000, "working_set_gib": 9, "associations": 1}, {}, "PERSISTENT_2", "SSD", "no data rep"),
+        ({"capacity_gib": 60_000, "working_set_gib": 60_000}, {}, "PERSISTENT_2", "SSD", "it is durable"),
+        (
+            {"capacity_gib": 600_000, "working_set_gib": 9, "associations": 1},
+            {},
+            "PERSISTENT_2",
+            "SSD",
+            "does not support data rep",
+        ),
         (
             {"capacity_gib": 600_000, "working_set_gib": 9},
             {"intelligent_tiering": False},
@@ -368,8 +374,8 @@ def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -
         ),
         ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "PERSISTENT_2 would take no fewer GiB"),
         ({"throughput_mb_per_s": 30_000, "temporary": True}, {}, "PERSISTENT_2", "SSD", "fewer GiB than SCRATCH_2"),
-        ({"capacity_gib": 9, "temporary": True, "backups": True}, {}, "PERSISTENT_2", "SSD", "it lasts"),
-        ({"capacity_gib": 9, "temporary": True}, {"scratch": False}, "PERSISTENT_2", "SSD", "does not sell SCRATCH_2"),
+        ({"capacity_gib": 9, "temporary": True, "backups": True}, {}, "PERSISTENT_2", "SSD", "it is durable"),
+        ({"capacity_gib": 9, "temporary": True}, {"scratch": False}, "PERSISTENT_2", "SSD", "does not offer SCRATCH_2"),
         ({"capacity_gib": 9, "temporary": True}, {"tiers": (), "efa": False}, "SCRATCH_2", "SSD", "may be lost"),
     ],
 )

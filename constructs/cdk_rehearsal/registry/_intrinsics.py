@@ -1,4 +1,4 @@
-"""Intrinsic functions of a template, resolved as far as possible; tokens stand for what only a deployment knows."""
+"""Intrinsic functions of a template, resolved as far as possible; tokens stand for values known at deployment only."""
 
 import hashlib
 import json

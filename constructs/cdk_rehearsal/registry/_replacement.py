@@ -46,7 +46,7 @@ def _each(reason: str, source: str, *paths: str, under: str = "", read_on: str =
 
 def _replaces(kind: str, *names: str) -> list[UpdateFact]:
     source = f"{_CFN}/aws-properties-fsx-filesystem-{kind.lower()}.html"
-    reason = "CloudFormation's reference says that it replaces the file system"
+    reason = "CloudFormation's reference documents that it replaces the file system"
     return _each(reason, source, *names, under=f"{kind}.")
 
 

@@ -100,7 +100,7 @@ def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:
     yield from (_ONCE(f"two files are called {path}") for path in sorted(set(paths)) if paths.count(path) > 1)
     yield from (_FILE(f"a file needs an absolute path, got {path!r}") for path in paths if not _PATH.fullmatch(path))
     yield from (_FILE(f"{path} climbs out of its directory") for path in paths if ".." in path.split("/"))
-    # The checksum of the script is part of the template: what only a deployment knows is an argument.
+    # The checksum of the script is part of the template: a value that is known at deployment only is an argument.
     yield from (TOKEN(f"{file.path} holds a token of the CDK") for file in files if "${Token[" in file.text)
 
 

@@ -63,7 +63,7 @@ class ClusterFile(Section):
         "service. build: one that the deployment builds, for Slurm. Or an existing image.",
     )
     types: dict[DeclaredTypeName, DeclaredType] = Field(
-        default={}, description="Instance types that this release does not know, by name."
+        default={}, description="Instance types that are not in this release, by name."
     )
     slurm: Slurm = Field(default=Slurm(), description="Slurm, run by AWS PCS.")
     kubernetes: Kubernetes = Field(default=Kubernetes(), description="Kubernetes, run by Amazon EKS.")

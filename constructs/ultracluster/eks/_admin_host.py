@@ -34,7 +34,8 @@ class EksAdminHost(cdk.Resource):
     It runs the newest Amazon Linux 2023, so a deployment after a release of AWS's image replaces it: it holds nothing.
     It has no public address, no inbound rule but those of Lustre's servers, IMDSv2 with a hop limit of 1, and an
     encrypted volume. Its role has an access entry with `AmazonEKSClusterAdminPolicy`, because it installs definitions
-    and roles. Whoever may start a session on it administers the cluster.
+    and roles. Permission to start a session on it is permission to administer
+    the cluster.
 
     Args:
         cluster: Cluster that it administers.

@@ -152,7 +152,7 @@ class EksCluster(EksClusterBase):
         problems += admin_problems(admins)
         if problems:
             raise Refusal(self, problems)
-        # EKS gets versions and tiers before this library knows them.
+        # EKS gets versions and tiers before a release of this library has them.
         for message in facts.check_version(version):
             cdk.Validations.of(self).add_warning(_NEW_VERSION.warning_id, message)
         if scaling_tier not in facts.SCALING_TIERS:

@@ -203,8 +203,8 @@ class ClusterNetwork(_Network):
             zone_subnets: Subnets of nodes in further zones, by zone id. Default: no further zones.
 
         Raises:
-            Refusal: If a zone is no zone id, a token or of another region, or a subnet is of another VPC, as far as the
-                app knows.
+            Refusal: If a zone is no zone id, a token or of another region, or a subnet is of another VPC, as far as
+                known at synthesis.
         """
         subnets = {"training_subnet": training_subnet, "services_subnet": services_subnet or training_subnet}
         subnets |= {f"zone_subnets[{other!r}]": subnet for other, subnet in (zone_subnets or {}).items()}

@@ -1,4 +1,4 @@
-"""Check that a security group of the nodes allows EFA, as far as a template knows."""
+"""Check that a security group of the nodes allows EFA, as far as it is known at synthesis."""
 
 from collections.abc import Mapping
 

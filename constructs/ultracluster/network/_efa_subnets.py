@@ -1,4 +1,4 @@
-"""Check that EFA works between two subnets, as far as a template knows."""
+"""Check that EFA works between two subnets, as far as it is known at synthesis."""
 
 from ipaddress import IPv4Network
 
@@ -56,7 +56,7 @@ def _zone(subnet: ec2.ISubnet) -> str | None:
 
 
 def known(subnet: ec2.ISubnet, attribute: str) -> str | None:
-    """Return an attribute of a subnet, or None if synthesis does not know it."""
+    """Return an attribute of a subnet, or None if it is not known at synthesis."""
     # The CDK raises if an imported subnet does not have it.
     try:
         value: str = getattr(subnet, attribute)

@@ -39,7 +39,7 @@ class Network:
     """VPC, subnets and security group of the nodes. Create one by hand to use an existing VPC.
 
     Raises:
-        Refusal: If a subnet or the security group is of another VPC, as far as the app knows.
+        Refusal: If a subnet or the security group is of another VPC, as far as it is known at synthesis.
     """
 
     vpc: ec2.IVpc

@@ -1,4 +1,4 @@
-"""Check that nodes start in private subnets, as far as a template knows."""
+"""Check that nodes start in private subnets, as far as it is known at synthesis."""
 
 from collections.abc import Mapping
 

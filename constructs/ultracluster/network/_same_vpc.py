@@ -1,4 +1,4 @@
-"""Check that subnets and security groups are in one VPC, as far as a template knows."""
+"""Check that subnets and security groups are in one VPC, as far as it is known at synthesis."""
 
 from collections.abc import Mapping
 

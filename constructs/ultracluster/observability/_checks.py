@@ -1,4 +1,4 @@
-"""Validation of arguments. A value that only a deployment knows is accepted."""
+"""Validation of arguments. A value that is known at deployment only is accepted."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Forms of names, ids and ARNs. A text that only a deployment knows is accepted."""
+"""Forms of names, ids and ARNs. A text that is known at deployment only is accepted."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Check that resources are in the region of what uses them, as far as a template knows."""
+"""Check that resources are in the region of what uses them, as far as it is known at synthesis."""
 
 from collections.abc import Mapping
 

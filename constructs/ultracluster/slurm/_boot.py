@@ -105,7 +105,7 @@ def _on_error(cluster: ClusterFile) -> OnError:
     """Return what PCS does with a node whose boot script is missing, or cannot write its files.
 
     The prolog is one of its files. slurmd fails a job whose prolog does not exist, so that Slurm drains the node and
-    gives the job to others: such a node can stay. If it were terminated, PCS would launch another one, without an end.
+    gives the job to others: such a node can stay. If it were terminated, PCS would launch another one, without limit.
     See https://github.com/SchedMD/slurm, src/plugins/prep/script/prep_script_slurmd.c (tag slurm-25-11-2-1, read
     2026-11-22). Without that prolog a node would take jobs without its mounts.
     """

@@ -154,7 +154,7 @@ class PcsCluster(_PcsClusterBase):
             problems.append("instance_profile needs node_role, the role that is in it")
         if problems:
             raise Refusal(self, problems)
-        # PCS gets versions and sizes before this library knows them.
+        # PCS gets versions and sizes before a release of this library has them.
         for message in pcs.check_slurm_version(slurm_version):
             cdk.Validations.of(self).add_warning(_NEW_VERSION.warning_id, message)
         if size is not None and size not in pcs.SIZES:

@@ -150,7 +150,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         role = cluster.node_role if instance_profile is None else instance_profile.role
         if role is None:
             problems.append(
-                "instance_profile must have a role that the app knows, got one by its ARN; import it by "
+                "instance_profile must have a role that is known at synthesis, got one by its ARN; import it by "
                 "from_instance_profile_attributes(instance_profile_arn=..., role=...)"
             )
         if problems or template.subnet is None or template.image is None or role is None:

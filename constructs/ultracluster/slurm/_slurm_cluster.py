@@ -107,7 +107,7 @@ class SlurmCluster(Construct):
         return [*outputs, *self._policies.outputs(self._cluster)] if self._policies else outputs
 
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
-        """Allow nodes to write metrics, and publish the URL of a workspace that only a deployment knows.
+        """Allow nodes to write metrics, and publish the URL of a workspace that is known at deployment only.
 
         Nodes read the URL when their agent starts, so that another workspace replaces no node.
         """

@@ -64,6 +64,6 @@ def grant(
     principal = grantee if isinstance(grantee, iam.ManagedPolicy) else grantee.grant_principal
     wildcards = [permission.arn for permission in permissions if permission.arn.endswith("*")]
     if isinstance(principal, iam.Role | iam.ManagedPolicy) and wildcards:
-        reason = "jobs name their own objects: S3 knows them by prefix only, and the grant is for the bucket"
+        reason = "jobs name their own objects: S3 identifies them by prefix only, and the grant is for the bucket"
         acknowledge_wildcards(principal, wildcards, reason)
     return whole

@@ -13,7 +13,7 @@ from ultracluster.rules import Message, error
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
 
 _UNUSED = error("storage-unused", "A key of the file that a handed-in storage makes useless would be ignored.")
-_CONTRADICTS = error("storage-contradicts", "A handed-in storage must be what the file says.")
+_CONTRADICTS = error("storage-contradicts", "A handed-in storage must match the file.")
 _NEW_VPC = error("storage-new-vpc", "Nodes in a new VPC do not reach a file system of another one.")
 # Keys of exact properties of a file system, with the property.
 _EXACT: Mapping[str, str] = {

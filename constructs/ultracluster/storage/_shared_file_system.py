@@ -52,8 +52,8 @@ class SharedFileSystem(cdk.Resource):
                 the clients; otherwise in the stack of the clients.
 
         Raises:
-            Refusal: If `clients` has no security group, is in another region or, as far as the app knows, another VPC,
-                or EFA does not reach a subnet. A group of a peered VPC is taken if it is imported by its id.
+            Refusal: If `clients` has no security group, is in another region or, if known, another VPC,
+                or EFA does not reach a subnet. A group of a peered VPC is accepted if it is imported by its id.
         """
         groups = clients.connections.security_groups if hasattr(clients, "connections") else []
         errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {clients!r}")]

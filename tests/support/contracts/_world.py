@@ -71,7 +71,7 @@ class World:
         return sns.Topic(self.stack, "Topic")
 
     def token(self, name: str, value: str = "") -> str:
-        """A text that only a deployment knows: a parameter of the stack."""
+        """A text that is known at deployment only: a parameter of the stack."""
         return cdk.CfnParameter(self.stack, f"Token{name}", default=value or None).value_as_string
 
 

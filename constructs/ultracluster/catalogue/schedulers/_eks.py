@@ -165,7 +165,7 @@ def check_public_range(range: IPv4Network) -> str | None:
     if range.prefixlen < _WIDEST_PUBLIC_PREFIX:
         return f"{range} is {range.num_addresses:,} addresses, a large part of the world"
     if any(range.overlaps(private) for private in PRIVATE_RANGES):
-        return f"{range} holds private addresses, with which nobody comes to a public address, and EKS refuses them"
+        return f"{range} holds private addresses, which cannot reach the public endpoint, and EKS refuses them"
     return None
 
 

@@ -30,7 +30,7 @@ _EXISTING = error("kubernetes-existing", "An existing cluster keeps its own sett
 _HYPERPOD = error(
     "kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod conflict with the Kueue of this library."
 )
-_ADD_ON = error("kubernetes-add-on-name", "EKS refuses an add-on that it does not know.", acceptable=True)
+_ADD_ON = error("kubernetes-add-on-name", "EKS refuses unknown add-ons.", acceptable=True)
 _ADD_ON_ROLE = error(
     "kubernetes-add-on-role", "An add-on without the permissions that it needs runs, and does nothing.", acceptable=True
 )
@@ -54,7 +54,7 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
         return
     other = "slurm" if draft.orchestrator == KUBERNETES else KUBERNETES
     if other in draft.model_fields_set:
-        message = f"says how {other} is, and orchestrator is {draft.orchestrator}; remove one of the two"
+        message = f"configures {other}, and orchestrator is {draft.orchestrator}; remove one of the two"
         yield _OTHER((other,), message, at_key=True)
     whose, keys = (
         ("Slurm", ("min", "slurm", "scripts"))
@@ -254,5 +254,5 @@ def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _KUBERNETES_ADD_ON,
             f"{', '.join(strange)}: no page of AWS names such an add-on (read 2026-11-21), and EKS refuses at the "
-            "deployment what it does not know; ask it: aws eks describe-addon-versions --addon-name NAME",
+            "deployment add-ons that it does not have; list them: aws eks describe-addon-versions --addon-name NAME",
         )

@@ -26,7 +26,7 @@ from ultracluster.clusterfile.rules._storage import warn_home
 # Importing a module registers its rules.
 _MODULES = (_file, _reading)
 _ACCEPT_UNUSED = warning("accept-unused", "The file accepts a rule that it does not break any more.")
-_UNKNOWN_REGION = warning("unknown-region", "A Region that this release does not know; its zones are not checked.")
+_UNKNOWN_REGION = warning("unknown-region", "A Region that is not in this release; its zones are not checked.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -70,7 +70,7 @@ def check_keys(lustre: Lustre) -> Iterator[Problem]:
         message = f"must be 1 to {most}, got {requested:,}; for as many as AWS's tool takes, leave it out"
         yield _EFA_INTERFACES((*_PATH, "client", "efa-interfaces"), message)
     if lustre.storage_type == "INTELLIGENT_TIERING" and lustre.tier is not None:
-        message = "Intelligent-Tiering has no tier; remove it, or say its throughput-capacity"
+        message = "Intelligent-Tiering has no tier; remove it, or set throughput-capacity"
         yield _SOLD((*_PATH, "tier"), message)
     if lustre.existing is not None:
         for key in sorted(lustre.model_fields_set - _OF_EXISTING):

@@ -42,7 +42,7 @@ def check_client(draft: Draft) -> Iterator[Problem]:
     if not draft.lustre_efa:
         if lustre.client.model_fields_set:
             message = (
-                f"says how nodes use EFA, and the file system has none; write {_efa_key(lustre)}: true, or remove this"
+                f"configures EFA on nodes, and the file system has none; write {_efa_key(lustre)}: true, or remove this"
             )
             yield _NO_EFA((*_PATH, "client"), message, at_key=True)
         return
@@ -76,7 +76,7 @@ def check_efa_connections(draft: Draft) -> Iterator[Problem]:
     count = efa_nodes(requested_client(lustre), draft.efa_clients)
     if count > LUSTRE_EFA_CONNECTIONS:
         message = (
-            f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {count:,} nodes want at "
+            f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {count:,} nodes need at "
             f"least one each; write {_efa_key(lustre)}: false, and nodes mount it over TCP"
         )
         yield _LIMIT((*_PATH, *_efa_key(lustre).split(".")), message)

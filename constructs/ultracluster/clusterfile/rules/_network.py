@@ -187,7 +187,7 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
         remedies.append(f"pods: lower than {group.pods} takes fewer")
     if with_one < addresses(group.interfaces) and fit:
         remedies.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
-    remedies.append("or take a larger range")
+    remedies.append("or use a larger range")
     return (
         f"{group.count:,} nodes of {each} addresses take {group.addresses:,}, and everything else {others:,}, but the "
         f"training subnet has {capacity:,}; {', '.join(remedies)}"

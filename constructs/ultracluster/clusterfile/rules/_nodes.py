@@ -84,7 +84,7 @@ def _check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]
             yield _SHARED(path, message)
             continue
         if len({group.capacity for group in sharers}) > 1:
-            message = f"{names} share {id} and say different things of it; write the same for each"
+            message = f"{names} share {id} with different values; write the same for each"
             yield _SHARED(path, message)
             continue
         for what, several in (
@@ -95,7 +95,7 @@ def _check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]
                 message = f"{id} is {what}, and {names}, which share it, have {' and '.join(several)}; correct one"
                 yield _SHARED(path, message)
         if len(sharers) > 1 and last.instance_type.ultraservers:
-            message = f"{id} holds one UltraServer, whole, and {names} each want one; name another for one of them"
+            message = f"{id} holds one UltraServer, whole, and {names} each need one; name another for one of them"
             yield _SHARED(path, message)
             continue
         held = sharers[0].capacity.max_instances

@@ -43,7 +43,7 @@ def check_observability(draft: Draft) -> Iterator[Problem]:
     requested = draft.observability
     if not requested.on:
         for key in sorted(requested.model_fields_set - {"profile"}):
-            message = "there is nothing to say of it with profile: none; remove it, or the profile"
+            message = "has no effect with profile: none; remove it, or the profile"
             yield _OFF((*_PATH, key.replace("_", "-")), message, at_key=True)
         return
     if requested.retention.days not in range(1, MOST_RETENTION_DAYS + 1):

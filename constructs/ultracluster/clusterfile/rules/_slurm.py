@@ -36,7 +36,7 @@ from ultracluster.planning.slurm import (
 
 _USERS_WITHOUT_HOME = warning("users-without-home", "There are users, and no shared home.")
 _UNKNOWN_SETTING = warning("unknown-setting", "A setting of Slurm that AWS PCS is not known to accept.")
-_REPLACE = error("slurm-replace", "A wrong check must not replace a cluster, and nobody may miss a replacement.")
+_REPLACE = error("slurm-replace", "A wrong check must not replace a cluster, and every replacement must be reported.")
 _VERSION = error("slurm-version", acceptable=True)
 _SIZE = error("slurm-size", acceptable=True)
 _FEATURES = error("slurm-features", "The library sets the features of nodes, from labels.")
@@ -177,7 +177,7 @@ def _check_queues(
                 yield _SETTING_KEY((*path, "settings", setting), message, at_key=True)
         longest, usual = queue.max_time, queue.default_time
         if longest and usual and usual.seconds > longest.seconds:
-            message = f"is longer than max-time, {longest}; Slurm would refuse every job that says nothing"
+            message = f"is longer than max-time, {longest}; Slurm would refuse every job without a time limit"
             yield _QUEUE_TIME((*path, "default-time"), message)
         for key, known in (("accounts", slurm.accounts), ("qos", {**slurm.qos, _NORMAL: None})):
             for word in getattr(queue, key) if known or key == "qos" else ():
@@ -188,7 +188,9 @@ def _check_queues(
         if queue.billing_weights and not slurm.accounting:
             yield _ACCOUNTING((*path, "billing-weights"), "needs accounting: true", at_key=True)
         if queue.preempt != "off" and preempts.get("PreemptType") != "preempt/partition_prio":
-            message = f"requires PreemptType preempt/partition_prio, and the settings say {preempts.get('PreemptType')}"
+            message = (
+                f"requires PreemptType preempt/partition_prio, and the settings have {preempts.get('PreemptType')}"
+            )
             yield _PREEMPT((*path, "preempt"), message)
         higher = [other for other in slurm.queues.values() if other.priority > queue.priority]
         if queue.preempt != "off" and not higher:

@@ -107,7 +107,7 @@ def _ultraserver_problems(
     if held is not None and held not in sizes:
         return []  # An error of the capacity already.
     if server is not None and held not in (None, server.instances):
-        return [f"a {server.name} has {server.instances} instances, and the reservation says {held}; correct one"]
+        return [f"a {server.name} has {server.instances} instances, and the reservation has {held}; correct one"]
     each = (instances(section, server) + section.spare) / len(blocks)
     wanted = {held or (server.instances if server else each)} & set(sizes)
     if each in wanted:

@@ -1,4 +1,4 @@
-"""The section `types`: instance types that this release does not know."""
+"""The section `types`: instance types that are not in this release."""
 
 from dataclasses import replace
 from typing import Annotated, Any, get_args
@@ -73,7 +73,7 @@ class Nvme(Section):
 
 
 class DeclaredType(Section):
-    """An instance type that this release does not know. Keys that are left out have the value of `like`."""
+    """An instance type that is not in this release. Keys that are left out have the value of `like`."""
 
     like: InstanceTypeName | None = Field(
         default=None, description="A type of the catalogue that gives the values of keys that are left out."

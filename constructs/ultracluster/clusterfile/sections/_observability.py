@@ -155,7 +155,7 @@ class Route(Section):
         default=None, description="Existing SNS topic of the region that allows aps.amazonaws.com to publish."
     )
     pagerduty: t.SecretArn | None = Field(
-        default=None, description="Secret with a routing key of PagerDuty under `routing_key`. Without both: nobody."
+        default=None, description="Secret with a routing key of PagerDuty under `routing_key`. Without both, none."
     )
     go_on: t.Flag = Field(default=False, description="Whether the receiver of the severity is notified too.")
 

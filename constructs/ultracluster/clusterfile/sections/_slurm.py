@@ -45,10 +45,12 @@ class Queue(Section):
         default=(), description="Sections of `nodes` in the queue. Default: the one with the name of the queue."
     )
     default: t.Flag = Field(
-        default=False, description="Whether jobs that name no queue go here. Default: if no queue says so, the first."
+        default=False,
+        description="Whether jobs that name no queue go here. Default: if no queue is the default, the first.",
     )
     priority: s.Priority = Field(
-        default=1, description="Jobs of a queue with a higher one go first, and preempt where `preempt` says so."
+        default=1,
+        description="Jobs of a queue with a higher one start first, and preempt others where `preempt` allows it.",
     )
     preempt: s.Preempt = Field(
         default="off", description="What Slurm does with its jobs if a queue with a higher priority needs their nodes."

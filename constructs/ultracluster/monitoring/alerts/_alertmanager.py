@@ -11,14 +11,14 @@ from ultracluster.rules import Refusal, error
 
 #: Rule of topics in another region; `AlertTopic` has it, too.
 TOPIC_REGION = error("alerts-topic-region", "Alarms and alert managers notify a topic of their own Region.")
-_RECEIVER = error("alerts-receiver", "Warnings and critical alerts must reach somebody.")
+_RECEIVER = error("alerts-receiver", "Warnings and critical alerts must have a receiver.")
 #: A receiver's settings, as Alertmanager names them: `{"sns_configs": [...]}`.
 Receiver = Mapping[str, Any]
 
 _ROUTE = error("alerts-route", "Alertmanager must be able to read the matchers of a route.")
 _MATCHER = re.compile(r'[a-zA-Z_]\w{0,63} ?(=|!=|=~|!~) ?"(?:[^"\\\n]|\\["\\n]){1,200}"', re.ASCII)
 
-# CDK's token of a value that only a deployment knows.
+# CDK's token of a value that is known at deployment only.
 _TOKEN = "${Token["
 _SUBJECT = (
     "{{ .Status | toUpper }} {{ .CommonLabels.alertname }} {{ .CommonLabels.cluster }}"

@@ -55,7 +55,7 @@ def rule_problems(rules: Mapping[str, str]) -> Iterator[Message]:
             yield RULE_FILE(f"{name} is indented with tabs, which YAML does not take")
         elif not loaded:
             yield RULE_FILE(
-                f"{name} is no rule file: it needs groups with names and rules, as promtool check rules wants them"
+                f"{name} is no rule file: it needs groups with names and rules, as promtool check rules requires them"
             )
         names = [str(group.get("name")) for group in groups]
         for group in sorted({group for group in names if names.count(group) > 1}):

@@ -27,7 +27,7 @@ def shortfalls(spec: LustreSpec, goal: LustreGoal) -> list[str]:
             seconds = Fraction(goal.checkpoint.size_bytes, 1_000_000) / nodes
             problems.append(
                 f"{_nodes(goal)} write {_down(nodes)} MB/s at most to {spec.words} over {_way(spec, goal)}, and the "
-                f"checkpoint wants {_up(goal.checkpoint.mb_per_s)}: allow it {_up(seconds)} seconds, or write it from "
+                f"checkpoint needs {_up(goal.checkpoint.mb_per_s)}: allow it {_up(seconds)} seconds, or write it from "
                 "more nodes"
             )
     return problems

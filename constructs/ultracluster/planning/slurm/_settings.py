@@ -148,7 +148,7 @@ def _beside(entry: str, records: Sequence[Mapping[str, str]]) -> Iterator[str]:
     kind = next((word for word in parts if not word.isdecimal()), None)
     types = {record["Type"] for record in records if "Type" in record}
     if kind is not None and name == "gpu" and types and kind not in types:
-        yield f"Gres has GPUs of the type {kind[:60]!r}, and the record of gres says {', '.join(sorted(types))}"
+        yield f"Gres has GPUs of the type {kind[:60]!r}, and the record of gres has {', '.join(sorted(types))}"
     counts = [_devices(record) for record in records]
     wanted = next((int(word) for word in parts if _NUMBER.fullmatch(word)), 1)
     # PCS counts neither what Slurm finds by itself nor what is shared.

@@ -64,7 +64,7 @@ class EfsHome(_Efs):
     Args:
         vpc: The VPC of the subnets.
         subnets: Subnets of its mount targets, in one zone each; those of the nodes.
-        one_zone: Whether the files are kept in the zone of the one subnet only, at a lower price. Fixed for life.
+        one_zone: Whether the files are kept in the zone of the one subnet only, at a lower price. It cannot change.
         tls: Whether it takes clients over TLS only. Nodes then need amazon-efs-utils: AL2023 has a package of it,
             Ubuntu AWS's installer, AWS's sample images for PCS neither; see `client_install`. Without TLS, the NFS
             client suffices, and the traffic is not encrypted.

@@ -15,7 +15,7 @@ _UNSEEN = warning("existing-home-unseen", "Synthesis cannot read the properties 
 
 
 def check_mount_targets(vpc: ec2.IVpc, subnets: Sequence[ec2.ISubnet]) -> list[Message]:
-    """Return the errors of the subnets of mount targets, as far as synthesis knows the zones and VPCs.
+    """Return the errors of the subnets of mount targets, as far as zones and VPCs are known at synthesis.
 
     See: https://docs.aws.amazon.com/efs/latest/ug/limits.html (read 2026-11-21): one mount target in each zone.
     """
@@ -30,7 +30,7 @@ def check_mount_targets(vpc: ec2.IVpc, subnets: Sequence[ec2.ISubnet]) -> list[M
 
 
 def _zone(subnet: ec2.ISubnet) -> str | None:
-    """Return the zone of a subnet, or None if synthesis does not know it."""
+    """Return the zone of a subnet, or None if it is not known at synthesis."""
     try:
         zone = subnet.availability_zone
     except RuntimeError:

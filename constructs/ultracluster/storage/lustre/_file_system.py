@@ -245,7 +245,7 @@ def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | N
         check_fields(spec)
     except Refusal as refusal:
         return [ARGUMENT(f"spec: {message}") for message in refusal.messages]
-    # FSx gets tiers and versions before this library knows them: those are warnings.
+    # FSx gets tiers and versions before a release of this library has them: those are warnings.
     sold = LustreOffer()
     offer = replace(
         sold, tiers=(*sold.tiers, spec.mb_per_s_per_tib or 0), versions=(*sold.versions, spec.lustre_version)
