@@ -76,8 +76,10 @@ def _nested(value: Schema, root: Schema) -> tuple[bool, Schema] | None:
             resolved.get("items"),
             *resolved.get("patternProperties", {}).values(),
         ):
-            if isinstance(inner, Mapping) and "properties" in _resolved(inner, root):
-                return True, _resolved(inner, root)
+            options = (inner, *inner.get("anyOf", ())) if isinstance(inner, Mapping) else ()
+            for option in options:
+                if "properties" in _resolved(option, root):
+                    return True, _resolved(option, root)
     return None
 
 

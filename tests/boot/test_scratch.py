@@ -124,7 +124,7 @@ def test_the_path_is_checked_as_the_cluster_file_checks_mounts(path: str) -> Non
     try:
         mount_path("/fsx").parse(path)
     except ValueError:
-        with pytest.raises(ValueError, match=r"^path .*such as /scratch|^path .*take one like /scratch"):
+        with pytest.raises(ValueError, match=r"^path .*such as /scratch|^path .*use one like /scratch"):
             LocalScratch(path=path)
     else:
         assert LocalScratch(path=path).path == path

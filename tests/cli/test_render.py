@@ -46,8 +46,8 @@ def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path
     result = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path)])
     assert result.exit_code == 1
     assert result.stderr == (
-        f"error: 1 of these files are there with other content: {changed}; nothing was written; --force replaces them, "
-        "or take another directory\n"
+        f"error: 1 of these files exist with other content: {changed}; nothing was written; --force replaces them, "
+        "or use another directory\n"
     )
     assert [path.name for path in tmp_path.rglob("*.sbatch")] == ["pretrain.sbatch"]
     assert changed.read_text() == "# mine\n"

@@ -95,7 +95,9 @@ def test_rejects_keeping_gpus_apart(strategy: Any, stack: cdk.Stack, group: ec2.
 
 def test_rejects_a_group_that_keeps_nodes_out_of_their_reservation(stack: cdk.Stack, group: ec2.ISecurityGroup) -> None:
     reserved = compute.TargetedReservation(reservation_id="cr-0123456789abcdef0", placement_group="theirs")
-    with pytest.raises(ValueError, match="was made in the placement group theirs, and instances in mine do not match"):
+    with pytest.raises(
+        ValueError, match="was created in the placement group theirs, and instances in mine do not match"
+    ):
         compute.NodeGroupTemplate(
             stack,
             "Train",

@@ -35,7 +35,7 @@ def refusal(report: "Report") -> str:
         names = " ".join(f"--allow {finding.name}" for finding in refused)
         data = any(finding in report.findings for finding in refused)
         safe = "the data is safe elsewhere" if data else "the jobs can end"
-        lines.insert(0, f"refused. If you mean it, and {safe}: {names}")
+        lines.insert(0, f"refused. If this is intended, and {safe}: {names}")
     return "\n".join(lines)
 
 

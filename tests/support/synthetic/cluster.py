@@ -187,7 +187,7 @@ class SyntheticCluster:
         log = (self.directory / f"{len(self._processes)}.log").open("wb")
         path = str(Path(__file__).parent.parent.parent)
         environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "PYTHONPATH": ":".join([path, *sys.path]), "GOGC": "200"}
-        # Samples that come too late are nodes that are lost. A process that is not root gets a warning in the log instead.
+        # Samples that come too late are nodes that are lost. Without root, the log has a warning instead.
         first = ["nice", "-n", "-10", *command]
         self._processes.append(subprocess.Popen(first, stdout=log, stderr=log, env=environment))
         log.close()
