@@ -64,7 +64,7 @@ def test_rejects_misspelt_keys() -> None:
     assert problem("count: 64", "cuont: 64") == (
         "c.yaml:6:32 nodes.train.cuont: unknown key; did you mean count? "
         "allowed are type, count, min, spare, capacity, zone, layout, image, root-volume, placement-group, labels, "
-        "scripts, slurm, taints, os, release, elastic, pods"
+        "tags, scripts, slurm, taints, os, release, elastic, pods"
     )
 
 
