@@ -277,6 +277,28 @@ def test_types_of_public_arguments_are_public() -> None:
     assert missing == set()
 
 
+#: Packages that use an orchestrator by its contract only.
+NEUTRAL = {"cloudwatch", "compute", "monitoring", "network", "observability", "orchestration", "stacks", "storage"}
+
+
+def choices_of_an_orchestrator(code: str) -> list[int]:
+    """Lines that compare `orchestrator` with a value."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Compare | ast.Match) and re.search(r"\borchestrator\b", ast.unparse(node))
+    ]
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if {*module(path).split(".")[1:2]} & NEUTRAL], ids=module)
+def test_orchestrators_are_behind_their_contract(path: Path) -> None:
+    assert not choices_of_an_orchestrator(path.read_text())
+
+
+def test_choices_of_an_orchestrator_are_found() -> None:
+    assert choices_of_an_orchestrator('x = 1 if cluster.orchestrator == "slurm" else 2') == [1]
+
+
 # The storeys of the largest package, from the ground up; modules in none are above the sections and below the rules.
 ROOMS = {"_problems": 0, "_quantities": 1, "sections": 2, "rules": 4}
 DOORS = {"__init__", "_json_schema", "_loading", "_translate"}

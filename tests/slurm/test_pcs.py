@@ -119,7 +119,7 @@ def test_rejects_an_instance_profile_whose_role_is_not_known(stack: cdk.Stack) -
         stack, "Profile", "arn:aws:iam::123456789012:instance-profile/aws-pcs/Login"
     )
     world = World(stack)
-    with pytest.raises(ValueError, match="instance_profile must have a role that the app knows"):
+    with pytest.raises(ValueError, match="instance_profile must have a role that is known at synthesis"):
         PcsLoginNodeGroup(
             stack,
             "Login",

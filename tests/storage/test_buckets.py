@@ -257,7 +257,7 @@ def test_all_that_is_wrong_with_an_express_bucket_comes_at_once(stack: cdk.Stack
     with pytest.raises(ValueError, match="Stack/Scratch: zone must be ") as caught:
         ExpressBucket(stack, "Scratch", zone="us-east-2a", name="Llama", expire_after_days=0)
     _, name, days = str(caught.value).splitlines()
-    assert "a name is" in name
+    assert "a name consists" in name
     assert "expire_after_days must be" in days
 
 
