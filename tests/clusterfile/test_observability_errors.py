@@ -50,7 +50,7 @@ from support.clusterfile_data import problems
         ("{retention: 12 h}", "observability.retention: metrics are kept for whole days, 1 d to 1095 d, got 12 h"),
         ("{retention: 1096 d}", "observability.retention: metrics are kept for whole days, 1 d to 1095 d, got 1096 d"),
         ("{profile: standart}", "observability.profile: a profile is one of basic, standard, full, none, got"),
-        ("{profile: none, retention: 7 d}", "observability.retention: there is nothing to say of it with"),
+        ("{profile: none, retention: 7 d}", "observability.retention: has no effect with"),
         (
             "{series-limit: 1000}",
             "observability.series-limit: 65 nodes have up to 104,000 active series with profile: standard, so samples "

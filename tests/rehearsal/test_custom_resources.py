@@ -116,7 +116,7 @@ def test_a_handler_that_fails_fails_the_deployment(stacks: Stacks, behaviour: st
 def test_a_handler_that_never_ends_fails_the_deployment(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(custom_resources, "_LEAST_SECONDS", 1)
     name = stacks.create(resources("sleep"))
-    assert "it said: nothing within 1 s" in stacks.reasons(name)
+    assert "its output: nothing within 1 s" in stacks.reasons(name)
 
 
 def test_an_attribute_that_the_handler_did_not_answer_fails_the_deployment(stacks: Stacks) -> None:
