@@ -1,11 +1,12 @@
 """Clusters that differ in three lines: `extends`, `variant`, and clusters that are built in Python."""
 
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
 from support.clusterfile_data import GOOD, RESERVATION
-from ultracluster.clusterfile import ClusterFileError, NodeGroupSection, build, load, loads, variant
+from ultracluster.clusterfile import ClusterFile, ClusterFileError, NodeGroupSection, build, load, loads, variant
 
 THREE_LINES = "extends: base.yaml\nname: llama-dev\nnodes: {train: {count: 2}}\n"
 
@@ -64,6 +65,10 @@ def test_a_cluster_that_is_built_is_the_one_of_the_file() -> None:
         storage={"lustre": {"throughput": "40 GB/s"}},
     )
     assert built == loads(GOOD, "c.yaml")
+
+
+def test_every_key_of_the_file_is_an_argument() -> None:
+    assert set(signature(build).parameters) == set(ClusterFile.model_fields) - {"extends"}
 
 
 def test_a_section_is_built_with_typed_arguments() -> None:

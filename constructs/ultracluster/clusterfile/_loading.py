@@ -80,6 +80,7 @@ def build(
     orchestrator: str,
     nodes: Mapping[str, NodeGroupSection | Mapping[str, Value]],
     account: str | None = None,
+    image: str | Mapping[str, Value] | None = None,
     types: Mapping[str, Mapping[str, Value]] | None = None,
     slurm: Mapping[str, Value] | None = None,
     kubernetes: Mapping[str, Value] | None = None,
