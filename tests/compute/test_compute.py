@@ -245,6 +245,14 @@ def test_rejects_user_data_over_the_limit_of_ec2() -> None:
         compute.user_data(mounts=[big])
 
 
+@pytest.mark.parametrize("text", [ec2.UserData.for_windows, lambda: "<powershell>Get-Disk</powershell>"])
+def test_rejects_user_data_for_windows(text: Callable[[], Any], stack: cdk.Stack, group: ec2.ISecurityGroup) -> None:
+    with pytest.raises(ValueError, match="user_data must be for Linux"):
+        compute.NodeGroupTemplate(
+            stack, "Windows", instance_type="p5.48xlarge", security_groups=[group], user_data=text()
+        )
+
+
 def test_the_image_of_aws_warns_that_it_moves(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     newest = compute.newest_image("pcs", "x86_64")
     first, second = compute.image_id(stack, newest), compute.image_id(stack, newest)

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from aws_cdk.assertions import Match, Template
+from aws_cdk.assertions import Annotations, Match, Template
 
 from ultracluster import compute
 from ultracluster.boot import BootScript, NodeBoot, NodeFile, NodeScript, boot_script
@@ -263,6 +263,14 @@ def test_rejects_names_that_pcs_refuses(name: str, stack: cdk.Stack) -> None:
 def test_accepts_every_supported_slurm_version(stack: cdk.Stack) -> None:
     for version in pcs.SLURM_VERSIONS:
         World(cdk.Stack(), version=version)
+
+
+def test_a_region_without_pcs_is_a_warning_as_regions_are_added() -> None:
+    for region, count in (("us-west-1", 1), ("us-east-2", 0)):
+        stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account="123456789012", region=region))
+        World(stack)
+        found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("PCS is not available in"))
+        assert len(found) == count
 
 
 def test_groups_with_one_boot_share_one_script_that_their_role_may_read(stack: cdk.Stack) -> None:

@@ -92,3 +92,11 @@ def read_image(scope: Construct, value: object) -> Image | None:
     if config.os_type == ec2.OperatingSystemType.WINDOWS:
         raise Refusal("", IMAGE("image must be of Linux, got one of Windows"))
     return Image(id=config.image_id)
+
+
+def check_user_data(user_data: ec2.UserData | str | None) -> list[str]:
+    """Return the error of user data for Windows, whose first line is a tag."""
+    text = user_data.render() if isinstance(user_data, ec2.UserData) else user_data or ""
+    if text.lstrip().lower().startswith(("<powershell>", "<script>")):
+        return ["user_data must be for Linux, for example ec2.UserData.for_linux(), got commands for Windows"]
+    return []

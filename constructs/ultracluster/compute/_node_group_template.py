@@ -23,6 +23,7 @@ from ultracluster.compute._arguments import (
     PURCHASE,
     UNKNOWN_TYPE,
     Errors,
+    check_user_data,
     read_capacity,
     read_image,
     read_instance_type,
@@ -132,7 +133,7 @@ class NodeGroupTemplate(cdk.Resource):
         self.image = errors.take(lambda: read_image(self, image), None)
         self.capacity: Capacity = errors.take(lambda: read_capacity(capacity), read_capacity(None))
         record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
-        errors.messages += check_groups(groups, subnet)
+        errors.messages += [*check_groups(groups, subnet), *check_user_data(user_data)]
         errors.messages += check_service(service, subnet, self._access.instance_profile)
         errors.messages += check_same_region(self, {"root_volume.key": root.key, "subnet": subnet})
         if record is None:

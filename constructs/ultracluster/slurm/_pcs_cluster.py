@@ -23,6 +23,7 @@ from ultracluster.slurm._settings import NAME, custom_settings
 _LIMIT = error("slurm-controller-limit")
 _NEW_VERSION = warning("slurm-version")
 _NEW_SIZE = warning("slurm-size")
+_NEW_REGION = warning("pcs-region")
 #: Port of slurmctld. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMCTLD_PORT = 6817
 
@@ -154,7 +155,13 @@ class PcsCluster(_PcsClusterBase):
             problems.append("instance_profile needs node_role, the role that is in it")
         if problems:
             raise Refusal(self, problems)
-        # PCS gets versions and sizes before a release of this library has them.
+        # PCS gets regions, versions and sizes before a release of this library has them.
+        region = cdk.Stack.of(self).region
+        if not cdk.Token.is_unresolved(region) and region not in pcs.REGIONS:
+            message = (
+                f"AWS PCS is not available in {region}; the regions that are known: {', '.join(sorted(pcs.REGIONS))}"
+            )
+            cdk.Validations.of(self).add_warning(_NEW_REGION.warning_id, message)
         for message in pcs.check_slurm_version(slurm_version):
             cdk.Validations.of(self).add_warning(_NEW_VERSION.warning_id, message)
         if size is not None and size not in pcs.SIZES:

@@ -34,7 +34,7 @@ _NOT_ACCEPTABLE = error(
 _UNKNOWN_ZONE = error("unknown-zone", "A zone must be in a known region, so that its facts are known.", acceptable=True)
 _ZONE = error("zone-region", "Zones must be in the region of the cluster.")
 _ARN = error("arn-region", "CloudFormation and the services use resources of their own region and partition.")
-_PCS_REGION = error("pcs-region", "AWS PCS is not available in every region.", acceptable=True)
+_PCS_REGION = error("pcs-region", acceptable=True)
 _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", acceptable=True)
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks.")
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
