@@ -49,13 +49,14 @@ def node_configs(created: EksBoot) -> list[Any]:
 
 
 def test_a_managed_node_has_settings_for_its_disks_only() -> None:
-    (document,) = node_configs(eks_boot(instance_type("p5en.48xlarge")))
+    gates, document = node_configs(eks_boot(instance_type("p5en.48xlarge")))
     assert document["apiVersion"] == "node.eks.aws/v1alpha1"
+    assert gates["spec"] == {"featureGates": {"FastImagePull": True}}
     assert document["spec"] == {"instance": {"localStorage": {"strategy": "RAID0"}}}
 
 
 def test_a_self_managed_node_has_all_settings_to_join() -> None:
-    cluster, kubelet, _ = node_configs(eks_boot(instance_type("p5en.48xlarge"), settings=FULL))
+    cluster, kubelet, _, _ = node_configs(eks_boot(instance_type("p5en.48xlarge"), settings=FULL))
     assert cluster["spec"]["cluster"] == {
         "name": "llama",
         "apiServerEndpoint": "https://a.example.com",

@@ -50,8 +50,9 @@ def test_a_create_only_change_replaces_and_its_dependents_follow(stacks: Stacks)
 
 
 def test_a_change_of_the_lustre_deployment_type_replaces_it_in_spite_of_its_schema(stacks: Stacks) -> None:
+    persistent = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125}
     name = stacks.create({"Fs": file_system(LustreConfiguration={"DeploymentType": "SCRATCH_2"})})
-    stacks.update(name, {"Fs": file_system(LustreConfiguration={"DeploymentType": "PERSISTENT_2"})})
+    stacks.update(name, {"Fs": file_system(LustreConfiguration=persistent)})
     assert ("replace", "Fs") in stacks.happened(name)
 
 

@@ -237,9 +237,9 @@ def test_rejects_what_moto_breaks_on_or_does_not_make(
 
 
 def test_rejects_what_moto_refuses_as_the_service_would(stacks: Stacks) -> None:
-    vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/30"}}
-    name = stacks.create({"Vpc": vpc})
-    assert_rolled_back(stacks, name, "InvalidVPCRangeError")
+    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "ab"}}
+    name = stacks.create({"Bucket": bucket})
+    assert_rolled_back(stacks, name, "InvalidBucketName")
 
 
 def test_a_defect_of_the_engine_itself_fails_the_stack(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -269,8 +269,8 @@ def test_a_region_without_pcs_is_a_warning_as_regions_are_added() -> None:
     for region, count in (("us-west-1", 1), ("us-east-2", 0)):
         stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account="123456789012", region=region))
         World(stack)
-        found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("PCS is not available in"))
-        assert len(found) == count
+        warnings = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("PCS is not available in"))
+        assert len(warnings) == count
 
 
 def test_groups_with_one_boot_share_one_script_that_their_role_may_read(stack: cdk.Stack) -> None:

@@ -104,7 +104,7 @@ SLURM: list[tuple[str, Any, Verdict]] = [
     ("slurm/login/type", "m7i.4xlarge", "data"),
     ("slurm/queues", {"batch": {"nodes": ["train"]}}, "clean"),
     ("slurm/rest-api", True, "clean"),
-    ("network/internet", False, "nodes"),
+    ("network/internet", False, "file"),
     ("nodes/train/elastic", True, "file"),
     ("nodes/train/os", "bottlerocket", "file"),
     ("image", "ami-0123456789abcdef0", "nodes"),
