@@ -33,6 +33,7 @@ from ultracluster.boot._home_mounts import (
 )
 from ultracluster.boot._imds import imds_boot
 from ultracluster.boot._jobs import jobs_boot, jobs_parameter
+from ultracluster.boot._limited_script import limited_script, script_slots
 from ultracluster.boot._mountpoint import Mountpoint
 from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_points
 from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
@@ -162,6 +163,7 @@ __all__ = [
     "install_program",
     "jobs_boot",
     "jobs_parameter",
+    "limited_script",
     "mount_boot",
     "nfs_mount",
     "node_logs",
@@ -178,6 +180,7 @@ __all__ = [
     "s3_files_mount",
     "s3_files_volume",
     "script_name",
+    "script_slots",
     "seed_home_boot",
     "slurm_boot",
     "software_script",

@@ -30,6 +30,7 @@ from ultracluster.boot import (
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.slurm._node_health import replacement_limits
+from ultracluster.slurm._user_scripts import drains_failed_boots
 from ultracluster.storage import Storage
 
 
@@ -109,7 +110,7 @@ def _on_error(cluster: ClusterFile) -> OnError:
     See https://github.com/SchedMD/slurm, src/plugins/prep/script/prep_script_slurmd.c (tag slurm-25-11-2-1, read
     2026-11-22). Without that prolog a node would take jobs without its mounts.
     """
-    return "CONTINUE" if cluster.slurm.health and "Prolog" not in cluster.slurm_settings else "TERMINATE"
+    return "CONTINUE" if drains_failed_boots(cluster) else "TERMINATE"
 
 
 def _over_tcp(mount: Mount) -> Mount:

@@ -8,6 +8,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.compute import allow_bundle
 from ultracluster.slurm._node_health import NodeHealth, replacement_limits
 from ultracluster.slurm._node_users import NodeUsers, allow_secret
+from ultracluster.slurm._user_scripts import Nodes, allow_scripts
 from ultracluster.storage import S3FilesHome, Storage
 
 
@@ -27,7 +28,8 @@ def allow_nodes(
     users = NodeUsers(scope, "Users", cluster=cluster.name, users=cluster.users) if cluster.users else None
     health = NodeHealth(scope, "Health", cluster=cluster.name)
     images = ({group.image_option for group in cluster.node_groups}, {cluster.login_image})
-    for role, options in zip((compute, login), images, strict=True):
+    kinds: tuple[Nodes, Nodes] = ("compute", "login")
+    for role, nodes, options in zip((compute, login), kinds, images, strict=True):
         if users is not None:
             users.grants.read(role)
         health.allow_drains(role)
@@ -41,6 +43,7 @@ def allow_nodes(
             bucket.grants.read_write(role)
         if isinstance(storage.home, S3FilesHome):
             storage.home.grants.read_write(role)
+        allow_scripts(scope, cluster, role, nodes)
         allow_bundle(role, cluster.lustre_client.bundle)
     if replacement_limits(cluster):
         health.allow_replacement(compute)

@@ -17,7 +17,7 @@ from ultracluster.boot import (
     node_scripts_parameter,
 )
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
-from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup, node_script
+from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup
 from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
@@ -43,6 +43,7 @@ from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.slurm._people_policies import PeoplePolicies, people_policies
 from ultracluster.slurm._software import node_software
+from ultracluster.slurm._user_scripts import user_scripts
 from ultracluster.storage import Storage
 from ultracluster.workloads import job_helper, slurm_jobs
 
@@ -221,7 +222,7 @@ class SlurmCluster(Construct):
             instance_profile=self.login_role.instance_profile,
             boot=[
                 *self._boots(boot.script, cluster.login_image, cluster.service_type, zone=zone),
-                *map(node_script, login.scripts),
+                *user_scripts(cluster, None),
             ],
         ).node_group
 
@@ -263,7 +264,7 @@ class SlurmCluster(Construct):
             name=group.name,
             template=template,
             count=group.count,
-            boot=[*boot, *map(node_script, self._cluster.nodes[group.section].scripts)],
+            boot=[*boot, *user_scripts(self._cluster, group.section)],
             minimum=group.minimum,
             features=group.features,
             slurm_settings=group.slurm.settings,

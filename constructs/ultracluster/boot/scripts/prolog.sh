@@ -26,13 +26,14 @@ say() {
 }
 
 # Slurm drains a node whose prolog fails, whatever the breaker of the drains says. So where the breaker or the mode keeps
-# this node in service, the job starts: on a broken node it fails, and a wrong check would take all nodes.
+# this node in service, the job starts: on a broken node it fails, and a wrong check would take all nodes. A script of
+# the cluster file that failed is no check that may be wrong.
 # The controller may be slow when 64 nodes start at once; it would only report "Prolog error".
 refuse() {
     local rc=0 reason
     reason=$(sed -n 1p "$run/health/$1" 2>/dev/null) || reason=""
     timeout --kill-after=5 45 "$bin-drain-on-failure" --now "$1" 8>&- || rc=$?
-    if [ "$rc" -eq 3 ]; then
+    if [ "$rc" -eq 3 ] && [ "$1" != script ]; then
         say "$1: $reason; the node stays in service, and the job starts"
         return 0
     fi
@@ -83,6 +84,7 @@ main() {
     exec 9>&-
     # Of jobs that start together the first checks.
     "$bin-health-check" --recent 30 8>&- || refuse devices
+    [ ! -e "$run/health/script" ] || refuse script
     if [ -x "$bin-imex" ]; then "$bin-imex" 8>&- || refuse imex; fi
 }
 
