@@ -42,8 +42,9 @@ def slots(node: Node) -> dict[str, str]:
 def run(node: Node, content: bytes = FAILS, *, url: str | None = None, every_boot: bool = False) -> tuple[int, str]:
     """Run a script as AWS PCS does; its exit code and output."""
     sha256 = hashlib.sha256(content).hexdigest()
-    source = {"content": content} if url is None else {"url": url, "sha256": sha256}
-    script = NodeScript(name="EDR agent", every_boot=every_boot, **source)  # type: ignore[arg-type]
+    script = NodeScript(
+        name="EDR agent", every_boot=every_boot, content=None if url else content, url=url, sha256=sha256
+    )
     limited = limited_script(script, cluster="llama", nodes="compute", region="us-east-2")
     assert limited.content is not None
     program = node.file("/pcs/script", "")

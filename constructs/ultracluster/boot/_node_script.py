@@ -63,9 +63,9 @@ class NodeScript:
             may describe the node group: no secrets.
         stage: `nodeBootstrapped`: before slurmd starts. `nodeReady`: after the node has joined; jobs may run already.
         on_error: `TERMINATE`: the node is terminated, and PCS starts another one: if the script fails on every node,
-            this does not end. `STOP_SEQUENCE`: further scripts of the stage do not run; the node stays, to be
-            inspected. `CONTINUE`: the next script runs, and the node takes jobs. A script that cannot be downloaded,
-            or has another checksum, counts as one that fails.
+            this does not end; see `limited_script`. `STOP_SEQUENCE`: further scripts of the stage do not run; the node
+            stays, to be inspected. `CONTINUE`: the next script runs, and the node takes jobs. A script that cannot
+            be downloaded, or has another checksum, counts as one that fails.
         every_boot: Run again after a reboot.
 
     Raises:

@@ -48,7 +48,8 @@ def allow_scripts(scope: Construct, cluster: ClusterFile, role: iam.IRole, nodes
         for name in script_slots(cluster.name, nodes)
     ]
     iam.Grant.add_to_principal(grantee=role, actions=["ssm:GetParameter", "ssm:PutParameter"], resource_arns=slots)
-    objects = {script.url.removeprefix("s3://") for script in scripts if (script.url or "").startswith("s3://")}
+    urls = {script.url for script in scripts if script.url is not None}
+    objects = [url.removeprefix("s3://") for url in sorted(urls) if url.startswith("s3://")]
     if objects:
-        arns = [f"arn:{stack.partition}:s3:::{name}" for name in sorted(objects)]
+        arns = [f"arn:{stack.partition}:s3:::{name}" for name in objects]
         iam.Grant.add_to_principal(grantee=role, actions=["s3:GetObject"], resource_arns=arns)

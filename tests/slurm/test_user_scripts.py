@@ -1,0 +1,62 @@
+"""Permissions and lifecycle actions of the user's scripts on Slurm nodes."""
+
+import json
+from typing import Any
+
+from support import ROOT
+from support.templates import templates
+from ultracluster import clusterfile
+
+SLOT = "arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/llama/failed-scripts/{}/{}"
+FILE = ROOT / "examples" / "slurm-scripts.yaml"
+
+
+def statements(stacks: dict[str, dict[str, Any]], action: str) -> list[dict[str, Any]]:
+    policies = [
+        resource["Properties"]
+        for stack in stacks.values()
+        for resource in stack["Resources"].values()
+        if resource["Type"] == "AWS::IAM::Policy"
+    ]
+    found = [entry for policy in policies for entry in policy["PolicyDocument"]["Statement"]]
+    return [entry for entry in found if action in entry["Action"]]
+
+
+def scripts(stacks: dict[str, dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Lifecycle actions by node group and name."""
+    return {
+        (resource["Properties"]["Name"], script["Name"]): script
+        for stack in stacks.values()
+        for resource in stack["Resources"].values()
+        if resource["Type"] == "AWS::PCS::ComputeNodeGroup"
+        for script in resource["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+    }
+
+
+def test_nodes_with_such_scripts_may_write_their_slots_and_read_the_script() -> None:
+    stacks = templates(clusterfile.load(FILE))
+    written = statements(stacks, "ssm:PutParameter")
+    # The script of the login nodes has the default, TERMINATE, as well.
+    assert [entry["Resource"] for entry in written] == [
+        [SLOT.format(nodes, slot) for slot in (1, 2, 3)] for nodes in ("compute", "login")
+    ]
+    assert {tuple(entry["Action"]) for entry in written} == {("ssm:GetParameter", "ssm:PutParameter")}
+    reads = json.dumps([entry["Resource"] for entry in statements(stacks, "s3:GetObject")])
+    assert "example-security-tools/edr/install.sh" in reads
+    limited = scripts(stacks)["train", "EDR agent"]
+    assert (limited["OnError"], limited["ExecutionPolicy"]) == ("TERMINATE", "EVERY_BOOT")
+    assert "edr/install.sh" not in json.dumps(limited["ScriptSource"])
+
+
+def test_nodes_without_health_checks_run_the_script_itself() -> None:
+    text = FILE.read_text().replace("\nslurm:\n", "\nslurm:\n  health: false\n").replace("scripts/company", "x/company")
+    text = text.replace("file: x/company-ca.sh", "url: https://tools.example.com/ca.sh\n        sha256: " + "0" * 64)
+    stacks = templates(clusterfile.loads(text, "c.yaml"))
+    assert "edr/install.sh" in json.dumps(scripts(stacks)["train", "EDR agent"]["ScriptSource"])
+    written = [entry["Resource"] for entry in statements(stacks, "ssm:PutParameter")]
+    assert written == [[SLOT.format("login", slot) for slot in (1, 2, 3)]], "a login node takes no jobs"
+
+
+def test_clusters_without_such_scripts_may_write_no_parameter() -> None:
+    text = FILE.read_text().split("    scripts:\n")[0]
+    assert statements(templates(clusterfile.loads(text, "c.yaml")), "ssm:PutParameter") == []
