@@ -18,8 +18,8 @@ def statements(stacks: dict[str, dict[str, Any]], action: str) -> list[dict[str,
         for resource in stack["Resources"].values()
         if resource["Type"] == "AWS::IAM::Policy"
     ]
-    found = [entry for policy in policies for entry in policy["PolicyDocument"]["Statement"]]
-    return [entry for entry in found if action in entry["Action"]]
+    entries = [entry for policy in policies for entry in policy["PolicyDocument"]["Statement"]]
+    return [entry for entry in entries if action in entry["Action"]]
 
 
 def scripts(stacks: dict[str, dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:

@@ -222,7 +222,7 @@ class SlurmCluster(Construct):
             instance_profile=self.login_role.instance_profile,
             boot=[
                 *self._boots(boot.script, cluster.login_image, cluster.service_type, zone=zone),
-                *user_scripts(cluster, None),
+                *user_scripts(cluster),
             ],
         ).node_group
 

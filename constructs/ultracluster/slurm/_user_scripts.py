@@ -17,12 +17,12 @@ def drains_failed_boots(cluster: ClusterFile) -> bool:
     return bool(cluster.slurm.health) and "Prolog" not in cluster.slurm_settings
 
 
-def user_scripts(cluster: ClusterFile, section: str | None) -> list[NodeScript]:
+def user_scripts(cluster: ClusterFile, section: str | None = None) -> list[NodeScript]:
     """Return the scripts of a section of `nodes`, or of the login nodes.
 
     Args:
         cluster: Cluster file.
-        section: Section of `nodes`. None: the login nodes.
+        section: Section of `nodes`. By default, the scripts are those of the login nodes.
     """
     scripts = [*map(node_script, (cluster.slurm.login if section is None else cluster.nodes[section]).scripts)]
     # Without the checks, a compute node that stays would take jobs.
