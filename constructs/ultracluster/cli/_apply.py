@@ -79,7 +79,7 @@ def apply(
                 typer.echo(platform.plan(tools, parsed, settings) or "nothing changes")
                 return
             passed = platform.apply(tools, parsed, settings)
-    except (platform.ApplyError, ValueError) as error:
+    except (platform.ApplyError, platform.ToolError, ValueError) as error:
         fail(str(error))
     if not passed:
         raise typer.Exit(1)

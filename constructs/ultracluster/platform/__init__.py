@@ -8,7 +8,7 @@ from ultracluster.platform._apply import Options, apply, plan
 from ultracluster.platform._bundle import BUNDLE_FILE, Bundle
 from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
 from ultracluster.platform._errors import ApplyError
-from ultracluster.platform._tools import find_tools
+from ultracluster.platform._tools import ToolError, find_tools
 
 __all__ = [
     "BUNDLE_FILE",
@@ -16,6 +16,7 @@ __all__ = [
     "Bundle",
     "Options",
     "Target",
+    "ToolError",
     "apply",
     "caller_role",
     "connected",

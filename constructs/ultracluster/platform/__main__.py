@@ -38,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     applying.add_argument("--skip", action="append", default=[], metavar="RELEASE", help="Do not install it.")
     applying.add_argument("--force-conflicts", action="store_true", help="Take over fields of other managers.")
     applying.add_argument(
-        "--timeout", type=int, default=1_800, metavar="SECONDS", help="For controllers, and the gate."
+        "--timeout", type=int, default=30, metavar="MINUTES", help="For controllers, and the gate."
     )
     applying.set_defaults(run=_apply)
     signing = commands.add_parser("token", help="Print an ExecCredential for kubectl.")
@@ -56,7 +56,7 @@ def _apply(options: argparse.Namespace) -> bool:
         adopt=options.adopt,
         skip=options.skip,
         force=options.force_conflicts,
-        seconds=options.timeout,
+        seconds=options.timeout * 60,
         report=lambda line: print(line, flush=True),
     )
     with ExitStack() as stack:

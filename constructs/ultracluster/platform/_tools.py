@@ -55,7 +55,7 @@ class Tools:
         """Return the standard output of `kubectl` or `helm`.
 
         Raises:
-            ToolError: If it ends with another code, or does not end in time.
+            ToolError: If it does not start, ends with another code, or does not end in time.
         """
         path = {"kubectl": self.kubectl, "helm": self.helm}[tool]
         env = {**os.environ, **self.env, "KUBECONFIG": str(self.kubeconfig), "KUBECTL_APPLYSET": "true"}
@@ -66,6 +66,8 @@ class Tools:
             )
         except subprocess.TimeoutExpired:
             raise ToolError(command, f"no answer within {timeout} s") from None
+        except OSError as error:
+            raise ToolError(command, f"{path} does not start: {error.strerror}") from None
         if done.returncode not in codes:
             text = done.stderr.strip() or done.stdout.strip()
             # Helm writes its errors a second time as a warning of its log.
