@@ -26,8 +26,10 @@ NODES = {"train-1": True, "train-2": True, "train-3": True, "train-4": False}
 GPUS = EFA_DEVICES = 2
 _WORDS = {"all": list(NODES), "job": [name for name, busy in NODES.items() if busy],
           "idle": [name for name, busy in NODES.items() if not busy]}  # fmt: skip
-_KEYS = {"at", "until", "nodes", "gpu", "device", "labels", "set", "grow", "stop"}
-_TOP = {"story", "kind", "minutes", "changes", "rings", "also", "after"}
+_KEYS = {"at", "until", "nodes", "gpu", "device", "labels", "set", "grow", "stop", "gone"}
+_TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "also", "after"}
+#: A series that its exporter no longer writes, or whose exporter does not answer, ends with a stale marker.
+_STALE = -1e300
 _LABELS = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -43,6 +45,8 @@ class Story:
         rings: Alerts that must fire, each with the minutes after the first change within which it does.
         also: Alerts that may fire too.
         after: Alerts that must have ended at the end of the story.
+        fault: Minute of the fault, where changes before it only prepare the cluster.
+        expected: Nodes that the group must have.
     """
 
     name: str
@@ -52,11 +56,13 @@ class Story:
     rings: Mapping[str, int] = field(default_factory=dict)
     also: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
+    fault: int | None = None
+    expected: int = len(NODES)
 
     @property
     def start(self) -> int:
-        """Minute of the first change."""
-        return min((change["at"] for change in self.changes), default=0)
+        """Minute of the fault, by default of the first change."""
+        return min((change["at"] for change in self.changes), default=0) if self.fault is None else self.fault
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,8 @@ def _story(data: dict[str, Any], file: str) -> Story:
         rings=data.get("rings", {}),
         also=frozenset(data.get("also", ())),
         after=frozenset(data.get("after", ())),
+        fault=data.get("fault"),
+        expected=data.get("expected", len(NODES)),
     )
 
 
@@ -218,11 +226,18 @@ def _apply(change: dict[str, Any], values: dict[str, list[float | None]], story:
                 if f'instance="i-{node}"' in key and (exporter == "all" or f'job="{exporter}"' in key):
                     stays = exporter != "all" and key.startswith("up{")
                     numbers[change["at"] : end] = [0.0 if stays else None] * (end - change["at"])
+                    if exporter != "all" and not stays:
+                        numbers[change["at"]] = _STALE
+        for metric in change.get("gone", ()):
+            for key in _selected(node, metric, change, values, story):
+                values[key][change["at"] : end] = [_STALE] + [None] * (end - change["at"] - 1)
         for word in ("set", "grow"):
             for metric, value in change.get(word, {}).items():
                 for key in _selected(node, metric, change, values, story):
                     numbers = values[key]
-                    before = next((number for number in reversed(numbers[: change["at"]]) if number is not None), 0.0)
+                    before = next(
+                        (number for number in reversed(numbers[: change["at"]]) if number not in (None, _STALE)), 0.0
+                    )
                     for minute in range(change["at"], end):
                         numbers[minute] = (
                             float(value) if word == "set" else before + value * (minute - change["at"] + 1)
@@ -268,8 +283,13 @@ def _encoded(numbers: list[float | None]) -> str:
     for index in range(1, len(numbers) + 1):
         if index == len(numbers) or repr(numbers[index]) != repr(numbers[start]):
             value = numbers[start]
-            text = "_" if value is None else f"{value:.15g}".replace("nan", "NaN").replace("inf", "Inf")
-            words.append(text if index - start == 1 else f"{text}x{index - start - (value is not None)}")
+            text = "_" if value is None else "stale" if value == _STALE else f"{value:.15g}"
+            text = text.replace("nan", "NaN").replace("inf", "Inf")
+            # promtool has no repetition of NaN and stale.
+            repeats = index - start - (value is not None)
+            words.append(
+                " ".join([text] * (index - start)) if text in ("NaN", "stale") or not repeats else f"{text}x{repeats}"
+            )
             start = index
     return " ".join(words)
 
@@ -285,7 +305,7 @@ def play(story: Story) -> dict[str, list[int]]:
         "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for minute in range(story.minutes + 1)],
     }
     with tempfile.TemporaryDirectory() as directory:
-        files = rules(inventory={("llama", "train"): len(NODES)}, cluster="llama")
+        files = rules(inventory={("llama", "train"): story.expected}, cluster="llama")
         for name, text in files.items():
             (Path(directory) / name).write_text(text)
         path = Path(directory) / "test.yaml"

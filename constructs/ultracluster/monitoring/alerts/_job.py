@@ -64,7 +64,9 @@ JOB_ALERTS = (
     Alert(
         name="StragglerClock",
         for_="10m",
-        expr="node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m < 0.9",
+        # A GPU whose process has ended or waits goes to its idle clock, and nobody waits for its clock.
+        expr="node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m < 0.9 unless on (cluster, instance) "
+        "max by (cluster, instance) (ultracluster_gpu_engine_active_ratio) < 0.01",
         threshold=0.9,
         summary="Node {{ $labels.instance }} runs at {{ $value | humanizePercentage }} of the clock of job {{ "
         "$labels.job_id }}",

@@ -41,8 +41,9 @@ NODE_ALERTS = (
     Alert(
         name="NodesMissing",
         for_="15m",
-        expr="ultracluster_group_expected_nodes - on (cluster, group) (group:ultracluster_node_up:sum or "
-        "ultracluster_group_expected_nodes * 0) > 0",
+        # Counted, not summed: a node whose node_exporter does not answer is there, and ExporterDown names it.
+        expr="ultracluster_group_expected_nodes - on (cluster, group) (count by (cluster, group) "
+        "(ultracluster_node_up) or ultracluster_group_expected_nodes * 0) > 0",
         threshold=0,
         summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
         description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
