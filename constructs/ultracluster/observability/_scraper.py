@@ -15,7 +15,7 @@ from ultracluster.catalogue.monitoring import SCRAPER_SUBNETS
 from ultracluster.network import check_same_vpc
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import vended_log, workspace_of
-from ultracluster.planning import arn_problem, known, text_problem
+from ultracluster.planning import arn_problem, known, shown, text_problem, type_errors
 from ultracluster.rules import Refusal, error
 
 _SUBNETS = error("prometheus-scraper-network", "A managed collector needs subnets in two zones and a security group.")
@@ -47,7 +47,8 @@ class PrometheusScraper(Construct):
         eks_cluster: EKS cluster that it scrapes, or its ARN; an access entry must allow it. Default: the VPC.
 
     Raises:
-        Refusal: If there are fewer than two subnets, no group, or a value is not valid; all at once.
+        Refusal: If an argument has a wrong type, or there are fewer than two subnets, no group, or a value is not
+            valid; all at once.
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector.html (read 2026-11-21)
     """
@@ -65,6 +66,12 @@ class PrometheusScraper(Construct):
         eks_cluster: _EksCluster | str | None = None,
     ) -> None:
         super().__init__(scope, id)
+        plain = {"alias": alias, "configuration": configuration, "subnets": subnets, "security_groups": security_groups}
+        errors = type_errors(PrometheusScraper.__init__, plain)
+        if not isinstance(eks_cluster, str | None) and not hasattr(eks_cluster, "cluster_arn"):
+            errors.append(f"eks_cluster must be an EKS cluster or its ARN, got {shown(eks_cluster)}")
+        if errors:
+            raise Refusal(self, errors)
         target = workspace_of(self, workspace)
         cluster_arn = eks_cluster if isinstance(eks_cluster, str | None) else eks_cluster.cluster_arn
         problems = [
