@@ -41,10 +41,12 @@ def test_a_node_with_local_disks_makes_its_scratch_volume_first() -> None:
     assert "--path /scratch --disks 8 --container-store yes" in files[SCRATCH_UNIT]
     units = files["etc/ultracluster/boot-units"].splitlines()
     # Others run what the first one fetches.
-    assert units[:4] == [
+    assert units[:6] == [
         "ultracluster-node-scripts.service",
         "ultracluster-node-scripts.timer",
         "ultracluster-imds.service",
+        "ultracluster-users.service",
+        "ultracluster-users.timer",
         "ultracluster-local-scratch.service",
     ]
 

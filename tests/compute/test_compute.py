@@ -98,6 +98,19 @@ def test_nodes_bought_on_demand_share_a_cluster_placement_group(
     assert data(template)["Placement"] == {"GroupName": {"Ref": name}} or name in str(data(template)["Placement"])
 
 
+def test_a_tag_reaches_no_placement_group_as_its_change_would_replace_the_nodes(
+    stack: cdk.Stack, group: ec2.ISecurityGroup, template: Callable[[], Template]
+) -> None:
+    cdk.Tags.of(stack).add("team", "research")
+    compute.NodeGroupTemplate(stack, "Train", instance_type="p5.48xlarge", security_groups=[group])
+    zone = "use2-az1"
+    compute.CapacityReservation(
+        stack, "Odcr", instance_type="p5.48xlarge", instances=2, zone=zone, placement_group="cluster"
+    )
+    groups = template().find_resources("AWS::EC2::PlacementGroup").values()
+    assert [set(resource["Properties"]) for resource in groups] == [{"Strategy"}] * 2
+
+
 def test_nodes_without_efa_get_no_placement_group(
     stack: cdk.Stack, group: ec2.ISecurityGroup, template: Callable[[], Template]
 ) -> None:

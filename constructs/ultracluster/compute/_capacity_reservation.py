@@ -10,6 +10,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import ZONE_ID, InstanceType
 from ultracluster.compute._arguments import PURCHASE, UNKNOWN_TYPE, Errors, read_instance_type
+from ultracluster.compute._placement_group import new_placement_group
 from ultracluster.planning import checked, id_problem, type_errors, zone_problems
 from ultracluster.planning.capacity import PLACEMENT, OnDemand, OpenReservation, TargetedReservation, check_sold
 from ultracluster.rules import error
@@ -105,7 +106,7 @@ class CapacityReservation(_Base):
         errors.check(self)
         self.instance_type = record
         self.placement_group = (
-            ec2.PlacementGroup(self, "PlacementGroup", strategy=ec2.PlacementGroupStrategy.CLUSTER)
+            new_placement_group(self, ec2.PlacementGroupStrategy.CLUSTER)
             if isinstance(placement_group, str)
             else placement_group
         )

@@ -11,7 +11,6 @@ from aws_cdk.interfaces import aws_ec2 as ec2_refs
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import (
-    PARTITIONS_PER_GROUP,
     InstanceType,
     Interface,
     Layout,
@@ -40,6 +39,7 @@ from ultracluster.compute._launch_template_fields import (
     reservation,
     tag_specifications,
 )
+from ultracluster.compute._placement_group import new_placement_group
 from ultracluster.compute._template_checks import SERVICE, check_efa, check_groups, check_service, existing_template
 from ultracluster.planning import as_list, checked, type_errors
 from ultracluster.planning.capacity import (
@@ -249,12 +249,7 @@ class NodeGroupTemplate(cdk.Resource):
                     return given
                 return ec2.PlacementGroup.from_placement_group_name(self, "PlacementGroup", placed.name)
             case _:
-                return ec2.PlacementGroup(
-                    self,
-                    "PlacementGroup",
-                    strategy=ec2.PlacementGroupStrategy[placed.upper()],
-                    partitions=PARTITIONS_PER_GROUP if placed == "partition" else None,
-                )
+                return new_placement_group(self, ec2.PlacementGroupStrategy[placed.upper()])
 
     def _launch_template(self, user_data: ec2.UserData | str | None, root: RootVolume) -> ec2.CfnLaunchTemplate:
         profile = self._access.instance_profile

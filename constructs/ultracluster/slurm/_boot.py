@@ -90,8 +90,8 @@ def node_boot(
     if cluster.slurm.directory is not None:
         path = cluster.storage.home.mount if cluster.storage.home else IMAGE_HOMES
         parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=path))
-    if cluster.users:
-        parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
+    # Without users as well: the first one, or the last one removed, must not replace nodes.
+    parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())
     parts += extra

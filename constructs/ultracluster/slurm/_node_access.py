@@ -25,13 +25,12 @@ def allow_nodes(
         login: Role of the login nodes.
     """
     bucket = storage.data_bucket
-    users = NodeUsers(scope, "Users", cluster=cluster.name, users=cluster.users) if cluster.users else None
+    users = NodeUsers(scope, "Users", cluster=cluster.name, users=cluster.users)
     health = NodeHealth(scope, "Health", cluster=cluster.name)
     images = ({group.image_option for group in cluster.node_groups}, {cluster.login_image})
     kinds: tuple[Nodes, Nodes] = ("compute", "login")
     for role, nodes, options in zip((compute, login), kinds, images, strict=True):
-        if users is not None:
-            users.grants.read(role)
+        users.grants.read(role)
         health.allow_drains(role)
         if cluster.slurm.directory is not None:
             allow_secret(role, cluster.slurm.directory.one)

@@ -62,7 +62,8 @@ class PcsLoginNodeGroup(NodeResource):
             "Template",
             instance_type=instance_type,
             security_groups=[*as_list(security_groups), *ssh_groups],
-            placement_group="spread" if 1 < count <= INSTANCES_PER_SPREAD_GROUP else None,
+            # With one node as well: a second one must not replace the first.
+            placement_group="spread" if count <= INSTANCES_PER_SPREAD_GROUP else None,
             access=None if ssh is None else Access(key_pair=ssh.key_pair),
             service="pcs",
             subnet=subnet,
