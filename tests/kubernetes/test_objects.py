@@ -338,8 +338,8 @@ def test_a_volume_is_kept_and_only_the_claim_of_its_team_may_have_it() -> None:
 def test_a_namespace_denies_everything_and_names_what_it_allows() -> None:
     policies = {p["metadata"]["name"]: p["spec"] for p in of_kind(platform(cluster()).objects, "NetworkPolicy")}
     assert policies["default-deny"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
-    assert set(policies) == {"default-deny", "allow-dns", "allow-https", "allow-pod-identity"}
-    assert all("ingress" not in spec for spec in policies.values())
+    assert set(policies) == {"default-deny", "allow-dns", "allow-https", "allow-pod-identity", "allow-metrics"}
+    assert [name for name, spec in policies.items() if "ingress" in spec] == ["allow-metrics"]
 
 
 def test_only_the_checks_may_cordon_and_they_may_do_nothing_else() -> None:

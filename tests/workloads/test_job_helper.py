@@ -12,9 +12,8 @@ import pytest
 
 from support import ROOT
 from support.ports import free_ports
-from ultracluster.workloads import job_helper
 
-PATH = ROOT / "constructs/ultracluster/workloads" / job_helper().path
+PATH = ROOT / "constructs/ultracluster/boot/scripts/ultracluster_job.py"
 CONTRACT = (ROOT / "docs/guides/monitoring.md").read_text()
 VARIABLES = (
     *("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_JOB_ID", "SLURM_RESTART_COUNT", "TORCHELASTIC_RESTART_COUNT"),

@@ -137,6 +137,27 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
     ]
 
 
+@pytest.mark.parametrize(("report", "starts"), [("yes", True), ("no", False)])
+def test_torchrun_starts_the_program_that_reports_where_the_nodes_have_it(
+    node: Node, report: str, starts: bool
+) -> None:
+    node.provide("torchrun")
+    text = next(
+        item.text
+        for item in slurm_jobs(load(str(ROOT / "examples" / "slurm-512-gpus.yaml")))
+        if item.path == "train/pretrain.sbatch"
+    )
+    helper = node.directory / "fsx/jobs/current/python"
+    helper.mkdir(parents=True)
+    (helper / "ultracluster_run.py").touch()
+    text = text.replace("helper=/fsx/", f"helper={node.directory}/fsx/")
+    for arguments in (["train.py", "-x"], ["--standalone", "train.py"]):
+        assert node.run_text(text, *arguments, nodes=1, IMAGE="", REPORT=report).returncode == 0
+    first, second = node.calls("torchrun")
+    assert first.endswith(f" {helper}/ultracluster_run.py train.py -x" if starts else ":29500 train.py -x")
+    assert second.endswith(":29500 --standalone train.py")
+
+
 @pytest.mark.parametrize(("owner", "directory"), [("0", "containers"), ("2002", "ana/containers")])
 def test_an_image_that_root_imported_is_taken_and_that_of_another_user_is_not(
     node: Node, owner: str, directory: str

@@ -113,6 +113,7 @@ def test_pods_see_the_file_systems_the_scratch_and_their_own_shared_memory() -> 
         "/fsx",
         "/home",
         "/scratch",
+        "/opt/ultracluster/python",
     ]
     scratch = next(volume for volume in pod["volumes"] if volume["name"] == "scratch")
     assert scratch["hostPath"] == {"path": "/scratch", "type": "Directory"}
@@ -144,7 +145,10 @@ def test_a_gang_over_ultraservers_is_cut_so_that_each_piece_stays_in_one_domain(
 def test_a_gang_within_one_domain_is_not_cut() -> None:
     train, _, job = gang_of(named("p6e-gb200.36xlarge", 16))
     assert "runtimePatches" not in train["spec"]
-    assert set(job["template"]["metadata"]["annotations"]) == {"kueue.x-k8s.io/podset-preferred-topology"}
+    assert set(job["template"]["metadata"]["annotations"]) == {
+        "kueue.x-k8s.io/podset-preferred-topology",
+        "ultracluster/metrics-port",
+    }
 
 
 def test_arm64_gets_no_image_that_is_made_for_x86() -> None:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
-    from ultracluster.workloads import job_files, job_helper
+    from ultracluster.workloads import job_files, job_helpers
 
     jobs = job_files(cluster)
     return [
-        RenderedFile(path=job.path, text=job.text, what=job.what) for job in (*jobs, *([job_helper()] if jobs else []))
+        RenderedFile(path=job.path, text=job.text, what=job.what) for job in (*jobs, *(job_helpers() if jobs else ()))
     ]
 
 

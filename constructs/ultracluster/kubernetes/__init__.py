@@ -19,6 +19,7 @@ from ultracluster.kubernetes._platform import HEALTH, DynamicVolumes, KarpenterN
 from ultracluster.kubernetes._pods import near, node_pod, pod_resources
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._rendering import platform
+from ultracluster.kubernetes._reporting import REPORTER, from_collectors, metrics_port, with_reporting
 from ultracluster.kubernetes._runtimes import GANG_FAILURES, GANG_JOB, runtime_name
 from ultracluster.kubernetes._teams import Team, shares
 from ultracluster.kubernetes._yaml_text import to_yaml
@@ -29,6 +30,7 @@ __all__ = [
     "GANG_JOB",
     "HEALTH",
     "QUEUE",
+    "REPORTER",
     "ROOT_DEVICES",
     "DynamicVolumes",
     "HelmRelease",
@@ -40,9 +42,11 @@ __all__ = [
     "check_job",
     "device_labels",
     "file_problems",
+    "from_collectors",
     "job_name",
     "job_policy",
     "make",
+    "metrics_port",
     "near",
     "node_monitoring_values",
     "node_pod",
@@ -56,4 +60,5 @@ __all__ = [
     "runtime_name",
     "shares",
     "to_yaml",
+    "with_reporting",
 ]

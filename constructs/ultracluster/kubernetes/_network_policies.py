@@ -7,6 +7,7 @@ there by whole-node pods and by the nodes' security group.
 from collections.abc import Mapping
 
 from ultracluster.kubernetes._objects import Object, make
+from ultracluster.kubernetes._reporting import from_collectors
 
 _API = "networking.k8s.io/v1"
 # Where pods fetch the credentials of their pod identity.
@@ -15,7 +16,7 @@ _POD_IDENTITY = {"ipBlock": {"cidr": "169.254.170.23/32"}}
 
 
 def team_policies(namespace: str) -> list[Object]:
-    """Return policies that deny everything, then allow DNS, HTTPS and the credentials of pod identity."""
+    """Return policies that deny everything, then allow DNS, HTTPS, pod identity and the agent of the metrics."""
     dns = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
         "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
@@ -26,6 +27,11 @@ def team_policies(namespace: str) -> list[Object]:
         # ECR, S3, the Kubernetes API; by address only, which is all that a NetworkPolicy knows.
         _egress("allow-https", namespace, {"ipBlock": {"cidr": "0.0.0.0/0"}}, [{"port": 443, "protocol": "TCP"}]),
         _egress("allow-pod-identity", namespace, _POD_IDENTITY, [{"port": 80, "protocol": "TCP"}]),
+        _policy(
+            "allow-metrics",
+            namespace,
+            {"ingress": [from_collectors()], "podSelector": {}, "policyTypes": ["Ingress"]},
+        ),
     ]
 
 

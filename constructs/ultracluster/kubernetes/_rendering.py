@@ -15,6 +15,7 @@ from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._other_schedulers import kai_objects, kai_release, volcano_objects, volcano_release
 from ultracluster.kubernetes._platform import Platform, Scheduler
 from ultracluster.kubernetes._release import HelmRelease, Manifest
+from ultracluster.kubernetes._reporting import helper_files
 from ultracluster.kubernetes._runtimes import runtimes
 from ultracluster.kubernetes._volumes import volume_objects
 
@@ -83,4 +84,5 @@ def _training_releases(platform: Platform) -> list[HelmRelease | Manifest]:
 
 
 def _team(of: Platform, name: str) -> list[Object]:
-    return [make("v1", "Namespace", name), *team_policies(name), *claim_templates(of, name), *compute_domains(of, name)]
+    objects = [make("v1", "Namespace", name), *team_policies(name), helper_files(name)]
+    return [*objects, *claim_templates(of, name), *compute_domains(of, name)]

@@ -4,6 +4,7 @@ from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import Platform
 from ultracluster.kubernetes._pods import near, node_pod
+from ultracluster.kubernetes._reporting import metrics_port, with_reporting
 
 _API = "trainer.kubeflow.org/v1alpha1"
 
@@ -52,10 +53,11 @@ def runtimes(platform: Platform) -> list[Object]:
 def _runtime(platform: Platform, group: PlatformNodes) -> Object:
     # JobSet's webhook writes `OnFailure` where nothing is written, and pods would restart beside the gang.
     # https://github.com/kubernetes-sigs/jobset, pkg/webhooks/jobset_webhook.go (commit 08dfbdf, read 2026-11-22)
-    spec = {**node_pod(platform, group, container="node", image=JOB_IMAGE), "restartPolicy": "Never"}
-    pod: Object = {"spec": spec}
-    if annotations := near(platform, group):
-        pod["metadata"] = {"annotations": annotations}
+    spec = with_reporting(node_pod(platform, group, container="node", image=JOB_IMAGE), group)
+    pod: Object = {
+        "metadata": {"annotations": {**near(platform, group), **metrics_port()}},
+        "spec": {**spec, "restartPolicy": "Never"},
+    }
     job = {
         "name": "node",
         "template": {

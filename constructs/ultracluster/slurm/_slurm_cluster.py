@@ -45,7 +45,7 @@ from ultracluster.slurm._people_policies import PeoplePolicies, people_policies
 from ultracluster.slurm._software import node_software
 from ultracluster.slurm._user_scripts import user_scripts
 from ultracluster.storage import Storage
-from ultracluster.workloads import job_helper, slurm_jobs
+from ultracluster.workloads import job_helpers, slurm_jobs
 
 
 class SlurmCluster(Construct):
@@ -159,7 +159,7 @@ class SlurmCluster(Construct):
         jobs = slurm_jobs(cluster)
         groups[LOGIN] = self._login(scope, has_jobs=bool(jobs))
         if jobs:
-            files = job_files(scope, cluster, (*jobs, job_helper()), login_role=self.login_role)
+            files = job_files(scope, cluster, (*jobs, *job_helpers()), login_role=self.login_role)
             groups[LOGIN].node.add_dependency(*files.ready)
         for group in cluster.node_groups:
             boot = node_boot(

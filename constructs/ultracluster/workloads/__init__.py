@@ -4,14 +4,14 @@ from ultracluster.workloads._from_cluster_file import job_files
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_bundle import kubernetes_bundle, kubernetes_files
 from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
-from ultracluster.workloads._slurm_jobs import JobFile, job_helper, slurm_jobs
+from ultracluster.workloads._slurm_jobs import JobFile, job_helpers, slurm_jobs
 
 __all__ = [
     "IMAGES",
     "ContainerImage",
     "JobFile",
     "job_files",
-    "job_helper",
+    "job_helpers",
     "kubernetes_bundle",
     "kubernetes_files",
     "kubernetes_jobs",

@@ -6,6 +6,7 @@ from ultracluster.kubernetes import (
     GANG_FAILURES,
     GANG_JOB,
     QUEUE,
+    REPORTER,
     Object,
     Platform,
     PlatformNodes,
@@ -14,10 +15,12 @@ from ultracluster.kubernetes import (
     job_name,
     job_policy,
     make,
+    metrics_port,
     near,
     node_pod,
     pod_resources,
     runtime_name,
+    with_reporting,
 )
 from ultracluster.planning.capacity import segment
 from ultracluster.rules import Refusal, error
@@ -61,7 +64,7 @@ def train_job(
     # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
     trainer: Object = {
-        "command": list(command) or ["torchrun", _script(platform)],
+        "command": list(command) or ["torchrun", REPORTER, _script(platform)],
         "image": image_for(group, PYTORCH),
         "numNodes": wanted,
         "numProcPerNode": group.instance_type.gpus,
@@ -104,12 +107,10 @@ def job_set(
         command=command or _torchrun(platform, group, name, wanted),
     )
     queued = _queued(platform, team)
-    near_each_other = {**near(platform, group), **_slices(platform, group, wanted)}
+    annotations = {**near(platform, group), **_slices(platform, group, wanted), **metrics_port()}
     if platform.scheduler == "volcano":
-        near_each_other["scheduling.k8s.io/group-name"] = name
-    head: Object = {}
-    if near_each_other:
-        head["annotations"] = near_each_other
+        annotations["scheduling.k8s.io/group-name"] = name
+    head: Object = {"annotations": annotations}
     if platform.scheduler == "kai":
         head["labels"] = queued["labels"]
     job = {
@@ -117,7 +118,7 @@ def job_set(
         "completionMode": "Indexed",
         "completions": wanted,
         "parallelism": wanted,
-        "template": {**({"metadata": head} if head else {}), "spec": {**pod, "restartPolicy": "Never"}},
+        "template": {"metadata": head, "spec": {**with_reporting(pod, group), "restartPolicy": "Never"}},
     }
     spec = {
         "failurePolicy": GANG_FAILURES,
@@ -183,6 +184,7 @@ def _torchrun(platform: Platform, group: PlatformNodes, name: str, nodes: int) -
         "--node-rank=$(JOB_COMPLETION_INDEX)",
         f"--master-addr={name}-node-0-0.{name}",
         f"--master-port={_PORT}",
+        REPORTER,
         _script(platform),
     ]
 

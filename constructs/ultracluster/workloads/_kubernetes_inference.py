@@ -6,9 +6,11 @@ from ultracluster.kubernetes import (
     PlatformNodes,
     Team,
     check_job,
+    from_collectors,
     job_name,
     job_policy,
     make,
+    metrics_port,
     near,
     node_pod,
 )
@@ -71,7 +73,10 @@ def leader_worker_set(
         "selector": {**pods, "role": "leader"},
     }
     callers = {
-        "ingress": [{"from": [{"podSelector": {}}], "ports": [{"port": _PORT, "protocol": "TCP"}]}],
+        "ingress": [
+            {"from": [{"podSelector": {}}], "ports": [{"port": _PORT, "protocol": "TCP"}]},
+            from_collectors(_PORT),
+        ],
         "podSelector": {"matchLabels": {**pods, "role": "leader"}},
         "policyTypes": ["Ingress"],
     }
@@ -96,6 +101,6 @@ def _template(platform: Platform, group: PlatformNodes, command: list[str], *, r
         pod["containers"][0]["ports"] = [{"containerPort": _PORT, "name": "http", "protocol": "TCP"}]
         pod["containers"][0]["readinessProbe"] = {"httpGet": {"path": "/health", "port": _PORT}, "periodSeconds": 10}
     head: Object = {"labels": {"role": role}}
-    if annotations := near(platform, group):
+    if annotations := {**near(platform, group), **(metrics_port(_PORT) if role == "leader" else {})}:
         head["annotations"] = annotations
     return {"metadata": head, "spec": pod}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import NCCL_FIGURES
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, NCCL_TESTS, PYTORCH, VLLM, ContainerImage
@@ -14,8 +15,12 @@ from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 _RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
 # Of these, tasks run in a container.
 _CONTAINER = ("image.sh", "metrics.sh", "common.sh")
-#: Path of the Python module that reports the progress of a job, below the directory of the job files.
-_HELPER = "python/ultracluster_job.py"
+# Python modules that report the progress of a job, below the directory of the job files.
+_PYTHON = "python"
+_HELPERS = {
+    "ultracluster_job.py": "Python module that reports the progress of a job",
+    "ultracluster_run.py": "Python program that runs a training program and reports its progress",
+}
 _VERL_IMAGE = (
     "https://github.com/awslabs/awsome-distributed-ai/tree/95b939cdc5b24ded03a70da21533964f9354b731/"
     "3.test_cases/pytorch/verl/hyperpod-eks/rlvr"
@@ -69,10 +74,11 @@ def slurm_jobs(cluster: ClusterFile) -> tuple[JobFile, ...]:
     )
 
 
-def job_helper() -> JobFile:
-    """Return the Python module with which a training program reports its progress."""
-    text = resources.files(__package__).joinpath(_HELPER).read_text(encoding="utf-8")
-    return JobFile(path=_HELPER, text=text, what="Python module that reports the progress of a job")
+def job_helpers() -> tuple[JobFile, ...]:
+    """Return the Python files that report the progress of a training program."""
+    return tuple(
+        JobFile(path=f"{_PYTHON}/{name}", text=scripts.text(name), what=what) for name, what in _HELPERS.items()
+    )
 
 
 def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
@@ -211,6 +217,8 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
         lines.append(f"# RUN      directory of the run's checkpoints{where}.")
     if _runs_containers(job):
         lines.append("# INSPECTOR  path of NCCL's libnccl-profiler-inspector.so: report collectives; many series.")
+    if "resume.sh" in job.bodies:
+        lines.append("# REPORT   no: start the program itself, not the one that reports its steps and checkpoints.")
     if job.name != "import":
         lines.append("# PAYLOAD  a shell command that every task runs instead, to try the job: 'sleep 60'.")
     return lines
@@ -244,7 +252,7 @@ def _numbers(queue: QueueShape, body: str) -> list[str]:
         "shared": queue.shared or '""',
         "images": f"({' '.join(_pinned(queue))})",
         "gpu_flops": f"{queue.instance_type.gpu.bf16_pflops * 1e15:.0f}" if queue.instance_type.gpu else '""',
-        "helper": f"{queue.shared}/jobs/current/{_HELPER.partition('/')[0]}" if queue.shared else '""',
+        "helper": f"{queue.shared}/jobs/current/{_PYTHON}" if queue.shared else '""',
     }
     return [f"{name}={value}" for name, value in known.items() if re.search(rf"\${{?{name}\b", body)]
 

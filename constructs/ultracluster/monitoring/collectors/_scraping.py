@@ -61,6 +61,7 @@ def kubernetes_jobs(cluster: str, profile: Profile) -> list[dict[str, Any]]:
 
 def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]]:
     metrics_port = "__meta_kubernetes_pod_annotation_ultracluster_metrics_port"
+    index = "__meta_kubernetes_pod_label_batch_kubernetes_io_job_completion_index"
     return [
         _discovered("kueue", cluster, "endpoints", [_keep(_SERVICE, "kueue;https")], profile, secure=True),
         _discovered(
@@ -69,6 +70,8 @@ def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]
             "pod",
             [
                 _keep([metrics_port], "[0-9]+"),
+                # Of a gang, only rank 0 reports.
+                {"action": "drop", "source_labels": [index], "regex": "[1-9][0-9]*"},
                 {
                     "action": "replace",
                     "source_labels": ["__meta_kubernetes_pod_ip", metrics_port],

@@ -8,3 +8,7 @@ if [ -d "$metrics" ]; then
     mounts+=" $metrics"
 fi
 [ -z "$helper" ] || export PYTHONPATH=$helper${PYTHONPATH:+:$PYTHONPATH}
+# It runs the program and reports its progress.
+reporter=$helper/ultracluster_run.py
+[ -f "$reporter" ] && [ "${REPORT:-yes}" = yes ] || reporter=""
+export reporter

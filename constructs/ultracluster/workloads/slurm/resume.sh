@@ -2,7 +2,8 @@
 # Slurm sends USR1 to this script five minutes before the job has to stop. The training finds CHECKPOINT_REQUEST then,
 # writes a checkpoint and ends with exit code 0; the job queues again, and goes on where it was.
 mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
-export CHECKPOINT_REQUEST=$RUN/checkpoint-request ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json
+export CHECKPOINT_REQUEST=$RUN/checkpoint-request
+export ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json ULTRACLUSTER_CHECKPOINTS=$RUN
 rm -f "$CHECKPOINT_REQUEST"
 asked=no interrupted=no
 trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1

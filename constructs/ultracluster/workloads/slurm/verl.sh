@@ -16,7 +16,7 @@ node() {
         sleep 2
     done
     local code=0
-    python3 -m verl.trainer.main_ppo trainer.nnodes="$SLURM_JOB_NUM_NODES" trainer.n_gpus_per_node="$gpus_per_node" \
+    python3 ${reporter:+"$reporter"} -m verl.trainer.main_ppo trainer.nnodes="$SLURM_JOB_NUM_NODES" trainer.n_gpus_per_node="$gpus_per_node" \
         trainer.default_local_dir="$RUN" trainer.resume_mode=auto "$@" || code=$?
     ray stop
     return "$code"

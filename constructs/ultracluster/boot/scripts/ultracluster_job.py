@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 _DIRECTORY = "/var/lib/ultracluster/job-metrics"
-_RESTART = ("SLURM", "TORCHELASTIC")
+_RESTART = ("SLURM", "TORCHELASTIC", "JOBSET")
 #: Gauges and counters, in the order in which they are written.
 METRICS = (
     *("train_step", "train_step_seconds", "train_tokens_total", "train_loss", "train_mfu_ratio"),
