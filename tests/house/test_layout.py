@@ -17,6 +17,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from support import ROOT
+from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 
 LIBRARY = ROOT / "constructs" / "ultracluster"
 ARCHITECTURE = ROOT / "docs" / "decisions" / "architecture.md"
@@ -277,26 +278,43 @@ def test_types_of_public_arguments_are_public() -> None:
     assert missing == set()
 
 
-#: Packages that use an orchestrator by its contract only.
-NEUTRAL = {"cloudwatch", "compute", "monitoring", "network", "observability", "orchestration", "stacks", "storage"}
-
-
 def choices_of_an_orchestrator(code: str) -> list[int]:
-    """Lines that compare `orchestrator` with a value."""
-    return [
-        node.lineno
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.Compare | ast.Match) and re.search(r"\borchestrator\b", ast.unparse(node))
-    ]
+    """Lines that compare `orchestrator`, or anything with the name of an orchestrator."""
+    lines = []
+    for node in ast.walk(ast.parse(code)):
+        compared: list[ast.AST] = []
+        match node:
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(elts=names) | ast.Set(elts=names)]):
+                compared = [node.left, *names]
+            case ast.Compare():
+                compared = [node.left, *node.comparators]
+            case ast.Match():
+                patterns = [part for case in node.cases for part in getattr(case.pattern, "patterns", [case.pattern])]
+                compared = [node.subject, *(part.value for part in patterns if isinstance(part, ast.MatchValue))]
+        for part in compared:
+            if getattr(part, "value", None) in ORCHESTRATORS or re.search(r"\borchestrator$", ast.unparse(part)):
+                lines.append(node.lineno)
+    return sorted(set(lines))
 
 
-@pytest.mark.parametrize("path", [path for path in sources() if {*module(path).split(".")[1:2]} & NEUTRAL], ids=module)
+@pytest.mark.parametrize("path", sources(), ids=module)
 def test_orchestrators_are_behind_their_contract(path: Path) -> None:
+    """`OrchestratorTraits`, `OrchestratorTexts` and `Orchestrator` have what differs."""
     assert not choices_of_an_orchestrator(path.read_text())
 
 
-def test_choices_of_an_orchestrator_are_found() -> None:
-    assert choices_of_an_orchestrator('x = 1 if cluster.orchestrator == "slurm" else 2') == [1]
+@pytest.mark.parametrize(
+    "code",
+    [
+        'x = 1 if cluster.orchestrator == "slurm" else 2',
+        'x = kind != "kubernetes"',
+        'match name:\n    case "slurm": ...',
+        'x = name in ("slurm", "hyperpod-slurm")',
+        "match cluster.orchestrator:\n    case _: ...",
+    ],
+)
+def test_choices_of_an_orchestrator_are_found(code: str) -> None:
+    assert choices_of_an_orchestrator(code) == [1]
 
 
 # The storeys of the largest package, from the ground up; modules in none are above the sections and below the rules.

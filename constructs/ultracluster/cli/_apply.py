@@ -60,7 +60,7 @@ def apply(
     from ultracluster.workloads import kubernetes_bundle
 
     cluster = load(file)
-    if cluster.orchestrator != "kubernetes":
+    if not cluster.traits.has_platform:
         fail(f"{file} has orchestrator: {cluster.orchestrator}; apply is for orchestrator: kubernetes")
     for path in (kubeconfig, bundle):
         if path is not None and not path.exists():

@@ -28,7 +28,7 @@ def plan(file: FileArgument, json_: JsonOption = False) -> None:
     """Print what a build takes, installs and costs, before a deployment starts it."""
     from ultracluster.cli._image_plan import plans
 
-    cluster = _slurm(load(file, json_=json_))
+    cluster = _checked(load(file, json_=json_))
     images = plans(cluster)
     if json_:
         print_json({"file": file, "images": [image.as_json() for image in images]})
@@ -59,7 +59,7 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
     """Show the images of the stack NAME-Images, and the images of the deployed node groups."""
     from ultracluster.planning.capacity import built_image_parameter
 
-    cluster = _slurm(load(file, json_=json_))
+    cluster = _checked(load(file, json_=json_))
     ssm = client("ssm", cluster.region)
     state: dict[str, Any] = {"builds": _builds(cluster), "parameters": {}, "node_groups": {}}
     for architecture in cluster.built_images:
@@ -89,7 +89,7 @@ def pin(file: FileArgument) -> None:
     from ultracluster import clusterfile
     from ultracluster.cli._image_pin import pins, uses, written
 
-    cluster = _slurm(load(file))
+    cluster = _checked(load(file))
     pcs, ssm = client("pcs", cluster.region), client("ssm", cluster.region)
     amis: dict[Use, str] = {}
     for use in uses(cluster):
@@ -118,8 +118,8 @@ def pin(file: FileArgument) -> None:
         typer.echo(f"Keep them from the lifecycle policy with a tag: {_KEEP}{pinned}")
 
 
-def _slurm(cluster: "ClusterFile") -> "ClusterFile":
-    if cluster.orchestrator != "slurm":
+def _checked(cluster: "ClusterFile") -> "ClusterFile":
+    if not cluster.traits.installs_software:
         fail("images are built and pinned for Slurm; under Kubernetes EKS chooses the image of a new node group")
     return cluster
 

@@ -46,7 +46,7 @@ def bundle(file: FileArgument, to: _To = None, directory: _Dir = None, json_: Js
         misuse("name the bucket with --to s3://BUCKET, or a directory with --dir DIR, or both")
     if to is not None and (not to.startswith(_S3) or "/" in to.removeprefix(_S3).rstrip("/")):
         misuse(f"--to is a bucket, such as s3://my-bucket: nodes read fixed keys; got {to}")
-    if cluster.orchestrator != "slurm":
+    if not cluster.traits.installs_software:
         fail("nodes of Slurm install software; under Kubernetes it comes in containers")
     s3 = None if to is None else client("s3", cluster.region)
     bucket = (to or "").removeprefix(_S3).rstrip("/")

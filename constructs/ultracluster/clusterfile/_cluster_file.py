@@ -14,7 +14,8 @@ from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _slurm_plan
 from ultracluster.clusterfile._lustre import lustre_client, lustre_plan
 from ultracluster.clusterfile._needs import grafana_kind, home_size, second_zone, training_addresses
-from ultracluster.clusterfile._node_group import KUBERNETES, Catalogue, NodeGroup, built, expected_nodes, node_groups
+from ultracluster.clusterfile._node_group import Catalogue, NodeGroup, built, expected_nodes, node_groups
+from ultracluster.clusterfile._orchestrators import OrchestratorTraits, traits_of
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
 from ultracluster.clusterfile.sections import _common as t
@@ -124,7 +125,7 @@ class ClusterFile(Section):
                 section,
                 zone=self.zone,
                 catalogue=self.catalogue,
-                orchestrator=self.orchestrator,
+                traits=self.traits,
                 image=self.image,
             )
         )
@@ -135,14 +136,25 @@ class ClusterFile(Section):
         )
 
     @property
+    def traits(self) -> OrchestratorTraits:
+        """Properties of the orchestrator."""
+        return traits_of(self.orchestrator)
+
+    @property
+    def control_plane(self) -> Slurm | Kubernetes:
+        """Section of the orchestrator."""
+        section: Slurm | Kubernetes = getattr(self, self.traits.name)
+        return section
+
+    @property
     def service_nodes(self) -> Login | SystemNodes:
         """Nodes beside the node groups: login nodes of Slurm, system nodes of Kubernetes."""
-        return self.kubernetes.system if self.orchestrator == KUBERNETES else self.slurm.login
+        return self.control_plane.service_nodes
 
     @property
     def service_count(self) -> int:
         """Number of nodes beside the node groups; an existing Kubernetes cluster has system nodes already."""
-        return 0 if self.orchestrator == KUBERNETES and self.kubernetes.existing else self.service_nodes.count
+        return self.service_nodes.count if self.control_plane.is_new else 0
 
     @cached_property
     def service_type(self) -> InstanceType:
@@ -157,7 +169,9 @@ class ClusterFile(Section):
     @property
     def built_images(self) -> dict[Architecture, BuiltImage]:
         """Images that the deployment builds, by architecture."""
-        return {} if self.orchestrator == KUBERNETES else built(self.node_groups, self.service_type, self.login_image)
+        if not self.traits.installs_software:
+            return {}
+        return built(self.node_groups, self.service_type, self.login_image)
 
     @cached_property
     def queues(self) -> tuple[QueuePlan, ...]:
@@ -193,7 +207,7 @@ class ClusterFile(Section):
     @property
     def expected_nodes(self) -> dict[str, int]:
         """Number of nodes that always run, by node group, and of `login` or `system` nodes."""
-        return expected_nodes(self.node_groups, self.orchestrator, self.service_count)
+        return expected_nodes(self.node_groups, self.traits, self.service_count)
 
     @property
     def controller_size(self) -> str:
@@ -214,7 +228,7 @@ class ClusterFile(Section):
     def other_zones(self) -> tuple[str, ...]:
         """Zones of further subnets, sorted: of nodes, and of the control plane of a new EKS cluster."""
         zones = {group.zone for group in self.node_groups}
-        if self.orchestrator == KUBERNETES and not self.kubernetes.existing:
+        if self.traits.two_zones and self.control_plane.is_new:
             zones |= self.network.existing.subnets.keys() if self.network.existing else {self.second_zone}
         return tuple(sorted(zones - {self.zone}))
 
@@ -281,7 +295,7 @@ class ClusterFile(Section):
             service=self.service_count,
             service_type=self.service_type,
             lustre=self.lustre_spec,
-            kubernetes=self.orchestrator == KUBERNETES,
+            pods=self.traits.service_pods,
         ).total
 
     @cached_property

@@ -99,7 +99,7 @@ class Draft(ClusterFile):
                     section,
                     zone=zone,
                     catalogue=self.catalogue,
-                    orchestrator=self.orchestrator,
+                    traits=self.traits,
                     image=image,
                 )
         return tuple(groups)

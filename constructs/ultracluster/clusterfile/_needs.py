@@ -17,8 +17,6 @@ from ultracluster.planning.lustre import LustreSpec
 _SERVICE_ADDRESSES = 8
 # A file system grows by servers, and its subnet is fixed: twice as many.
 _LUSTRE_GROWTH = 2
-# Of a system node: controllers, DNS and drivers are some thirty pods, and half of them may have to move together.
-_SYSTEM_PODS = 58
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +39,7 @@ def training_addresses(
     service: int,
     service_type: InstanceType,
     lustre: LustreSpec | None,
-    kubernetes: bool = False,
+    pods: int = 0,
 ) -> TrainingAddresses:
     """Return the addresses that a cluster takes from its training subnet, with room to grow.
 
@@ -50,12 +48,12 @@ def training_addresses(
         service: Number of nodes beside the groups: login nodes, or system nodes.
         service_type: Their type.
         lustre: The new file system, or None.
-        kubernetes: True if nodes run pods, which take addresses too.
+        pods: Pods of each of these nodes, which take addresses too.
     """
-    pods = eks.pod_addresses(_SYSTEM_PODS) if kubernetes else 0
+    of_pods = eks.pod_addresses(pods) if pods else 0
     return TrainingAddresses(
         nodes=sum(group.addresses for group in groups),
-        service=service * (addresses(interfaces(service_type)) + pods),
+        service=service * (addresses(interfaces(service_type)) + of_pods),
         lustre=0 if lustre is None else _LUSTRE_GROWTH * lustre.addresses,
     )
 

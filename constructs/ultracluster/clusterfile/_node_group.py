@@ -17,7 +17,8 @@ from ultracluster.catalogue.ec2 import (
     interfaces,
     known_type,
 )
-from ultracluster.catalogue.schedulers import eks, pcs
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.clusterfile._orchestrators import OrchestratorTraits
 from ultracluster.clusterfile._quantities import Size
 from ultracluster.clusterfile.sections._capacity import Blocks
 from ultracluster.clusterfile.sections._image import ImageOption
@@ -39,10 +40,6 @@ from ultracluster.planning.capacity import (
 
 # Of a reservation's id, so that the node group of a Capacity Block keeps its name if others are removed.
 _SUFFIX_LENGTH = 6
-#: The orchestrator on EKS.
-KUBERNETES = "kubernetes"
-# Two prefixes of 16 addresses hold the pods of daemons, and of a job with one pod for each GPU.
-DEFAULT_PODS = 30
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,7 +181,7 @@ def node_groups(
     *,
     zone: str,
     catalogue: Catalogue,
-    orchestrator: str,
+    traits: OrchestratorTraits,
     image: ImageOption = "aws",
 ) -> tuple[NodeGroup, ...]:
     """Return the node group of a section, or one for each of several Capacity Blocks.
@@ -194,7 +191,7 @@ def node_groups(
         section: The section.
         zone: Zone of the cluster.
         catalogue: Instance types of this release and of the file.
-        orchestrator: Orchestrator of the cluster.
+        traits: Properties of the orchestrator.
         image: Image of sections that name none.
 
     Raises:
@@ -205,7 +202,6 @@ def node_groups(
     capacity = section.capacity
     parts = capacity.blocks if isinstance(capacity, Blocks) else (capacity,)
     each = -(-total // len(parts))
-    kubernetes = orchestrator == KUBERNETES
     image = image if section.image is None else section.image
     return tuple(
         NodeGroup(
@@ -218,7 +214,7 @@ def node_groups(
             spare=_share(section.spare, len(parts), index),
             capacity=part,
             zone=section.zone or zone,
-            layout=section.layout or ("one-ip" if kubernetes else pcs.default_layout(record)),
+            layout=section.layout or traits.default_layout(record),
             image=image if isinstance(image, Image) else None,
             built=image if isinstance(image, BuiltImage) else None,
             root_volume=section.root_volume,
@@ -228,7 +224,7 @@ def node_groups(
             taints=section.taints,
             os=section.os or "al2023",
             elastic=section.elastic,
-            pods=(section.pods or DEFAULT_PODS) if kubernetes else 0,
+            pods=section.pods or traits.default_pods,
         )
         for index, part in enumerate(parts)
     )
@@ -244,19 +240,17 @@ def built(
     return dict(sorted(result.items()))
 
 
-def expected_nodes(groups: Sequence[NodeGroup], orchestrator: str, service_count: int) -> dict[str, int]:
+def expected_nodes(groups: Sequence[NodeGroup], traits: OrchestratorTraits, service_count: int) -> dict[str, int]:
     """Return the number of nodes that always run, by node group, and of `login` or `system` nodes."""
-    kubernetes = orchestrator == KUBERNETES
     # Capacity that starts later, or that EC2 may reclaim.
     may_be_absent = CapacityBlock | UltraServerBlock | InterruptibleReservation
     always = {
-        # On EKS all nodes of a group run, except those of Karpenter and of blocks that have not started.
-        group.name: (0 if group.elastic or isinstance(group.capacity, may_be_absent) else group.count)
-        if kubernetes
-        else group.minimum
+        group.name: group.minimum
+        if traits.powers_nodes_off
+        else (0 if group.elastic or isinstance(group.capacity, may_be_absent) else group.count)
         for group in groups
     }
-    always["system" if kubernetes else "login"] = service_count
+    always[traits.service_nodes] = service_count
     return {name: count for name, count in always.items() if count}
 
 

@@ -34,7 +34,7 @@ class KubernetesPlatform(Construct):
     def needed(cluster: ClusterFile) -> bool:
         """Return True for a new Kubernetes cluster with internet access, unless its file has another way."""
         section, new = cluster.kubernetes, cluster.kubernetes.existing is None and cluster.network.internet
-        return cluster.orchestrator == "kubernetes" and new and section.platform == "admin-host"
+        return cluster.traits.has_platform and new and section.platform == "admin-host"
 
     def __init__(
         self,

@@ -85,7 +85,7 @@ def parameter_values(outputs: Mapping[str, str]) -> dict[str, str]:
 
 def file_problems(cluster: ClusterFile) -> list[Problem]:
     """Return the errors of the platform of a cluster file; empty for another orchestrator."""
-    if cluster.orchestrator != "kubernetes":
+    if not cluster.traits.has_platform:
         return []
     groups = {group.name: group.section for group in cluster.node_groups}
     names = [

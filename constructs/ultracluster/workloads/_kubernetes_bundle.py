@@ -23,7 +23,7 @@ def kubernetes_files(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[
         cluster: Cluster file.
         deployed: Values of the parameters by name; placeholders stand for the others.
     """
-    if cluster.orchestrator != "kubernetes":
+    if not cluster.traits.has_platform:
         return {}
     return platform_files(_rendered(cluster, deployed)[1])
 

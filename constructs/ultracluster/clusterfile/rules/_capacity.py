@@ -11,7 +11,7 @@ from ultracluster.catalogue.ec2 import (
 )
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
 from ultracluster.planning.capacity import (
@@ -58,28 +58,19 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{_list(declared)}: you declared it, so nothing of it was checked against EC2; compare it with: aws ec2 "
             f"describe-instance-types --instance-types {declared[0]}",
         )
-    kubernetes = cluster.orchestrator == KUBERNETES
-    login = cluster.login_image
+    installs, login = cluster.traits.installs_software, cluster.login_image
     # EKS chooses the image of a managed node group when it creates it, and keeps it.
-    self_managed = [group for group in groups if not kubernetes or isinstance(group.capacity, InterruptibleReservation)]
+    self_managed = [group for group in groups if installs or isinstance(group.capacity, InterruptibleReservation)]
     unpinned = _sections(
         group for group in groups if (group.image.moves if group.image else not group.built and group in self_managed)
     )
-    unpinned += ["login"] if not kubernetes and (login == "aws" or (isinstance(login, Image) and login.moves)) else []
+    unpinned += ["login"] if installs and (login == "aws" or (isinstance(login, Image) and login.moves)) else []
     if unpinned:
         yield (
             _UNPINNED_IMAGE,
             f"{_list(unpinned)}: each deployment uses the newest image, and replaces nodes if a newer one was "
             f"released; pin one for production: "
-            f"{'image: ami-...' if kubernetes else 'run ultracluster image pin FILE'}",
-        )
-    ultra = _sections(group for group in groups if group.ultraserver)
-    if ultra and not kubernetes and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
-        yield (
-            _IMEX_PROLOG,
-            f"{_list(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
-            "for each job, and slurm.health: false takes it away; leave it on, or put AWS's on a path that every node "
-            'sees, and name it: slurm: {settings: {Prolog: /..., PrologFlags: "Alloc,NoHold"}}',
+            f"{cluster.traits.pin}",
         )
     yield from _offered(groups)
     yield from _reservations(groups)
@@ -152,9 +143,17 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
         )
 
 
-def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
-    slurm = cluster.orchestrator != KUBERNETES
-    if slurm and cluster.instances == pcs.SIZES.get(cluster.controller_size, 0) < max(pcs.SIZES.values()):
+def warn_slurm_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings about UltraServers without IMEX, and about the limits of the controller."""
+    ultra = _sections(group for group in cluster.node_groups if group.ultraserver)
+    if ultra and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
+        yield (
+            _IMEX_PROLOG,
+            f"{_list(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
+            "for each job, and slurm.health: false takes it away; leave it on, or put AWS's on a path that every node "
+            'sees, and name it: slurm: {settings: {Prolog: /..., PrologFlags: "Alloc,NoHold"}}',
+        )
+    if cluster.instances == pcs.SIZES.get(cluster.controller_size, 0) < max(pcs.SIZES.values()):
         larger = pcs.size_for(cluster.instances + 1)
         yield (
             _CONTROLLER_FULL,
@@ -163,12 +162,15 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{{size: {larger}}}",
         )
     count = len(cluster.node_groups) + 1
-    if slurm and count > PCS_NODE_GROUPS_PER_CLUSTER:
+    if count > PCS_NODE_GROUPS_PER_CLUSTER:
         yield (
             NODE_GROUP_QUOTA,
             f"the cluster has {count} node groups, the login nodes' included, and the default quota is "
             f"{PCS_NODE_GROUPS_PER_CLUSTER}; request an increase by a support case before you deploy",
         )
+
+
+def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     # A reservation has met its quota already, and EC2 raises that of standard families as an account uses them.
     fresh = [
         (group.instance_type, group.capacity, group.count)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.clusterfile.sections._directory import Directories
@@ -16,7 +15,7 @@ _PATH: Path = ("slurm", "directory")
 
 def check_directory(draft: Draft) -> Iterator[Problem]:
     """Check the directory."""
-    if draft.orchestrator == KUBERNETES or draft.slurm.directory is None:
+    if draft.slurm.directory is None:
         return
     yield from _check_kinds(draft.slurm.directory)
     if draft.slurm.users:

@@ -1,13 +1,14 @@
 """All rules of a cluster file. A rule reads what is valid: every error is reported at once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from itertools import chain
+from typing import TypeAlias
 
 from ultracluster.catalogue.ec2 import REGIONS, partition_problem, region_of_zone
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
 from ultracluster.clusterfile.rules._directory import check_directory
@@ -18,11 +19,11 @@ from ultracluster.clusterfile.rules._lustre_client import check_client, check_ef
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
 from ultracluster.clusterfile.rules._nodes import check_node_groups
 from ultracluster.clusterfile.rules._observability import check_observability, check_receivers, check_series
-from ultracluster.clusterfile.rules._private import check_private
+from ultracluster.clusterfile.rules._private import check_private, check_private_nodes, check_private_platform
 from ultracluster.clusterfile.rules._rule import error, registered
 from ultracluster.clusterfile.rules._slurm import check_slurm
 from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes
-from ultracluster.clusterfile.rules._storage import check_home, check_mounts
+from ultracluster.clusterfile.rules._storage import check_home, check_kubernetes_home, check_mounts, check_slurm_home
 from ultracluster.clusterfile.rules._types import check_types
 from ultracluster.clusterfile.sections._word import did_you_mean
 from ultracluster.planning.capacity import CapacityBlock, ReservationGroup, UltraServerBlock
@@ -53,7 +54,7 @@ _RESOURCES_OF_A_GROUP, _RESOURCES_OF_A_DRAIN, _RESOURCES_BESIDE = 3, 6, 3
 
 def check(draft: Draft) -> Iterator[Problem]:
     """Yield the errors of all rules."""
-    for rule in _RULES:
+    for rule in (*_RULES, *_RULES_OF[draft.traits.name]):
         yield from until_invalid(rule(draft))
     # Of the limits on the number of nodes, the first that is exceeded is reported: the others follow from it.
     for problem in chain.from_iterable(until_invalid(limit(draft)) for limit in _LIMITS):
@@ -75,8 +76,7 @@ def _check_accept(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_region(draft: Draft) -> Iterator[Problem]:
-    known = draft.region in REGIONS.values()
-    if draft.orchestrator == "slurm" and known and draft.region not in pcs.REGIONS:
+    if draft.orchestrator and draft.region in REGIONS.values() and draft.region not in pcs.REGIONS:
         message = (
             f"AWS PCS is not available in {draft.region}; use another region, or orchestrator: kubernetes, which EKS "
             "runs in every region"
@@ -127,14 +127,20 @@ def _arns(draft: Draft) -> Iterator[tuple[Path, str | None]]:
         if isinstance(section.capacity, ReservationGroup):
             yield ("nodes", name, "capacity", "group"), section.capacity.arn
     yield ("slurm", "logs", "encryption-key"), valid(lambda: draft.slurm.logs.encryption_key)
-    if draft.orchestrator == KUBERNETES:
-        for index, admin in enumerate(draft.kubernetes.admins):
-            yield ("kubernetes", "admins", index), admin
 
 
 def _check_arns(draft: Draft) -> Iterator[Problem]:
+    yield from _check_regions_of_arns(draft, _arns(draft))
+
+
+def _check_admins(draft: Draft) -> Iterator[Problem]:
+    admins = enumerate(draft.kubernetes.admins)
+    yield from _check_regions_of_arns(draft, ((("kubernetes", "admins", index), admin) for index, admin in admins))
+
+
+def _check_regions_of_arns(draft: Draft, arns: Iterable[tuple[Path, str | None]]) -> Iterator[Problem]:
     cluster_region = valid(lambda: draft.region)
-    for path, arn in _arns(draft):
+    for path, arn in arns:
         region = arn.split(":")[3] if arn else None
         if cluster_region and region and region != cluster_region:
             yield _ARN(path, f"is in {region}, and must be in the cluster's region, {cluster_region}")
@@ -163,18 +169,21 @@ def _check_names(draft: Draft) -> Iterator[Problem]:
         if other != group.section:
             message = f"has a node group called {group.name}, and so has {other}; rename one of the two"
             yield _NAME(("nodes", group.section), message, at_key=True)
-    for group in draft.node_groups if draft.orchestrator != KUBERNETES else ():
+
+
+def _check_features(draft: Draft) -> Iterator[Problem]:
+    names = {group.name for group in draft.node_groups}
+    for group in draft.node_groups:
         for feature in group.features:
-            if feature in seen:
+            if feature in names:
                 message = f"{feature} is the name of a node group, and the label would be identified by it; rename one"
                 yield _NAME(("nodes", group.section, "labels"), message)
 
 
-def _check_nodes(draft: Draft) -> Iterator[Problem]:
+def _check_stack(draft: Draft) -> Iterator[Problem]:
     if not draft.node_groups:
         return
-    login, largest = draft.service_nodes, max(draft.node_groups, key=lambda group: group.count)
-    queues = 0 if draft.orchestrator == KUBERNETES else len(draft.slurm.queues)
+    queues = len(valid(lambda: draft.slurm.queues) or ())
     resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.node_groups) + queues
     if resources > _MOST_RESOURCES_OF_A_STACK:
         message = (
@@ -182,8 +191,12 @@ def _check_nodes(draft: Draft) -> Iterator[Problem]:
             f"{_MOST_RESOURCES_OF_A_STACK}; split them into two clusters"
         )
         yield _STACK(("nodes",), message)
-    if draft.orchestrator == KUBERNETES:
+
+
+def _check_controller(draft: Draft) -> Iterator[Problem]:
+    if not draft.node_groups or not draft.traits.powers_nodes_off:
         return
+    login, largest = draft.service_nodes, max(draft.node_groups, key=lambda group: group.count)
     size = draft.slurm.size
     for message in pcs.check_nodes(draft.instances, size):
         path: Path = ("nodes", largest.section, "count")
@@ -207,24 +220,19 @@ def _resources(group: NodeGroup) -> int:
     return _RESOURCES_OF_A_GROUP + placed + (_RESOURCES_OF_A_DRAIN if ends else 0)
 
 
-_RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
+Check: TypeAlias = Callable[[Draft], Iterator[Problem]]
+_RULES: tuple[Check, ...] = (
     _check_accept,
-    _check_region,
     _check_regions_of_zones,
     _check_arns,
     _check_notifications,
     _check_names,
     check_orchestrator,
-    check_kubernetes,
-    check_slurm,
-    check_slurm_nodes,
-    check_directory,
     check_types,
     check_node_groups,
     check_network,
     check_zones,
     check_private,
-    check_releases,
     check_lustre,
     check_client,
     check_associations,
@@ -232,9 +240,12 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     check_mounts,
     check_observability,
 )
-_LIMITS: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
-    _check_nodes,
-    check_addresses,
-    _check_series,
-    check_efa_connections,
-)
+# Of one orchestrator, by its name.
+_RULES_OF: Mapping[str, tuple[Check, ...]] = {
+    "slurm": (
+        *(_check_region, _check_features, check_slurm, check_slurm_nodes, check_directory),
+        *(check_private_nodes, check_slurm_home),
+    ),
+    "kubernetes": (check_kubernetes, check_releases, check_private_platform, check_kubernetes_home, _check_admins),
+}
+_LIMITS: tuple[Check, ...] = (_check_stack, _check_controller, check_addresses, _check_series, check_efa_connections)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ultracluster.catalogue.ec2 import Architecture, InstanceType, image_software, without_driver
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
-from ultracluster.clusterfile._node_group import KUBERNETES
+from ultracluster.clusterfile._orchestrators import OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.clusterfile.sections._image import ImageOption
@@ -22,12 +22,6 @@ _BUILD = error(
 )
 _PARENT = error("image-parent", "The parent of an image must have architecture, driver and kernel for the nodes.")
 
-# Service that an image is for, what AWS's parameters of such images hold, and an example.
-_READY = {
-    "slurm": ("AWS PCS", "/pcs/", "/aws/service/pcs/..."),
-    KUBERNETES: ("EKS", "/eks/", "/aws/service/eks/..."),
-}
-
 
 class _Use(NamedTuple):
     path: Path
@@ -37,16 +31,16 @@ class _Use(NamedTuple):
 
 def check_images(draft: Draft) -> Iterator[Problem]:
     """Check the images of all nodes."""
-    kubernetes = draft.orchestrator == KUBERNETES
+    traits = draft.traits
     uses = [_Use(_path(draft, group.section), group.instance_type, group.image_option) for group in draft.node_groups]
     login, record = valid(lambda: draft.login_image), valid(lambda: draft.service_type)
-    if not kubernetes and login is not None and record is not None:
+    if traits.installs_software and login is not None and record is not None:
         named = valid(lambda: draft.slurm.login.image)
         uses.append(_Use(("image",) if named is None else ("slurm", "login", "image"), record, login))
-    yield from _unique(_check_existing(uses, kubernetes=kubernetes))
-    yield from _unique(_check_drivers(uses, "EKS" if kubernetes else "PCS"))
-    if kubernetes:
-        yield from _unique(_check_kubernetes(uses))
+    yield from _unique(_check_existing(uses, traits))
+    yield from _unique(_check_drivers(uses, traits.facts.upper()))
+    if not traits.installs_software:
+        yield from _unique(_check_not_built(uses))
         return
     yield from _unique(_check_builds(uses))
     if any(isinstance(use.option, BuiltImage) for use in uses):
@@ -58,15 +52,17 @@ def _path(draft: Draft, section: str) -> Path:
     return ("image",) if draft.nodes[section].image is None else ("nodes", section, "image")
 
 
-def _check_existing(uses: Sequence[_Use], *, kubernetes: bool) -> Iterator[Problem]:
-    service, word, example = _READY[KUBERNETES if kubernetes else "slurm"]
+def _check_existing(uses: Sequence[_Use], traits: OrchestratorTraits) -> Iterator[Problem]:
     meant: dict[str, dict[str, str]] = {}
     for path, record, image in uses:
         if not isinstance(image, Image):
             continue
         problems = check_image(image, record)
-        if (image.parameter or "").startswith("/aws/service/") and word not in (image.parameter or ""):
-            problems.append(f"{image.parameter} names images that are not ready for {service}; use {example}")
+        parameter, word = image.parameter or "", f"/{traits.facts}/"
+        if parameter.startswith("/aws/service/") and word not in parameter:
+            problems.append(
+                f"{parameter} names images that are not ready for {traits.service}; use /aws/service{word}..."
+            )
         yield from (_IMAGE(path, message) for message in problems)
         # The file describes an image once, for all of its uses.
         known = meant.setdefault(image.id or image.parameter or "", {})
@@ -79,7 +75,7 @@ def _check_existing(uses: Sequence[_Use], *, kubernetes: bool) -> Iterator[Probl
             yield _IMAGE(path, message)
 
 
-def _check_kubernetes(uses: Sequence[_Use]) -> Iterator[Problem]:
+def _check_not_built(uses: Sequence[_Use]) -> Iterator[Problem]:
     for path, _, option in uses:
         if isinstance(option, BuiltImage):
             message = (

@@ -7,7 +7,8 @@ from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.catalogue.schedulers import eks, eks_add_ons
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile._orchestrators import ORCHESTRATORS, OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
@@ -52,37 +53,30 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
     """Check that no key is for the other orchestrator."""
     if not draft.orchestrator:
         return
-    other = "slurm" if draft.orchestrator == KUBERNETES else KUBERNETES
-    if other in draft.model_fields_set:
-        message = f"configures {other}, and orchestrator is {draft.orchestrator}; remove one of the two"
-        yield _OTHER((other,), message, at_key=True)
-    whose, keys = (
-        ("Slurm", ("min", "slurm", "scripts"))
-        if other == "slurm"
-        else ("Kubernetes", ("taints", "os", "pods", "elastic"))
-    )
+    for other in (traits for traits in ORCHESTRATORS.values() if traits is not draft.traits):
+        if other.name in draft.model_fields_set:
+            message = f"configures {other.name}, and orchestrator is {draft.orchestrator}; remove one of the two"
+            yield _OTHER((other.name,), message, at_key=True)
+        yield from _check_keys(other, draft)
+
+
+def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:
+    message = f"is for nodes of {other.title}, and orchestrator is {draft.orchestrator}; remove it"
     for name, section in draft.nodes.items():
-        for key in keys:
+        for key in other.group_keys:
             if key in section.model_fields_set:
-                message = f"is for nodes of {whose}, and orchestrator is {draft.orchestrator}; remove it"
-                if key == "scripts":
-                    message += ", and put what nodes need into their image or a DaemonSet"
-                yield _OTHER(("nodes", name, key), message, at_key=True)
-    if draft.orchestrator == KUBERNETES:
-        return
+                hint = ", and put what nodes need into their image or a DaemonSet" if key == "scripts" else ""
+                yield _OTHER(("nodes", name, key), message + hint, at_key=True)
     capacities = {group.section: group.capacity for group in draft.node_groups}
     for name, capacity in capacities.items():
         if isinstance(capacity, CapacityBlock | UltraServerBlock):
-            message = f"is for nodes of Kubernetes, and orchestrator is {draft.orchestrator}; remove it"
-            for key in ("starts", "active"):
+            for key in other.capacity_keys:
                 if getattr(capacity, key):
                     yield _OTHER(("nodes", name, "capacity", key), message, at_key=True)
 
 
 def check_kubernetes(draft: Draft) -> Iterator[Problem]:
     """Check the EKS cluster, and the node groups on it."""
-    if draft.orchestrator != KUBERNETES:
-        return
     requested = draft.kubernetes
     yield from until_invalid(_check_cluster(requested, draft))
     yield from until_invalid(_check_zones(requested, draft))
@@ -233,8 +227,6 @@ def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
 def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     requested = cluster.kubernetes
-    if cluster.orchestrator != KUBERNETES:
-        return
     old = eks.version_advice(requested.version)
     if old is not None:
         yield (_KUBERNETES_VERSION_SUPPORT, old)

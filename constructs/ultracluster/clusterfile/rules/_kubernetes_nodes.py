@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 
@@ -18,8 +17,6 @@ _UNPINNED = warning(
 
 def check_releases(draft: Draft) -> Iterator[Problem]:
     """Check the releases of AWS's image beside the version of the control plane."""
-    if draft.orchestrator != KUBERNETES:
-        return
     section = draft.kubernetes
     requested: list[tuple[Path, str]] = []
     if section.release is not None:
@@ -44,8 +41,6 @@ def check_releases(draft: Draft) -> Iterator[Problem]:
 
 def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings about nodes that are behind, and about images that are not pinned."""
-    if cluster.orchestrator != KUBERNETES:
-        return
     version = cluster.kubernetes.version
     releases = pinned_releases(cluster)
     behind = {name: release for name, release in releases.items() if release and eks.release_minor(release) != version}

@@ -8,10 +8,9 @@ from operator import itemgetter
 from ultracluster.catalogue import AS_OF
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile.rules import _file, _reading
 from ultracluster.clusterfile.rules._associations import warn_associations
-from ultracluster.clusterfile.rules._capacity import warn_capacity
+from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_capacity
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
 from ultracluster.clusterfile.rules._kubernetes_nodes import warn_releases
 from ultracluster.clusterfile.rules._lustre import warn_lustre
@@ -74,8 +73,7 @@ def facts_as_of(cluster: ClusterFile) -> dict[str, date]:
     """Return the day on which the facts of each topic that a cluster uses were read, the oldest first."""
     topics = {
         "ec2": True,
-        "eks": cluster.orchestrator == KUBERNETES,
-        "pcs": cluster.orchestrator != KUBERNETES,
+        cluster.traits.facts: True,
         "lustre": cluster.storage.lustre is not None,
         "openzfs": cluster.home_size is not None,
         "monitoring": cluster.observability.on,
@@ -89,13 +87,13 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _UNKNOWN_REGION,
             f"{cluster.region} is not a region in this release, so its zones are not checked; check the spelling",
         )
-    for warn in _WARNINGS:
+    for warn in (*_WARNINGS, *_WARNINGS_OF[cluster.traits.name]):
         yield from warn(cluster)
 
 
 _WARNINGS = (
-    *(warn_capacity, warn_network, warn_kubernetes, warn_lustre, warn_home, warn_associations, warn_efa, warn_slurm),
-    warn_observability,
-    warn_nodes,
-    warn_releases,
+    *(warn_capacity, warn_network, warn_lustre, warn_home, warn_associations, warn_efa),
+    *(warn_observability, warn_nodes),
 )
+# Of one orchestrator, by its name.
+_WARNINGS_OF = {"slurm": (warn_slurm_capacity, warn_slurm), "kubernetes": (warn_kubernetes, warn_releases)}

@@ -6,7 +6,7 @@ from ultracluster.catalogue.ec2 import LUSTRE_EFA_CONNECTIONS
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._lustre import efa_connections, efa_nodes, most_interfaces, requested_client
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._lustre import check_keys
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
@@ -141,8 +141,7 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
         )
-    # Nodes of Slurm install it.
-    if cluster.orchestrator != KUBERNETES or client.bundle is not None:
+    if cluster.traits.installs_software or client.bundle is not None:
         return
     if lacking := [group.section for group in near if _sets_efa_up(group)]:
         yield (

@@ -7,7 +7,7 @@ from ultracluster.catalogue.ec2 import NETWORK_INTERFACES_PER_REGION, addresses,
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, Invalid, until_invalid, valid
 from ultracluster.clusterfile._needs import TrainingAddresses, training_addresses
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.clusterfile.sections._network import Network
@@ -127,7 +127,7 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
         service=draft.service_count,
         service_type=draft.service_type,
         lustre=valid(lambda: draft.lustre_spec),
-        kubernetes=draft.orchestrator == KUBERNETES,
+        pods=draft.traits.service_pods,
     )
     if needed.total <= capacity:
         return

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._images import check_images
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.planning.capacity import (
     CapacityBlock,
     InterruptibleReservation,
+    Service,
     TargetedReservation,
     UltraServerBlock,
     check_sold,
@@ -37,18 +38,18 @@ _LARGEST_ROOT_GIB = 65_536
 def check_node_groups(draft: Draft) -> Iterator[Problem]:
     """Check each node group by itself, then their reservations and images."""
     for group in draft.node_groups:
-        yield from _check_group(group, draft.orchestrator)
+        yield from _check_group(group, draft.traits.capacity_service)
     yield from _check_shared_reservations(draft.node_groups)
     yield from check_images(draft)
 
 
-def _check_group(group: NodeGroup, orchestrator: str) -> Iterator[Problem]:
+def _check_group(group: NodeGroup, service: Service) -> Iterator[Problem]:
     path = ("nodes", group.section)
     try:
         _ = group.interfaces
     except ValueError as error:
         yield _LAYOUT((*path, "layout"), str(error))
-    yield from _check_capacity(group, orchestrator)
+    yield from _check_capacity(group, service)
     held = group.capacity.max_instances
     if held is not None and group.count > held and not group.instance_type.ultraservers:
         what = "holds" if getattr(group.capacity, "instances", None) else "can hold"
@@ -105,11 +106,10 @@ def _check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]
             yield _HELD(("nodes", last.section, "count"), message)
 
 
-def _check_capacity(group: NodeGroup, orchestrator: str) -> Iterator[Problem]:
+def _check_capacity(group: NodeGroup, service: Service) -> Iterator[Problem]:
     path: Path = ("nodes", group.section, "capacity")
     try:
-        # On EKS, a self-managed Auto Scaling group launches what a managed node group cannot.
-        purchase(group.capacity, "self-managed" if orchestrator == KUBERNETES else "pcs")
+        purchase(group.capacity, service)
     except ValueError as error:
         yield _SERVICE(path, str(error))
         return

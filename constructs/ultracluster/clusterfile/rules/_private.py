@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from ultracluster.clusterfile._draft import Draft, valid
-from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
 
@@ -19,20 +18,28 @@ _BUNDLE = error("private-bundle", "A node without internet access downloads from
 
 
 def check_private(draft: Draft) -> Iterator[Problem]:
-    """Check that nothing which nodes need at boot comes from outside."""
+    """Check the endpoints of the VPC."""
     if draft.network.internet:
         return
     if valid(lambda: draft.observability.vpc_endpoint):
         message = "network: {internet: false} makes one already, with those of other services; remove it"
         yield _METRICS_ENDPOINT(("observability", "vpc-endpoint"), message, at_key=True)
-    if draft.orchestrator == KUBERNETES:
-        section = valid(lambda: draft.kubernetes)
-        if section is not None and section.platform == "admin-host" and "platform" in section.model_fields_set:
-            message = (
-                "charts and images of the platform come from public registries, which the host does not reach; copy "
-                "them to ECR, write none, and install with ultracluster apply"
-            )
-            yield _PLATFORM(("kubernetes", "platform"), message)
+
+
+def check_private_platform(draft: Draft) -> Iterator[Problem]:
+    """Check that the host which installs the platform reaches its charts."""
+    section = draft.kubernetes
+    if not draft.network.internet and section.platform == "admin-host" and "platform" in section.model_fields_set:
+        message = (
+            "charts and images of the platform come from public registries, which the host does not reach; copy "
+            "them to ECR, write none, and install with ultracluster apply"
+        )
+        yield _PLATFORM(("kubernetes", "platform"), message)
+
+
+def check_private_nodes(draft: Draft) -> Iterator[Problem]:
+    """Check that nodes of Slurm get images, scripts and bundles without the internet."""
+    if draft.network.internet:
         return
     lustre = valid(lambda: draft.storage.lustre)
     bundle = lustre.client.bundle if lustre else None

@@ -7,7 +7,7 @@ from ultracluster.catalogue.ec2 import PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.catalogue.schedulers import Place, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
-from ultracluster.clusterfile._node_group import KUBERNETES, NodeGroup
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile._slurm_plan import (
     QUEUE_KEYS,
@@ -68,8 +68,6 @@ _NORMAL = "normal"
 
 def check_slurm(draft: Draft) -> Iterator[Problem]:
     """Check the section, and the settings of nodes in Slurm."""
-    if draft.orchestrator == KUBERNETES:
-        return
     for group in draft.node_groups:
         for message in check_static_nodes(group.capacity, minimum=group.minimum, count=group.count):
             yield _MIN(("nodes", group.section, "min"), message)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from ultracluster.boot import LIBRARY_SCRIPTS, check_scripts
 from ultracluster.catalogue.monitoring import LOG_RETENTION_DAYS
 from ultracluster.clusterfile._draft import Draft
-from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._node_scripts import node_script
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
@@ -22,8 +21,6 @@ _SCRIPTS = {
 
 def check_slurm_nodes(draft: Draft) -> Iterator[Problem]:
     """Check the logs and the scripts of the nodes."""
-    if draft.orchestrator == KUBERNETES:
-        return
     retention = draft.slurm.logs.retention
     if retention.days not in LOG_RETENTION_DAYS:
         days = ", ".join(map(str, LOG_RETENTION_DAYS))

@@ -9,7 +9,6 @@ from ultracluster.clusterfile._associations import prefix, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import home_size
-from ultracluster.clusterfile._node_group import KUBERNETES
 from ultracluster.clusterfile._problems import Path, Problem, field_name
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._home import Home
@@ -52,7 +51,6 @@ def check_home(draft: Draft) -> Iterator[Problem]:
     if home is None:
         return
     yield from _check_type(home)
-    yield from until_invalid(_check_kubernetes(home, draft))
     if home.existing is not None:
         yield from _check_existing(home)
     elif home.type == "openzfs":
@@ -103,8 +101,10 @@ def _check_existing(home: Home) -> Iterator[Problem]:
         yield _EXISTING((*path, "path"), message)
 
 
-def _check_kubernetes(home: Home, draft: Draft) -> Iterator[Problem]:
-    if draft.orchestrator == KUBERNETES and home.type in _NOT_ON_KUBERNETES:
+def check_kubernetes_home(draft: Draft) -> Iterator[Problem]:
+    """Check the home directories of Kubernetes nodes."""
+    home = draft.storage.home
+    if home is not None and home.type in _NOT_ON_KUBERNETES:
         message = f"{_NOT_ON_KUBERNETES[home.type]}; use openzfs or efs"
         yield _KUBERNETES((*_PATH, "type"), message)
 
@@ -132,16 +132,22 @@ def _check_s3_files(draft: Draft) -> Iterator[Problem]:
                 "it; use another prefix, or another bucket"
             )
             yield _S3_FILES(("storage", "lustre", "data-repository-associations", name), message, at_key=True)
-    if draft.orchestrator != KUBERNETES:
-        sections = {("nodes", name): section.image for name, section in draft.nodes.items()}
-        images = {("slurm", "login"): draft.slurm.login.image, **sections}
-        if without := [".".join(where) for where, image in images.items() if image is None]:
-            message = (
-                "needs amazon-efs-utils 3.0 on every node, and AWS's image has an older one ("
-                f"{s3_files.PCS_IMAGE_EFS_UTILS}); give an image that has it for {', '.join(without)}, "
-                "or take openzfs or efs"
-            )
-            yield _CLIENT(path, message)
+
+
+def check_slurm_home(draft: Draft) -> Iterator[Problem]:
+    """Check the home directories of Slurm nodes."""
+    home = draft.storage.home
+    if home is None or home.type != "s3-files":
+        return
+    sections = {("nodes", name): section.image for name, section in draft.nodes.items()}
+    images = {("slurm", "login"): draft.slurm.login.image, **sections}
+    if without := [".".join(where) for where, image in images.items() if image is None]:
+        message = (
+            "needs amazon-efs-utils 3.0 on every node, and AWS's image has an older one ("
+            f"{s3_files.PCS_IMAGE_EFS_UTILS}); give an image that has it for {', '.join(without)}, "
+            "or take openzfs or efs"
+        )
+        yield _CLIENT((*_PATH, "type"), message)
 
 
 def _check_openzfs(home: Home, draft: Draft) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ultracluster.catalogue.ec2 import InstanceType, UltraServer, interfaces
 from ultracluster.clusterfile._draft import Draft, valid
-from ultracluster.clusterfile._node_group import KUBERNETES, block_group_name, instances
+from ultracluster.clusterfile._node_group import block_group_name, instances
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.clusterfile.sections._capacity import Blocks
@@ -41,8 +41,7 @@ def check_types(draft: Draft) -> Iterator[Problem]:
             yield _DECLARED(("types", name, "network-cards"), message)
     uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.type_names.items()}
     if service := valid(lambda: draft.service_nodes):
-        beside = (KUBERNETES, "system") if draft.orchestrator == KUBERNETES else ("slurm", "login")
-        uses[*beside, "type"] = service.type
+        uses[draft.traits.name, draft.traits.service_nodes, "type"] = service.type
     for path, type in uses.items():
         try:
             record, server = draft.catalogue.look_up(type)

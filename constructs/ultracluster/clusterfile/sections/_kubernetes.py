@@ -258,6 +258,16 @@ class Kubernetes(Section):
         default={}, description="Versions of Helm charts by name of the release. Default: those that this release pins."
     )
 
+    @property
+    def is_new(self) -> bool:
+        """True if the control plane is new."""
+        return self.existing is None
+
+    @property
+    def service_nodes(self) -> SystemNodes:
+        """Nodes beside the node groups."""
+        return self.system
+
     def add_on(self, name: str) -> AddOn:
         """Return the settings of an add-on."""
         option = self.add_ons.get(name, "default")

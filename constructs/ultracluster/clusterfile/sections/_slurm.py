@@ -188,3 +188,13 @@ class Slurm(Section):
     def replacements(self) -> int:
         """Instances of a node group that may be terminated within an hour for a fault of their hardware."""
         return (self.health.replace or 0) if isinstance(self.health, Health) else 0
+
+    @property
+    def is_new(self) -> bool:
+        """True: the controller is new."""
+        return True
+
+    @property
+    def service_nodes(self) -> Login:
+        """Nodes beside the node groups."""
+        return self.login
