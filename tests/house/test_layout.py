@@ -278,22 +278,26 @@ def test_types_of_public_arguments_are_public() -> None:
     assert missing == set()
 
 
+def alternatives(pattern: ast.pattern) -> list[ast.pattern]:
+    return pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+
+
 def choices_of_an_orchestrator(code: str) -> list[int]:
     """Lines that compare `orchestrator`, or anything with the name of an orchestrator."""
     lines = []
     for node in ast.walk(ast.parse(code)):
-        compared: list[ast.AST] = []
+        compared: list[ast.expr] = []
         match node:
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(elts=names) | ast.Set(elts=names)]):
                 compared = [node.left, *names]
             case ast.Compare():
                 compared = [node.left, *node.comparators]
             case ast.Match():
-                patterns = [part for case in node.cases for part in getattr(case.pattern, "patterns", [case.pattern])]
+                patterns = [part for case in node.cases for part in alternatives(case.pattern)]
                 compared = [node.subject, *(part.value for part in patterns if isinstance(part, ast.MatchValue))]
         for part in compared:
             if getattr(part, "value", None) in ORCHESTRATORS or re.search(r"\borchestrator$", ast.unparse(part)):
-                lines.append(node.lineno)
+                lines.append(getattr(node, "lineno", 0))
     return sorted(set(lines))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from ipaddress import IPv4Network
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 
@@ -19,15 +19,14 @@ from ultracluster.clusterfile._orchestrators import OrchestratorTraits, traits_o
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
 from ultracluster.clusterfile.sections import _common as t
-from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._declared import DeclaredType, DeclaredTypeName
 from ultracluster.clusterfile.sections._image import Image, ImageOption
-from ultracluster.clusterfile.sections._kubernetes import Kubernetes, SystemNodes
+from ultracluster.clusterfile.sections._kubernetes import Kubernetes
 from ultracluster.clusterfile.sections._network import Network
 from ultracluster.clusterfile.sections._nodes import NodeGroupName, NodeGroupSection
 from ultracluster.clusterfile.sections._observability import Notifications, Observability
 from ultracluster.clusterfile.sections._section import Section
-from ultracluster.clusterfile.sections._slurm import Login, Slurm
+from ultracluster.clusterfile.sections._slurm import Slurm
 from ultracluster.clusterfile.sections._storage import Storage
 from ultracluster.planning.capacity import BuiltImage
 from ultracluster.planning.home import OpenZfsSize
@@ -39,9 +38,7 @@ from ultracluster.planning.workload import series_limit
 class ClusterFile(Section):
     """A GPU cluster on AWS, described in one file. `load` reads and checks one, `build` one in Python."""
 
-    extends: (
-        Annotated[str, w.parsed(lambda value: w.text(value, "a cluster file, such as base.yaml"), "^.+$")] | None
-    ) = Field(
+    extends: t.BaseFile | None = Field(
         default=None,
         description="Cluster file whose keys this one replaces or adds to; mappings are merged. Default: none.",
     )
@@ -143,23 +140,17 @@ class ClusterFile(Section):
     @property
     def control_plane(self) -> Slurm | Kubernetes:
         """Section of the orchestrator."""
-        section: Slurm | Kubernetes = getattr(self, self.traits.name)
-        return section
-
-    @property
-    def service_nodes(self) -> Login | SystemNodes:
-        """Nodes beside the node groups: login nodes of Slurm, system nodes of Kubernetes."""
-        return self.control_plane.service_nodes
+        return cast("Slurm | Kubernetes", getattr(self, self.traits.name))
 
     @property
     def service_count(self) -> int:
         """Number of nodes beside the node groups; an existing Kubernetes cluster has system nodes already."""
-        return self.service_nodes.count if self.control_plane.is_new else 0
+        return self.control_plane.service_nodes.count if self.control_plane.is_new else 0
 
     @cached_property
     def service_type(self) -> InstanceType:
         """Instance type of the nodes beside the node groups."""
-        return self.catalogue.look_up(self.service_nodes.type)[0]
+        return self.catalogue.look_up(self.control_plane.service_nodes.type)[0]
 
     @property
     def login_image(self) -> ImageOption:
@@ -169,9 +160,7 @@ class ClusterFile(Section):
     @property
     def built_images(self) -> dict[Architecture, BuiltImage]:
         """Images that the deployment builds, by architecture."""
-        if not self.traits.installs_software:
-            return {}
-        return built(self.node_groups, self.service_type, self.login_image)
+        return built(self.node_groups, self.service_type, self.login_image) if self.traits.installs_software else {}
 
     @cached_property
     def queues(self) -> tuple[QueuePlan, ...]:

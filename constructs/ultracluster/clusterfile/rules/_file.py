@@ -196,7 +196,7 @@ def _check_stack(draft: Draft) -> Iterator[Problem]:
 def _check_controller(draft: Draft) -> Iterator[Problem]:
     if not draft.node_groups or not draft.traits.powers_nodes_off:
         return
-    login, largest = draft.service_nodes, max(draft.node_groups, key=lambda group: group.count)
+    login, largest = draft.slurm.login, max(draft.node_groups, key=lambda group: group.count)
     size = draft.slurm.size
     for message in pcs.check_nodes(draft.instances, size):
         path: Path = ("nodes", largest.section, "count")

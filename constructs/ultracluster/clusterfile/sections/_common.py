@@ -191,6 +191,7 @@ Account = Annotated[
     ),
 ]
 Orchestrator = Annotated[str, Word(orchestrator, enum=list(ORCHESTRATORS), example=ORCHESTRATORS[0])]
+BaseFile = Annotated[str, w.parsed(lambda value: w.text(value, "a cluster file, such as base.yaml"), "^.+$")]
 Architecture = Annotated[ArchitectureWord, Word(architecture, enum=list(get_args(ArchitectureWord)))]
 FileSystemId = Annotated[str, w.ec2_id("fs", "the id of a file system")]
 SecurityGroupId = Annotated[str, w.ec2_id("sg", "the id of a security group")]
