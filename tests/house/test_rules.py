@@ -1,4 +1,4 @@
-"""Every refusal and warning of a construct has a rule."""
+"""Every refusal and warning of a construct has a rule, and each rule one text."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ import pytest
 from support import ROOT
 from ultracluster import clusterfile
 from ultracluster.cli._rules import construct_rules
-from ultracluster.rules import ARGUMENT, REASONS, Message, Refusal, error
+from ultracluster.rules import ARGUMENT, SHARED, Message, Refusal, RuleText, error, register
 
 LIBRARY = ROOT / "constructs" / "ultracluster"
 PAGE = ROOT / "docs" / "reference" / "rules.md"
@@ -41,17 +41,22 @@ def test_every_rule_is_on_the_page_of_rules() -> None:
     assert known == listed
 
 
-def test_a_rule_of_constructs_and_of_the_cluster_file_states_its_reason_once() -> None:
-    """Two registries, one text: in REASONS, or in the rule that the cluster file takes from a package below it."""
-    stated: dict[str, list[str]] = {}
+def test_a_rule_of_constructs_and_of_the_cluster_file_is_written_once() -> None:
+    """In `SHARED`, or in the rule that the cluster file takes from a package below it."""
+    written: dict[str, list[str]] = {}
     for path in LIBRARY.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Call(func=ast.Name(id="error" | "warning"), args=[ast.Constant(value=str(id)), _]):
-                    stated.setdefault(id, []).append(path.name)
-    assert {id: files for id, files in stated.items() if len(files) > 1 or id in REASONS} == {}
-    reasons = {rule.id: rule.reason for rule in clusterfile.rules()}
-    assert not [rule for rule in construct_rules() if reasons.get(rule.id, rule.reason) != rule.reason]
+                    written.setdefault(id, []).append(path.name)
+    assert {id: files for id, files in written.items() if len(files) > 1 or id in SHARED} == {}
+    both = {rule.id for rule in clusterfile.rules()} & {rule.id for rule in construct_rules()}
+    assert both >= SHARED.keys()
+
+
+def test_rules_of_one_id_have_one_reason() -> None:
+    with pytest.raises(ValueError, match="has two reasons"):
+        register(RuleText(id=ARGUMENT.id, kind="error", reason="Another reason."))
 
 
 @pytest.mark.parametrize("rule", construct_rules(), ids=lambda rule: rule.id)

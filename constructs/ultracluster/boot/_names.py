@@ -5,13 +5,13 @@ See: https://kubernetes.io/docs/concepts/overview/working-with-objects/names (re
 
 import re
 
-from ultracluster.rules import Message, error
+from ultracluster.rules import Message, shared
 
 LONGEST_LABEL = 63
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 # A name as long as a file must not hide its message.
 _LONGEST_QUOTE = 70
-KUBERNETES_NAME = error("kubernetes-name")
+KUBERNETES_NAME = shared("kubernetes-name")
 
 
 def check_label(what: str, name: str, longest: int = LONGEST_LABEL) -> list[Message]:

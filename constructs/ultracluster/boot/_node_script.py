@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from ultracluster.planning import check_fields
-from ultracluster.rules import Message, Refusal, error
+from ultracluster.rules import Message, Refusal, shared
 
 #: Stages, in AWS's words: before slurmd starts, and after it has started.
 Stage = Literal["nodeBootstrapped", "nodeReady"]
@@ -43,10 +43,10 @@ _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 SCRIPT_URL = re.compile(
     rf"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9./_~@?=&+%-]+|s3://{_BUCKET}/[A-Za-z0-9!_.()'/+=@ -]+", re.ASCII
 )
-SCRIPT = error("node-script")
-SCRIPT_CHECKSUM = error("node-script-checksum")
-SCRIPT_SIZE = error("node-script-size")
-SCRIPT_COUNT = error("node-script-count")
+SCRIPT = shared("node-script")
+SCRIPT_CHECKSUM = shared("node-script-checksum")
+SCRIPT_SIZE = shared("node-script-size")
+SCRIPT_COUNT = shared("node-script-count")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

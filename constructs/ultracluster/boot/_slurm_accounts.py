@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ultracluster.boot import scripts
 from ultracluster.boot._node_files import without_comments
-from ultracluster.rules import ARGUMENT, Refusal, error
+from ultracluster.rules import ARGUMENT, Refusal, shared
 
 #: A name of an account or a QoS: Slurm keeps them in lower case.
 ACCOUNT = re.compile(r"[a-z][a-z0-9_-]{0,39}", re.ASCII)
@@ -16,7 +16,7 @@ OPTION = re.compile(r"[\w.,:/=+-]{1,200}", re.ASCII)
 #: A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter is for
 #: quotes and commas.
 LONGEST_SCRIPT_BYTES = 48 * 1024
-_ACCOUNT = error("slurm-account")
+_ACCOUNT = shared("slurm-account")
 _ROOT = "root"
 _NONE: Mapping[str, str] = MappingProxyType({})
 

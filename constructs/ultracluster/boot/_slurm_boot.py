@@ -22,7 +22,7 @@ from ultracluster.boot._paths import MOUNT, MOUNT_PATH
 from ultracluster.boot._scratch import SCRATCH_UNIT
 from ultracluster.catalogue.ec2 import InstanceType, interfaces
 from ultracluster.planning import check_fields
-from ultracluster.rules import ARGUMENT, Refusal, error
+from ultracluster.rules import ARGUMENT, Refusal, error, shared
 
 #: The unit that sets EFA up for Lustre: what `Mount.after` names for an EFA-enabled file system.
 LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
@@ -44,7 +44,7 @@ _MANY_VCPUS = 64
 #: More than any type has; two digits, as the script takes them.
 MOST_EFA_INTERFACES = 99
 _BUNDLE = error("lustre-efa-bundle", "AWS's tool for Lustre over EFA comes from an address with a checksum.")
-_INTERFACES = error("lustre-efa-interfaces")
+_INTERFACES = shared("lustre-efa-interfaces")
 #: What a node does where EFA cannot be set up.
 LustreEfa = Literal["preferred", "required"]
 _MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"

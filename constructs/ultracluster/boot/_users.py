@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, unit_file
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, shared
 
 #: The unit that makes the users.
 USERS_UNIT = "ultracluster-users.service"
 # From 60,001 on numbers are systemd's, and images hand theirs out from 1,000 on: https://systemd.io/UIDS-GIDS/ (read
 # 2026-11-21). The group of a user has the same number.
 UIDS = range(2_000, 60_000)
-_USER = error("slurm-user")
+_USER = shared("slurm-user")
 #: As `useradd` of Debian takes it, without capitals.
 USER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 # Those that images, Slurm and Systems Manager have, and what sudo would take for a group's.

@@ -15,7 +15,7 @@ def construct_rules() -> list[Rule]:
     for module in iter_modules(ultracluster.__path__):
         if module.ispkg:
             import_module(f"ultracluster.{module.name}")
-    return registered()
+    return list(registered(Rule).values())
 
 
 def rules(json_: JsonOption = False) -> None:

@@ -15,7 +15,7 @@ from ultracluster.clusterfile._node_scripts import resolve_scripts
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
-from ultracluster.clusterfile.rules._rule import registered
+from ultracluster.clusterfile.rules._rule import rules
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 from ultracluster.rules import file_checks
 
@@ -210,11 +210,11 @@ def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:
         cluster = ClusterFile.model_validate(data, context=valid, by_alias=True, by_name=False)
     except ValidationError as error:
         problems = _translate.problems(error.errors(include_url=False))
-    draft, rules = Draft.of(data, valid), registered()
+    draft, known = Draft.of(data, valid), rules()
     errors: list[Problem] = []
     accepted: list[Problem] = []
     for problem in [*problems, *check_references(data), *check(draft)]:
-        both = problem.rule in draft.accept and rules[problem.rule].acceptable
+        both = problem.rule in draft.accept and known[problem.rule].acceptable
         (accepted if both else errors).append(problem)
     if cluster is not None:
         cluster.take_accepted(accepted)

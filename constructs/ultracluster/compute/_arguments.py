@@ -11,12 +11,12 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.ec2 import instance_type as look_up
 from ultracluster.planning import shown
 from ultracluster.planning.capacity import Capacity, Image, OnDemand, Spot, TargetedReservation
-from ultracluster.rules import ARGUMENT, TOKEN, Refusal, Rule, error
+from ultracluster.rules import ARGUMENT, TOKEN, Refusal, Rule, shared
 
 _T = TypeVar("_T")
-IMAGE = error("image")
-PURCHASE = error("purchase-option")
-UNKNOWN_TYPE = error("unknown-instance-type")
+IMAGE = shared("image")
+PURCHASE = shared("purchase-option")
+UNKNOWN_TYPE = shared("unknown-instance-type")
 
 
 class Errors:

@@ -6,9 +6,9 @@ from constructs import Construct
 
 from ultracluster.catalogue.ec2 import Architecture, ImageFamily, image_parameter
 from ultracluster.planning.capacity import Image
-from ultracluster.rules import warning
+from ultracluster.rules import shared
 
-_UNPINNED = warning("unpinned-image")
+_UNPINNED = shared("unpinned-image")
 
 
 def newest_image(family: ImageFamily, architecture: Architecture, *, kubernetes: str | None = None) -> Image:

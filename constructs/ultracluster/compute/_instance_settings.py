@@ -7,9 +7,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 
 from ultracluster.planning import check_fields
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, shared
 
-_ROOT_VOLUME = error("root-volume")
+_ROOT_VOLUME = shared("root-volume")
 
 
 @dataclass(frozen=True, kw_only=True)

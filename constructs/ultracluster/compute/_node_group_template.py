@@ -55,14 +55,14 @@ from ultracluster.planning.capacity import (
     placement,
     purchase,
 )
-from ultracluster.rules import Message, error, warning
+from ultracluster.rules import Message, shared
 from ultracluster.security import check_same_region
 
 _L1 = ec2.CfnLaunchTemplate
 _LAUNCHED = ("instance", "volume", "network-interface")
-_DECLARED = warning("declared-type")
-_LAYOUT = error("layout")
-_CAPACITY = error("capacity-service")
+_DECLARED = shared("declared-type")
+_LAYOUT = shared("layout")
+_CAPACITY = shared("capacity-service")
 
 
 @jsii.implements(ec2.ILaunchTemplate, ec2.IConnectable, iam.IGrantable, cdk.ITaggableV2)

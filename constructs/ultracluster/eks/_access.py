@@ -10,11 +10,11 @@ from constructs import Construct
 
 from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.clusterfile import PublicAccess
-from ultracluster.rules import ARGUMENT, Message, error
+from ultracluster.rules import ARGUMENT, Message, error, shared
 from ultracluster.security import shown
 
 _ANYWHERE = error("eks-public-access", "An API server is public for wide ranges only where that is intended.")
-_SERVICE_CIDR = error("kubernetes-service-cidr")
+_SERVICE_CIDR = shared("kubernetes-service-cidr")
 _RANGES = error("eks-public-access-limit", "EKS takes a limited number of ranges of public access.")
 _PRINCIPAL = re.compile(r"arn:[a-z-]+:iam::\d{12}:(role|user)/\S+")
 

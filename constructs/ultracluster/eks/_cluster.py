@@ -17,7 +17,7 @@ from ultracluster.eks._cluster_base import EksClusterBase
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.network import check_same_vpc
 from ultracluster.planning import as_list, checked, id_problem, known, text_problem, token_errors
-from ultracluster.rules import Refusal, error, warning
+from ultracluster.rules import Refusal, shared
 from ultracluster.security import add_managed_policy, check_same_region
 
 _L1 = eks.CfnCluster
@@ -32,9 +32,9 @@ _ENDPOINT = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?/?", re.ASCII)
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*", re.ASCII)
 _VERSION = re.compile(r"\d\.\d{1,3}", re.ASCII)
 _TIER = re.compile(r"standard|tier-[a-z0-9]+", re.ASCII)
-SECOND_ZONE = error("kubernetes-second-zone")
-_NEW_VERSION = warning("kubernetes-version")
-_NEW_TIER = warning("kubernetes-scaling-tier")
+SECOND_ZONE = shared("kubernetes-second-zone")
+_NEW_VERSION = shared("kubernetes-version")
+_NEW_TIER = shared("kubernetes-scaling-tier")
 
 
 class EksCluster(EksClusterBase):

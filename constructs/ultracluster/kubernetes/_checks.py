@@ -9,7 +9,7 @@ from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import HEALTH, Platform
 from ultracluster.kubernetes._release import CHART
 from ultracluster.kubernetes._teams import shares
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, shared
 
 # https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html and device-management-efa.html (read
 # 2026-11-20). resource.k8s.io/v1 is served from 1.34 on: https://kubernetes.io/docs/reference/using-api/deprecation-guide
@@ -18,7 +18,7 @@ _DRA_FROM = 34
 # A pod has its own root, so /home is free; these are not.
 _TAKEN_PATHS = ("/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/lib", "/tmp", "/var")
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+", re.ASCII)
-_PLATFORM = error("kubernetes-platform")
+_PLATFORM = shared("kubernetes-platform")
 
 #: What is wrong: the attributes and names of a `Platform` down to it, and a sentence.
 Found = tuple[tuple[str, ...], str]

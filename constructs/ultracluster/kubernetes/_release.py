@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracluster.boot import check_label
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, shared
 
 # SemVer, with the "v" that some charts write. https://semver.org (read 2026-11-21)
 _VERSION = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
-CHART = error("kubernetes-chart")
+CHART = shared("kubernetes-chart")
 _LONGEST_RELEASE_NAME = 53  # https://helm.sh/docs/topics/charts (read 2026-11-21)
 
 

@@ -14,10 +14,10 @@ from ultracluster.catalogue.ec2 import ZONE_ID, is_local_zone
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
 from ultracluster.planning import checked, known, text_problem, token_errors, zone_problems
-from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
+from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, shared
 
-_LOCAL_ZONE = error("local-zone")
-_RANGE = error("network-range")
+_LOCAL_ZONE = shared("local-zone")
+_RANGE = shared("network-range")
 
 
 class IClusterNetwork(IConstruct, Protocol):

@@ -22,9 +22,9 @@ from ultracluster.network._service_endpoints import (
     REPLACEMENT_SERVICES,
     ServiceEndpoints,
 )
-from ultracluster.rules import Message, Refusal, error
+from ultracluster.rules import Message, Refusal, error, shared
 
-_SUBNETS = error("network-subnets")
+_SUBNETS = shared("network-subnets")
 _TWICE = error("network-twice", "A cluster has one network: that of its file, or one that is handed in.")
 _UNUSED = error("network-unused", "A key of the file that a handed-in network makes useless would be ignored.")
 _REGION = error("network-region", "A handed-in network must be in the region of the cluster.")

@@ -20,10 +20,10 @@ from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
 from ultracluster.observability._prometheus_rules import PrometheusRules
 from ultracluster.planning import arn_problem, checked, known, text_problem
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, error, shared
 from ultracluster.security import check_same_region
 
-_RETENTION = error("metrics-retention")
+_RETENTION = shared("metrics-retention")
 _SERIES = error("prometheus-series-limit", "The limit of a cluster allows at least one series.")
 _DEFINITION = error("prometheus-alert-manager", "AMP takes Alertmanager's configuration in a wrapper, up to a size.")
 _ARN = re.compile(rf"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{{12}}:workspace/{WORKSPACE_ID.pattern}", re.ASCII)

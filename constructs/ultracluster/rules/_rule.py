@@ -1,26 +1,34 @@
 """Rules, and messages that carry the rule that they come from."""
 
 from dataclasses import dataclass
-from typing import Literal
-
-from ultracluster.rules._reasons import REASONS
-
-_RULES: "dict[str, Rule]" = {}
+from typing import Literal, TypeVar
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
-    """Rule that an argument of a construct, or the resources that follow from it, must keep.
+class RuleText:
+    """Text of a rule, of constructs or of the cluster file.
 
     Args:
         id: Kebab case; never changes.
-        kind: `error`, which is raised, or `warning`, which `cdk synth` prints.
+        kind: `error` or `warning`.
         reason: Why the rule exists, in one line.
+        acceptable: True if `accept` of a cluster file may name it: a warning, or an error that rests on a fact with a
+            date. An error that would lose data, or that cannot be expressed in the template, is not acceptable.
     """
 
     id: str
     kind: Literal["error", "warning"]
     reason: str
+    acceptable: bool = False
+
+
+class Rule(RuleText):
+    """Rule that an argument of a construct, or the resources that follow from it, must keep.
+
+    The message of an error is raised; `cdk synth` prints that of a warning.
+    """
+
+    __slots__ = ()
 
     @property
     def warning_id(self) -> str:
@@ -49,34 +57,37 @@ class Message(str):
         return message
 
 
-def error(id: str, reason: str | None = None) -> Rule:
-    """Register the rule of an error, in the module that checks it.
+_R = TypeVar("_R", bound=RuleText)
+_RULES: dict[type[RuleText], dict[str, RuleText]] = {}
 
-    Args:
-        id: Id of the rule.
-        reason: Its reason. Default: the one in `REASONS`, of a rule that the cluster file has too.
+
+def register(rule: _R) -> _R:
+    """Register a rule, in the module that checks it.
 
     Raises:
-        ValueError: If another rule has the id.
+        ValueError: If another rule of the same class has the id, or one of another class gives another reason.
     """
-    return _register(Rule(id=id, kind="error", reason=reason or REASONS[id]))
-
-
-def warning(id: str, reason: str | None = None) -> Rule:
-    """Register the rule of a warning, in the module that prints it; otherwise as `error`."""
-    return _register(Rule(id=id, kind="warning", reason=reason or REASONS[id]))
-
-
-def registered() -> list[Rule]:
-    """Return the rules of the packages that are imported, in the order of their ids."""
-    return [rule for _, rule in sorted(_RULES.items())]
-
-
-def _register(rule: Rule) -> Rule:
-    if rule.id in _RULES:
+    if rule.id in _RULES.setdefault(type(rule), {}):
         raise ValueError(f"the rule {rule.id} is registered twice")
-    _RULES[rule.id] = rule
+    if any(others[rule.id].reason != rule.reason for others in _RULES.values() if rule.id in others):
+        raise ValueError(f"the rule {rule.id} has two reasons")
+    _RULES[type(rule)][rule.id] = rule
     return rule
+
+
+def registered(kind: type[_R]) -> dict[str, _R]:
+    """Return the rules of a class by id, in the order of the ids, that imported packages registered."""
+    return {id: rule for id, rule in sorted(_RULES.get(kind, {}).items()) if isinstance(rule, kind)}
+
+
+def error(id: str, reason: str) -> Rule:
+    """Register the rule of an error of constructs."""
+    return register(Rule(id=id, kind="error", reason=reason))
+
+
+def warning(id: str, reason: str) -> Rule:
+    """Register the rule of a warning of constructs."""
+    return register(Rule(id=id, kind="warning", reason=reason, acceptable=True))
 
 
 #: Rule of the messages that carry none of their own.

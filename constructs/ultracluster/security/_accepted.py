@@ -4,12 +4,12 @@ import aws_cdk as cdk
 from constructs import IConstruct
 
 from ultracluster.clusterfile import ClusterFile, warnings
-from ultracluster.rules import registered
+from ultracluster.rules import Rule, registered
 
 
 def construct_warnings() -> set[str]:
     """Return the ids of the warnings that constructs add themselves."""
-    return {rule.warning_id for rule in registered() if rule.kind == "warning"}
+    return {rule.warning_id for rule in registered(Rule).values() if rule.kind == "warning"}
 
 
 def acknowledge_accepted(scope: IConstruct, cluster: ClusterFile) -> None:

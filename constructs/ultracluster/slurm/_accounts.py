@@ -10,7 +10,7 @@ from constructs import Construct
 from ultracluster.boot import LONGEST_SCRIPT_BYTES
 from ultracluster.orchestration import command_document
 from ultracluster.planning import checked
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, shared
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsComputeNodeGroup
@@ -19,7 +19,7 @@ from ultracluster.slurm._interfaces import IPcsComputeNodeGroup
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
 _READ = ("ssm:DescribeDocument", "ssm:GetDocument")
 _RUN = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
-_SIZE = error("slurm-accounts-size")
+_SIZE = shared("slurm-accounts-size")
 _WAIT_SECONDS = 1800
 
 

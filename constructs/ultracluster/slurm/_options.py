@@ -6,13 +6,13 @@ from types import MappingProxyType
 
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
-from ultracluster.rules import Message, error
+from ultracluster.rules import Message, shared
 from ultracluster.slurm._settings import setting_problems
 
-_METRICS = error("slurm-metrics")
-_REST_API = error("slurm-rest-api")
-_ACCOUNTING = error("slurm-accounting")
-_PURGE = error("slurm-purge-time")
+_METRICS = shared("slurm-metrics")
+_REST_API = shared("slurm-rest-api")
+_ACCOUNTING = shared("slurm-accounting")
+_PURGE = shared("slurm-purge-time")
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 

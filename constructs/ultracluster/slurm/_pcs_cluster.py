@@ -13,17 +13,17 @@ from ultracluster.catalogue.schedulers import pcs
 from ultracluster.network import check_same_vpc
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import as_list, checked, id_problem, text_problem, token_errors
-from ultracluster.rules import Refusal, error, warning
+from ultracluster.rules import Refusal, shared
 from ultracluster.slurm._grants import PcsClusterGrants
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._node_role import ROLE_PATH, PcsNodeRole
 from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._settings import NAME, custom_settings
 
-_LIMIT = error("slurm-controller-limit")
-_NEW_VERSION = warning("slurm-version")
-_NEW_SIZE = warning("slurm-size")
-_NEW_REGION = warning("pcs-region")
+_LIMIT = shared("slurm-controller-limit")
+_NEW_VERSION = shared("slurm-version")
+_NEW_SIZE = shared("slurm-size")
+_NEW_REGION = shared("pcs-region")
 #: Port of slurmctld. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMCTLD_PORT = 6817
 

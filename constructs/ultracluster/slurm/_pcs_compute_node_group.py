@@ -16,15 +16,15 @@ from ultracluster.orchestration import NodeResource
 from ultracluster.planning import as_list, checked, id_problem, known, token_errors
 from ultracluster.planning.capacity import PLACEMENT, check_count, check_static_nodes, placement, static_nodes
 from ultracluster.planning.slurm import check_gres
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, shared
 from ultracluster.slurm._grants import PcsNodeGroupGrants
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._node_scripts import NodeScripts
 from ultracluster.slurm._settings import NAME, custom_settings, setting_problems
 
-_STATIC = error("min-nodes")
-_WHOLE = error("ultraserver-whole")
-_GRES = error("slurm-gres")
+_STATIC = shared("min-nodes")
+_WHOLE = shared("ultraserver-whole")
+_GRES = shared("slurm-gres")
 #: Port of slurmd. https://slurm.schedmd.com/network.html (read 2026-11-22)
 SLURMD_PORT = 6818
 

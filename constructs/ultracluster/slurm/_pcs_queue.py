@@ -9,12 +9,12 @@ from constructs import Construct
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.planning import checked, token_errors
 from ultracluster.planning.slurm import QueueMember, check_shared_queue
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, shared
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._settings import NAME, custom_settings, setting_problems
 
-_NODES = error("slurm-queue-nodes")
+_NODES = shared("slurm-queue-nodes")
 
 
 class PcsQueue(cdk.Resource):

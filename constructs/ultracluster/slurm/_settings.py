@@ -5,10 +5,10 @@ from typing import TypeVar
 
 from ultracluster.catalogue.schedulers import Place
 from ultracluster.planning.slurm import check_settings
-from ultracluster.rules import Message, error
+from ultracluster.rules import Message, error, shared
 
 _T = TypeVar("_T")
-_SETTING = error("slurm-setting")
+_SETTING = shared("slurm-setting")
 NAME = error("pcs-name", "PCS takes some names of clusters, node groups and queues only.")
 
 

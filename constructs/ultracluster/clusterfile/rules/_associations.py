@@ -24,12 +24,12 @@ from ultracluster.planning.lustre import (
 from ultracluster.planning.lustre import check_associations as association_errors
 
 _BY_RULE = {rule: shared(rule) for rule in (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED)}
-_ASSOCIATION_FOREIGN_BUCKET = warning("association-foreign-bucket")
+_ASSOCIATION_FOREIGN_BUCKET = shared("association-foreign-bucket")
 _ASSOCIATION_MOVES_NOTHING = warning(
     "association-moves-nothing", "A link to the new data bucket neither imports nor exports."
 )
-_ASSOCIATION_FOREIGN_KEY = warning("association-foreign-key")
-_ASSOCIATION_FOREIGN_FILE_SYSTEM = warning("association-foreign-file-system")
+_ASSOCIATION_FOREIGN_KEY = shared("association-foreign-key")
+_ASSOCIATION_FOREIGN_FILE_SYSTEM = shared("association-foreign-file-system")
 _PATH_RULE = error("association-path", "An association names a directory of the file system, not of the node.")
 _BUCKET = error("association-bucket", "An association without a bucket shows the data bucket.")
 _FILE_SYSTEM = shared(ASSOCIATION_FILE_SYSTEM)

@@ -12,7 +12,7 @@ from ultracluster.catalogue.ec2 import (
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile.rules._rule import Rule, warning
+from ultracluster.clusterfile.rules._rule import Rule, shared, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
 from ultracluster.planning.capacity import (
     CapacityBlock,
@@ -26,8 +26,8 @@ from ultracluster.planning.capacity import (
     vcpu_needs,
 )
 
-_DECLARED_TYPE = warning("declared-type")
-_UNPINNED_IMAGE = warning("unpinned-image")
+_DECLARED_TYPE = shared("declared-type")
+_UNPINNED_IMAGE = shared("unpinned-image")
 _IMEX_PROLOG = warning(
     "imex-prolog", "UltraServers with `slurm.health: false`, and no other prolog that configures IMEX."
 )

@@ -20,7 +20,7 @@ from ultracluster.clusterfile.rules._network import check_addresses, check_netwo
 from ultracluster.clusterfile.rules._nodes import check_node_groups
 from ultracluster.clusterfile.rules._observability import check_observability, check_receivers, check_series
 from ultracluster.clusterfile.rules._private import check_private, check_private_nodes, check_private_platform
-from ultracluster.clusterfile.rules._rule import error, registered
+from ultracluster.clusterfile.rules._rule import error, rules, shared
 from ultracluster.clusterfile.rules._slurm import check_slurm
 from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes
 from ultracluster.clusterfile.rules._storage import check_home, check_kubernetes_home, check_mounts, check_slurm_home
@@ -35,12 +35,12 @@ _NOT_ACCEPTABLE = error(
 _UNKNOWN_ZONE = error("unknown-zone", "A zone must be in a known region, so that its facts are known.", acceptable=True)
 _ZONE = error("zone-region", "Zones must be in the region of the cluster.")
 _ARN = error("arn-region", "CloudFormation and the services use resources of their own region and partition.")
-_PCS_REGION = error("pcs-region", acceptable=True)
+_PCS_REGION = shared("pcs-region")
 _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", acceptable=True)
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks.")
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
 _STACK = error("stack-resources", "CloudFormation takes a limited number of resources in a stack.")
-_CONTROLLER = error("slurm-controller-limit")
+_CONTROLLER = shared("slurm-controller-limit")
 
 # Of the 500 that CloudFormation takes, so that there is room for what a later release adds.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-21)
@@ -64,14 +64,14 @@ def check(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_accept(draft: Draft) -> Iterator[Problem]:
-    rules = registered()
+    known = rules()
     for id in draft.accept:
-        if id not in rules:
-            hint = did_you_mean(id, rules)
+        if id not in known:
+            hint = did_you_mean(id, known)
             message = f"is not the id of a rule; {hint or '`ultracluster rules` lists them'}".rstrip()
             yield _UNKNOWN_RULE(("accept", id), message, at_key=True)
-        elif not rules[id].acceptable:
-            message = f"cannot be accepted: it would lose data, or cannot be deployed ({rules[id].reason}); correct it"
+        elif not known[id].acceptable:
+            message = f"cannot be accepted: it would lose data, or cannot be deployed ({known[id].reason}); correct it"
             yield _NOT_ACCEPTABLE(("accept", id), message, at_key=True)
 
 

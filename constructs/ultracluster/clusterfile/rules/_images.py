@@ -7,11 +7,11 @@ from ultracluster.catalogue.ec2 import Architecture, InstanceType, image_softwar
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._orchestrators import OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._image import ImageOption
 from ultracluster.planning.capacity import BuiltImage, Image, check_image, check_parent
 
-_IMAGE = error("image")
+_IMAGE = shared("image")
 _DRIVER = error(
     "image-driver",
     "AWS's images for PCS and EKS, and those built from them, drive NVIDIA GPUs since Turing.",

@@ -10,7 +10,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS, OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import did_you_mean, not_one_of
@@ -22,8 +22,8 @@ _KUBERNETES_VERSION_SUPPORT = warning(
 _KUBERNETES_NO_ADMINS = warning("kubernetes-no-admins", "No principal has access to the Kubernetes cluster.")
 _KUBERNETES_OPEN = warning("kubernetes-open", "The API server is public for all addresses.")
 _KUBERNETES_ADD_ON = warning("kubernetes-add-on", "An EKS add-on that is not in the documentation of AWS.")
-_VERSION = error("kubernetes-version", acceptable=True)
-_TIER = error("kubernetes-scaling-tier", acceptable=True)
+_VERSION = shared("kubernetes-version")
+_TIER = shared("kubernetes-scaling-tier")
 _OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of the other one would have no effect.")
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
@@ -35,12 +35,12 @@ _ADD_ON = error("kubernetes-add-on-name", "EKS refuses unknown add-ons.", accept
 _ADD_ON_ROLE = error(
     "kubernetes-add-on-role", "An add-on without the permissions that it needs runs, and does nothing.", acceptable=True
 )
-_SERVICE_CIDR = error("kubernetes-service-cidr")
-KUBERNETES_NAME = error("kubernetes-name")
-KUBERNETES_CHART = error("kubernetes-chart")
-KUBERNETES_PLATFORM = error("kubernetes-platform")
+_SERVICE_CIDR = shared("kubernetes-service-cidr")
+KUBERNETES_NAME = shared("kubernetes-name")
+KUBERNETES_CHART = shared("kubernetes-chart")
+KUBERNETES_PLATFORM = shared("kubernetes-platform")
 _ZONE = error("kubernetes-zone", "EKS has no control plane in some zones.", acceptable=True)
-_SECOND_ZONE = error("kubernetes-second-zone")
+_SECOND_ZONE = shared("kubernetes-second-zone")
 _ULTRASERVER = error("kubernetes-ultraserver", "UltraServers need Dynamic Resource Allocation and Amazon Linux 2023.")
 _PODS = error("kubernetes-pods", "EKS and the addresses of the first network card limit the pods of a node.")
 _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerocket nodes.")

@@ -18,7 +18,8 @@ from ultracluster.clusterfile.rules._lustre_client import warn_efa
 from ultracluster.clusterfile.rules._network import warn_network
 from ultracluster.clusterfile.rules._nodes import warn_nodes
 from ultracluster.clusterfile.rules._observability import warn_observability
-from ultracluster.clusterfile.rules._rule import Rule, registered, warning
+from ultracluster.clusterfile.rules._rule import Rule, warning
+from ultracluster.clusterfile.rules._rule import rules as registered
 from ultracluster.clusterfile.rules._slurm import warn_slurm
 from ultracluster.clusterfile.rules._storage import warn_home
 

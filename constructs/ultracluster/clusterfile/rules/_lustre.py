@@ -36,8 +36,8 @@ from ultracluster.planning.lustre import (
 from ultracluster.planning.lustre import check_lustre as check_sold
 from ultracluster.planning.s3 import existing_bucket_warning
 
-_EXISTING_LUSTRE = warning("existing-lustre")
-_EXISTING_BUCKET = warning("existing-bucket")
+_EXISTING_LUSTRE = shared("existing-lustre")
+_EXISTING_BUCKET = shared("existing-bucket")
 _LUSTRE_QUOTA = warning("lustre-quota", "The file system is larger than a region gives an account by default.")
 _LUSTRE_CHECKPOINT = warning(
     "lustre-checkpoint", "The nodes are too few, or too slow, to write the checkpoint within its stall."
@@ -45,11 +45,11 @@ _LUSTRE_CHECKPOINT = warning(
 _LUSTRE_EFA_UNUSED = warning("lustre-efa-unused", "The file system has EFA, and no node in its zone can use it.")
 _LUSTRE_OTHER_ZONE = warning("lustre-other-zone", "Nodes reach the file system across zones.")
 _EFA_ZONE = error("lustre-efa-zone", "FSx for Lustre has EFA in some zones only.", acceptable=True)
-_TIER = error("lustre-tier", acceptable=True)
+_TIER = shared("lustre-tier")
 
-_EFA_INTERFACES = error("lustre-efa-interfaces")
+_EFA_INTERFACES = shared("lustre-efa-interfaces")
 _EXISTING = error("lustre-existing-keys", "An existing file system keeps its own shape.")
-_VERSION = error("lustre-version", acceptable=True)
+_VERSION = shared("lustre-version")
 _GOAL = error("lustre-goal", "The shape of a file system follows from a throughput, a checkpoint or a capacity.")
 _CHECKPOINT = error("lustre-checkpoint-size", "The size of a checkpoint follows from the model, or is given.")
 _BACKUPS = shared(LUSTRE_BACKUPS)

@@ -9,7 +9,7 @@ from ultracluster.clusterfile._draft import Draft, Invalid, until_invalid, valid
 from ultracluster.clusterfile._needs import TrainingAddresses, training_addresses
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._network import Network
 from ultracluster.planning.network import (
     largest_training_subnet,
@@ -24,9 +24,9 @@ _INTERFACE_QUOTA = warning(
 _DOCKER_RANGE = warning("docker-range", "The network overlaps 172.17.0.0/16, the range of Docker.")
 _SUBNET_SIZE = warning("subnet-size", "The range of the existing subnet is not known.")
 _EXISTING = error("network-existing", "An existing network keeps its own ranges and subnets.")
-_LOCAL_ZONE = error("local-zone")
-_RANGE = error("network-range")
-_SUBNETS = error("network-subnets")
+_LOCAL_ZONE = shared("local-zone")
+_RANGE = shared("network-range")
+_SUBNETS = shared("network-subnets")
 _ADDRESSES = error(
     "network-addresses", "A subnet must have an address for every interface; its range cannot change later."
 )

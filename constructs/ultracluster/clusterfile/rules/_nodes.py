@@ -7,7 +7,7 @@ from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._images import check_images
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.planning.capacity import (
     CapacityBlock,
     InterruptibleReservation,
@@ -18,12 +18,12 @@ from ultracluster.planning.capacity import (
     purchase,
 )
 
-_LAYOUT = error("layout")
-_SERVICE = error("capacity-service")
-_PURCHASE = error("purchase-option")
-_HELD = error("capacity-count")
-_ROOT = error("root-volume")
-_PLACEMENT = error("placement-group")
+_LAYOUT = shared("layout")
+_SERVICE = shared("capacity-service")
+_PURCHASE = shared("purchase-option")
+_HELD = shared("capacity-count")
+_ROOT = shared("root-volume")
+_PLACEMENT = shared("placement-group")
 _GPU = warning("gpu-not-known", "Checks and figures that need the facts of a GPU model are off without them.")
 _SHARED = error("reservation-shared", "Node groups that share a reservation must agree on it and fit in it together.")
 

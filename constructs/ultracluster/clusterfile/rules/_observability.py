@@ -6,7 +6,7 @@ from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REG
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._observability import Alerts, Notifications, Observability
 from ultracluster.planning.workload import SERIES_PER_NODE, series_at_most
 
@@ -17,7 +17,7 @@ _ALERTS_WITHOUT_SUBSCRIPTION = warning(
 )
 _ALERT_MANAGER = warning("alert-manager", "An existing workspace has its own alert manager, which is not changed.")
 _OFF = error("observability-off", "Without metrics the other keys have no effect.")
-_RETENTION = error("metrics-retention")
+_RETENTION = shared("metrics-retention")
 _EXISTING = error("workspace-existing", "An existing workspace keeps its own retention, limit and alert manager.")
 _QUOTA = error("metrics-quota", "A workspace takes a limited number of active series by default.", acceptable=True)
 _QUOTA_NEAR = warning("metrics-quota-near", "A workspace near its quota discards samples when the cluster grows.")

@@ -18,7 +18,7 @@ from ultracluster.clusterfile._slurm_plan import (
     queue_settings,
 )
 from ultracluster.clusterfile.rules._capacity import NODE_GROUP_QUOTA
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 from ultracluster.clusterfile.sections._slurm import Queue, Slurm
 from ultracluster.clusterfile.sections._slurm_words import CONTROLLER_SIZE, SLURM_VERSION
@@ -37,27 +37,27 @@ from ultracluster.planning.slurm import (
 _USERS_WITHOUT_HOME = warning("users-without-home", "There are users, and no shared home.")
 _UNKNOWN_SETTING = warning("unknown-setting", "A setting of Slurm that AWS PCS is not known to accept.")
 _REPLACE = error("slurm-replace", "A wrong check must not replace a cluster, and every replacement must be reported.")
-_VERSION = error("slurm-version", acceptable=True)
-_SIZE = error("slurm-size", acceptable=True)
+_VERSION = shared("slurm-version")
+_SIZE = shared("slurm-size")
 _FEATURES = error("slurm-features", "The library sets the features of nodes, from labels.")
-_GRES = error("slurm-gres")
-_MIN = error("min-nodes")
-_METRICS = error("slurm-metrics")
-_REST = error("slurm-rest-api")
-_PURGE = error("slurm-purge-time")
-_ACCOUNTING = error("slurm-accounting")
-_SETTING = error("slurm-setting")
+_GRES = shared("slurm-gres")
+_MIN = shared("min-nodes")
+_METRICS = shared("slurm-metrics")
+_REST = shared("slurm-rest-api")
+_PURGE = shared("slurm-purge-time")
+_ACCOUNTING = shared("slurm-accounting")
+_SETTING = shared("slurm-setting")
 _SETTING_KEY = error("slurm-setting-key", "A setting with a key of its own is written there.")
-_QUEUE_NODES = error("slurm-queue-nodes")
+_QUEUE_NODES = shared("slurm-queue-nodes")
 _QUEUE_TIME = error("slurm-queue-time", "A default above the maximum refuses every job that requests no time.")
 _NAMES = error("slurm-unknown-name", "Accounts and QoS must be in the file before others name them.")
 _PREEMPT = error("slurm-preempt", "Preemption needs partition priorities and a queue with a higher one.")
 _DEFAULT = error("slurm-default-queue", "Slurm has one default queue.")
-_ACCOUNT = error("slurm-account")
-_ACCOUNTS_SIZE = error("slurm-accounts-size")
+_ACCOUNT = shared("slurm-account")
+_ACCOUNTS_SIZE = shared("slurm-accounts-size")
 _UID = error("slurm-uid", "Files belong to numbers: two users with one number share their files.")
 _ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
-_USER = error("slurm-user")
+_USER = shared("slurm-user")
 _USERS = error("slurm-users", "Each user takes resources of the stack.")
 
 # A quarter of the resources of a stack.

@@ -7,7 +7,7 @@ from ultracluster.catalogue.monitoring import LOG_RETENTION_DAYS
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_scripts import node_script
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.rules import Refusal
 
@@ -15,7 +15,7 @@ _RETENTION = error("slurm-logs-retention", "CloudWatch Logs keeps a log group fo
 
 
 _SCRIPTS = {
-    rule: error(rule) for rule in ("node-script", "node-script-checksum", "node-script-count", "node-script-size")
+    rule: shared(rule) for rule in ("node-script", "node-script-checksum", "node-script-count", "node-script-size")
 }
 
 

@@ -6,16 +6,16 @@ from ultracluster.catalogue.ec2 import InstanceType, UltraServer, interfaces
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._node_group import block_group_name, instances
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._capacity import Blocks
 from ultracluster.clusterfile.sections._nodes import NODE_GROUP, NodeGroupSection
 from ultracluster.planning.capacity import Block, CapacityBlock, OnDemand, UltraServerBlock, check_sold
 
-_WHOLE = error("ultraserver-whole")
+_WHOLE = shared("ultraserver-whole")
 _EVEN = error("capacity-block-even", "Several Capacity Blocks of one section get the same number of nodes each.")
 _NAMES = error("capacity-block-name", "The name of the node group of each Capacity Block must be valid and unique.")
 _DECLARED = error("declared-type-invalid", "A declared type must have every value that planning needs.")
-_UNKNOWN = error("unknown-instance-type")
+_UNKNOWN = shared("unknown-instance-type")
 _BESIDE = error("service-node-type", "Login and system nodes must be sold on demand, and need no UltraServer.")
 
 

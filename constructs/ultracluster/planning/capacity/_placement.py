@@ -5,9 +5,9 @@ from typing import Literal, get_args
 
 from ultracluster.catalogue.ec2 import INSTANCES_PER_SPREAD_GROUP, InstanceType
 from ultracluster.planning.capacity._purchase_options import Capacity, OpenReservation, TargetedReservation
-from ultracluster.rules import error
+from ultracluster.rules import shared
 
-PLACEMENT = error("placement-group")
+PLACEMENT = shared("placement-group")
 #: Strategies of a new placement group.
 Strategy = Literal["cluster", "partition", "spread"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

@@ -1,9 +1,9 @@
 """Number of nodes of a group."""
 
 from ultracluster.planning.capacity._purchase_options import Block, Capacity, InterruptibleReservation, OnDemand, Spot
-from ultracluster.rules import error
+from ultracluster.rules import error, shared
 
-_COUNT = error("capacity-count")
+_COUNT = shared("capacity-count")
 _END = error("capacity-end", "A schedule before the end of a Capacity Block needs that end.")
 
 

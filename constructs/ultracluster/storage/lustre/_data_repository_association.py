@@ -14,7 +14,7 @@ from ultracluster.cloudwatch import Alarms
 from ultracluster.planning import as_list, checked, token_errors
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
-from ultracluster.rules import Message, Refusal, warning
+from ultracluster.rules import Message, Refusal, shared
 from ultracluster.security import check_same_region, shown
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
@@ -22,7 +22,7 @@ from ultracluster.storage._properties import properties_of
 from ultracluster.storage.lustre import _repository_access as repository_access
 from ultracluster.storage.lustre._metrics import AssociationMetrics
 
-FOREIGN_FILE_SYSTEM = warning("association-foreign-file-system")
+FOREIGN_FILE_SYSTEM = shared("association-foreign-file-system")
 
 
 class DataRepositoryAssociation(cdk.Resource):

@@ -30,7 +30,7 @@ from ultracluster.planning.lustre import (
     lustre_offer,
     plan_lustre,
 )
-from ultracluster.rules import ARGUMENT, Message, Refusal, Rule, error, warning
+from ultracluster.rules import ARGUMENT, Message, Refusal, Rule, error, shared
 from ultracluster.security import check_same_region
 from ultracluster.storage._interfaces import ILustreFileSystem
 from ultracluster.storage.lustre._base import Lustre
@@ -40,9 +40,9 @@ _MAINTENANCE = error("lustre-maintenance", "The weekly maintenance begins at a m
 _EXISTING_ID = error("lustre-existing", "An existing file system is found by its id and mount name.")
 _ZONE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+", re.ASCII)
 _DNS_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*", re.ASCII)
-_TIER = warning("lustre-tier")
-_VERSION = warning("lustre-version")
-_EXISTING = warning("existing-lustre")
+_TIER = shared("lustre-tier")
+_VERSION = shared("lustre-version")
+_EXISTING = shared("existing-lustre")
 
 
 class LustreFileSystem(Lustre):

@@ -8,11 +8,11 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.planning.s3 import ROLE_PREFIX
-from ultracluster.rules import warning
+from ultracluster.rules import shared
 from ultracluster.security import shown
 
-FOREIGN_BUCKET = warning("association-foreign-bucket")
-FOREIGN_KEY = warning("association-foreign-key")
+FOREIGN_BUCKET = shared("association-foreign-bucket")
+FOREIGN_KEY = shared("association-foreign-key")
 
 # What FSx lists for the role, on the bucket and on its objects. See
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html (read 2026-11-21).

@@ -15,14 +15,14 @@ from ultracluster.planning.s3 import (
     TierClass,
     existing_bucket_warning,
 )
-from ultracluster.rules import Refusal, error, warning
+from ultracluster.rules import Refusal, error, shared
 from ultracluster.security import check_same_region, shown
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
 from ultracluster.storage.s3._log_bucket import RETENTION, keep_policy, log_bucket
 
-_EXISTING = warning("existing-bucket")
+_EXISTING = shared("existing-bucket")
 _PURPOSE = error("bucket-purpose", "The purpose decides for how long a bucket keeps what is overwritten.")
 
 # AWS bills parts of unfinished uploads and lists them nowhere; no upload of a job takes a week.
