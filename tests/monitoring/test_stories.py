@@ -4,15 +4,42 @@ from pathlib import Path
 
 import pytest
 
+from support import story_rules
 from support.stories import Story, play, stories, verdict
 from ultracluster.monitoring.alerts import ALERTS
 
 STORIES = list(stories())
+CHANGING = [story for story in STORIES if story.changes]
 
 
-@pytest.mark.parametrize("story", STORIES, ids=[story.name for story in STORIES])
+@pytest.mark.parametrize("story", CHANGING, ids=[story.name for story in CHANGING])
 def test_a_story_fires_its_alerts_and_no_others(story: Story) -> None:
     assert verdict(story, play(story)) == []
+
+
+def test_no_alert_fires_in_the_healthy_cluster_for_as_long_as_the_longest_story() -> None:
+    # Any other story is played with the rules alone that it can change: the others do here what they do there.
+    (healthy,) = [story for story in STORIES if not story.changes]
+    assert healthy.minutes == max(story.minutes for story in STORIES)
+    assert play(healthy) == {}
+
+
+def test_rules_that_a_story_cannot_change_make_no_difference() -> None:
+    story = next(story for story in STORIES if story.name == "a GPU falls off the bus")
+    assert play(story) == play(story, whole=True) != {}
+
+
+def test_a_story_keeps_the_rules_that_read_what_it_changes() -> None:
+    groups: list[story_rules.Group] = [
+        {"name": "a", "rules": [{"record": "x", "expr": "raw"}, {"record": "y", "expr": "other"}]},
+        {"name": "b", "rules": [{"alert": "Rings", "expr": "x > 1 unless y"}, {"alert": "Apart", "expr": "y > 1"}]},
+    ]
+    (first, second) = story_rules.concerned(groups, {"raw"}, groups)
+    assert first == groups[0]
+    assert [rule["alert"] for rule in second["rules"]] == ["Rings"]
+    assert story_rules.concerned(groups, {"none"}, groups) == []
+    (changed,) = story_rules.concerned(groups, set(), [groups[0]])[1:]
+    assert changed == groups[1]
 
 
 def test_stories_have_names_of_their_own() -> None:

@@ -1,0 +1,76 @@
+"""The rules that a story can change: the others see the healthy cluster, for which one story plays all of them."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from support.rule_tests import WORD
+from ultracluster.monitoring.alerts import rules
+from ultracluster.monitoring.names import PROBLEM
+
+Rule = dict[str, Any]
+Group = dict[str, Any]
+# A reader of the problems of nodes that does not say which.
+_ANY_PROBLEM = re.compile(PROBLEM + r'\b(?!\{[^}]*\bproblem=")')
+
+
+@lru_cache
+def groups(expected: int) -> tuple[Group, ...]:
+    """Rule groups of a cluster whose group must have so many nodes."""
+    texts = rules(inventory={("llama", "train"): expected}, cluster="llama").values()
+    return tuple(group for text in texts for group in YAML(typ="safe").load(text)["groups"])
+
+
+def reads(rule: Rule) -> frozenset[str]:
+    """Return every name in an expression: metrics, and words that may be none."""
+    return _names(rule["expr"])
+
+
+@cache
+def _names(expr: str) -> frozenset[str]:
+    names = frozenset(WORD.findall(expr))
+    return names if _ANY_PROBLEM.search(expr) else names - {PROBLEM}
+
+
+def writes(rule: Rule) -> set[str]:
+    """Return what others may read of a rule: its name, or which problem of a node it is."""
+    name = rule.get("record") or rule["alert"]
+    return {name, rule["labels"]["problem"]} if name == PROBLEM else {name}
+
+
+def concerned(all_groups: Sequence[Group], changed: set[str], known: Sequence[Group]) -> list[Group]:
+    """Return the groups with the rules that read what changed, what those read, and no others.
+
+    Args:
+        all_groups: Groups of the story.
+        changed: Metrics of which a series differs from the healthy cluster's.
+        known: Groups of the healthy cluster: a rule that is not among them has changed.
+    """
+    before = {json.dumps(rule) for group in known for rule in group["rules"]}
+    left = [rule for group in all_groups for rule in group["rules"]]
+    more = [rule for rule in left if json.dumps(rule) not in before]
+    names = {*changed}
+    # Until no rule joins: a rule may stand before what it reads.
+    while True:
+        names = names.union(*(writes(rule) for rule in more))
+        left = [rule for rule in left if rule not in more]
+        if not (more := [rule for rule in left if reads(rule) & names]):
+            break
+    read: set[str] = set().union(*(reads(rule) for group in all_groups for rule in group["rules"] if rule not in left))
+    while more := [rule for rule in left if writes(rule) & read]:
+        left = [rule for rule in left if rule not in more]
+        read = read.union(*(reads(rule) for rule in more))
+    unread = {id(rule) for rule in left}
+    kept = [{**group, "rules": [rule for rule in group["rules"] if id(rule) not in unread]} for group in all_groups]
+    return [group for group in kept if group["rules"]]
+
+
+def changed(values: Mapping[str, list[float | None]], healthy: Mapping[str, list[float | None]]) -> set[str]:
+    """Return the metrics of which a series is not as in the healthy cluster."""
+    # As text: NaN is unequal to itself.
+    different = {key for key in {*values, *healthy} if repr(values.get(key)) != repr(healthy.get(key))}
+    return {key.partition("{")[0] for key in different}
