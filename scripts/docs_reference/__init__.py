@@ -4,12 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from docs_reference.alerts import alerts_page, dashboards_page, runbook_pages
+from docs_reference.capacity import capacity_page
 from docs_reference.cluster_file import cluster_file_page
 from docs_reference.command import command_page
 from docs_reference.contracts import contracts_page
 from docs_reference.examples import examples_page
+from docs_reference.kubernetes import kubernetes_page
+from docs_reference.lustre import lustre_page
 from docs_reference.metrics import metrics_page
 from docs_reference.outputs import outputs_page
+from docs_reference.predictions import predictions_page
 from docs_reference.python_api import index_page, package_pages
 from docs_reference.rules import rules_page
 from ultracluster import clusterfile
@@ -29,6 +33,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/alerts.md": alerts_page,
     "reference/dashboards.md": dashboards_page,
     "reference/outputs.md": outputs_page,
+    "reference/capacity.md": capacity_page,
+    "reference/lustre.md": lustre_page,
+    "reference/kubernetes.md": kubernetes_page,
+    "reference/predictions.md": predictions_page,
     "reference/python.md": index_page,
     "reference/contracts.md": contracts_page,
 }

@@ -8,7 +8,7 @@ from ultracluster.monitoring.dashboards import CLOUDWATCH_DASHBOARDS, DASHBOARDS
 
 _IMAGES = Path(__file__).parents[2] / "docs" / "images" / "dashboards"
 _ALERTS = """Every alert, with its severity and its [runbook](../runbooks/README.md). `critical` and `warning` are sent,
-`info` is for dashboards. [Alerts](../operations/alerts.md) covers routing and silences."""
+`info` is for dashboards. [Monitoring](../guides/monitoring.md#send-alerts) covers routing and silences."""
 _DASHBOARDS = """Every dashboard, with its question and its panels.
 [Monitoring](../guides/monitoring.md#open-the-dashboards)
 covers how to open them. Each panel explains in its (i) what to read and what to do. The pictures are

@@ -86,7 +86,7 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run:
     blocked = run("diff", renamed)
     assert blocked.exit_code == 1
     assert "llama-Compute is UPDATE_ROLLBACK_FAILED" in blocked.output
-    assert "docs/operations/rollback.md" in blocked.output
+    assert "docs/operations/changes.md#a-rollback-that-failed" in blocked.output
 
 
 def test_an_app_that_fails_is_not_deployed(run: Any) -> None:

@@ -1,4 +1,4 @@
-"""Files of docs/operations/alerts.md are accepted by Prometheus, AMP and Alertmanager."""
+"""Rules and silences of docs/guides/monitoring.md are accepted by Prometheus, AMP and Alertmanager."""
 
 import json
 import re
@@ -17,23 +17,26 @@ from ultracluster.monitoring.alerts._alert import Severity
 from ultracluster.monitoring.alerts._rule_check import rule_problems
 from ultracluster.monitoring.names import METRICS
 
-PAGE = (ROOT / "docs" / "operations" / "alerts.md").read_text()
+PAGE = (ROOT / "docs" / "guides" / "monitoring.md").read_text()
 
 
-def block(language: str) -> str:
-    return str(re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[-1])
+def block(language: str, start: str) -> str:
+    (text,) = [
+        block for block in re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if start in block
+    ]
+    return str(text)
 
 
 def test_prometheus_and_amp_accept_the_added_rules(tmp_path: Path) -> None:
     file = tmp_path / "team.yaml"
-    file.write_text(block("yaml"))
+    file.write_text(block("yaml", "groups:"))
     done = subprocess.run(["promtool", "check", "rules", file], capture_output=True, text=True)
     assert "1 rules found" in done.stdout, done.stderr
-    assert list(rule_problems({"team": block("yaml")})) == []
+    assert list(rule_problems({"team": block("yaml", "groups:")})) == []
 
 
 def test_the_added_alert_reads_a_known_metric_and_has_a_route() -> None:
-    (rule,) = YAML(typ="safe").load(block("yaml"))["groups"][0]["rules"]
+    (rule,) = YAML(typ="safe").load(block("yaml", "groups:"))["groups"][0]["rules"]
     assert rule["expr"].split()[0] in METRICS
     assert rule["labels"]["severity"] in {Severity.WARNING, Severity.CRITICAL}
 
@@ -53,7 +56,7 @@ def test_alertmanager_accepts_and_ends_the_silence(tmp_path: Path) -> None:
         try:
             wait_until("Alertmanager answers", lambda: answers(url + "/status"))
             # Alertmanager takes none whose end is past, and the page is read for years.
-            silence = json.loads(block("json")) | {"endsAt": "2126-12-01T18:00:00Z"}
+            silence = json.loads(block("json", "startsAt")) | {"endsAt": "2126-12-01T18:00:00Z"}
             id = json.loads(asked("POST", url + "/silences", json.dumps(silence)))["silenceID"]
             (there,) = json.loads(asked("GET", url + "/silences"))
             assert there["matchers"] == silence["matchers"]

@@ -63,11 +63,39 @@ def test_python_blocks_run_in_the_order_of_the_page(page: Path) -> None:
     exec(compile("\n".join(PYTHON[page]), page.name, "exec"), {"__name__": "__main__"})
 
 
+def anchors(page: Path) -> set[str]:
+    """Anchors of the headings of a page, as MkDocs and GitHub write them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def assert_resolves(target: str, folder: Path, source: Path) -> None:
+    path, _, anchor = target.partition("#")
+    page = folder / path if path else source
+    assert page.exists(), f"{source.name} links to {target}"
+    assert not anchor or anchor in anchors(page), (
+        f"{source.name} links to {target}, and {page.name} has no such heading"
+    )
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_resolve(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
         if not target.startswith("http"):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            assert_resolves(target, page.parent, page)
+
+
+# A page of this project, not of an address.
+NAMED_PAGE = re.compile(r"(?<![\w/.-])docs/(?:guides|operations|reference|decisions|runbooks)/\w[\w-]+\.md(?:#[\w-]+)?")
+
+
+def test_pages_that_code_and_messages_name_exist() -> None:
+    folders = ("constructs", "scripts", "tests", "examples", ".github")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".sh", ".yml"}]
+    named = [(path, name) for path in files for name in NAMED_PAGE.findall(path.read_text())]
+    assert len(named) > 10
+    for path, name in named:
+        assert_resolves(name, ROOT, path)
 
 
 HANDWRITTEN = [page for page in PAGES if not {"reference", "runbooks"} & set(page.parts)]

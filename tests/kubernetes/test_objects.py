@@ -10,7 +10,6 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support import ROOT
 from support.kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
 from support.kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
 from ultracluster.boot import Taint
@@ -475,14 +474,6 @@ def test_rejects_a_chart_that_comes_from_nowhere_or_from_two_places() -> None:
     for chart, repository in (("a", None), ("oci://example.com/a", "https://example.com"), ("a", "http://example.com")):
         with pytest.raises(ValueError, match="chart a"):
             HelmRelease(name="a", chart=chart, version="1.2.3", namespace="a", repository=repository)
-
-
-def test_the_docs_have_the_resources_of_a_node() -> None:
-    page = (ROOT / "docs" / "guides" / "kubernetes.md").read_text()
-    for name in ("p4d.24xlarge", "p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge"):
-        has = node_resources(nodes(name))
-        row = f"| {name} | {has.cores} | {has.memory_mib:,} | {has.huge_pages_mib:,} | {has.gpus} | {has.efa} |"
-        assert row in page
 
 
 def test_storage_classes_priorities_and_image_caches_are_valid() -> None:

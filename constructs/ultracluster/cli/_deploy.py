@@ -30,7 +30,7 @@ _Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="ID", help="Resource or node group that may be lost. Repeatable; STACK/ID too."),
 ]
-_ROLLBACK_PAGE = "docs/operations/rollback.md"
+_ROLLBACK_PAGE = "docs/operations/changes.md#a-rollback-that-failed"
 
 
 def diff(file: _File, app: _App = None, allow: _Allow = None, json_: JsonOption = False) -> None:

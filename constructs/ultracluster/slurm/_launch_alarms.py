@@ -20,9 +20,9 @@ _MOST = 2
 _PERIODS = {"LaunchesFail": 3, "BootsFail": 1}
 _DESCRIPTIONS = {
     "LaunchesFail": "More than {threshold} launches of Slurm nodes failed in each 5 of {minutes} minutes: see "
-    "reason_code in the scaling log, and docs/operations/node-launches.md",
+    "reason_code in the scaling log, and docs/operations/node-health.md",
     "BootsFail": "More than {threshold} Slurm nodes were terminated in {minutes} minutes because their boot failed, "
-    "and AWS PCS launches others: see docs/operations/node-launches.md",
+    "and AWS PCS launches others: see docs/operations/node-health.md",
 }
 
 

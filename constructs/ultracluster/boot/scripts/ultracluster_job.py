@@ -5,7 +5,7 @@
     with job.checkpoint():
         save()
 
-Or `hugging_face()` and `lightning()` as callbacks of a Trainer, and `megatron(module)`: docs/guides/monitoring.md.
+Or `hugging_face()` and `lightning()` as callbacks of a Trainer, and `megatron(module)`: docs/guides/jobs.md.
 
 Rank 0 reports; other ranks do nothing. Under Slurm it writes a file into a directory that the prolog makes; the
 node's collector reads it, and adds the id of the job. On Kubernetes it serves the metrics on ULTRACLUSTER_JOB_PORT.

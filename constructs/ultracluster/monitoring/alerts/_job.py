@@ -119,7 +119,7 @@ JOB_ALERTS = (
         threshold=21600,
         summary="Job {{ $labels.job_id }} has trained for six hours and never reported a checkpoint",
         description="A failure now costs the whole run.",
-        diagnosis=("Whether the job writes checkpoints without reporting them: docs/guides/monitoring.md.",),
+        diagnosis=("Whether the job writes checkpoints without reporting them: docs/guides/jobs.md.",),
         actions=("Notify the job's owner.",),
         rationale="Six hours of all GPUs: judgement.",
     ),

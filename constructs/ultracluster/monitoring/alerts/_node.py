@@ -135,7 +135,7 @@ NODE_ALERTS = (
         summary="{{ $labels.path }} takes {{ $value | humanizeDuration }} to answer on node {{ $labels.instance }}",
         description="The file system answers, but slowly.",
         diagnosis=("FSx's metrics: throughput, IOPS and CPU of the file servers.", "Which job writes."),
-        actions=("Find the job that makes it busy; see docs/guides/lustre.md on more throughput.",),
+        actions=("Find the job that makes it busy; see docs/guides/storage.md on more throughput.",),
     ),
     Alert(
         name="NodeDiskFull",

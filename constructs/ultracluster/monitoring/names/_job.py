@@ -1,4 +1,4 @@
-"""Metrics of jobs: their GPUs, and what programs report under the contract of docs/guides/monitoring.md.
+"""Metrics of jobs: their GPUs, and what programs report under the contract of docs/guides/jobs.md.
 
 NCCL's are those of the Inspector: https://github.com/NVIDIA/nccl, plugins/profiler/inspector (commit 5067397c of
 2026-06-11, read 2026-11-20). vLLM's: https://docs.vllm.ai/en/latest/design/metrics.html (read 2026-11-20).

@@ -1,7 +1,7 @@
 """Time of a training step: a model of computation, memory and communication.
 
 The constants below and the defaults of `Assumptions` were fitted once, to all runs of tests/support/published_runs.py
-together and to none alone. docs/guides/plan.md shows each run with its error.
+together and to none alone. docs/reference/predictions.md shows each run with its error.
 """
 
 from math import log2

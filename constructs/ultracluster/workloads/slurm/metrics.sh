@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The prolog makes a directory on each node, in which the job writes its metrics: docs/guides/monitoring.md.
+# The prolog makes a directory on each node, in which the job writes its metrics: docs/guides/jobs.md.
 metrics=${ULTRACLUSTER_ROOT:-}/var/lib/ultracluster/job-metrics/$SLURM_JOB_ID
 if [ -d "$metrics" ]; then
     export ULTRACLUSTER_JOB_METRICS=$metrics ULTRACLUSTER_GPU_FLOPS=$gpu_flops
