@@ -1,6 +1,7 @@
 """Apply: a fresh cluster, a second run, and every edit of a cluster file that runs jobs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,61 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from support import EXAMPLES, ROOT
-from support.kubernetes_double import Cluster, node
+from support.kubernetes_double import node
+from support.platform_runs import FILE, VALUES, Run, bundle, edit
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.platform import ApplyError, Bundle, Options, apply, plan
 from ultracluster.platform._objects import _explained
+from ultracluster.platform._releases import MARK
 from ultracluster.workloads import kubernetes_bundle
-
-FILE = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
-OUTPUTS = (
-    "FileSystemId LustreDnsName LustreMountName DataBucketName RemoteWriteUrl TrainingSubnetId LustreSecurityGroupId"
-)
-VALUES = {name: f"{name.lower()}-1" for name in OUTPUTS.split()}
-
-
-def bundle(text: str = FILE) -> Bundle:
-    return Bundle.parse(kubernetes_bundle(clusterfile.loads(text, "c.yaml")), VALUES)
-
-
-def edit(old: str, new: str, text: str = FILE) -> Bundle:
-    assert old in text
-    return bundle(text.replace(old, new))
-
-
-def serve(cluster: Cluster) -> None:
-    """Set the statuses that controllers set."""
-    for (kind, _, _), item in cluster.objects.items():
-        if kind == "LocalQueue":
-            item["status"] = {"conditions": [{"type": "Active", "status": "True"}]}
-        if kind == "PersistentVolumeClaim":
-            item["status"] = {"phase": "Bound"}
-        if kind == "Deployment":
-            item["status"] = {"readyReplicas": 1, "availableReplicas": 1}
-
-
-class Run:
-    """A cluster of 64 nodes, and the lines of the last apply."""
-
-    def __init__(self, *nodes: dict[str, Any]) -> None:
-        self.cluster = Cluster(*(nodes or [node(index, "train") for index in range(64)]))
-        self.lines: list[str] = []
-
-    def apply(self, of: Bundle, **options: Any) -> bool:
-        settings = Options(seconds=0, report=self.lines.append, **options)
-        apply(self.cluster, of, settings)
-        serve(self.cluster)
-        self.lines.clear()
-        return apply(self.cluster, of, settings)
-
-    def refused(self, of: Bundle, **options: Any) -> str:
-        """The reason, after which nothing has changed."""
-        before = json.dumps([*self.cluster.objects.values()])
-        with pytest.raises(ApplyError) as error:
-            apply(self.cluster, of, Options(seconds=0, report=self.lines.append, **options))
-        assert json.dumps([*self.cluster.objects.values()]) == before
-        return str(error.value)
 
 
 @pytest.fixture
@@ -114,9 +68,9 @@ def test_one_sick_node_is_named_and_does_not_stop_the_rest() -> None:
 
 
 def test_growing_lustre_changes_no_object(run: Run) -> None:
-    before = json.dumps(sorted(map(str, run.cluster.objects.values())))
+    before = run.state()
     assert run.apply(edit("40 GB/s", "80 GB/s"))
-    assert json.dumps(sorted(map(str, run.cluster.objects.values()))) == before
+    assert run.state() == before
 
 
 TAINTED = ("instances: 64}", "instances: 64}, taints: {dedicated: NoSchedule}")
@@ -338,3 +292,38 @@ def test_only_declared_placeholders_are_replaced_and_local_charts_are_used(tmp_p
     kueue = next(release for release in loaded.releases if release.name == "kueue")
     assert kueue.chart == str(tmp_path / "charts" / "kueue-0.19.2.tgz")
     assert kueue.fingerprint == next(item for item in bundle().releases if item.name == "kueue").fingerprint
+
+
+def waiting() -> Bundle:
+    """A group whose Capacity Block has not started."""
+    return replace(bundle(), groups=[replace(bundle().groups[0], optional="its Capacity Block has not started")])
+
+
+def test_a_group_that_waits_for_its_capacity_may_have_fewer_nodes_and_no_sick_ones() -> None:
+    run = Run(node(0, "train"), node(1, "train"))
+    assert run.apply(waiting())
+    run = Run(node(0, "train"), node(1, "train", gpus=7))
+    assert not run.apply(waiting())
+    missing = [line for line in run.lines if line.startswith("missing: ")]
+    assert missing == ["missing: ip-10-0-0-1 (i-00000000000000001): 7 of 8 GPUs are allocatable"]
+
+
+def test_the_last_lines_are_those_of_the_gate() -> None:
+    run = Run(*(node(index, "train", efa=15) for index in range(64)))
+    assert not run.apply(bundle())
+    gate = [line for line in run.lines if line.startswith("gate: ")]
+    assert run.lines[-4:] == gate[:4] == gate[-4:]
+    assert len([line for line in run.lines if line.startswith("missing: ")]) == 64
+
+
+@pytest.mark.parametrize(
+    ("ours", "status"), [(True, "pending-install"), (True, "pending-upgrade"), (False, "pending-install")]
+)
+def test_only_an_own_operation_that_was_interrupted_is_ended(run: Run, ours: bool, status: str) -> None:
+    run.cluster.state["releases"]["jobset"]["status"] = status
+    if ours:
+        assert run.apply(bundle())
+        assert run.cluster.state["releases"]["jobset"]["status"] == "deployed"
+    else:
+        del run.cluster.objects["Secret", "jobset-system", "sh.helm.release.v1.jobset.v1"]["metadata"]["labels"][MARK]
+        assert "the cluster has a Helm operation (pending-install)" in run.refused(bundle())

@@ -15,7 +15,7 @@ from typing import Any
 import kubernetes_validate
 
 from support.kubernetes_shapes import RECORD, is_core, shape
-from ultracluster.platform._tools import ToolError, Tools
+from ultracluster.platform import ToolError, Tools
 
 Object = dict[str, Any]
 _RECORD = json.loads(RECORD.read_text())
@@ -42,8 +42,9 @@ class Cluster(Tools):
     """Tools whose cluster is in memory."""
 
     def __init__(self, *nodes: Object) -> None:
-        super().__init__(kubectl=Path("kubectl"), helm=Path("helm"), kubeconfig=Path("none"))
+        super().__init__(kubectl=Path("kubectl"), helm=Path("helm"), kubeconfig=Path("none"), backoff=(0, 0, 0))
         state: dict[str, Any] = {"objects": {}, "releases": {}, "calls": [], "foreign": set(), "admin": True}
+        state["failures"] = []
         object.__setattr__(self, "env", state)
         for name in ("default", "kube-system"):
             self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
@@ -70,6 +71,8 @@ class Cluster(Tools):
         self, tool: str, *arguments: str, stdin: str | None = None, codes: Sequence[int] = (0,), timeout: int = 900
     ) -> str:
         self.state["calls"].append((tool, *arguments))
+        if self.state["failures"] and arguments[0] == "get":
+            raise ToolError("kubectl get", self.state["failures"].pop())
         verb = f"_{tool}_{arguments[0].replace('-', '_')}"
         result: str = getattr(self, verb)(list(arguments[1:]), stdin)
         return result
@@ -81,6 +84,8 @@ class Cluster(Tools):
 
     def _helm_upgrade(self, arguments: list[str], stdin: str | None) -> str:
         name, chart = arguments[1], arguments[2]
+        if self.state["releases"].get(name, {}).get("status", "").startswith("pending"):
+            raise ToolError("helm upgrade", "another operation (install/upgrade/rollback) is in progress")
         option = dict(pairwise(arguments))
         namespace, version = option["--namespace"], option.get("--version", "1.0.0")
         self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
@@ -99,6 +104,10 @@ class Cluster(Tools):
                 "metadata": {"name": f"sh.helm.release.v1.{name}.v1", "namespace": namespace, "labels": labels},
             }
         )
+        return ""
+
+    def _helm_rollback(self, arguments: list[str], stdin: str | None) -> str:
+        self.state["releases"][arguments[0]]["status"] = "deployed"
         return ""
 
     def _helm_show(self, arguments: list[str], stdin: str | None) -> str:
@@ -161,6 +170,29 @@ class Cluster(Tools):
                 raise ToolError("kubectl apply", "\n".join(errors))
             return ""
         return "\n".join(self._pruned(applied_set, items)) if applied_set else ""
+
+    def _kubectl_create(self, arguments: list[str], stdin: str | None) -> str:
+        item = json.loads(stdin or "")
+        if _key(item) in self.objects:
+            raise ToolError(
+                "kubectl create", f'Error from server (AlreadyExists): leases "{_key(item)[2]}" already exists'
+            )
+        return self._stored(item)
+
+    def _kubectl_replace(self, arguments: list[str], stdin: str | None) -> str:
+        item = json.loads(stdin or "")
+        known = self.objects.get(_key(item))
+        if known is None:
+            raise ToolError("kubectl replace", f'Error from server (NotFound): leases "{_key(item)[2]}" not found')
+        if known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
+            raise ToolError("kubectl replace", "Error from server (Conflict): the object has been modified")
+        return self._stored(item)
+
+    def _stored(self, item: Object) -> str:
+        self.state["calls"].append(("stored", item["kind"]))
+        item["metadata"]["resourceVersion"] = str(len(self.state["calls"]))
+        self.put(item)
+        return json.dumps(item)
 
     def _kubectl_api_resources(self, arguments: list[str], stdin: str | None) -> str:
         rows = {(item["apiVersion"], item["kind"]) for item in self.objects.values()}

@@ -1,7 +1,6 @@
 """`python -m ultracluster.platform`: apply a bundle, or print a token for kubectl."""
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -10,10 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ultracluster.platform._apply import Options, apply, plan
-from ultracluster.platform._bundle import Bundle
+from ultracluster.platform._bundle import Bundle, load_values
 from ultracluster.platform._connect import Target, connected, token
-from ultracluster.platform._errors import ApplyError
-from ultracluster.platform._tools import ToolError, find_tools
+from ultracluster.platform._errors import ApplyError, ToolError
+from ultracluster.platform._tools import find_tools
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,8 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _apply(options: argparse.Namespace) -> bool:
-    values = json.loads(options.values.read_text(encoding="utf-8")) if options.values else {}
-    bundle = Bundle.load(options.bundle, values)
+    bundle = Bundle.load(options.bundle, load_values(options.values) if options.values else {})
     settings = Options(
         adopt=options.adopt,
         skip=options.skip,

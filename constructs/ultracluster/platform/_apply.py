@@ -3,12 +3,12 @@
 import difflib
 import tempfile
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ultracluster.platform._bundle import Bundle, Release
-from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._errors import ApplyError, Phase, ToolError
 from ultracluster.platform._existing import (
     check_permissions,
     foreign,
@@ -18,7 +18,9 @@ from ultracluster.platform._existing import (
     removed,
     terminating,
 )
+from ultracluster.platform._failures import phase
 from ultracluster.platform._gate import Line, gate
+from ultracluster.platform._lock import Lease, locked
 from ultracluster.platform._objects import apply_objects, difference, members, refusals
 from ultracluster.platform._releases import (
     Installed,
@@ -28,7 +30,7 @@ from ultracluster.platform._releases import (
     upgrade_arguments,
     wait_for_controllers,
 )
-from ultracluster.platform._tools import ToolError, Tools
+from ultracluster.platform._tools import Tools
 
 _POLL_SECONDS = 10
 
@@ -58,24 +60,40 @@ def apply(tools: Tools, bundle: Bundle, options: Options) -> bool:
     Raises:
         ApplyError: If a phase fails. Everything before `controllers` changes nothing.
     """
+    with phase("check"):
+        check_permissions(tools)
+    with phase("check"), locked(tools) as lease:
+        _apply(tools, bundle, options, lease)
+    # Without the Lease: it waits long for nodes, and changes nothing.
+    with phase("gate"):
+        return wait_for_gate(tools, bundle, options)
+
+
+def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None:
     report = options.report
     releases = [release for release in bundle.releases if release.name not in options.skip]
     installed = check(tools, bundle, releases, options)
     report(f"check: {len(releases)} releases, {len(bundle.objects)} objects")
-    for phase in ("controllers", "devices"):
-        for release in (item for item in releases if item.phase == phase):
-            report(f"{phase}: {release.name} {release.version}: {install(tools, release, installed)}")
-        if phase == "controllers":
-            wait_for_controllers(tools, releases, options.seconds)
-            report("webhooks: answer")
+    phases: tuple[Phase, ...] = ("controllers", "devices")
+    for name in phases:
+        with phase(name):
+            for release in (item for item in releases if item.phase == name):
+                lease.check(name)
+                report(f"{name}: {release.name} {release.version}: {install(tools, release, installed)}")
+            if name == "controllers":
+                wait_for_controllers(tools, releases, options.seconds)
+                report("webhooks: answer")
     # Device plugins are not waited for: one bad node of 64 must not keep the queues from being created.
-    pruned = apply_objects(tools, bundle.cluster, bundle.objects, force=options.force, seconds=options.seconds)
+    with phase("objects"):
+        lease.check("objects")
+        pruned = apply_objects(tools, bundle.cluster, bundle.objects, force=options.force, seconds=options.seconds)
     report(f"objects: {len(bundle.objects)} applied, {len(pruned)} pruned")
     for line in pruned:
         report(f"  {line}")
-    for name in remove(tools, [*bundle.releases], installed):
-        report(f"removal: {name}")
-    return wait_for_gate(tools, bundle, options)
+    with phase("removal"):
+        lease.check("removal")
+        for line in remove(tools, [*bundle.releases], installed):
+            report(f"removal: {line}")
 
 
 def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Options) -> list[Installed]:
@@ -84,7 +102,6 @@ def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Option
     Raises:
         ApplyError: If an edit cannot be made: the first reason, with all others in it.
     """
-    check_permissions(tools)
     installed = installed_releases(tools)
     wanted = {(release.name, release.namespace) for release in bundle.releases}
     uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in wanted]
@@ -109,6 +126,7 @@ def plan(tools: Tools, bundle: Bundle, options: Options) -> str:
         ApplyError: If the edit would be refused.
     """
     releases = [release for release in bundle.releases if release.name not in options.skip]
+    check_permissions(tools)
     installed = check(tools, bundle, releases, options)
     parts = [_release_difference(tools, release, installed) for release in releases]
     parts.append(difference(tools, bundle.cluster, bundle.objects))
@@ -160,7 +178,14 @@ def wait_for_gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
         if passed or time.monotonic() >= until:
             break
         time.sleep(_POLL_SECONDS)
-    for line in lines:
-        for missing in line.missing:
-            options.report(f"missing: {missing}")
+    report_gate(lines, options.report)
     return passed
+
+
+def report_gate(lines: Sequence[Line], report: Callable[[str], None]) -> None:
+    """Report what is missing, and then the gate again: the last lines of a log are those that are read."""
+    missing = [text for line in lines for text in line.missing]
+    for text in missing:
+        report(f"missing: {text}")
+    for line in lines if missing else ():
+        report(f"gate: {line.text}")

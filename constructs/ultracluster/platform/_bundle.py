@@ -130,7 +130,28 @@ class Bundle:
             data = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ApplyError("check", str(file), str(error), "render the bundle again") from error
+        if not isinstance(data, dict):
+            raise ApplyError("check", str(file), "it is not a JSON object", "render the bundle again")
         return Bundle.parse(data, values, directory=directory)
+
+
+def load_values(file: Path) -> dict[str, str]:
+    """Read the values of parameters from a JSON file.
+
+    Raises:
+        ApplyError: If it is not a JSON object of strings.
+    """
+    remedy = 'write one JSON object of strings, such as {"FileSystemId": "fs-0123456789abcdef0"}'
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ApplyError("check", str(file), str(error), remedy) from None
+    if not isinstance(data, dict):
+        raise ApplyError("check", str(file), f"it has {type(data).__name__} instead of an object", remedy)
+    wrong = [name for name, value in data.items() if not isinstance(value, str)]
+    if wrong:
+        raise ApplyError("check", str(file), f"{', '.join(wrong)}: not a string", remedy)
+    return data
 
 
 def _local(release: dict[str, Any], directory: Path | None) -> dict[str, Any]:

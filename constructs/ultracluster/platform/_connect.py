@@ -8,17 +8,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._signals import ended_by_signals
 
 _HTTPS = 443
 _DOCUMENT = "AWS-StartPortForwardingSessionToRemoteHost"
 _START_SECONDS = 30
+_END_SECONDS = 5
 # EKS accepts a token for 15 minutes; kubectl asks for another before.
 # https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster (read 2026-11-22)
 _TOKEN_SECONDS = 14 * 60
@@ -250,8 +252,10 @@ def _tunnel(session: Any, region: str, instance: str, host: str) -> Iterator[int
     answer = _call(client.start_session, subject, remedy, **request)
     answer.pop("ResponseMetadata", None)
     command = [plugin, json.dumps(answer), region, "StartSession", "", json.dumps(request), client.meta.endpoint_url]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    try:
+    with ended_by_signals(), ExitStack() as stack:
+        stack.callback(_close, client, answer["SessionId"])
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        stack.callback(_end, process)
         until = time.monotonic() + _START_SECONDS
         while not _reached("127.0.0.1", port):
             if process.poll() is not None or time.monotonic() >= until:
@@ -259,7 +263,20 @@ def _tunnel(session: Any, region: str, instance: str, host: str) -> Iterator[int
                 raise ApplyError("connect", subject, reason, "check the agent of the instance in Session Manager")
             time.sleep(0.5)
         yield port
-    finally:
-        process.terminate()
+
+
+def _close(client: Any, session: str) -> None:
+    """End a session. One that cannot be ended ends without its plug-in."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    with suppress(BotoCoreError, ClientError):
+        client.terminate_session(SessionId=session)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.terminate()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.wait()
-        client.terminate_session(SessionId=answer["SessionId"])

@@ -25,3 +25,15 @@ class ApplyError(Exception):
     def __str__(self) -> str:
         """Return the message."""
         return f"{self.phase}: {self.subject}: {self.reason.strip()}\n  remedy: {self.remedy}"
+
+
+@dataclass(slots=True)
+class ToolError(Exception):
+    """Exit code other than zero of kubectl or helm."""
+
+    command: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return what the tool wrote to standard error."""
+        return self.message

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from ultracluster.platform._bundle import Bundle, Release
-from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._errors import ApplyError, ToolError
 from ultracluster.platform._objects import Key, key
 from ultracluster.platform._releases import Installed
-from ultracluster.platform._tools import ToolError, Tools
+from ultracluster.platform._tools import Tools
 
 Object = dict[str, Any]
 #: Names by which pods name their scheduler. https://volcano.sh/en/docs and https://github.com/NVIDIA/KAI-Scheduler
@@ -44,6 +44,9 @@ def foreign(
     for release in releases:
         same = next((row for row in installed if (row.name, row.namespace) == (release.name, release.namespace)), None)
         if same is not None:
+            if same.fingerprint is None and same.status.startswith("pending"):
+                errors += [] if release.name in adopt else [_refused(release, f"a Helm operation ({same.status})")]
+                continue
             number = same.chart.rpartition("-")[2]
             if same.fingerprint is None and number.lstrip("v") != release.version.lstrip("v"):
                 errors += [] if release.name in adopt else [_refused(release, f"Helm release with chart {same.chart}")]

@@ -51,7 +51,8 @@ def _group(group: Group, nodes: Sequence[Object]) -> Line:
             totals[resource] += count
             if count < expected:
                 missing.append(f"{name}: {count} of {expected} {_NAMES.get(resource, resource)} are allocatable")
-    if len(nodes) < group.nodes:
+    # A group that waits for its capacity may have fewer nodes. Those that it has must be ready.
+    if len(nodes) < group.nodes and not group.optional:
         missing.append(f"{group.nodes - len(nodes)} of {group.nodes} nodes have not joined")
     parts = [f"{ready:,} of {group.nodes:,} nodes ready"]
     parts += [
@@ -59,7 +60,7 @@ def _group(group: Group, nodes: Sequence[Object]) -> Line:
         for resource, expected in group.resources.items()
     ]
     text = f"{group.name}: {', '.join(parts)}"
-    return Line(f"{text} ({group.optional})") if group.optional else Line(text, missing)
+    return Line(f"{text} ({group.optional})" if group.optional else text, missing)
 
 
 def _name(node: Object) -> str:

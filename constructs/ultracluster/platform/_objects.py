@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster.platform._errors import ApplyError
-from ultracluster.platform._tools import ToolError, Tools
+from ultracluster.platform._errors import ApplyError, ToolError
+from ultracluster.platform._failures import passes
+from ultracluster.platform._tools import Tools
 
 Object = dict[str, Any]
 _GROUP = "ultracluster.io"
@@ -34,12 +35,6 @@ _DEFINITION: Object = {
         ],
     },
 }
-# Messages of the API server and kubectl that go away by themselves while controllers start.
-_PASSING = re.compile(
-    r"failed calling webhook|no matches for kind|connection refused|EOF|i/o timeout|TLS handshake|"
-    r"etcdserver: |too many requests|ServiceUnavailable|could not find the requested resource",
-    re.IGNORECASE,
-)
 # Messages of a dry run that refuse an edit, whatever is installed first.
 _REFUSAL = re.compile(r"is invalid|forbidden|immutable|conflict|denied the request|strict decoding", re.IGNORECASE)
 # The object in a message.
@@ -133,7 +128,7 @@ def apply_objects(tools: Tools, cluster: str, objects: Sequence[Object], *, forc
             text = tools.run("kubectl", *arguments, stdin=_list(objects))
             return [line for line in text.splitlines() if line.endswith("pruned")]
         except ToolError as error:
-            if not _PASSING.search(error.message) or time.monotonic() >= until:
+            if not passes(error.message) or time.monotonic() >= until:
                 raise _explained(error.message) from None
         time.sleep(_RETRY_SECONDS)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster.platform._bundle import Release
-from ultracluster.platform._errors import ApplyError, Phase
-from ultracluster.platform._tools import ToolError, Tools
+from ultracluster.platform._errors import ApplyError, Phase, ToolError
+from ultracluster.platform._tools import Tools
 
 #: Label of the releases of this library, with the hash of their content.
 MARK = "ultracluster.io/release"

