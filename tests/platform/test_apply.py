@@ -317,11 +317,11 @@ def test_the_last_lines_are_those_of_the_gate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "status"), [(True, "pending-install"), (True, "pending-upgrade"), (False, "pending-install")]
+    ("marked", "status"), [(True, "pending-install"), (True, "pending-upgrade"), (False, "pending-install")]
 )
-def test_only_an_own_operation_that_was_interrupted_is_ended(run: Run, ours: bool, status: str) -> None:
+def test_only_an_own_operation_that_was_interrupted_is_ended(run: Run, marked: bool, status: str) -> None:
     run.cluster.state["releases"]["jobset"]["status"] = status
-    if ours:
+    if marked:
         assert run.apply(bundle())
         assert run.cluster.state["releases"]["jobset"]["status"] == "deployed"
     else:

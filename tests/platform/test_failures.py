@@ -56,9 +56,9 @@ class Api(ThreadingHTTPServer):
         config = {"apiVersion": "v1", "kind": "Config", "clusters": [cluster], "contexts": [context]}
         file = directory / "kubeconfig"
         file.write_text(json.dumps({**config, "current-context": "a", "users": [{"name": "a", "user": {}}]}))
-        found = find_tools(file)
+        pinned = find_tools(file)
         env = {"KUBECACHEDIR": str(directory / "cache")}
-        return Tools(kubectl=found.kubectl, helm=found.helm, kubeconfig=file, env=env, backoff=backoff)
+        return Tools(kubectl=pinned.kubectl, helm=pinned.helm, kubeconfig=file, env=env, backoff=backoff)
 
 
 @pytest.fixture(scope="module")

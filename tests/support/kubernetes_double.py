@@ -2,7 +2,8 @@
 
 It stands in for the executables, one call at a time. What it refuses was seen on kube-apiserver 1.36.2 with the
 definitions of Kueue 0.19.2, Trainer 2.3.0 and JobSet 0.12.0 (2026-11-22): kinds without their controller, namespaces
-that do not exist, fields that a definition does not have, changes of immutable fields, and fields of another manager.
+that do not exist, fields that a definition does not have, what its rules in CEL refuse, changes of immutable fields of
+Kubernetes' own kinds, and fields of another manager.
 """
 
 import json
@@ -14,6 +15,7 @@ from typing import Any
 
 import kubernetes_validate
 
+from support.kubernetes_rules import broken
 from support.kubernetes_shapes import RECORD, is_core, shape
 from ultracluster.platform import ToolError, Tools
 
@@ -25,17 +27,14 @@ _SERVED_BY = {
     "kubeflow-trainer": ("trainer.kubeflow.org",),
     "volcano": ("scheduling.volcano.sh",),
 }
-# Fields that cannot change, by kind. PersistentVolume and its claim: pkg/apis/core/validation of Kubernetes 1.36;
-# ResourceFlavor and Topology: x-kubernetes-validations of Kueue's definitions, 0.19.2 (read 2026-11-22).
+# Fields of Kubernetes' own kinds that cannot change: pkg/apis of Kubernetes 1.36, validation (read 2026-11-22).
 _IMMUTABLE = {
     "PersistentVolume": ("csi",),
     "PersistentVolumeClaim": ("resources", "volumeName", "storageClassName", "accessModes"),
-    "Topology": ("levels",),
     "ResourceClaimTemplate": ("spec",),
     "DaemonSet": ("selector",),
     "Deployment": ("selector",),
 }
-_FLAVOR = ("nodeLabels", "tolerations", "topologyName")
 
 
 class Cluster(Tools):
@@ -239,12 +238,13 @@ class Cluster(Tools):
         elif is_core(api) and (error := _core_error(json.dumps(item))):
             return f"{invalid}{error}"
         old = self.objects.get((kind, namespace, name))
+        if lines := broken(_RECORD.get(f"{api} {kind}", {}), item, old):
+            return f"{invalid}{'; '.join(lines)}"
         if old is None:
             return None
         if (kind, namespace, name) in self.state["foreign"] and not force:
             return f'Apply failed with 1 conflict: conflict with "kubectl-edit": {kind} {name}'
-        fields = _FLAVOR if kind == "ResourceFlavor" and "topologyName" in old["spec"] else _IMMUTABLE.get(kind, ())
-        changed = [field for field in fields if old["spec"].get(field) != item["spec"].get(field)]
+        changed = [field for field in _IMMUTABLE.get(kind, ()) if old["spec"].get(field) != item["spec"].get(field)]
         return f"{invalid}spec.{changed[0]}: field is immutable" if changed else None
 
 

@@ -1,9 +1,10 @@
 """Holds custom objects against their projects' own definitions, and remembers what was held against what.
 
-The definitions are not kept here. `python tests/kubernetes_shapes.py SOURCES.json` reads them from files that you have,
-checks every object of every platform of the tests, strictly, and writes `kubernetes_shapes.json`: for each kind the
-fields that were checked, the words that an enumeration allows them, and the project, version and commit that they were
-checked against. The tests refuse an object with a field that is not there, or with another word.
+The definitions are not kept here. `python -m support.kubernetes_shapes SOURCES.json` reads them from files that you
+have, checks every object of every platform of the tests, strictly, and writes `kubernetes_shapes.json`: for each kind
+the fields that were checked, the words that an enumeration allows them, its rules in CEL that reach such fields, its
+defaults, and the project, version and commit that they were checked against. The tests refuse an object with a field
+that is not there, or with another word, and evaluate the rules; all projects have the Apache License 2.0.
 SOURCES.json: {"FILE OF DEFINITIONS": "project, version, commit"}.
 """
 
@@ -16,6 +17,12 @@ from typing import Any
 import jsonschema
 import yaml  # type: ignore[import-untyped]  # no stubs
 
+from support.kubernetes_rules import defaults, reached, rules
+
+_COUNTED = ("fields", "words", "rules", "defaults")
+# Groups whose rules are evaluated: those that every cluster has.
+RULED = ("kueue.x-k8s.io/", "jobset.x-k8s.io/", "trainer.kubeflow.org/")
+_POD = "template.spec.template.spec"
 RECORD = Path(__file__).parent / "kubernetes_shapes.json"
 
 
@@ -84,14 +91,20 @@ def strict(schema: Any) -> Any:
     return result
 
 
-def definitions(file: Path) -> Iterator[tuple[tuple[str, str], Any]]:
-    """(API version, kind) -> strict schema, of every definition in a file."""
+def served(file: Path) -> Iterator[tuple[tuple[str, str], Any]]:
+    """(API version, kind) -> schema, of every definition in a file."""
     for document in yaml.safe_load_all(file.read_text()):
         spec = document["spec"]
         for version in spec["versions"]:
-            schema = strict(version["schema"]["openAPIV3Schema"])
-            schema["properties"]["metadata"] = {"type": "object"}
-            yield (f"{spec['group']}/{version['name']}", spec["names"]["kind"]), schema
+            yield (f"{spec['group']}/{version['name']}", spec["names"]["kind"]), version["schema"]["openAPIV3Schema"]
+
+
+def definitions(file: Path) -> Iterator[tuple[tuple[str, str], Any]]:
+    """(API version, kind) -> strict schema, of every definition in a file."""
+    for kind, raw in served(file):
+        schema = strict(raw)
+        schema["properties"]["metadata"] = {"type": "object"}
+        yield kind, schema
 
 
 def problems(value: Any, schema: Any) -> list[str]:
@@ -106,6 +119,7 @@ def main(sources: Path) -> int:
 
     named = json.loads(sources.read_text())
     known = {kind: (schema, what) for file, what in named.items() for kind, schema in definitions(Path(file))}
+    schemas = {" ".join(kind): schema for file in named for kind, schema in served(Path(file))}
     record: dict[str, dict[str, Any]] = {}
     bad = 0
     for name, item in PLATFORMS.items():
@@ -121,9 +135,13 @@ def main(sources: Path) -> int:
             entry["fields"] = sorted({*entry["fields"], *shape(created)})
             used = {path for path, _ in texts(created)}
             entry["words"] |= {path: sorted(allowed) for path, allowed in words(schema) if path in used}
+    for name, entry in record.items():
+        if name.startswith(RULED):
+            entry["rules"] = [list(rule) for rule in rules(schemas[name]) if reached(rule[0], entry["fields"])]
+            entry["defaults"] = [[path, value] for path, value in defaults(schemas[name]) if _POD not in path]
     if not bad:
         RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-        print(", ".join(f"{sum(len(item[what]) for item in record.values())} {what}" for what in ("fields", "words")))
+        print(", ".join(f"{sum(len(item.get(what, [])) for item in record.values())} {what}" for what in _COUNTED))
     return int(bad > 0)
 
 

@@ -50,9 +50,9 @@ class Lease:
         """
         seen, until = None, 0.0
         while True:
-            found = self._tools.get("leases.coordination.k8s.io", NAME, f"--namespace={NAMESPACE}")
-            spec: dict[str, Any] = found[0]["spec"] if found else {}
-            version = found[0]["metadata"]["resourceVersion"] if found else None
+            leases = self._tools.get("leases.coordination.k8s.io", NAME, f"--namespace={NAMESPACE}")
+            spec: dict[str, Any] = leases[0]["spec"] if leases else {}
+            version = leases[0]["metadata"]["resourceVersion"] if leases else None
             if other := spec.get("holderIdentity"):
                 if seen is None:
                     seen, until = version, time.monotonic() + int(spec.get("leaseDurationSeconds", _DURATION_SECONDS))
@@ -85,13 +85,13 @@ class Lease:
             raise ApplyError(phase, f"Lease {NAMESPACE}/{NAME}", f"it is lost: {self._lost}", remedy)
 
     def release(self) -> None:
-        """Give the Lease back. One that is lost, or cannot be given back, ends by itself."""
+        """Return the Lease. One that is lost, or cannot be returned, ends by itself."""
         if not self._lost:
             with suppress(ToolError):
                 self._write(self._version, "")
 
     def keep(self) -> None:
-        """Renew the Lease until it is given back."""
+        """Renew the Lease until the end."""
         while not self._ended.wait(_RENEW_SECONDS) and not self._lost:
             self.renew()
 
