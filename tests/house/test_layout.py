@@ -30,7 +30,7 @@ FLOORS = [
     {"planning"},
     {"boot"},
     {"clusterfile"},
-    {"kubernetes", "monitoring", "platform"},
+    {"kubernetes", "live", "monitoring", "platform"},
     {"workloads"},
     {"cloudwatch", "network", "security"},
     {"compute", "storage"},

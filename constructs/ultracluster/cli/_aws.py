@@ -9,12 +9,14 @@ _T = TypeVar("_T")
 
 
 def client(service: str, region: str) -> Any:
-    """Create a client with the credentials of the environment."""
+    """Create a client with the credentials of the environment; throttled calls are repeated."""
     try:
         import boto3
     except ImportError:
         misuse("this command calls AWS, and boto3 is not installed; run: pip install 'cdk-ultracluster[live]'")
-    return boto3.client(service, region_name=region)
+    from botocore.config import Config
+
+    return boto3.client(service, region_name=region, config=Config(retries={"mode": "standard", "max_attempts": 8}))
 
 
 def call(operation: Callable[..., _T], missing: str = "", **arguments: Any) -> _T | None:

@@ -1,11 +1,12 @@
 """The commands `check` and `schema`: the cluster file, without CDK."""
 
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
+from ultracluster.cli._live import print_findings, print_findings_json, print_policy
+from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
 from ultracluster.cli._rule_files import promtool_problems
 
 if TYPE_CHECKING:
@@ -14,11 +15,28 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile, Description, NodeGroup
 
 
-def check(file: FileArgument, json_: JsonOption = False) -> None:
-    """Validate a cluster file without synthesis: print all problems at once, or describe the cluster."""
+def check(
+    file: FileArgument,
+    live: Annotated[bool, typer.Option("--live", help="Ask the AWS account too: read-only calls.")] = False,
+    policy: Annotated[bool, typer.Option("--policy", help="Print the IAM policy that --live needs.")] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Validate a cluster file without synthesis: print all problems at once, or describe the cluster.
+
+    With --live, check the account of the credentials too: quotas, zones, instance types, reservations, images, and what
+    the file names.
+    """
     from ultracluster import clusterfile
 
+    if policy and not live:
+        misuse("--policy prints what --live needs: pass both")
     cluster = load(file, json_=json_)
+    if policy:
+        print_policy(cluster)
+        return
+    if live and json_:
+        print_findings_json(file, cluster)
+        return
     if problems := promtool_problems(cluster):
         fail("\n".join(problems))
     warnings = clusterfile.warnings(cluster)
@@ -43,6 +61,8 @@ def check(file: FileArgument, json_: JsonOption = False) -> None:
     words = ", ".join(f"{topic} {day}" for topic, day in facts.items())
     typer.echo(f"facts: the oldest were read {age} days ago ({words})")
     typer.echo(f"{file} is good.")
+    if live:
+        print_findings(cluster)
 
 
 def schema() -> None:

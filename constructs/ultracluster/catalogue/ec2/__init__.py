@@ -20,14 +20,17 @@ from ultracluster.catalogue.ec2._nvlink import nvlinks
 from ultracluster.catalogue.ec2._offerings import OFFERED, READ_ON, offered_in
 from ultracluster.catalogue.ec2._partitions import domain_of, partition_problem
 from ultracluster.catalogue.ec2._quotas import (
+    ELASTIC_IPS_QUOTA,
     INSTANCES_IN_CAPACITY_BLOCKS,
     INSTANCES_PER_CAPACITY_BLOCK,
     INSTANCES_PER_SPREAD_GROUP,
     LUSTRE_EFA_CONNECTIONS,
     NETWORK_INTERFACES_PER_REGION,
+    NETWORK_INTERFACES_QUOTA,
     PARTITIONS_PER_GROUP,
     PCS_NODE_GROUPS_PER_CLUSTER,
     RESERVED_ADDRESSES_PER_SUBNET,
+    VPCS_QUOTA,
     VcpuQuota,
     vcpu_quota,
 )
@@ -38,6 +41,7 @@ from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, r
 __all__ = [
     "BUILDERS",
     "BUILD_MINUTES",
+    "ELASTIC_IPS_QUOTA",
     "GPUS",
     "INSTANCES_IN_CAPACITY_BLOCKS",
     "INSTANCES_PER_CAPACITY_BLOCK",
@@ -47,6 +51,7 @@ __all__ = [
     "LUSTRE_EFA_CONNECTIONS",
     "NCCL_FIGURES",
     "NETWORK_INTERFACES_PER_REGION",
+    "NETWORK_INTERFACES_QUOTA",
     "OFFERED",
     "PARTITIONS_PER_GROUP",
     "PCS_NODE_GROUPS_PER_CLUSTER",
@@ -54,6 +59,7 @@ __all__ = [
     "REGIONS",
     "RESERVED_ADDRESSES_PER_SUBNET",
     "ULTRASERVERS",
+    "VPCS_QUOTA",
     "ZONE_ID",
     "Architecture",
     "Gpu",

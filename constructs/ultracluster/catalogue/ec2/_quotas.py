@@ -6,6 +6,12 @@ from typing import Literal
 # Default, per Region and account, adjustable (Service Quotas L-DF5E4CA3). Every interface counts, EFA-only ones too.
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html (read 2026-11-20)
 NETWORK_INTERFACES_PER_REGION = 5000
+NETWORK_INTERFACES_QUOTA = "L-DF5E4CA3"
+
+# Codes of the quotas VPCs per Region (service vpc) and EC2-VPC Elastic IPs (service ec2), 5 of each by default:
+# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html (read 2026-11-23)
+VPCS_QUOTA = "L-F678F1CE"
+ELASTIC_IPS_QUOTA = "L-0263D0A3"
 
 # Fixed: the first four addresses of a subnet and the last.
 # https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html (read 2026-11-20)

@@ -1,0 +1,79 @@
+"""Images of nodes: they must exist, be available, and have the architecture of the type."""
+
+from collections.abc import Iterable, Iterator
+
+from ultracluster.catalogue.ec2 import Architecture, image_parameter
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.live._account import Account, Call
+from ultracluster.live._check import Check
+from ultracluster.live._finding import Finding
+from ultracluster.live._orchestrator import managed
+from ultracluster.planning.capacity import BuiltImage, Image
+
+_PARAMETERS = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
+_IMAGES = Call(service="ec2", operation="describe_images", action="ec2:DescribeImages")
+_MISSING = "InvalidAMIID.NotFound InvalidAMIID.Malformed InvalidAMIID.Unavailable"
+
+
+def _used(cluster: ClusterFile) -> dict[tuple[str, Architecture], None]:
+    """Return the images that AWS must have: an id or a parameter each, with the architecture of its nodes."""
+    pairs = [(group.image_option, group.instance_type.architecture) for group in cluster.node_groups]
+    pairs.append((cluster.login_image, cluster.service_type.architecture))
+    used: dict[tuple[str, Architecture], None] = {}
+    family = managed(cluster).image
+    for image, architecture in pairs:
+        if isinstance(image, BuiltImage):
+            image = image.parent or Image(parameter=image_parameter("dlami", architecture))
+        # EKS chooses the image of node groups that name none, and Karpenter its own.
+        if isinstance(image, Image):
+            used[image.id or image.parameter or "", architecture] = None
+        elif family is not None:
+            used[image_parameter(family, architecture), architecture] = None
+    return used
+
+
+def _images(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    for name, architecture in _used(cluster):
+        image, said = name, name
+        if name.startswith("/"):
+            answer = account.find(_PARAMETERS, missing="ParameterNotFound", Name=name)
+            if answer is None:
+                yield check.bad(f"{account.region} has no parameter {name}", "name another image: image: ami-...")
+                continue
+            image = answer["Parameter"]["Value"]
+            said = f"{name} ({image})"
+        answer = account.find(_IMAGES, missing=_MISSING, ImageIds=[image])
+        if answer is None or not answer["Images"]:
+            yield check.bad(
+                f"{account.region} has no image {said} that this account may launch",
+                "name another image, or have its owner share it: image: ami-...",
+            )
+            continue
+        (record,) = answer["Images"]
+        if record["State"] != "available":
+            yield check.bad(f"{said} is {record['State']}", "wait, or name another image")
+        elif record["Architecture"] != architecture:
+            yield check.bad(
+                f"{said} is for {record['Architecture']}, and its nodes are {architecture}", "change `image`"
+            )
+        else:
+            yield check.good(f"{said} is available for {architecture}: {record.get('Name', 'no name')}")
+
+
+def _arns(cluster: ClusterFile) -> Iterable[str]:
+    for name, _ in _used(cluster):
+        if name.startswith("/"):
+            account = "" if name.startswith("/aws/") else "*"
+            yield f"arn:*:ssm:{cluster.region}:{account}:parameter{name}"
+
+
+CHECKS = (
+    Check(
+        id="live-image",
+        reason="An image must exist in the region, be available, and have the architecture of the type.",
+        run=_images,
+        calls=(_PARAMETERS, _IMAGES),
+        resources=lambda cluster: {_PARAMETERS: _arns(cluster)},
+        applies=lambda cluster: bool(_used(cluster)),
+    ),
+)

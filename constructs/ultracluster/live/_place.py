@@ -1,0 +1,184 @@
+"""The account itself: credentials, CDK bootstrap, zones, services and instance types."""
+
+from collections.abc import Iterable, Iterator
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.live._account import Account, Call
+from ultracluster.live._check import Check
+from ultracluster.live._finding import Finding
+from ultracluster.live._orchestrator import managed
+
+_IDENTITY = Call(service="sts", operation="get_caller_identity", action="")
+_BOOTSTRAP = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
+_SERVICES = Call(service="ssm", operation="get_parameters", action="ssm:GetParameters")
+_ZONES = Call(service="ec2", operation="describe_availability_zones", action="ec2:DescribeAvailabilityZones")
+_OFFERINGS = Call(
+    service="ec2",
+    operation="describe_instance_type_offerings",
+    action="ec2:DescribeInstanceTypeOfferings",
+    result="InstanceTypeOfferings",
+)
+# The default qualifier of `cdk bootstrap`, and the version of the bootstrap stack that the assets of a stack need:
+# https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html and aws-cdk-lib's DefaultStackSynthesizer,
+# MIN_BOOTSTRAP_STACK_VERSION (read 2026-11-23)
+_BOOTSTRAP_PARAMETER = "/cdk-bootstrap/hnb659fds/version"
+_BOOTSTRAP_VERSION = 6
+# https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-public-parameters-global-infrastructure.html
+# (read 2026-11-23)
+_REGION_SERVICES = "/aws/service/global-infrastructure/regions/{region}/services/{service}"
+
+
+def _account(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    identity = account.ask(_IDENTITY)
+    here, wanted = identity["Account"], cluster.account
+    if wanted is not None and wanted != here:
+        yield check.bad(
+            f"the credentials are of account {here}, and the file is for {wanted}",
+            f"use credentials of {wanted}, such as AWS_PROFILE=NAME, or change `account`",
+        )
+        return
+    yield check.good(f"account {here}, as {identity['Arn'].rpartition(':')[2]}")
+
+
+def _bootstrap(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    answer = account.find(_BOOTSTRAP, missing="ParameterNotFound", Name=_BOOTSTRAP_PARAMETER)
+    fix = f"npx cdk bootstrap aws://{cluster.account or 'ACCOUNT'}/{account.region}"
+    if answer is None:
+        yield check.bad(f"{account.region} has no CDK bootstrap stack with the default qualifier", fix)
+        return
+    version = int(answer["Parameter"]["Value"])
+    if version < _BOOTSTRAP_VERSION:
+        yield check.bad(f"the CDK bootstrap stack has version {version}, and {_BOOTSTRAP_VERSION} is needed", fix)
+        return
+    yield check.good(f"the CDK bootstrap stack has version {version}")
+
+
+def _services_of(cluster: ClusterFile) -> list[str]:
+    """Return the services of a cluster, as the public parameters name them."""
+    names = [managed(cluster).service]
+    if cluster.storage.lustre is not None:
+        names.append("fsx-lustre")
+    if cluster.storage.home is not None and cluster.storage.home.type == "openzfs":
+        names.append("fsx-openzfs")
+    if cluster.observability.profile != "none":
+        names.append("aps")
+    if cluster.grafana == "managed":
+        names.append("grafana")
+    return names
+
+
+def _service_parameters(cluster: ClusterFile) -> list[str]:
+    return [_REGION_SERVICES.format(region=cluster.region, service=name) for name in _services_of(cluster)]
+
+
+def _services(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    answer = account.ask(_SERVICES, Names=_service_parameters(cluster))
+    missing = [name.rpartition("/")[2] for name in answer["InvalidParameters"]]
+    for name in missing:
+        yield check.bad(f"AWS does not list the service {name} in {cluster.region}", "choose another `region`")
+    if good := [name for name in _services_of(cluster) if name not in missing]:
+        yield check.good(f"{cluster.region} has {', '.join(good)}")
+
+
+def _used_zones(cluster: ClusterFile) -> list[str]:
+    zones = [group.zone for group in cluster.node_groups]
+    if cluster.network.existing is None:
+        zones.append(cluster.control_plane_zone)
+    return list(dict.fromkeys((cluster.zone, *zones)))
+
+
+def _zones(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    answer = account.ask(_ZONES, AllAvailabilityZones=True)
+    zones = {zone["ZoneId"]: zone for zone in answer["AvailabilityZones"]}
+    for wanted in _used_zones(cluster):
+        zone = zones.get(wanted)
+        if zone is None:
+            yield check.bad(
+                f"{account.region} has no zone {wanted} for this account; it has {', '.join(sorted(zones))}",
+                "change `zone`",
+            )
+        elif zone.get("OptInStatus") == "not-opted-in":
+            group = zone["GroupName"]
+            yield check.bad(
+                f"the account has not opted in to {wanted} ({zone['ZoneName']})",
+                f"aws ec2 modify-availability-zone-group --region {account.region} --group-name {group} "
+                "--opt-in-status opted-in",
+            )
+        elif zone["State"] != "available":
+            yield check.doubt(f"{wanted} is {zone['State']}", "wait, or choose another zone")
+        else:
+            yield check.good(f"{wanted} is {zone['ZoneName']} in this account")
+
+
+def _types_by_zone(cluster: ClusterFile) -> dict[str, list[str]]:
+    """Return the zones in which each instance type is launched."""
+    pairs = [(group.instance_type.name, group.zone) for group in cluster.node_groups]
+    if cluster.service_count:
+        pairs.append((cluster.service_type.name, cluster.zone))
+    types: dict[str, list[str]] = {}
+    for name, zone in dict.fromkeys(pairs):
+        types.setdefault(name, []).append(zone)
+    return types
+
+
+def _types(check: Check, cluster: ClusterFile, account: Account) -> Iterable[Finding]:
+    types = _types_by_zone(cluster)
+    offered: dict[str, list[str]] = {}
+    for entry in account.pages(
+        _OFFERINGS,
+        LocationType="availability-zone-id",
+        Filters=[{"Name": "instance-type", "Values": sorted(types)}],
+    ):
+        offered.setdefault(entry["InstanceType"], []).append(entry["Location"])
+    for name, zones in types.items():
+        where = sorted(offered.get(name, []))
+        for zone in zones:
+            if zone in where:
+                yield check.good(f"EC2 offers {name} in {zone}")
+            else:
+                others = f"only in {', '.join(where)}" if where else f"nowhere in {account.region}"
+                yield check.bad(f"EC2 offers {name} {others}, not in {zone}", "change `zone`, `region` or the type")
+
+
+def _bootstrap_arns(cluster: ClusterFile) -> list[str]:
+    return [f"arn:*:ssm:{cluster.region}:*:parameter{_BOOTSTRAP_PARAMETER}"]
+
+
+def _service_arns(cluster: ClusterFile) -> list[str]:
+    return [f"arn:*:ssm:{cluster.region}::parameter{name}" for name in _service_parameters(cluster)]
+
+
+CHECKS = (
+    Check(
+        id="live-account",
+        reason="The credentials must be of the account of the file.",
+        run=_account,
+        calls=(_IDENTITY,),
+    ),
+    Check(
+        id="live-bootstrap",
+        reason="`cdk deploy` needs the bootstrap stack of the CDK in account and region.",
+        run=_bootstrap,
+        calls=(_BOOTSTRAP,),
+        resources=lambda cluster: {_BOOTSTRAP: _bootstrap_arns(cluster)},
+    ),
+    Check(
+        id="live-service",
+        reason="AWS does not sell every service in every region.",
+        run=_services,
+        calls=(_SERVICES,),
+        resources=lambda cluster: {_SERVICES: _service_arns(cluster)},
+    ),
+    Check(
+        id="live-zone",
+        reason="A zone must exist for the account, and an account must opt in to a Local Zone.",
+        run=_zones,
+        calls=(_ZONES,),
+    ),
+    Check(
+        id="live-instance-type",
+        reason="EC2 offers each instance type in some zones only.",
+        run=_types,
+        calls=(_OFFERINGS,),
+    ),
+)

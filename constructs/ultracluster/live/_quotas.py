@@ -1,0 +1,123 @@
+"""Service quotas of the account, and what is used of them."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ultracluster.catalogue.ec2 import ELASTIC_IPS_QUOTA, NETWORK_INTERFACES_QUOTA, VPCS_QUOTA
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.live._account import Account, Call
+from ultracluster.live._check import Check
+from ultracluster.live._finding import Finding
+from ultracluster.planning.capacity import OnDemand, Spot, vcpu_needs
+
+_QUOTA = Call(service="service-quotas", operation="get_service_quota", action="servicequotas:GetServiceQuota")
+_DEFAULT = Call(
+    service="service-quotas",
+    operation="get_aws_default_service_quota",
+    action="servicequotas:GetAWSDefaultServiceQuota",
+)
+_USAGE = Call(service="cloudwatch", operation="get_metric_statistics", action="cloudwatch:GetMetricStatistics")
+# AWS publishes usage every five minutes:
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-Service-Quota-Integration.html
+# (read 2026-11-23)
+_PERIOD = timedelta(minutes=5)
+_WINDOW = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Need:
+    """What a cluster takes of a quota."""
+
+    service: str
+    code: str
+    amount: int
+    unit: str
+
+
+def _needs(cluster: ClusterFile) -> Iterator[_Need]:
+    """Yield what nodes and network take. Nodes of reservations count when the reservation is made, in any account."""
+    nodes = [
+        (group.instance_type, group.capacity, group.count)
+        for group in cluster.node_groups
+        if isinstance(group.capacity, OnDemand | Spot)
+    ]
+    if cluster.service_count:
+        nodes.append((cluster.service_type, OnDemand(), cluster.service_count))
+    for quota, vcpus in vcpu_needs(nodes).items():
+        yield _Need(service="ec2", code=quota.code, amount=vcpus, unit="vCPUs")
+    interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups)
+    yield _Need(service="vpc", code=NETWORK_INTERFACES_QUOTA, amount=interfaces, unit="network interfaces")
+    if cluster.network.existing is None:
+        yield _Need(service="vpc", code=VPCS_QUOTA, amount=1, unit="VPC")
+        if cluster.network.internet:
+            yield _Need(service="ec2", code=ELASTIC_IPS_QUOTA, amount=1, unit="Elastic IP address")
+    if cluster.lustre_spec is not None:
+        for lustre, amount in cluster.lustre_spec.quota_uses:
+            yield _Need(service="fsx", code=lustre.code, amount=amount, unit=lustre.unit)
+
+
+def _quotas(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    for need in _needs(cluster):
+        of = {"ServiceCode": need.service, "QuotaCode": need.code}
+        # Only quotas that were changed once have a value of the account.
+        answer = account.find(_QUOTA, missing="NoSuchResourceException", **of) or account.find(
+            _DEFAULT, missing="NoSuchResourceException", **of
+        )
+        if answer is None:
+            yield check.doubt(
+                f"{need.service} has no quota {need.code} in {account.region}: {need.amount:,} {need.unit} not checked",
+                f"look at the quotas of {need.service} in the Service Quotas console",
+            )
+            continue
+        quota = answer["Quota"]
+        value, used = quota["Value"], _used(account, quota)
+        what = f"{quota['QuotaName']} ({need.code}) is {value:,.0f}"
+        total = need.amount + math.ceil(used or 0)
+        request = (
+            f"aws service-quotas request-service-quota-increase --region {account.region} "
+            f"--service-code {need.service} --quota-code {need.code} --desired-value {total}"
+        )
+        if value < need.amount:
+            yield check.bad(f"{what}, and the cluster takes {need.amount:,} {need.unit}", request)
+        elif value < total:
+            yield check.doubt(
+                f"{what}, {used:,.0f} are in use, and the cluster takes {need.amount:,} {need.unit}",
+                f"nothing if this cluster uses them; otherwise {request}",
+            )
+        else:
+            known = "" if used is None else f"{used:,.0f} are in use, and "
+            yield check.good(f"{what}; {known}the cluster takes {need.amount:,} {need.unit}")
+
+
+def _used(account: Account, quota: dict[str, Any]) -> float | None:
+    """Return what is used of a quota, or None if AWS publishes no usage of it."""
+    metric = quota.get("UsageMetric")
+    if not metric or not metric.get("MetricName"):
+        return None
+    now = datetime.now(UTC)
+    statistic = metric.get("MetricStatisticRecommendation") or "Maximum"
+    points = account.ask(
+        _USAGE,
+        Namespace=metric["MetricNamespace"],
+        MetricName=metric["MetricName"],
+        Dimensions=[{"Name": name, "Value": value} for name, value in metric["MetricDimensions"].items()],
+        StartTime=now - _WINDOW,
+        EndTime=now,
+        Period=int(_PERIOD.total_seconds()),
+        Statistics=[statistic],
+    )["Datapoints"]
+    latest = max(points, key=lambda point: point["Timestamp"], default=None)
+    return None if latest is None else float(latest[statistic])
+
+
+CHECKS = (
+    Check(
+        id="live-quota",
+        reason="A quota below what the cluster takes stops the deployment, or the launch of nodes.",
+        run=_quotas,
+        calls=(_QUOTA, _DEFAULT, _USAGE),
+    ),
+)

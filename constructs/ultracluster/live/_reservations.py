@@ -1,0 +1,221 @@
+"""Capacity that the account has: reservations and Capacity Blocks."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.live._account import Account, Call
+from ultracluster.live._check import Check
+from ultracluster.live._finding import Finding
+from ultracluster.planning.capacity import (
+    Block,
+    InterruptibleReservation,
+    OpenReservation,
+    ReservationGroup,
+    Reserved,
+    TargetedReservation,
+)
+
+_DESCRIBE = Call(
+    service="ec2",
+    operation="describe_capacity_reservations",
+    action="ec2:DescribeCapacityReservations",
+    result="CapacityReservations",
+)
+_GROUP = Call(
+    service="resource-groups",
+    operation="list_group_resources",
+    action="resource-groups:ListGroupResources",
+    result="Resources",
+)
+_MISSING = "InvalidCapacityReservationId.NotFound InvalidCapacityReservationId.Malformed"
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html (read 2026-11-23): the states
+# from which a reservation becomes active by itself.
+_COMING = ("scheduled", "pending", "assessing", "delayed", "payment-pending")
+
+
+def _reservations(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    groups: dict[str, list[NodeGroup]] = {}
+    for group in cluster.node_groups:
+        if isinstance(group.capacity, Reserved):
+            groups.setdefault(group.capacity.reservation_id, []).append(group)
+    for name, users in groups.items():
+        answer = account.find(_DESCRIBE, missing=_MISSING, CapacityReservationIds=[name])
+        found = answer["CapacityReservations"] if answer else []
+        if not found:
+            yield check.bad(
+                f"{name}: no such reservation in {account.region} that this account owns, or that is shared with it",
+                "check id, region and account; its owner shares it with AWS Resource Access Manager",
+            )
+            continue
+        problems = list(_problems(check, found[0], users))
+        yield from problems
+        if not problems:
+            yield check.good(f"{name}: {_words(found[0])}")
+    for group in cluster.node_groups:
+        if isinstance(group.capacity, OpenReservation):
+            yield from _open(check, account, group, group.capacity)
+        elif isinstance(group.capacity, ReservationGroup):
+            yield from _group(check, account, group, group.capacity)
+
+
+def _words(record: dict[str, Any]) -> str:
+    end = record.get("EndDate")
+    return (
+        f"{record['AvailableInstanceCount']:,} of {record['TotalInstanceCount']:,} {record['InstanceType']} are free "
+        f"in {record['AvailabilityZoneId']}" + (f", until {_time(end)}" if end else "")
+    )
+
+
+def _problems(check: Check, record: dict[str, Any], users: list[NodeGroup]) -> Iterator[Finding]:
+    name, names = record["CapacityReservationId"], ", ".join(group.name for group in users)
+    for group in users:
+        if record["InstanceType"] != group.instance_type.name:
+            yield check.bad(
+                f"{name} holds {record['InstanceType']}, and {group.name} has {group.instance_type.name}",
+                f"change `nodes.{group.section}.type` or the reservation",
+            )
+        if record["AvailabilityZoneId"] != group.zone:
+            yield check.bad(
+                f"{name} is in {record['AvailabilityZoneId']}, and {group.name} in {group.zone}",
+                f"set `zone: {record['AvailabilityZoneId']}`",
+            )
+        yield from _kind(check, record, group)
+        yield from _times(check, record, group)
+    if record["InstancePlatform"] != "Linux/UNIX" or record["Tenancy"] != "default":
+        yield check.bad(
+            f"{name} is for {record['InstancePlatform']} with {record['Tenancy']} tenancy, and nodes are Linux/UNIX "
+            "with default tenancy",
+            "reserve again with the platform Linux/UNIX and default tenancy",
+        )
+    if record["State"] in _COMING:
+        start = record.get("StartDate")
+        when = f", and starts {_time(start)}" if start else ""
+        yield check.doubt(f"{name} is {record['State']}{when}: no node starts before", "deploy, and wait for its start")
+    elif record["State"] != "active":
+        yield check.bad(f"{name} is {record['State']}", "name a reservation that is active, or that will be")
+    wanted, total = sum(group.count for group in users), record["TotalInstanceCount"]
+    if total < wanted:
+        yield check.bad(
+            f"{name} has {total:,} instances, and {names} want {wanted:,}", f"set `count` to {total:,} at most"
+        )
+    elif record["State"] == "active" and record["AvailableInstanceCount"] < wanted:
+        free = record["AvailableInstanceCount"]
+        yield check.doubt(
+            f"{name} has {free:,} of {total:,} instances free, and {names} want {wanted:,}",
+            "nothing if this cluster uses the others; otherwise terminate their instances",
+        )
+
+
+def _kind(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[Finding]:
+    """Yield the differences in kind and placement group."""
+    name, capacity = record["CapacityReservationId"], group.capacity
+    is_block = record.get("ReservationType") == "capacity-block"
+    key = f"`nodes.{group.section}.capacity`"
+    if is_block != isinstance(capacity, Block):
+        real, kind = ("a Capacity Block", "capacity-block") if is_block else ("no Capacity Block", "odcr")
+        yield check.bad(f"{name} is {real}", f"write {key} as {{reservation: {name}, kind: {kind}}}")
+    elif bool(record.get("Interruptible")) != isinstance(capacity, InterruptibleReservation):
+        real, kind = (
+            ("interruptible", "interruptible") if record.get("Interruptible") else ("not interruptible", "odcr")
+        )
+        yield check.bad(f"{name} is {real}", f"write {key} as {{reservation: {name}, kind: {kind}}}")
+    if isinstance(capacity, TargetedReservation):
+        theirs = record.get("PlacementGroupArn", "").rpartition("/")[2]
+        if theirs != (capacity.placement_group or ""):
+            yield check.bad(
+                f"{name} is {f'in the placement group {theirs}' if theirs else 'in no placement group'}, and "
+                f"{group.name} in {capacity.placement_group or 'none'}: its instances would not match",
+                f"add `placement-group: {theirs}` to {key}" if theirs else f"leave `placement-group` out of {key}",
+            )
+
+
+def _times(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[Finding]:
+    """Yield the differences in start and end of what ends."""
+    name, end, capacity = record["CapacityReservationId"], record.get("EndDate"), group.capacity
+    if end is None:
+        return
+    if end <= datetime.now(UTC):
+        yield check.bad(f"{name} ended {_time(end)}", "name another reservation")
+        return
+    if not isinstance(capacity, Block):
+        yield check.doubt(
+            f"{name} ends {_time(end)}, and its instances with it or at their price on demand", "extend it"
+        )
+        return
+    for key, real in (("starts", record.get("StartDate")), ("ends", end)):
+        said = getattr(capacity, key)
+        if real is None or (said is not None and said.astimezone(UTC) == real.astimezone(UTC)):
+            continue
+        if said is None:
+            yield check.doubt(
+                f"{name} {key} {_time(real)}, and the file does not have it", f"set `{key}: {_time(real)}`"
+            )
+        else:
+            yield check.bad(
+                f"{name} {key} {_time(real)}, and the file has {_time(said)}", f"set `{key}: {_time(real)}`"
+            )
+
+
+def _open(check: Check, account: Account, group: NodeGroup, capacity: OpenReservation) -> Iterator[Finding]:
+    filters = [
+        {"Name": "instance-type", "Values": [group.instance_type.name]},
+        {"Name": "state", "Values": ["active"]},
+    ]
+    free = sum(
+        record["AvailableInstanceCount"]
+        for record in account.pages(_DESCRIBE, Filters=filters)
+        if record["InstanceMatchCriteria"] == "open"
+        and record["AvailabilityZoneId"] == group.zone
+        and record.get("PlacementGroupArn", "").rpartition("/")[2] == (capacity.placement_group or "")
+    )
+    message = f"open reservations have {free:,} free {group.instance_type.name} in {group.zone}, and {group.name} wants"
+    if free < group.count:
+        yield check.doubt(
+            f"{message} {group.count:,}",
+            "nothing if this cluster uses them; EC2 sells the others on demand, if it has any",
+        )
+    else:
+        yield check.good(f"{message} {group.count:,}")
+
+
+def _group(check: Check, account: Account, group: NodeGroup, capacity: ReservationGroup) -> Iterator[Finding]:
+    arns = [entry["Identifier"]["ResourceArn"] for entry in account.pages(_GROUP, Group=capacity.arn)]
+    ids = [arn.rpartition("/")[2] for arn in arns if ":capacity-reservation/" in arn]
+    records = account.ask(_DESCRIBE, CapacityReservationIds=ids)["CapacityReservations"] if ids else []
+    total = sum(
+        record["TotalInstanceCount"]
+        for record in records
+        if record["InstanceType"] == group.instance_type.name
+        and record["AvailabilityZoneId"] == group.zone
+        and record["State"] == "active"
+        and record.get("ReservationType") != "capacity-block"
+    )
+    message = (
+        f"{capacity.arn.rpartition('/')[2]} has {total:,} active {group.instance_type.name} in {group.zone}, and "
+        f"{group.name} wants {group.count:,}"
+    )
+    if total < group.count:
+        yield check.doubt(message, "add reservations to the group; EC2 sells the others on demand, if it has any")
+    else:
+        yield check.good(message)
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _needs(cluster: ClusterFile) -> bool:
+    return any(isinstance(g.capacity, Reserved | OpenReservation | ReservationGroup) for g in cluster.node_groups)
+
+
+CHECKS = (
+    Check(
+        id="live-reservation",
+        reason="A reservation must exist, match the nodes, have room for them, and not end before.",
+        run=_reservations,
+        calls=(_DESCRIBE, _GROUP),
+        applies=_needs,
+    ),
+)

@@ -1,0 +1,118 @@
+"""Versions that EKS runs today. PCS has no operation that lists its versions of Slurm."""
+
+from collections.abc import Iterator
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.live._account import Account, Call
+from ultracluster.live._check import Check
+from ultracluster.live._finding import Finding
+from ultracluster.live._orchestrator import managed
+
+_VERSIONS = Call(service="eks", operation="describe_cluster_versions", action="eks:DescribeClusterVersions")
+_ADD_ONS = Call(service="eks", operation="describe_addon_versions", action="eks:DescribeAddonVersions", result="addons")
+_CLUSTER = Call(service="eks", operation="describe_cluster", action="eks:DescribeCluster")
+
+
+def _runs_eks(cluster: ClusterFile) -> bool:
+    return managed(cluster).service == "eks"
+
+
+def _versions(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    version = cluster.kubernetes.version
+    found = account.ask(_VERSIONS, includeAll=True)["clusterVersions"]
+    status = {entry["clusterVersion"]: entry for entry in found}.get(version)
+    if status is None:
+        names = ", ".join(entry["clusterVersion"] for entry in found)
+        yield check.bad(
+            f"EKS does not run Kubernetes {version} in {account.region}; it runs {names}", "change the version"
+        )
+    elif status["versionStatus"] == "UNSUPPORTED":
+        yield check.bad(f"EKS no longer supports Kubernetes {version}", "change `kubernetes.version`")
+    elif status["versionStatus"] == "EXTENDED_SUPPORT":
+        end = status["endOfExtendedSupportDate"].date()
+        yield check.doubt(
+            f"Kubernetes {version} is in extended support until {end}, which costs more by the hour",
+            "update the control plane, one minor version at a time",
+        )
+    else:
+        yield check.good(
+            f"EKS has Kubernetes {version} in standard support until {status['endOfStandardSupportDate'].date()}"
+        )
+
+
+def _add_ons(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    for name in cluster.kubernetes.add_ons:
+        version = cluster.kubernetes.add_on(name).version
+        found = [
+            entry["addonVersion"]
+            for add_on in account.pages(_ADD_ONS, addonName=name, kubernetesVersion=cluster.kubernetes.version)
+            for entry in add_on["addonVersions"]
+        ]
+        if not found:
+            yield check.bad(
+                f"EKS has no add-on {name} for Kubernetes {cluster.kubernetes.version}",
+                "remove it from `kubernetes.add-ons`",
+            )
+        elif version not in ("default", "latest", *found):
+            yield check.bad(
+                f"EKS has {name} {', '.join(found[:5])}, not {version}", f"change `kubernetes.add-ons.{name}`"
+            )
+        else:
+            yield check.good(f"EKS has {name} for Kubernetes {cluster.kubernetes.version}")
+
+
+def _existing(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    existing = cluster.kubernetes.existing
+    assert existing is not None
+    answer = account.find(_CLUSTER, missing="ResourceNotFoundException", name=existing.name)
+    if answer is None:
+        yield check.bad(f"{account.region} has no EKS cluster {existing.name} in this account", "change its name")
+        return
+    real = answer["cluster"]
+    said = {
+        "endpoint": (existing.endpoint, real["endpoint"]),
+        "certificate-authority": (existing.certificate_authority, real["certificateAuthority"]["data"]),
+        "security-group": (existing.security_group, real["resourcesVpcConfig"]["clusterSecurityGroupId"]),
+    }
+    wrong = [name for name, (file, aws) in said.items() if file != aws]
+    for name in wrong:
+        yield check.bad(f"{existing.name} has another {name}: {said[name][1]}", f"change `kubernetes.existing.{name}`")
+    if real["version"] != cluster.kubernetes.version:
+        yield check.bad(
+            f"{existing.name} runs Kubernetes {real['version']}, and the file has {cluster.kubernetes.version}",
+            f"set `kubernetes.version: '{real['version']}'`",
+        )
+    elif not wrong:
+        yield check.good(f"{existing.name} is {real['status']}, Kubernetes {real['version']}")
+
+
+CHECKS = (
+    Check(
+        id="live-kubernetes-version",
+        reason="EKS runs some versions of Kubernetes only, until a date.",
+        run=_versions,
+        calls=(_VERSIONS,),
+        applies=_runs_eks,
+    ),
+    Check(
+        id="live-add-on",
+        reason="EKS has some versions of an add-on for each version of Kubernetes.",
+        run=_add_ons,
+        calls=(_ADD_ONS,),
+        applies=lambda cluster: _runs_eks(cluster) and bool(cluster.kubernetes.add_ons),
+    ),
+    Check(
+        id="live-existing-cluster",
+        reason="Nodes join an existing cluster only by its endpoint, its certificate and its security group.",
+        run=_existing,
+        calls=(_CLUSTER,),
+        resources=lambda cluster: {
+            _CLUSTER: [
+                f"arn:*:eks:{cluster.region}:*:cluster/{cluster.kubernetes.existing.name}"
+                if cluster.kubernetes.existing
+                else "*"
+            ]
+        },
+        applies=lambda cluster: _runs_eks(cluster) and cluster.kubernetes.existing is not None,
+    ),
+)

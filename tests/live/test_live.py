@@ -1,0 +1,373 @@
+"""`check --live`: each fault of an account is found, and a good account has none."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+from typer.testing import CliRunner
+
+from support import ROOT
+from support.aws_account import ACCOUNT, NOW, AwsAccount, aws_account, error, quota, reservation
+from ultracluster import clusterfile
+from ultracluster.cli import app
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.live import CHECKS, Finding, check_account, policy
+
+REGION = "us-east-2"
+BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
+PCS_IMAGE = "/aws/service/pcs/ami/dlami-base-ubuntu2404/x86_64/latest/ami-id"
+QUOTAS = {"ec2": 10_000, "vpc": 5_000, "fsx": 100_800}
+SLURM = (ROOT / "examples" / "slurm-512-gpus.yaml").read_text()
+EKS = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
+
+
+@pytest.fixture(autouse=True)
+def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def cluster(text: str = SLURM, **keys: Any) -> ClusterFile:
+    return clusterfile.loads(yaml.safe_dump({**yaml.safe_load(text), **keys}, sort_keys=False), "c.yaml")
+
+
+def price(usd: str) -> str:
+    dimension = {"unit": "Hrs", "pricePerUnit": {"USD": usd}}
+    return json.dumps({"terms": {"OnDemand": {"a": {"priceDimensions": {"b": dimension}}}}})
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[AwsAccount]:
+    # An account takes longer to create than all tests to ask it.
+    with aws_account() as account:
+        yield account
+
+
+@pytest.fixture
+def account(shared: AwsAccount) -> AwsAccount:
+    """An account in which both 512-GPU examples deploy."""
+    shared.policy, shared.answers = None, {}
+    shared.client("ssm", REGION).put_parameter(Name=BOOTSTRAP, Value="30", Type="String", Overwrite=True)
+    shared.calls.clear()
+    image = {"ImageId": "ami-0123456789abcdef0", "State": "available", "Architecture": "x86_64", "Name": "dlami"}
+    version = {
+        "clusterVersion": cluster(EKS).kubernetes.version,
+        "versionStatus": "STANDARD_SUPPORT",
+        "endOfStandardSupportDate": NOW + timedelta(days=100),
+    }
+    shared.answers = {
+        # Public parameters of PCS are not in moto.
+        "ssm:GetParameter": lambda params: (
+            {"Parameter": {"Value": "ami-0123456789abcdef0"}} if params["Name"] == PCS_IMAGE else None
+        ),
+        "ec2:DescribeImages": lambda _: {"Images": [image]},
+        "ec2:DescribeCapacityReservations": lambda _: {"CapacityReservations": [reservation()]},
+        "service-quotas:GetServiceQuota": lambda params: quota(params["QuotaCode"], QUOTAS[params["ServiceCode"]]),
+        "eks:DescribeClusterVersions": lambda _: {"clusterVersions": [version]},
+        "pricing:GetProducts": lambda _: {"PriceList": [price("1.50")]},
+    }
+    return shared
+
+
+def findings(file: ClusterFile, account: AwsAccount) -> list[Finding]:
+    return list(check_account(file, account.client))
+
+
+def trouble(file: ClusterFile, account: AwsAccount) -> list[tuple[str, str]]:
+    return [(finding.check, finding.status) for finding in findings(file, account) if finding.status != "pass"]
+
+
+@pytest.mark.parametrize("text", [SLURM, EKS], ids=["slurm", "eks"])
+def test_a_good_account_passes_with_the_printed_policy_alone(text: str, account: AwsAccount) -> None:
+    file = cluster(text)
+    account.policy = policy(file)
+    assert trouble(file, account) == []
+    # No action too many either.
+    asked = {action for statement in policy(file)["Statement"] for action in statement["Action"]}
+    conditional = {
+        "servicequotas:GetAWSDefaultServiceQuota",
+        "cloudwatch:GetMetricStatistics",
+        "resource-groups:ListGroupResources",
+    }
+    assert asked - set(account.calls) <= conditional
+
+
+def test_the_policy_changes_nothing_and_names_what_it_can() -> None:
+    statements = policy(cluster())["Statement"]
+    actions = [action for statement in statements for action in statement["Action"]]
+    assert all(action.partition(":")[2].startswith(("Get", "Describe", "List")) for action in actions)
+    (parameters,) = (statement for statement in statements if "ssm:GetParameter" in statement["Action"])
+    assert parameters["Resource"] == [
+        f"arn:*:ssm:us-east-2:*:parameter{BOOTSTRAP}",
+        f"arn:*:ssm:us-east-2::parameter{PCS_IMAGE}",
+    ]
+
+
+def answering(name: str, value: dict[str, Any]) -> Callable[[AwsAccount], None]:
+    return lambda account: account.answers.update({name: lambda _: value})
+
+
+def raising(name: str, code: str) -> Callable[[AwsAccount], None]:
+    def refuse(_: dict[str, Any]) -> dict[str, Any]:
+        raise error(code, name.partition(":")[2])
+
+    return lambda account: account.answers.update({name: refuse})
+
+
+def reserved(**fields: Any) -> Callable[[AwsAccount], None]:
+    return answering("ec2:DescribeCapacityReservations", {"CapacityReservations": [reservation(**fields)]})
+
+
+def quota_of(service: str, value: float, **fields: Any) -> Callable[[AwsAccount], None]:
+    def change(account: AwsAccount) -> None:
+        before = account.answers["service-quotas:GetServiceQuota"]
+        account.answers["service-quotas:GetServiceQuota"] = lambda params: (
+            quota(params["QuotaCode"], value, **fields) if params["ServiceCode"] == service else before(params)
+        )
+
+    return change
+
+
+def without_bootstrap(account: AwsAccount) -> None:
+    account.client("ssm", REGION).delete_parameter(Name=BOOTSTRAP)
+
+
+def zones(**fields: Any) -> Callable[[AwsAccount], None]:
+    zone = {"ZoneId": "use2-az1", "ZoneName": "us-east-2a", "GroupName": "us-east-2-zg-1", "State": "available"}
+    return answering("ec2:DescribeAvailabilityZones", {"AvailabilityZones": [{**zone, **fields}]})
+
+
+def used(value: float) -> Callable[[AwsAccount], None]:
+    metric = {"MetricNamespace": "AWS/Usage", "MetricName": "ResourceCount", "MetricDimensions": {"Service": "EC2"}}
+
+    def change(account: AwsAccount) -> None:
+        quota_of("ec2", 100, UsageMetric={**metric, "MetricStatisticRecommendation": "Maximum"})(account)
+        points = [{"Timestamp": NOW - timedelta(minutes=5 * age), "Maximum": value} for age in (1, 2)]
+        answering("cloudwatch:GetMetricStatistics", {"Datapoints": points})(account)
+
+    return change
+
+
+OTHER_TYPE = {"InstanceType": "p5en.48xlarge", "LocationType": "availability-zone-id", "Location": "use2-az3"}
+FAULTS: dict[str, tuple[Callable[[AwsAccount], None], str, str, str]] = {
+    "no bootstrap": (without_bootstrap, "live-bootstrap", "fail", "cdk bootstrap"),
+    "old bootstrap": (
+        answering("ssm:GetParameter", {"Parameter": {"Value": "4"}}), "live-bootstrap", "fail", "version 4"
+    ),
+    "no service": (
+        answering("ssm:GetParameters", {"InvalidParameters": ["/a/services/pcs"]}), "live-service", "fail", " pcs"
+    ),
+    "no zone": (zones(ZoneId="use2-az3"), "live-zone", "fail", "it has use2-az3"),
+    "not opted in": (zones(OptInStatus="not-opted-in"), "live-zone", "fail", "--group-name us-east-2-zg-1"),
+    "zone impaired": (zones(State="impaired"), "live-zone", "warn", "impaired"),
+    "type elsewhere": (
+        answering("ec2:DescribeInstanceTypeOfferings", {"InstanceTypeOfferings": [OTHER_TYPE]}),
+        "live-instance-type", "fail", "only in use2-az3",
+    ),
+    "no reservation": (
+        raising("ec2:DescribeCapacityReservations", "InvalidCapacityReservationId.NotFound"),
+        "live-reservation", "fail", "no such reservation",
+    ),
+    "another type": (reserved(InstanceType="p5.48xlarge"), "live-reservation", "fail", "holds p5.48xlarge"),
+    "another zone": (reserved(AvailabilityZoneId="use2-az2"), "live-reservation", "fail", "zone: use2-az2"),
+    "a Capacity Block": (reserved(ReservationType="capacity-block"), "live-reservation", "fail", "kind: capacity"),
+    "interruptible": (reserved(Interruptible=True), "live-reservation", "fail", "kind: interruptible"),
+    "expired": (reserved(State="expired"), "live-reservation", "fail", "is expired"),
+    "scheduled": (reserved(State="scheduled", StartDate=NOW + timedelta(days=2)), "live-reservation", "warn", "starts"),
+    "too small": (reserved(TotalInstanceCount=60), "live-reservation", "fail", "60 instances, and train want 64"),
+    "in use": (reserved(AvailableInstanceCount=3), "live-reservation", "warn", "3 of 64"),
+    "for Windows": (reserved(InstancePlatform="Windows"), "live-reservation", "fail", "for Windows"),
+    "ends": (reserved(EndDate=NOW + timedelta(days=9)), "live-reservation", "warn", "ends"),
+    "in a placement group": (
+        reserved(PlacementGroupArn=f"arn:aws:ec2:us-east-2:{ACCOUNT}:placement-group/theirs"),
+        "live-reservation", "fail", "placement-group: theirs",
+    ),
+    "vCPU quota": (quota_of("ec2", 0), "live-quota", "fail", "--quota-code L-1216C47A --desired-value 8"),
+    "vCPUs in use": (used(95), "live-quota", "warn", "95 are in use"),
+    "interfaces": (quota_of("vpc", 500), "live-quota", "fail", "L-DF5E4CA3"),
+    "Lustre quota": (quota_of("fsx", 1_200), "live-quota", "fail", "L-8F1B9C74"),
+    "no image": (raising("ec2:DescribeImages", "InvalidAMIID.NotFound"), "live-image", "fail", PCS_IMAGE),
+    "not allowed": (raising("ec2:DescribeImages", "UnauthorizedOperation"), "live-image", "warn", "ec2:DescribeImages"),
+    "AWS is ill": (raising("ec2:DescribeImages", "InternalError"), "live-image", "warn", "InternalError"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def example() -> ClusterFile:
+    return cluster()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_of_an_account_is_found(name: str, example: ClusterFile, account: AwsAccount) -> None:
+    change, check, status, text = FAULTS[name]
+    change(account)
+    found = [finding for finding in findings(example, account) if finding.status != "pass"]
+    assert {(finding.check, finding.status) for finding in found if finding.check == check} == {(check, status)}
+    assert any(text in f"{finding.message} {finding.fix}" for finding in found)
+    assert all(finding.fix for finding in found)
+
+
+BLOCK = {
+    "reservation": "cr-0123456789abcdef0",
+    "kind": "capacity-block",
+    "ends": (NOW + timedelta(days=3)).date().isoformat(),
+}
+
+
+def test_the_times_of_a_capacity_block_are_those_of_aws(account: AwsAccount) -> None:
+    file = cluster(nodes={"train": {"type": "p5en.48xlarge", "count": 64, "capacity": BLOCK}})
+    (group,) = file.node_groups
+    ends = group.capacity.ends  # type: ignore[union-attr]
+    assert ends is not None
+    real = {"ReservationType": "capacity-block", "StartDate": NOW - timedelta(days=1), "EndDate": ends}
+    reserved(**real)(account)
+    (start,) = (finding for finding in findings(file, account) if finding.status != "pass")
+    assert start.status == "warn"
+    assert start.fix.startswith("set `starts: ")
+    reserved(**{**real, "EndDate": ends - timedelta(days=1)})(account)
+    assert any(finding.status == "fail" and "set `ends: " in finding.fix for finding in findings(file, account))
+
+
+@pytest.mark.parametrize(("free", "status"), [(64, "pass"), (3, "warn")])
+def test_open_reservations_are_added_up(free: int, status: str, account: AwsAccount) -> None:
+    file = cluster(nodes={"train": {"type": "p5en.48xlarge", "count": 64, "capacity": {"reservation": "open"}}})
+    good = reservation(InstanceMatchCriteria="open", AvailableInstanceCount=free // 2)
+    rest = reservation(InstanceMatchCriteria="open", AvailableInstanceCount=free - free // 2)
+    others = [reservation(), reservation(InstanceMatchCriteria="open", AvailabilityZoneId="use2-az3")]
+    answering("ec2:DescribeCapacityReservations", {"CapacityReservations": [good, rest, *others]})(account)
+    (found,) = (finding for finding in findings(file, account) if finding.check == "live-reservation")
+    assert found.status == status
+    assert f"have {free} free" in found.message
+
+
+@pytest.mark.parametrize(("held", "status"), [(64, "pass"), (10, "warn")])
+def test_the_reservations_of_a_resource_group_are_added_up(held: int, status: str, account: AwsAccount) -> None:
+    arn = f"arn:aws:resource-groups:us-east-2:{ACCOUNT}:group/pool"
+    file = cluster(nodes={"train": {"type": "p5en.48xlarge", "count": 64, "capacity": {"group": arn}}})
+    name = f"arn:aws:ec2:us-east-2:{ACCOUNT}:capacity-reservation/cr-0123456789abcdef0"
+    entry = {"Identifier": {"ResourceArn": name, "ResourceType": "AWS::EC2::CapacityReservation"}}
+    answering("resource-groups:ListGroupResources", {"Resources": [entry]})(account)
+    reserved(TotalInstanceCount=held)(account)
+    (found,) = (finding for finding in findings(file, account) if finding.check == "live-reservation")
+    assert found.status == status
+
+
+def test_credentials_of_another_account_end_the_checks(account: AwsAccount) -> None:
+    (found,) = findings(cluster(account="210987654321"), account)
+    assert (found.check, found.status) == ("live-account", "fail")
+    assert account.calls == ["sts:GetCallerIdentity"]
+
+
+def test_what_a_file_names_must_exist(account: AwsAccount) -> None:
+    file = clusterfile.load(ROOT / "examples" / "slurm-own-vpc.yaml")
+    # The account has nothing in that region but what AWS publishes.
+    failed = {finding.check for finding in findings(file, account) if finding.status == "fail"}
+    assert {"live-bootstrap", "live-network", "live-key", "live-bucket"} <= failed
+
+
+def test_an_existing_network_is_looked_at(account: AwsAccount) -> None:
+    ec2 = account.client("ec2", REGION)
+    vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="use2-az1")["Subnet"]["SubnetId"]
+    small = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.32.0/28", AvailabilityZoneId="use2-az2")["Subnet"]["SubnetId"]
+    for name in (subnet, small):
+        ec2.modify_subnet_attribute(SubnetId=name, MapPublicIpOnLaunch={"Value": False})
+
+    def of(subnet: str) -> list[Finding]:
+        file = cluster(network={"existing": {"vpc": vpc, "subnet": subnet}})
+        return [finding for finding in findings(file, account) if finding.check == "live-network"]
+
+    assert [finding.status for finding in of(subnet)] == ["fail", "pass"]  # host names are off in moto's VPC
+    ec2.modify_vpc_attribute(VpcId=vpc, EnableDnsHostnames={"Value": True})
+    assert [finding.status for finding in of(subnet)] == ["pass"]
+    texts = " ".join(finding.message for finding in of(small))
+    assert "has 11 addresses" in texts
+    assert "is in use2-az2" in texts
+    answer = {"SubnetId": subnet, "VpcId": vpc, "AvailabilityZoneId": "use2-az1", "MapPublicIpOnLaunch": True}
+    answering(
+        "ec2:DescribeSubnets", {"Subnets": [{**answer, "CidrBlock": "10.20.0.0/20", "AvailableIpAddressCount": 7}]}
+    )(account)
+    assert {finding.status for finding in of(subnet)} == {"warn"}
+
+
+def test_versions_of_eks_are_those_of_today(account: AwsAccount) -> None:
+    file = cluster(EKS)
+    version = file.kubernetes.version
+    entry = {"clusterVersion": version, "versionStatus": "EXTENDED_SUPPORT", "endOfExtendedSupportDate": NOW}
+    answering("eks:DescribeClusterVersions", {"clusterVersions": [entry]})(account)
+    assert trouble(file, account) == [("live-kubernetes-version", "warn")]
+    entry["versionStatus"] = "UNSUPPORTED"
+    assert trouble(file, account) == [("live-kubernetes-version", "fail")]
+    entry["clusterVersion"] = "1.99"
+    assert trouble(file, account) == [("live-kubernetes-version", "fail")]
+
+
+def test_an_add_on_must_have_the_version(account: AwsAccount) -> None:
+    file = cluster(EKS, kubernetes={"add-ons": {"coredns": "v1.12.4-eksbuild.1"}})
+    versions = [{"addonVersion": "v1.13.1-eksbuild.1"}]
+    answering("eks:DescribeAddonVersions", {"addons": [{"addonName": "coredns", "addonVersions": versions}]})(account)
+    assert trouble(file, account) == [("live-add-on", "fail")]
+    versions.append({"addonVersion": "v1.12.4-eksbuild.1"})
+    assert trouble(file, account) == []
+
+
+def test_an_existing_cluster_must_be_the_one_of_the_file(account: AwsAccount) -> None:
+    file = clusterfile.load(ROOT / "examples" / "eks-own-cluster.yaml")
+    existing = file.kubernetes.existing
+    assert existing is not None
+    real = {
+        "name": existing.name,
+        "status": "ACTIVE",
+        "version": file.kubernetes.version,
+        "endpoint": existing.endpoint,
+        "certificateAuthority": {"data": existing.certificate_authority},
+        "resourcesVpcConfig": {"clusterSecurityGroupId": existing.security_group},
+    }
+    answering("eks:DescribeCluster", {"cluster": real})(account)
+
+    def statuses() -> list[str]:
+        return [finding.status for finding in findings(file, account) if finding.check == "live-existing-cluster"]
+
+    assert statuses() == ["pass"]
+    real.update(version="1.30", endpoint="https://other.eks.amazonaws.com")
+    assert statuses() == ["fail", "fail"]
+
+
+def test_every_check_has_an_id_and_a_reason() -> None:
+    ids = [check.id for check in CHECKS]
+    assert len(set(ids)) == len(ids)
+    assert all(check.id.startswith("live-") and check.reason.endswith(".") for check in CHECKS)
+
+
+def run(account: AwsAccount, monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str]:
+    monkeypatch.setattr("ultracluster.cli._live.client", account.client)
+    result = CliRunner().invoke(app, ["check", str(ROOT / "examples" / "slurm-512-gpus.yaml"), *words])
+    return result.exit_code, result.output
+
+
+def test_the_command_prints_each_finding_and_fails_on_a_fault(
+    account: AwsAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, text = run(account, monkeypatch, "--live")
+    assert code == 0
+    assert "pass  EC2 offers p5en.48xlarge in use2-az1 [live-instance-type]" in text
+    assert text.rstrip().endswith("0 warn, 0 fail")
+    quota_of("ec2", 0)(account)
+    code, text = run(account, monkeypatch, "--live", "--json")
+    assert code == 1
+    document = json.loads(text)
+    assert not document["ok"]
+    assert {entry["check"] for entry in document["live"] if entry["status"] == "fail"} == {"live-quota"}
+
+
+def test_the_command_prints_the_policy(account: AwsAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, text = run(account, monkeypatch, "--live", "--policy")
+    assert code == 0
+    assert json.loads(text) == policy(cluster())
+    assert account.calls == []
+    code, text = run(account, monkeypatch, "--policy")
+    assert code == 2
+    assert "pass both" in text
