@@ -4,6 +4,7 @@ from docs_reference.markdown import page, table
 from ultracluster.cli._rules import construct_rules
 from ultracluster.clusterfile import rules
 from ultracluster.clusterfile.rules._rule import Rule
+from ultracluster.live import CHECKS
 
 _ABOUT = """Errors and warnings of the cluster file and of the constructs. `ultracluster check` prints the id behind a
 message, and the exception of a constructor ends with it; ids do not change. `accept: {ID: REASON}` accepts a warning,
@@ -22,6 +23,8 @@ def rules_page() -> str:
         "## Errors of constructs\n\nA constructor raises `ultracluster.rules.Refusal`, a `ValueError`.\n\n"
         + _constructs("error", "reason"),
         "## Warnings of constructs\n\n" + _constructs("warning", "printed when"),
+        "## Checks of the account\n\n`ultracluster check FILE --live` prints them as `pass`, `warn` or `fail`.\n\n"
+        + table(("id", "reason"), [(f"`{check.id}`", check.reason) for check in CHECKS]),
     ]
     return page("Rules", _ABOUT, *sections)
 

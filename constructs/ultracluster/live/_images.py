@@ -7,7 +7,6 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
 from ultracluster.live._finding import Finding
-from ultracluster.live._orchestrator import managed
 from ultracluster.planning.capacity import BuiltImage, Image
 
 _PARAMETERS = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
@@ -20,15 +19,14 @@ def _used(cluster: ClusterFile) -> dict[tuple[str, Architecture], None]:
     pairs = [(group.image_option, group.instance_type.architecture) for group in cluster.node_groups]
     pairs.append((cluster.login_image, cluster.service_type.architecture))
     used: dict[tuple[str, Architecture], None] = {}
-    family = managed(cluster).image
     for image, architecture in pairs:
         if isinstance(image, BuiltImage):
             image = image.parent or Image(parameter=image_parameter("dlami", architecture))
         # EKS chooses the image of node groups that name none, and Karpenter its own.
         if isinstance(image, Image):
             used[image.id or image.parameter or "", architecture] = None
-        elif family is not None:
-            used[image_parameter(family, architecture), architecture] = None
+        elif cluster.traits.installs_software:
+            used[image_parameter("pcs", architecture), architecture] = None
     return used
 
 

@@ -6,7 +6,6 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
 from ultracluster.live._finding import Finding
-from ultracluster.live._orchestrator import managed
 
 _IDENTITY = Call(service="sts", operation="get_caller_identity", action="")
 _BOOTSTRAP = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
@@ -55,7 +54,7 @@ def _bootstrap(check: Check, cluster: ClusterFile, account: Account) -> Iterator
 
 def _services_of(cluster: ClusterFile) -> list[str]:
     """Return the services of a cluster, as the public parameters name them."""
-    names = [managed(cluster).service]
+    names = [cluster.traits.facts]
     if cluster.storage.lustre is not None:
         names.append("fsx-lustre")
     if cluster.storage.home is not None and cluster.storage.home.type == "openzfs":

@@ -6,7 +6,6 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
 from ultracluster.live._finding import Finding
-from ultracluster.live._orchestrator import managed
 
 _VERSIONS = Call(service="eks", operation="describe_cluster_versions", action="eks:DescribeClusterVersions")
 _ADD_ONS = Call(service="eks", operation="describe_addon_versions", action="eks:DescribeAddonVersions", result="addons")
@@ -14,7 +13,7 @@ _CLUSTER = Call(service="eks", operation="describe_cluster", action="eks:Describ
 
 
 def _runs_eks(cluster: ClusterFile) -> bool:
-    return managed(cluster).service == "eks"
+    return cluster.traits.facts == "eks"
 
 
 def _versions(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
