@@ -33,7 +33,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links to files outside docs to the repository."""
+    """Lead links to files outside docs to the repository, and rank guides before generated pages in the search."""
+    if not page.file.src_uri.startswith(("reference/", "runbooks/", "decisions/")):
+        page.meta.setdefault("search", {"boost": 4})
 
     def absolute(link: re.Match[str]) -> str:
         path = os.path.normpath(PurePosixPath("docs", page.file.src_uri).parent / link[1])

@@ -24,10 +24,7 @@ _ABOUT = """Figures that the library plans FSx for Lustre with, and plans for co
 [EFA](https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html),
 [quotas](https://docs.aws.amazon.com/general/latest/gr/fsxn.html), read 2026-11-21."""
 _TIERS = ("disk, baseline", "disk, burst", "network, baseline", "network, burst", "GiB a step with EFA")
-_PLANS = (
-    *("model", "checkpoint", "nodes", "selected", "GiB", "GB/s", "nodes GB/s", "write s", "read s", "limit"),
-    "USD a month",
-)
+_PLANS = ("model", "checkpoint", "nodes", "selected", "GiB", "GB/s", "write s", "read s", "USD a month")
 
 
 def lustre_page() -> str:
@@ -101,7 +98,6 @@ def _row(model: str, nodes: int) -> tuple[str, ...]:
     planned = _plan(_MODELS[model], nodes)
     spec, size = planned.spec, checkpoint_bytes(_MODELS[model])
     times = planned.times(size)
-    nodes_mb_per_s = times.nodes_mb_per_s
     return (
         model,
         f"{size / 1e9:,.0f} GB",
@@ -109,9 +105,7 @@ def _row(model: str, nodes: int) -> tuple[str, ...]:
         f"{spec.mb_per_s_per_tib} MB/s/TiB, {'EFA' if spec.efa else 'TCP'}",
         f"{spec.capacity_gib:,}",
         f"{float(spec.disk_write_mb_per_s) / 1000:,.1f}",
-        "" if nodes_mb_per_s is None else f"{float(nodes_mb_per_s) / 1000:,.0f}",
         f"{times.write_seconds:.0f}",
         f"{times.read_seconds:.0f}",
-        times.write_limit,
         f"{spec.usd_per_month:,.0f}",
     )

@@ -7,6 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,6 +52,7 @@ def index_page() -> str:
     return page("Python API", _ABOUT, *sections)
 
 
+@cache
 def package_pages() -> dict[str, str]:
     """Page of every package with public names, by path below docs; built with the site."""
     return {f"reference/python/{name}.md": _package(name, names) for name, names in _public_names()}

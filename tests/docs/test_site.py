@@ -1,4 +1,4 @@
-"""`make docs` builds the site without warnings, with search, and without files of other hosts."""
+"""`make docs` builds the site without warnings, with search and every public name, and without files of other hosts."""
 
 import json
 import os
@@ -16,7 +16,7 @@ LOADED = re.compile(
 )
 
 
-def test_the_site_builds_strictly_with_search_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
+def test_the_site_builds_strictly_with_every_public_name_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     path = os.pathsep.join([str(ROOT / "scripts"), *sys.path])
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     built = subprocess.run(
@@ -34,5 +34,10 @@ def test_the_site_builds_strictly_with_search_and_loads_nothing_from_other_hosts
         "reference/cluster-file.html",
         "reference/python/ultracluster.storage.html",
     } <= locations
+    faces = json.loads((ROOT / "tests" / "house" / "public-api.json").read_text())
+    for package, names in faces["public"].items():
+        page = (tmp_path / "reference" / "python" / f"{package}.html").read_text()
+        described = set(re.findall(r"<h2[^>]*>(\w+)<|<td><code>(\w+)</code></td>", page))
+        assert set(names) - {name for row in described for name in row} == set(), package
     loaded = [match for page in tmp_path.rglob("*.html") for match in LOADED.findall(page.read_text())]
     assert loaded == []
