@@ -9,7 +9,7 @@ from ultracluster.monitoring.names import METRICS, Profile
 _TYPES = ("p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge")
 _NODES = (64, 1_000, 10_000)
 _SOURCES = (
-    ("Slurm's controller: 2 queues, scraped by 2 login nodes", SlurmSource(queues=2, askers=2)),
+    ("Slurm's controller: 2 queues, scraped by 2 login nodes", SlurmSource(queues=2, scrapers=2)),
     ("kube-state-metrics and Kueue: 12 pods for each node, 3 queues", KubernetesSource(queues=3)),
 )
 _ABOUT = """Recording rules write these metrics from those of the exporters, under the names of every exporter version.

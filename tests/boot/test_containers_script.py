@@ -92,7 +92,7 @@ def test_a_link_into_the_image_is_removed_and_what_it_shows_stays(image: Image) 
 def test_a_plugin_without_its_slurm_version_is_kept(image: Image) -> None:
     image.with_enroot()
     image.with_pyxis(None)
-    assert image.look() == (1, f"failed: /{PLUGIN} does not say which Slurm it is built for")
+    assert image.look() == (1, f"failed: /{PLUGIN} does not name the Slurm that it is built for")
     assert (image.root / ETC / "pyxis.conf").read_text() == f"required /{PLUGIN}\n"
 
 

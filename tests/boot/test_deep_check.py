@@ -117,7 +117,7 @@ def test_nccl_over_tcp_fails(root: Path) -> None:
 def test_a_run_without_efa_in_its_output_fails_between_nodes_only(root: Path) -> None:
     text = output({8 << 20: 12.5})
     assert judge(root, text.replace("provider is efa", "Provider is efa"))[0] == 0, "as older plugins write it"
-    reported = "FAILED: NCCL does not say that it uses EFA\n"
+    reported = "FAILED: the log of NCCL does not show EFA\n"
     assert judge(root, text.replace("provider is efa", "provider is tcp"))[1].endswith(reported)
     assert judge(root, output({8 << 20: 12.5}, nodes=1).replace("efa", "none"), nodes=1)[0] == 0
 

@@ -79,7 +79,7 @@ def test_clocks_that_the_hardware_slows_down_drain(node: GpuNode) -> None:
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [("Yes, No", "wants a reset to remap rows of its memory"), ("No, Yes", "could not remap a row of its memory")],
+    [("Yes, No", "needs a reset to remap rows of its memory"), ("No, Yes", "could not remap a row of its memory")],
 )
 def test_rows_that_wait_for_a_reset_or_could_not_be_remapped_drain(node: GpuNode, line: str, reason: str) -> None:
     node.says("rows", f"00000000:BB:00.0, {line}")
@@ -501,7 +501,7 @@ def test_imex_starts_for_the_only_job_if_slurm_omits_exclusive(ultra: GpuNode) -
     ("fault", "reason"),
     [
         ("units/nvidia-imex.service/broken", "nvidia-imex.service did not start within 60 s"),
-        ("slurm-down", "the controller does not say where the nodes of the job are"),
+        ("slurm-down", "the controller has no addresses of the nodes of the job"),
     ],
 )
 def test_a_domain_that_cannot_be_made_refuses_the_job(ultra: GpuNode, fault: str, reason: str) -> None:

@@ -131,7 +131,7 @@ def test_devices_of_another_driver_are_not_efa(tmp_path: Path) -> None:
 
 def test_the_tool_s_last_word_is_the_reason(node: Node) -> None:
     node.says("tool-fails")
-    assert fails(node) == "AWS's tool said: Error: Instance type does not support Lustre GDS.\n"
+    assert fails(node) == "AWS's tool failed: Error: Instance type does not support Lustre GDS.\n"
 
 
 def test_a_failure_can_be_repaired_by_another_run(node: Node) -> None:

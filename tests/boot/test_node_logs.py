@@ -167,7 +167,7 @@ def test_a_node_sends_what_is_evidence_to_the_stream_of_its_instance(node: Node)
     node.journal("session opened for user ada", SYSLOG_IDENTIFIER="sshd", _SYSTEMD_UNIT="ssh.service")
     node.log("amazon/pcs/bootstrap.log", "Bootstrap starting\n")
     node.log("amazon/pcs/lifecycle/actions/executor.log", "checksum mismatch\n")
-    node.log("amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-boot.log", "node-boot: /fsx cannot be made\n")
+    node.log("amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-boot.log", "node-boot: no /fsx\n")
     node.log("slurmd.log", "error: prolog failed: rc:1 output:prolog: refused\n")
     done = node.run()
     assert done.returncode == 0, done.stderr
@@ -179,7 +179,7 @@ def test_a_node_sends_what_is_evidence_to_the_stream_of_its_instance(node: Node)
         ("slurmd", "slurmd version 25.11.2 started"),
         ("bootstrap.log", "Bootstrap starting"),
         ("executor.log", "checksum mismatch"),
-        ("ultracluster-boot.log", "node-boot: /fsx cannot be made"),
+        ("ultracluster-boot.log", "node-boot: no /fsx"),
         ("slurmd.log", "error: prolog failed: rc:1 output:prolog: refused"),
     }
     assert {(event["node"], event["group"]) for event in node.sent} == {("pcs-node-1", "train")}

@@ -127,7 +127,7 @@ def test_a_file_that_the_new_version_lacks_is_removed(gpu_node: GpuNode) -> None
 
 def wrong_checksum(node: Node) -> str:
     publish(node, changed(SETTINGS, "gpus 1\n"), checksum="0" * 64)
-    return f"s3://assets/{'0' * 64}.tar is not what {PARAMETER} says"
+    return f"s3://assets/{'0' * 64}.tar does not have the checksum of {PARAMETER}"
 
 
 def half_download(node: Node) -> str:

@@ -8,7 +8,7 @@ with the nouns of AWS, Slurm, Kubernetes and Prometheus, and without people as m
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,9 @@ _OPENINGS = re.compile(
 )
 
 # Names of variables and arguments that say nothing about their value: `requested`, `errors`, `resource`, `result`.
-_NAMES = re.compile(r"_*(wish(es|ed)?|found|made|one|own|ours|theirs?|mine|told|said|asked|anew)_*")
+_NAMES = re.compile(
+    r"_*(wish(es|ed)?|found|made|one|own|ours|theirs?|mine|told|said|asked|anew|got|things?|stuff|askers?)_*"
+)
 
 # Phrases that have a plain equivalent, anywhere in a file: code, comments, messages and prose.
 _PHRASES = {
@@ -66,6 +68,17 @@ _PHRASES = {
     r"is taken for": "is assumed to be",
     r"nobody (is subscribed|may enter|can submit)": "has no subscription, no access, or cannot be submitted",
 }
+
+# Verbs of people that programs, services and records of the library do not do; shell functions and variables too.
+_PEOPLE = {
+    r"(knows?|knew)": "has, supports, or `is known at`",
+    r"(thinks?|believes?|hears?)": "name what is read or checked",
+    r"says so": "documents it, or prints",
+    r"(say|tell|ask)\(\)": "log, report, query",
+    r"(ours|theirs)$": "library, other",
+}
+# Names of variables in the library that a reader has to decode.
+_VARIABLES = re.compile(r"_*(wanted|strange|odd|gone|whose|how|which|beside|meant)_*")
 
 # Words that do not belong in the name of a test: a name states a behaviour.
 _TEST_NAMES = re.compile(
@@ -153,12 +166,19 @@ def _shell_problems(text: str) -> Iterator[tuple[int, str]]:
             yield text.count("\n", 0, match.end()) + 1, f"comment opens with {match['word']!r}: write an imperative"
 
 
-def _phrases(text: str) -> Iterator[tuple[int, str]]:
+def _phrases(text: str, phrases: Mapping[str, str] = _PHRASES) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), 1):
-        for phrase, instead in _PHRASES.items():
+        for phrase, instead in phrases.items():
             match = re.search(rf"\b{phrase}(?!\w)", line)
             if match:
                 yield number, f"{match[0]!r}: write {instead}"
+
+
+def _library_problems(text: str, suffix: str) -> Iterator[tuple[int, str]]:
+    yield from _phrases(text, _PEOPLE) if suffix in (".py", ".sh") else ()
+    for line, name in _bound(ast.parse(text)) if suffix == ".py" else ():
+        if _VARIABLES.fullmatch(name):
+            yield line, f"variable {name!r}: name the value"
 
 
 def _sentences(page: str) -> Iterator[str]:
@@ -178,6 +198,7 @@ def problems(unit: str) -> list[str]:
             *_phrases(text),
             *(_python_problems(text) if path.suffix == ".py" else ()),
             *(_shell_problems(text) if path.suffix == ".sh" else ()),
+            *(_library_problems(text, path.suffix) if path.is_relative_to(ROOT / "constructs") else ()),
         ]
         result += [f"{path.relative_to(ROOT)}:{line}: {problem}" for line, problem in sorted(rows)]
     return result
@@ -225,6 +246,11 @@ def test_rejects_long_sentences() -> None:
 )
 def test_rejects_banned_words(text: str, problem: str) -> None:
     assert any(problem in row for _, row in [*_phrases(text), *_python_problems(text)])
+
+
+@pytest.mark.parametrize("text", ["# Only the node knows it.\n", "say() { echo; }\n", "f = lambda wanted: 1\n"])
+def test_rejects_metaphors_in_the_library(text: str) -> None:
+    assert [*_library_problems(text, ".sh" if "()" in text else ".py")]
 
 
 @pytest.mark.parametrize("text", ["# found in the catalogue\n", "if x is None: ...\n", "# there is none.\n"])

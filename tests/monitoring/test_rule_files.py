@@ -84,10 +84,10 @@ def test_check_asks_promtool_too(tmp_path: Path) -> None:
 
 
 def test_a_route_is_before_the_severity(tmp_path: Path) -> None:
-    section = f"{{routes: [{{matchers: ['team=\"nlp\"', 'severity!=\"info\"'], topic: '{TOPIC}', go-on: true}}]}}"
+    section = f"{{routes: [{{matchers: ['team=\"nlp\"', 'severity!=\"info\"'], topic: '{TOPIC}', continue: true}}]}}"
     cluster = clusterfile.load(cluster_of(tmp_path, section))
     (route,) = alert_routes(cluster)
-    assert route == Route(matchers=('team="nlp"', 'severity!="info"'), receiver=sns(TOPIC, "us-east-2"), go_on=True)
+    assert route == Route(matchers=('team="nlp"', 'severity!="info"'), receiver=sns(TOPIC, "us-east-2"), continue_=True)
     # amtool has no receiver for PagerDuty's or SNS' settings of AMP.
     webhook = {"webhook_configs": [{"url": "http://127.0.0.1:1/"}]}
     texts = alertmanager(
@@ -95,7 +95,7 @@ def test_a_route_is_before_the_severity(tmp_path: Path) -> None:
         critical=webhook,
         watchdog=webhook,
         routes=[
-            Route(matchers=route.matchers, receiver=webhook, go_on=True),
+            Route(matchers=route.matchers, receiver=webhook, continue_=True),
             Route(matchers=('a=~"b|c"',), receiver={}),
         ],
     )

@@ -33,7 +33,7 @@ def test_what_is_asked_once_is_counted_and_grows_with_who_asks_and_what_is_asked
     alone = volume([(P5, 32, 100)]).series
     kinds: list[SlurmSource | KubernetesSource] = [
         SlurmSource(queues=2),
-        SlurmSource(queues=2, askers=2),
+        SlurmSource(queues=2, scrapers=2),
         KubernetesSource(queues=0),
         KubernetesSource(queues=3),
         KubernetesSource(queues=3, pods=20),

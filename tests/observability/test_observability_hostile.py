@@ -163,7 +163,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: rules(runbooks="javascript:alert(1)"), "runbooks must be an address"),
         (lambda: rules(runbooks="https://wiki/"), "runbooks must be an address"),
         (lambda: rules(runbooks=""), "runbooks must be an address"),
-        (lambda: SlurmSource(queues=-1, askers=-2), "queues must be 0 or more, got -1 [argument]\naskers must be"),
+        (lambda: SlurmSource(queues=-1, scrapers=-2), "queues must be 0 or more, got -1 [argument]\nscrapers must be"),
         (lambda: KubernetesSource(queues=1, pods=-1), "pods must be 0 or more, got -1"),
         (
             lambda: volume([(instance_type("p5.48xlarge"), -1, -5)]),

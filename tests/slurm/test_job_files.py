@@ -144,7 +144,7 @@ def test_refuses_an_archive_with_another_checksum_and_leaves_nothing(login: Logi
     (login.room / "archive").write_bytes(archive)
     done = login.run()
     assert done.returncode == 1
-    assert "is not what /ultracluster/llama/jobs says" in done.stderr
+    assert "does not have the checksum of /ultracluster/llama/jobs" in done.stderr
     assert list(login.jobs.iterdir()) == []
 
 

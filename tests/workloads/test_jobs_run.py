@@ -276,7 +276,7 @@ nodes: {train: {type: p5.48xlarge, count: 4}}
         (2, "491.51", "efa", 0, "    17179869184 bytes    491.51 GB/s  at least 389.6"),
         (2, "301.00", "efa", 1, "FAILED: 17179869184 bytes: 301.00 GB/s, and 389.6 is the floor for 2 x p5.48xlarge"),
         (4, "301.00", "efa", 0, "ok, but no floor is known for 4 x p5.48xlarge and these sizes"),
-        (2, "491.51", "tcp", 1, "FAILED: NCCL does not say that it uses EFA"),
+        (2, "491.51", "tcp", 1, "FAILED: the log of NCCL does not show EFA"),
     ],
 )
 def test_the_nccl_test_is_judged_by_what_judges_the_deep_check(

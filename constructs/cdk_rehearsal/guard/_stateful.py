@@ -68,8 +68,8 @@ _POLICIES = ("DeletionPolicy", "UpdateReplacePolicy")
 def stateful(template: Template) -> dict[str, str]:
     """Return the stateful resources of a template by logical id, each with what would be lost.
 
-    A security group, a rule, a bucket policy or a log group counts when its template retains it: the author of that
-    says that it matters.
+    A security group, a rule, a bucket policy or a log group counts when its template retains it: the author of
+    that needs it.
     """
     audit = _audit_logs(template)
     result = {}

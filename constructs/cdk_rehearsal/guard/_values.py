@@ -43,8 +43,8 @@ class Values(Intrinsics):
         if name in self._template.resources:
             return self._stacks.resource(self._stack, name, None)
         if name.startswith("AWS::"):
-            return Token(key=f"Ref {name}", says=name)
-        return Token(key=f"{self._stack} no {name}", says=f"{name}, which the template does not have")
+            return Token(key=f"Ref {name}", label=name)
+        return Token(key=f"{self._stack} no {name}", label=f"{name}, which the template does not have")
 
     def attribute(self, name: str, attribute: Any) -> Any:
         if name not in self._template.resources or not isinstance(attribute, str):
@@ -55,15 +55,15 @@ class Values(Intrinsics):
         if not isinstance(name, str):
             raise TypeError(name)
         exported = self._stacks.export(name)
-        return Token(key=f"import {name}", says=f"the import {name}") if exported is None else exported
+        return Token(key=f"import {name}", label=f"the import {name}") if exported is None else exported
 
     def stack_output(self, arguments: Any) -> Any:
         output = self._stacks.output(arguments["StackName"], arguments["OutputName"])
         if output is not None:
             return output
         token = composite("Fn::GetStackOutput", arguments)
-        says = f"the output {arguments['OutputName']} of {arguments['StackName']}"
-        return Token(key=token.key, says=says, leaves=token.leaves)
+        label = f"the output {arguments['OutputName']} of {arguments['StackName']}"
+        return Token(key=token.key, label=label, leaves=token.leaves)
 
     def _find_in_map(self, value: Any) -> Any:
         keys = [self.text(self.resolve(key)) for key in value[:3]]

@@ -85,28 +85,28 @@ class World:
         known = anywhere(kind)
         if known and [[attribute]] == known.identifiers:
             attribute = None
-        whose = f"{stack}/{logical_id}" if stack else logical_id
-        says = f"{whose}.{attribute}" if attribute else whose
+        owner = f"{stack}/{logical_id}" if stack else logical_id
+        label = f"{owner}.{attribute}" if attribute else owner
         key, change = f"{stack} {logical_id}.{attribute or ''}", self.changes.get(place)
         if change is None or (change.degree is Degree.UPDATED and _steady(kind, attribute, change.properties)):
-            return Token(key=key, says=says, resource=place)
+            return Token(key=key, label=label, resource=place)
         if change.degree is Degree.MOVED:
-            return Token(key=f"{key} moved", says=says, resource=place, moved=change.why)
-        why = f"{says} may become another: {whose} {change.why}"
-        return Token(key=f"{key} unsure", says=says, resource=place, unsure=why)
+            return Token(key=f"{key} moved", label=label, resource=place, moved=change.why)
+        why = f"{label} may become another: {owner} {change.why}"
+        return Token(key=f"{key} unsure", label=label, resource=place, unsure=why)
 
     def parameter(self, stack: str, name: str) -> Token:
         """Value of a parameter: another value where its default differs."""
         here = self.templates[stack].parameters[name]
-        key, says = f"{stack} parameter {name} {here.get('Type')}", f"the parameter {name}"
+        key, label = f"{stack} parameter {name} {here.get('Type')}", f"the parameter {name}"
         old = self._old_template(stack)
         before = old.parameters.get(name) if old else None
         if before is None or _default(before) == _default(here):
-            return Token(key=key, says=says)
+            return Token(key=key, label=label)
         secret = "NoEcho" in here or "NoEcho" in before
         change = "" if secret else f" from {_default(before)} to {_default(here)}"
-        why = f"the default of {says} changes{change}; whether the stack takes it depends on how it is deployed"
-        return Token(key=f"{key} unsure", says=says, unsure=why)
+        why = f"the default of {label} changes{change}; whether the stack takes it depends on how it is deployed"
+        return Token(key=f"{key} unsure", label=label, unsure=why)
 
     def mapping(self, stack: str, name: str | None) -> Token:
         """Stand-in for the contents of a mapping; entries that are only added leave it as it was."""
@@ -114,10 +114,10 @@ class World:
         contents: Any = here.get(name) if name else here
         old = self._old_template(stack)
         before: Any = (old.mappings.get(name) if name else old.mappings) if old else None
-        says = f"the mapping {name}" if name else "the mappings"
+        label = f"the mapping {name}" if name else "the mappings"
         if old is None or _keeps(before, contents):
-            return Token(key=composite("mapping", before if old else contents).key, says=says)
-        return Token(key=composite("mapping", contents).key, says=says, unsure=f"{says} changes")
+            return Token(key=composite("mapping", before if old else contents).key, label=label)
+        return Token(key=composite("mapping", contents).key, label=label, unsure=f"{label} changes")
 
     def export(self, name: str) -> Any:
         """Value that a stack of this side exports under a name, or None."""

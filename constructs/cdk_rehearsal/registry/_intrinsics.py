@@ -30,7 +30,7 @@ class Token:
 
     Args:
         key: Identity of the value; the only part that counts when two are compared.
-        says: The same for people.
+        label: Name of the value in reports.
         resource: Stack and logical id, when it is a resource's id or attribute.
         moved: Why it is certain to be another value than before the update; empty when it is not.
         unsure: Why it may be another value than before; empty when there is no reason.
@@ -38,7 +38,7 @@ class Token:
     """
 
     key: str
-    says: str = field(compare=False)
+    label: str = field(compare=False)
     resource: tuple[str, str] | None = field(default=None, compare=False)
     moved: str = field(default="", compare=False)
     unsure: str = field(default="", compare=False)
@@ -62,13 +62,13 @@ def composite(name: str, *arguments: Any) -> Token:
     parts = {leaf.key: leaf for argument in arguments for leaf in leaves(argument)}
     return Token(
         key=hashlib.sha256(body.encode()).hexdigest(),
-        says=f"{name} of {', '.join(leaf.says for leaf in list(parts.values())[:2])}" if parts else name,
+        label=f"{name} of {', '.join(leaf.label for leaf in list(parts.values())[:2])}" if parts else name,
         leaves=tuple(parts.values()),
     )
 
 
 class Intrinsics(ABC):
-    """Intrinsic functions and conditions of one template. Subclasses know what its references mean."""
+    """Intrinsic functions and conditions of one template. Subclasses resolve its references."""
 
     def __init__(self, conditions: Mapping[str, Any], mappings: Mapping[str, Any]) -> None:
         self._conditions = conditions

@@ -27,7 +27,7 @@ class UpdateFact:
     Args:
         path: The property.
         reason: Why, in a few words that end a sentence.
-        source: Where AWS says so.
+        source: Page of AWS that documents it.
         read_on: When that was read.
         only_if: Other properties of the old resource, and the values that they must have for the fact to hold; None
             stands for a property that is not set. Default: it always holds.
@@ -121,7 +121,7 @@ UNCHANGEABLE: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
         ),
         "AWS::KMS::Key": tuple(
             _each(
-                "the update of a KMS key fails, whatever its UpdateReplacePolicy says",
+                "the update of a KMS key fails, whatever its UpdateReplacePolicy is",
                 f"{_CFN}/aws-resource-kms-key.html",
                 *("KeySpec", "KeyUsage", "MultiRegion", "Origin"),
             )

@@ -1,6 +1,6 @@
 """Registry schemas: the definition of each CloudFormation resource type, from cfn-lint.
 
-Properties are checked against them, `Fn::GetAtt` and `Ref` read them, and they say which changes replace a resource.
+Properties are checked against them, `Fn::GetAtt` and `Ref` read them, and they list which changes replace a resource.
 """
 
 import difflib
@@ -239,9 +239,9 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 
 
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    wanted = [types] if isinstance(types, str) else types
-    if not any(_TYPES[kind](instance) if kind in _TYPES else validator.is_type(instance, kind) for kind in wanted):
-        yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(wanted)}")
+    expected = [types] if isinstance(types, str) else types
+    if not any(_TYPES[kind](instance) if kind in _TYPES else validator.is_type(instance, kind) for kind in expected):
+        yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(expected)}")
 
 
 # A look-ahead for the beginning of the text: PlacementGroupArn of AWS::EC2::CapacityReservation has

@@ -96,9 +96,9 @@ class CloudFormationApi:
         return {"Stacks": [stack_shape(stack) for stack in self._engine.stacks.living(environment)]}
 
     def _list_stacks(self, request: dict[str, Any], environment: Environment) -> Answer:
-        wanted = request.get("StackStatusFilter")
+        expected = request.get("StackStatusFilter")
         stacks = self._engine.stacks.all(environment)
-        return {"StackSummaries": [stack_shape(stack) for stack in stacks if not wanted or stack.status in wanted]}
+        return {"StackSummaries": [stack_shape(stack) for stack in stacks if not expected or stack.status in expected]}
 
     def _describe_stack_events(self, request: dict[str, Any], environment: Environment) -> Answer:
         try:
@@ -111,9 +111,11 @@ class CloudFormationApi:
         return {"OperationEvents": []}
 
     def _describe_stack_resources(self, request: dict[str, Any], environment: Environment) -> Answer:
-        wanted = request.get("LogicalResourceId")
+        expected = request.get("LogicalResourceId")
         summaries = self._summaries(request, environment)
-        return {"StackResources": [summary for summary in summaries if wanted in (None, summary["LogicalResourceId"])]}
+        return {
+            "StackResources": [summary for summary in summaries if expected in (None, summary["LogicalResourceId"])]
+        }
 
     def _describe_stack_resource(self, request: dict[str, Any], environment: Environment) -> Answer:
         for summary in self._summaries(request, environment):

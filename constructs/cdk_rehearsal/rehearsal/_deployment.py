@@ -47,13 +47,13 @@ class Deployment:
 
     def clean_up(self) -> None:
         """Delete what was replaced or is no longer wanted, unless its policy keeps it."""
-        gone = [(old, old.blueprint.replace_policy) for old in reversed(self._superseded)]
-        gone += [
+        deleted = [(old, old.blueprint.replace_policy) for old in reversed(self._superseded)]
+        deleted += [
             (old, old.blueprint.deletion_policy)
             for logical_id, old in reversed(self._old.items())
             if logical_id not in self.created
         ]
-        for old, policy in gone:
+        for old, policy in deleted:
             # CloudFormation leaves behind what it cannot clean up, and the update is complete.
             with contextlib.suppress(ResourceError):
                 self._inventory.remove(self._stack, old, policy)
@@ -77,8 +77,8 @@ class Deployment:
                 yield logical_id
 
     def _blueprint(self, logical_id: str) -> Blueprint:
-        wanted = self._template.resources[logical_id]
-        name = wanted["Type"]
+        expected = self._template.resources[logical_id]
+        name = expected["Type"]
         kind = registry(self._stack.environment.region).find(name)
         if kind is None:
             raise ResourceError(f"Unrecognized resource type {name} in {self._stack.environment.region}")
@@ -88,10 +88,10 @@ class Deployment:
             logical_id=logical_id,
             type=kind,
             type_name=name,
-            properties=self._resolver.resolve(wanted.get("Properties", {})),
+            properties=self._resolver.resolve(expected.get("Properties", {})),
             environment=self._stack.environment,
-            deletion_policy=self._resolver.resolve(wanted.get("DeletionPolicy", "Delete")),
-            replace_policy=self._resolver.resolve(wanted.get("UpdateReplacePolicy", "Delete")),
+            deletion_policy=self._resolver.resolve(expected.get("DeletionPolicy", "Delete")),
+            replace_policy=self._resolver.resolve(expected.get("UpdateReplacePolicy", "Delete")),
         )
 
     def _apply(self, blueprint: Blueprint) -> None:
@@ -173,11 +173,11 @@ class Deployment:
         self._event(blueprint, resource.physical_id, "UPDATE_COMPLETE")
         self._inventory.journal.record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
 
-    def _refused(self, before: dict[str, Any], wanted: Blueprint) -> str:
+    def _refused(self, before: dict[str, Any], expected: Blueprint) -> str:
         """Return why the service refuses an update in place, or an empty string."""
-        refused = wanted.type.rejected(before, wanted.properties, self._inventory.update_rules)
+        refused = expected.type.rejected(before, expected.properties, self._inventory.update_rules)
         why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
-        return f"{wanted.type_name} refuses the update: {why}" if why else ""
+        return f"{expected.type_name} refuses the update: {why}" if why else ""
 
     def _outputs(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         outputs: dict[str, dict[str, Any]] = {}

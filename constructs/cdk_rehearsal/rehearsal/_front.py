@@ -55,7 +55,7 @@ class Front:
 
     def _stand_in(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         answer = grafana_stand_in.answer(self.grafana, environ, _body(environ))
-        status, content = answer or ("404 Not Found", b'{"message": "the stand-in for Grafana does not know this"}')
+        status, content = answer or ("404 Not Found", b'{"message": "the stand-in for Grafana has no such operation"}')
         start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
         return [content]
 

@@ -53,7 +53,7 @@ class GrafanaStandIn:
         return self.workspaces[id]
 
     def control(self, method: str, path: str, body: dict[str, Any]) -> Answer | None:
-        """Answer a request of the AWS API, or return None for a request that the stand-in does not know.
+        """Answer a request of the AWS API, or return None for a request that the stand-in does not implement.
 
         See: https://docs.aws.amazon.com/grafana/latest/APIReference/Welcome.html (read 2026-11-21)
         """
@@ -122,7 +122,7 @@ class GrafanaStandIn:
                 return 200, {"dashboard": dashboard, "meta": {"folderUid": folder}}
             case (["api", "search"], "GET"):
                 return 200, _search(kept, {key: values[0] for key, values in parse_qs(query).items()})
-        return 404, {"message": f"the stand-in knows no {method} {rest}"}
+        return 404, {"message": f"the stand-in does not implement {method} {rest}"}
 
     def _accounts(self, id: str, kept: StandInWorkspace, method: str, body: dict[str, Any]) -> Answer:
         if method == "GET":

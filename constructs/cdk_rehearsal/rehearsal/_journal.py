@@ -97,7 +97,7 @@ class Journal:
             self._stand_ins[stand_in.kind, stand_in.name] = stand_in
 
     def note(self, text: str) -> None:
-        """Write down what a person should know; a repetition counts once."""
+        """Record a note for the report; a repetition counts once."""
         with self._lock:
             self._notes[text] = None
 

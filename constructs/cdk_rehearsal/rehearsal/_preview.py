@@ -30,12 +30,12 @@ def preview(inventory: Inventory, stack: Stack, template: Template, values: dict
     resolver = _PreviewResolver(inventory, stack, template, values, created)
     old = stack.resources
     changes: list[dict[str, Any]] = []
-    wanted = set()
+    expected = set()
     for logical_id in template.order:
         part = template.resources[logical_id]
         if part.get("Condition") and not resolver.condition(part["Condition"]):
             continue
-        wanted.add(logical_id)
+        expected.add(logical_id)
         if logical_id not in old:
             changes.append(_change("Add", logical_id, part["Type"]))
             continue
@@ -59,7 +59,7 @@ def preview(inventory: Inventory, stack: Stack, template: Template, values: dict
             created[logical_id] = resource
         changes.append(_modification(resource, after, replaced))
     for logical_id in reversed(old):
-        if logical_id not in wanted:
+        if logical_id not in expected:
             resource = old[logical_id]
             changes.append(_change("Remove", logical_id, resource.blueprint.type_name, resource.physical_id))
     return changes

@@ -53,7 +53,7 @@ class Report:
         types: Resources made per type, and by whom.
         stand_ins: Values that were made up.
         retained: Resources that are left over because a policy keeps them.
-        notes: What a person should know.
+        notes: Limits of the rehearsal that apply to the app.
         outputs: Values of the outputs by stack and name, without those that other stacks import.
         limits: What a rehearsal cannot show.
     """

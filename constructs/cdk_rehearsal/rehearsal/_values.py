@@ -142,8 +142,8 @@ class Values:
                 items = schema.get("items", {"type": "string"})
                 return [self.make([*path, str(index)], items, depth + 1) for index in range(count)] if depth < 4 else []
         members = self.blueprint.type.follow(schema).get("properties", {})
-        wanted = members if depth < 3 else schema.get("required", [])
-        return {name: self.make([*path, name], members[name], depth + 1) for name in wanted if name in members}
+        expected = members if depth < 3 else schema.get("required", [])
+        return {name: self.make([*path, name], members[name], depth + 1) for name in expected if name in members}
 
     @cached_property
     def own_id(self) -> str:
@@ -222,15 +222,15 @@ class Values:
     def _candidates(self, path: list[str], schema: dict[str, Any]) -> list[str]:
         last = next((part for part in reversed(path) if not part.isdigit() and part != "*"), "")
         word = last.lower()
-        wanted = str(schema.get("format", ""))
+        expected = str(schema.get("format", ""))
         service = _SERVICES.get(self._words[0], self._words[0].lower())
         host = f"{self.own_id}.{service}.{self.blueprint.environment.region}.amazonaws.com".replace("_", "-")
         is_identifier = path in self.blueprint.type.identifiers or word in ("id", "arn")
-        if wanted in ("date-time", "timestamp") or word.endswith(("time", "date", "at")) or "timestamp" in word:
+        if expected in ("date-time", "timestamp") or word.endswith(("time", "date", "at")) or "timestamp" in word:
             return [_TIME, "2026-01-01", self.name]
         if last in _LENGTHS:
             return [self.token(_LENGTHS[last], LOWER, last)]
-        if word.endswith("arn") or wanted.endswith(".Arn"):
+        if word.endswith("arn") or expected.endswith(".Arn"):
             arn = self.arn()
             shorter = [arn.replace(self.own_id, self.token(length, LOWER)) for length in (12, 10)]
             return [arn if is_identifier else f"{arn}/{word.removesuffix('arn')}".rstrip("/"), arn, *shorter, self.name]
@@ -238,8 +238,8 @@ class Values:
             return [f"https://{host}/", f"https://{host}", host]
         if word.endswith(("endpoint", "dnsname", "domainname", "hostname", "address")):
             return [*(["10.0.0.10"] if "ip" in word else []), host, f"https://{host}", "10.0.0.10"]
-        if word.endswith(("ids", "id")) or wanted.endswith((".Id", ".Ids")):
-            return self._ids(word, wanted, is_identifier)
+        if word.endswith(("ids", "id")) or expected.endswith((".Id", ".Ids")):
+            return self._ids(word, expected, is_identifier)
         if word in ("region", "awsregion"):
             return [self.blueprint.environment.region]
         if word in ("availabilityzone", "zone"):
@@ -259,10 +259,10 @@ class Values:
         # The ARN holds the name, so it is no candidate for a name that is still to be found.
         return names if word.endswith("name") else [*names, self.arn()]
 
-    def _ids(self, word: str, wanted: str, is_identifier: bool) -> list[str]:
+    def _ids(self, word: str, expected: str, is_identifier: bool) -> list[str]:
         noun = word.removesuffix("s").removesuffix("id") or self._words[1].lower()
-        if wanted.count("::") == 2:
-            noun = wanted.split("::")[2].split(".")[0].lower()
+        if expected.count("::") == 2:
+            noun = expected.split("::")[2].split(".")[0].lower()
         if noun in ("account", "awsaccount", "owner"):
             return [self.blueprint.environment.account]
         prefix = _PREFIXES.get(noun)

@@ -6,7 +6,7 @@ from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, 
 from ultracluster.catalogue.ec2 import InstanceType, nvlinks
 from ultracluster.catalogue.monitoring import XidPolicy, xids
 
-#: Where a node says how its devices are: `ok`, or `failed: REASON`.
+#: File with the state of a node's devices: `ok`, or `failed: REASON`.
 DEVICES_STATE = "/run/ultracluster/health/devices"
 #: The unit that checks them at boot, before slurmd starts. It also makes `HPC_JOBS`.
 HEALTH_UNIT = "ultracluster-health-check.service"

@@ -64,7 +64,7 @@ def efs_mount(*, file_system_id: str, dns_name: str, path: str, tls: bool) -> Mo
         dns_name: DNS name of the file system; may be a token.
         path: Mount point on the node.
         tls: Over TLS, which the client amazon-efs-utils adds; its mount helper sets the NFS options. Otherwise in
-            clear, with the NFS client alone. EFS knows no nconnect.
+            clear, with the NFS client alone. EFS has no nconnect.
 
     See: https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html and
     https://docs.aws.amazon.com/efs/latest/ug/mount-fs-auto-mount-update-fstab.html (read 2026-11-21)

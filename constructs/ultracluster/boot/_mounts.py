@@ -37,10 +37,10 @@ class Mount:
 
         See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-21)
         """
-        wanted = [*self.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
+        required = [*self.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
         # An order only: where the unit fails, the mount may work, and its check shows whether it does.
-        wanted += [f"x-systemd.after={unit}" for unit in self.after]
-        return ",".join(dict.fromkeys(wanted))
+        required += [f"x-systemd.after={unit}" for unit in self.after]
+        return ",".join(dict.fromkeys(required))
 
     @property
     def automount_unit(self) -> str:

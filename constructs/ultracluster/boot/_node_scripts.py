@@ -9,7 +9,7 @@ _TIMER_UNIT = "ultracluster-node-scripts.timer"
 #: Minutes within which a node has an update: interval and random delay of the timer.
 _INTERVAL, _DELAY = 10, 5
 UPDATE_MINUTES = _INTERVAL + _DELAY
-# All nodes ask at different times: the Parameter Store answers 40 requests a second.
+# Nodes send requests at different times: the Parameter Store answers 40 requests a second.
 # https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21)
 _TIMER = f"""\
 [Unit]

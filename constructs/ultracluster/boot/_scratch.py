@@ -11,7 +11,7 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning import check_fields
 from ultracluster.rules import Refusal
 
-#: Where a node says how its scratch volume is: `ok`, or `failed: REASON`. No file: the script has not ended yet.
+#: File with the state of a node's scratch volume: `ok`, or `failed: REASON`. No file: the script has not ended yet.
 SCRATCH_STATE = "/run/ultracluster/health/local-scratch"
 #: The unit that makes and mounts it, at every boot.
 SCRATCH_UNIT = "ultracluster-local-scratch.service"

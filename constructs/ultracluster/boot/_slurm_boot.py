@@ -26,7 +26,7 @@ from ultracluster.rules import ARGUMENT, Refusal, error, shared
 
 #: The unit that sets EFA up for Lustre: what `Mount.after` names for an EFA-enabled file system.
 LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
-#: Where a node says how its mounts are: `ok`, or `failed: REASON`. No file: nothing was checked since the boot.
+#: File with the state of a node's mounts: `ok`, or `failed: REASON`. No file: nothing was checked since the boot.
 MOUNTS_STATE = "/run/ultracluster/health/mounts"
 #: Metrics of the mounts, in the directory that node_exporter's textfile collector reads.
 MOUNTS_METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_mounts.prom"
@@ -114,19 +114,19 @@ class LustreClient:
         """Return the share of a file system's 1,024 EFA connections that a node takes, or 0 over TCP.
 
         See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html#add-efa-interfaces; that
-        GPUDirect Storage takes all interfaces says the tool itself (`filter_efa_gds`; both read 2026-11-21)
+        GPUDirect Storage takes all interfaces according to the tool itself (`filter_efa_gds`; both read 2026-11-21)
         """
         most = self._most(instance_type)
         return most if self.efa_interfaces is None else min(most, self.efa_interfaces)
 
     def _most(self, instance_type: InstanceType) -> int:
         """Return the EFA interfaces that AWS's tool uses."""
-        wanted = instance_type.lustre_efa_interfaces or 0
-        if wanted and self._gpudirect_storage(instance_type):
-            wanted = instance_type.max_efa
+        required = instance_type.lustre_efa_interfaces or 0
+        if required and self._gpudirect_storage(instance_type):
+            required = instance_type.max_efa
         return (
-            min(wanted, sum(interface.kind in ("efa", "efa-only") for interface in interfaces(instance_type)))
-            if wanted
+            min(required, sum(interface.kind in ("efa", "efa-only") for interface in interfaces(instance_type)))
+            if required
             else 0
         )
 

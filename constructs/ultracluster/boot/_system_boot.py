@@ -2,7 +2,7 @@
 
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
 
-#: The unit that looks at Enroot and Pyxis before slurmd starts; what it found is in
+#: The unit that checks Enroot and Pyxis before slurmd starts; what it found is in
 #: `/run/ultracluster/containers`: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
 CONTAINERS_UNIT = "ultracluster-containers.service"
 
@@ -17,7 +17,7 @@ net.ipv4.neigh.default.gc_thresh3 = 16384
 """
 # needrestart restarts services whose libraries an update has changed, and a restart of slurmd ends every job of the
 # node: https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/OPERATIONS.md 6.2 (commit 95b939c
-# of 2026-07-23, read 2026-11-21). One key of the table, so that what the image says of others stays.
+# of 2026-07-23, read 2026-11-21). One key of the table, so that settings of the image for others stay.
 _NEEDRESTART = "$nrconf{override_rc}{qr(^slurmd)} = 0;\n"
 
 

@@ -103,7 +103,7 @@ def users_boot(*, cluster: str, region: str) -> NodeBoot:
     )
 
 
-# All nodes ask at different times: the Parameter Store answers 40 requests a second.
+# Nodes send requests at different times: the Parameter Store answers 40 requests a second.
 # https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21)
 _TIMER = """\
 [Unit]

@@ -1,4 +1,4 @@
-"""Clients of AWS's APIs for commands that ask a deployed cluster."""
+"""Clients of AWS's APIs for commands that read a deployed cluster."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

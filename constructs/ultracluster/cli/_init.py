@@ -52,9 +52,9 @@ def init(directory: _Directory = Path()) -> None:
 
 def _write_snapshots(directory: Path) -> bool:
     """Write the snapshots that tests/test_app.py compares with, if there is a Node to synthesise with."""
-    beside = Path(sys.executable).parent / "node"
-    if beside.exists():
-        os.environ.setdefault("JSII_NODE", str(beside))
+    neighbour = Path(sys.executable).parent / "node"
+    if neighbour.exists():
+        os.environ.setdefault("JSII_NODE", str(neighbour))
     if not os.environ.get("JSII_NODE") and shutil.which("node") is None:
         return False
     from ultracluster import clusterfile

@@ -19,8 +19,8 @@ def problems(errors: list[Any]) -> list[Problem]:
     """Return the errors of pydantic as errors of the file."""
     # A misspelt key is reported once, and not as a missing one as well.
     unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
-    meant = {(*path[:-1], near) for path in unknown if (near := _near(path))}
-    kept = [error for error in errors if error["type"] != "missing" or error["loc"] not in meant]
+    suggestions = {(*path[:-1], near) for path in unknown if (near := _near(path))}
+    kept = [error for error in errors if error["type"] != "missing" or error["loc"] not in suggestions]
     # A wrong entry is reported where it is, and not as a list that lacks it as well.
     below = {error["loc"][:depth] for error in errors for depth in range(len(error["loc"]))}
     kept = [error for error in kept if error["type"] != "too_short" or error["loc"] not in below]

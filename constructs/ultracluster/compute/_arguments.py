@@ -44,7 +44,7 @@ class Errors:
 def read_instance_type(value: InstanceType | ec2.InstanceType | str) -> InstanceType:
     """Return the record of an instance type.
 
-    The CDK's own `InstanceType` is read by its text only: its parser does not know P6 (aws-cdk-lib 2.275.0).
+    The CDK's own `InstanceType` is read by its text only: its parser does not support P6 (aws-cdk-lib 2.275.0).
     """
     if isinstance(value, InstanceType):
         return value

@@ -173,8 +173,8 @@ def _allow(
     return iam.PolicyStatement(actions=actions, resources=resources, conditions=conditions)
 
 
-def _tagged(which: str, owned: str, key: str) -> dict[str, dict[str, Any]]:
+def _tagged(source: str, owned: str, key: str) -> dict[str, dict[str, Any]]:
     return {
-        "StringEquals": {f"aws:{which}Tag/{owned}": "owned"},
-        "StringLike": {f"aws:{which}Tag/{key}": "*"},
+        "StringEquals": {f"aws:{source}Tag/{owned}": "owned"},
+        "StringLike": {f"aws:{source}Tag/{key}": "*"},
     }

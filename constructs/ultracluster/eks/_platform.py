@@ -23,7 +23,7 @@ from ultracluster.planning import checked
 _HOURS = 4
 # Characters of base64, of presigned URLs and of checksums: nothing that a shell reads.
 _PARAMETERS = {
-    "values": ("JSON in base64 of the ids that only the deployment knows", "^[A-Za-z0-9+/=]*$"),
+    "values": ("JSON in base64 of the ids that the deployment creates", "^[A-Za-z0-9+/=]*$"),
     "handle": ("URL of the wait condition", "^[A-Za-z0-9:/?&=%.,+_~-]*$"),
     "content": ("Checksum of what is applied", "^[0-9a-f]*$"),
 }

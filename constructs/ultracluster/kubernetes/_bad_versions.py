@@ -36,41 +36,41 @@ class BadVersions:
     first: Version
     #: The first good one after it.
     fixed: Version
-    beside: Callable[[PlatformNodes], bool]
+    affects: Callable[[PlatformNodes], bool]
     why: str
     source: str
 
 
 BAD_VERSIONS = (
     BadVersions(
-        release="nvidia-device-plugin", first=(0, 19, 0), fixed=(0, 19, 3), beside=_efa,
+        release="nvidia-device-plugin", first=(0, 19, 0), fixed=(0, 19, 3), affects=_efa,
         why="gives every pod all RDMA devices, and EFA fails",
         source="https://github.com/NVIDIA/k8s-device-plugin/issues/1692 (read 2026-11-20)",
     ),
     BadVersions(
-        release="aws-efa-k8s-device-plugin", first=(0, 0, 0), fixed=(0, 5, 6), beside=_p6,
+        release="aws-efa-k8s-device-plugin", first=(0, 0, 0), fixed=(0, 5, 6), affects=_p6,
         why="does not support P6 nodes, whose pods then fall back to TCP",
         source="https://github.com/aws-ia/terraform-aws-eks-data-addons (number 53, read 2026-11-20)",
     ),
     BadVersions(
-        release="aws-efa-k8s-device-plugin", first=(0, 0, 0), fixed=(0, 5, 14), beside=_gb200,
+        release="aws-efa-k8s-device-plugin", first=(0, 0, 0), fixed=(0, 5, 14), affects=_gb200,
         why="does not support GB200 nodes",
         source="https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)",
     ),
     # v26.3.0 and v26.3.1 carry the plugin 0.19.0, v26.3.2 carries 0.19.2.
     BadVersions(
-        release="gpu-operator", first=(26, 3, 0), fixed=(26, 3, 3), beside=_efa,
+        release="gpu-operator", first=(26, 3, 0), fixed=(26, 3, 3), affects=_efa,
         why="brings a device plugin that gives every pod all RDMA devices, and EFA fails",
         source="https://github.com/NVIDIA/gpu-operator, values.yaml of the chart at each tag (read 2026-11-21)",
     ),
     BadVersions(
-        release="gpu-operator", first=(0, 0, 0), fixed=(25, 3, 4), beside=_gb200,
+        release="gpu-operator", first=(0, 0, 0), fixed=(25, 3, 4), affects=_gb200,
         why="does not run on GB200 nodes",
         source="https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)",
     ),
     # The chart was numbered by year until 25.12, and from 0.4 on after its move to registry.k8s.io.
     BadVersions(
-        release="nvidia-dra-driver", first=(25, 0, 0), fixed=(25, 8, 0), beside=_gb200,
+        release="nvidia-dra-driver", first=(25, 0, 0), fixed=(25, 8, 0), affects=_gb200,
         why="has no ComputeDomains for GB200",
         source="https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)",
     ),
@@ -84,5 +84,5 @@ def bad_version(release: str, version: str, nodes: tuple[PlatformNodes, ...]) ->
         for bad in BAD_VERSIONS
         if bad.release == release
         and bad.first <= number(version) < bad.fixed
-        and any(bad.beside(group) for group in nodes)
+        and any(bad.affects(group) for group in nodes)
     ]

@@ -20,7 +20,7 @@ def platform_bundle(of: Platform, rendered: Rendered, *, metrics: str | None) ->
     """Return the bundle of a platform, as JSON: releases by phase, objects in order, and what the gate expects.
 
     Args:
-        of: Platform; the ids that only a deployment knows are placeholders.
+        of: Platform; ids that a deployment creates are placeholders.
         rendered: Its releases and objects, those of the monitoring included.
         metrics: Namespace of the collectors of metrics, or None without monitoring.
     """

@@ -138,7 +138,7 @@ def _elastic(platform: Platform) -> Iterator[Found]:
         yield ("karpenter",), "karpenter has no elastic group: mark one, or leave karpenter out"
     for group in elastic:
         if platform.efa_way(group) == "dranet" or platform.gpu == "dra-driver":
-            message = f"{group.name}: Karpenter counts resources that it knows, not DRA claims: use device plugins"
+            message = f"{group.name}: Karpenter counts extended resources, not DRA claims: use device plugins"
             yield ("nodes", group.name, "elastic"), message
         if group.instance_type.ultraservers:
             message = f"{group.name}: an UltraServer is one Capacity Block, which does not grow and shrink: not elastic"

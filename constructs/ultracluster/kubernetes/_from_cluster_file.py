@@ -11,7 +11,7 @@ from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import DynamicVolumes, KarpenterNodes, Platform
 from ultracluster.kubernetes._teams import Team
 
-#: Names of ids that only a deployment knows, each an output of the stacks or in one. `${NAME}` stands for its value.
+#: Names of ids that a deployment creates, each an output of the stacks or in one. `${NAME}` stands for its value.
 PARAMETERS = (
     *("FileSystemId", "LustreDnsName", "LustreMountName", "HomeFileSystemId", "HomeVolumeId", "HomeDnsName"),
     *("DataBucketName", "RemoteWriteUrl", "OwnNodesRoleName", "TrainingSubnetId", "NodesSecurityGroupId"),

@@ -24,7 +24,7 @@ def team_policies(namespace: str) -> list[Object]:
     return [
         _policy("default-deny", namespace, {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}),
         _egress("allow-dns", namespace, dns, [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]),
-        # ECR, S3, the Kubernetes API; by address only, which is all that a NetworkPolicy knows.
+        # ECR, S3, the Kubernetes API; by address only: a NetworkPolicy has no names.
         _egress("allow-https", namespace, {"ipBlock": {"cidr": "0.0.0.0/0"}}, [{"port": 443, "protocol": "TCP"}]),
         _egress("allow-pod-identity", namespace, _POD_IDENTITY, [{"port": 80, "protocol": "TCP"}]),
         _policy(

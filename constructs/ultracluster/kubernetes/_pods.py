@@ -22,14 +22,14 @@ def pod_resources(platform: Platform, group: PlatformNodes, *, beside_launcher: 
     node = node_resources(group)
     claimed = platform.gpu == "dra-driver"
     memory = node.memory_mib - (2_048 if beside_launcher else 0)
-    wanted = {"cpu": str(node.cores - beside_launcher), "memory": f"{memory}Mi"}
+    requested = {"cpu": str(node.cores - beside_launcher), "memory": f"{memory}Mi"}
     if node.pod_huge_pages_mib:
-        wanted[HUGE_PAGES] = f"{node.pod_huge_pages_mib}Mi"
+        requested[HUGE_PAGES] = f"{node.pod_huge_pages_mib}Mi"
     if node.gpus and not claimed:
-        wanted[GPU] = str(node.gpus)
+        requested[GPU] = str(node.gpus)
     if platform.efa_way(group) == "device-plugin":
-        wanted[EFA] = str(node.efa)
-    resources: Object = {"limits": wanted, "requests": wanted}
+        requested[EFA] = str(node.efa)
+    resources: Object = {"limits": requested, "requests": requested}
     if claims(platform, group):
         resources["claims"] = [{"name": claim["name"]} for claim in claims(platform, group)]
     return resources
@@ -95,8 +95,8 @@ def node_pod(
     }
     if group.tolerations:
         spec["tolerations"] = group.tolerations
-    if wanted := claims(platform, group):
-        spec["resourceClaims"] = wanted
+    if requested := claims(platform, group):
+        spec["resourceClaims"] = requested
     if platform.scheduler != "kueue":
         spec["schedulerName"] = {"volcano": "volcano", "kai": "kai-scheduler"}[platform.scheduler]
     return spec

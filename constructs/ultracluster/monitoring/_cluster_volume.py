@@ -53,7 +53,7 @@ class SlurmSource:
 
     Args:
         queues: Its partitions.
-        askers: Login nodes that scrape it. Each sends all samples.
+        scrapers: Login nodes that scrape it. Each sends all samples.
 
     Raises:
         Refusal: If a number is below 0.
@@ -62,18 +62,18 @@ class SlurmSource:
     #: Scrape interval, in seconds.
     interval_s: ClassVar[int] = 60
     queues: int
-    askers: int = 1
+    scrapers: int = 1
 
     def __post_init__(self) -> None:
         """Validate the numbers."""
-        check_numbers(("queues", self.queues), ("askers", self.askers))
+        check_numbers(("queues", self.queues), ("scrapers", self.scrapers))
 
     def sent(self, nodes: int, profile: Profile) -> int:
         """Return the number of series that are sent."""
         series = len(SLURM_NODE_STATES) + len(SLURM_JOB_STATES) + self.queues
         if profile >= Profile.FULL:
             series = _SLURM_FULL + _SLURM_QUEUE_FULL * self.queues + _SLURM_NODE_FULL * nodes
-        return self.askers * (series + PER_SCRAPE * len(SLURM_PAGES))
+        return self.scrapers * (series + PER_SCRAPE * len(SLURM_PAGES))
 
     def recorded(self, groups: int, profile: Profile) -> int:
         """Return the number of recorded series of the cluster as a whole."""

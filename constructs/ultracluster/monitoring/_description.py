@@ -12,7 +12,7 @@ from ultracluster.monitoring.names import Profile
 def _slurm(cluster: ClusterFile) -> SlurmSource | None:
     if not cluster.slurm_metrics or not cluster.service_count:
         return None
-    return SlurmSource(queues=len(cluster.queues), askers=cluster.service_count)
+    return SlurmSource(queues=len(cluster.queues), scrapers=cluster.service_count)
 
 
 def _kubernetes(cluster: ClusterFile) -> KubernetesSource:

@@ -69,7 +69,7 @@ def alert_routes(cluster: ClusterFile) -> list[Route]:
                 **({} if route.topic is None else sns(route.topic, cluster.region)),
                 **({} if route.pagerduty is None else pagerduty(route.pagerduty)),
             },
-            go_on=route.go_on,
+            continue_=route.continue_,
         )
         for route in cluster.observability.routes
     ]

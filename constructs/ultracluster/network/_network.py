@@ -28,7 +28,7 @@ _SUBNETS = shared("network-subnets")
 _TWICE = error("network-twice", "A cluster has one network: that of its file, or one that is handed in.")
 _UNUSED = error("network-unused", "A key of the file that a handed-in network makes useless would be ignored.")
 _REGION = error("network-region", "A handed-in network must be in the region of the cluster.")
-# What the file says of a network that is created; the handed-in one has it already.
+# Keys of the file for a network that is created; an existing one has them already.
 _CREATED = ("cidr", "training_subnet", "subnets", "internet")
 _SERVICES = {"slurm": PCS_SERVICES, "kubernetes": EKS_SERVICES}
 _ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
@@ -111,7 +111,7 @@ class Network:
         """Address range of the VPC, or None if the VPC is imported without it."""
         try:
             return self.vpc.vpc_cidr_block
-        except RuntimeError:  # Node raises for a property that an imported VPC does not know.
+        except RuntimeError:  # Node raises for a property that an imported VPC does not have.
             return None
 
     @property

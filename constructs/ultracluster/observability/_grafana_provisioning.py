@@ -118,7 +118,7 @@ class GrafanaContent(Construct):
         )
         with tempfile.TemporaryDirectory() as folder:
             code = s3_assets.Asset(self, "Code", path=_write(Path(folder), files))
-        # L1, because the L2 says twice that it depends on its role, which cfn-lint minds.
+        # L1: the L2 depends on its role twice, which cfn-lint reports.
         function = lambda_.CfnFunction(
             self,
             "Function",

@@ -115,7 +115,7 @@ def _grafana(
     section = cluster.observability.grafana
     if cluster.grafana == "none":
         return None
-    # Only FSx knows how busy its servers are.
+    # Only FSx has metrics of its servers.
     cloudwatch = None if storage.lustre is None else cluster.region
     boards = {**dashboards(), **({} if cloudwatch is None else lustre_dashboards())}
     if cluster.grafana == "self-hosted":

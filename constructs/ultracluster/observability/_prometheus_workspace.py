@@ -234,7 +234,7 @@ def _limit(cluster: str, most: int) -> l1.CfnWorkspace.LimitsPerLabelSetProperty
 
 
 def _without_slash(endpoint: str) -> str:
-    # Only a deployment knows the endpoint, which ends in a slash.
+    # The endpoint is known after the deployment; it ends in a slash.
     return cdk.Fn.select(0, cdk.Fn.split("/api/v1/", f"{endpoint}api/v1/"))
 
 

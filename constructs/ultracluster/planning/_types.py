@@ -161,5 +161,5 @@ def _has(value: object, member: str) -> bool:
         return True
     try:
         return hasattr(value, member)
-    except RuntimeError:  # Node raises for a property that an imported resource does not know.
+    except RuntimeError:  # Node raises for a property that an imported resource does not have.
         return True

@@ -9,7 +9,7 @@ class Refusal(ValueError):
     """Arguments that a construct refuses; no resource is created. Each line ends with the id of a rule.
 
     Args:
-        place: The construct, or its path as text. Empty: a function that knows no construct.
+        place: The construct, or its path as text. Empty for a function without a construct.
         messages: One message or several. A plain `str` is a message of the rule `argument`.
     """
 

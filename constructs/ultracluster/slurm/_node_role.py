@@ -10,7 +10,7 @@ from ultracluster.security import NodeRole
 ROLE_PATH = "/aws-pcs/"
 _JOIN = {
     "pcs:RegisterComputeNodeGroupInstance": "pcs:RegisterComputeNodeGroupInstance is granted on * by AWS's own guide "
-    "to PCS instance profiles: an instance registers before it knows its node group"
+    "to PCS instance profiles: an instance registers before its node group is known"
 }
 
 #: Actions that the role of the nodes must allow on every resource.

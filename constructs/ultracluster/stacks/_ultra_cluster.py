@@ -32,8 +32,8 @@ class UltraCluster(Construct):
         cluster: Cluster file, as `clusterfile.load` returns it.
         network: Existing network, or a `ClusterNetwork`, in which the security group of the nodes is created. Default:
             that of the file, which is a new VPC unless it names an existing one.
-        storage: Existing file systems and bucket. Nodes mount them where the file says, or at `/fsx` and `/home`, and
-            the security groups of both sides get the rules. Default: the storage of the file.
+        storage: Existing file systems and bucket. They are mounted at the paths of the file, or at `/fsx` and `/home`,
+            and the security groups of both sides get the rules. Default: the storage of the file.
 
     Raises:
         Refusal: If region or account of stack and cluster file differ, if another cluster of the app has the name and

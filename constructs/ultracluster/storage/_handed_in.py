@@ -30,7 +30,7 @@ _USED = ("mount", "client", "data_repository_associations", "efa")
 
 
 def check_lustre(cluster: ClusterFile, lustre: ILustreFileSystem) -> Iterator[Message]:
-    """Yield what the section `storage.lustre` says that a file system, which is handed in, is not."""
+    """Yield the keys of `storage.lustre` that an existing file system contradicts."""
     section = cluster.storage.lustre
     if section is None:
         return
@@ -64,7 +64,7 @@ def _sizes(
 
 
 def check_others(cluster: ClusterFile, *, home: object | None, data_bucket: IDataBucket | None) -> Iterator[Message]:
-    """Yield what the sections `storage.home` and `storage.data-bucket` say that has no effect."""
+    """Yield the keys of `storage.home` and `storage.data-bucket` that have no effect."""
     section = cluster.storage
     if section.home is not None and home is not None:
         for key in sorted(section.home.model_fields_set - {"mount"}):

@@ -8,7 +8,7 @@ from cdk_rehearsal.snapshots import template_of
 from ultracluster.testing._update_rules import UPDATE_RULES
 
 if TYPE_CHECKING:
-    # Only where it is used: this package holds a pytest plugin, and not every pytest run wants to start Node.
+    # Only where it is used: this package holds a pytest plugin, and not every pytest run needs Node.
     import aws_cdk as cdk
 
 

@@ -11,7 +11,7 @@ from ultracluster.monitoring.collectors import NAMESPACE
 
 
 def kubernetes_bundle(cluster: ClusterFile) -> dict[str, Any]:
-    """Return the bundle of a cluster file for Kubernetes; ids that only a deployment knows are placeholders."""
+    """Return the bundle of a cluster file for Kubernetes; ids that a deployment creates are placeholders."""
     of, rendered, collected = _rendered(cluster, {})
     return platform_bundle(of, rendered, metrics=NAMESPACE if collected else None)
 

@@ -60,18 +60,18 @@ def train_job(
     """
     name = job_name("pretrain", group.name) if name is None else name
     check_job(name)
-    wanted = _nodes(group, nodes)
+    requested = _nodes(group, nodes)
     # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
     trainer: Object = {
         "command": list(command) or ["torchrun", REPORTER, _script(platform)],
         "image": image_for(group, PYTORCH),
-        "numNodes": wanted,
+        "numNodes": requested,
         "numProcPerNode": group.instance_type.gpus,
         "resourcesPerNode": resources,
     }
     spec: Object = {"runtimeRef": {"name": runtime_name(group)}, "trainer": trainer}
-    if slices := _slices(platform, group, wanted):
+    if slices := _slices(platform, group, requested):
         job = {"name": "node", "template": {"spec": {"template": {"metadata": {"annotations": slices}}}}}
         runtime = {"template": {"spec": {"replicatedJobs": [job]}}}
         spec["runtimePatches"] = [{"manager": "ultracluster.io/render", "trainingRuntimeSpec": runtime}]
@@ -98,16 +98,16 @@ def job_set(
     """
     name = job_name("pretrain-jobset", group.name) if name is None else name
     check_job(name)
-    wanted = _nodes(group, nodes)
+    requested = _nodes(group, nodes)
     pod = node_pod(
         platform,
         group,
         container="node",
         image=image_for(group, PYTORCH),
-        command=command or _torchrun(platform, group, name, wanted),
+        command=command or _torchrun(platform, group, name, requested),
     )
     queued = _queued(platform, team)
-    annotations = {**near(platform, group), **_slices(platform, group, wanted), **metrics_port()}
+    annotations = {**near(platform, group), **_slices(platform, group, requested), **metrics_port()}
     if platform.scheduler == "volcano":
         annotations["scheduling.k8s.io/group-name"] = name
     head: Object = {"annotations": annotations}
@@ -116,8 +116,8 @@ def job_set(
     job = {
         **GANG_JOB,
         "completionMode": "Indexed",
-        "completions": wanted,
-        "parallelism": wanted,
+        "completions": requested,
+        "parallelism": requested,
         "template": {"metadata": head, "spec": {**with_reporting(pod, group), "restartPolicy": "Never"}},
     }
     spec = {
@@ -130,7 +130,7 @@ def job_set(
         job_policy(name, team.name, _jobset_pods(name)),
     ]
     if platform.scheduler == "volcano":
-        gang = {"minMember": wanted, "queue": team.name}
+        gang = {"minMember": requested, "queue": team.name}
         objects.insert(0, make("scheduling.volcano.sh/v1beta1", "PodGroup", name, namespace=team.name, spec=gang))
     return objects
 
@@ -147,11 +147,11 @@ def queue_labels(platform: Platform, owner: str) -> dict[str, str]:
 
 
 def _nodes(group: PlatformNodes, nodes: int | None) -> int:
-    wanted = group.working if nodes is None else nodes
-    if not 1 <= wanted <= group.working:
-        text = f"nodes is 1 to {group.working}, which {group.name} has without its spare ones, got {wanted}"
+    requested = group.working if nodes is None else nodes
+    if not 1 <= requested <= group.working:
+        text = f"nodes is 1 to {group.working}, which {group.name} has without its spare ones, got {requested}"
         raise Refusal("", JOB_NODES(text))
-    return wanted
+    return requested
 
 
 def _queued(platform: Platform, team: Team) -> Object:

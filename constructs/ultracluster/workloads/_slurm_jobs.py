@@ -183,7 +183,7 @@ def _render(job: _Job, queue: QueueShape) -> str:
         f"#SBATCH --nodes={job.nodes}",
         f"#SBATCH --gpus-per-node={record.gpus}",
         f"#SBATCH --ntasks-per-node={job.tasks_per_node}",
-        # Every CPU of the node, however Slurm counts them: --cpus-per-task would have to know.
+        # Every CPU of the node, however Slurm counts them: --cpus-per-task would need the number.
         "#SBATCH --exclusive",
         "#SBATCH --mem=0",
         # Else the script starts when its own node is ready, and others may boot or run their prologs still.

@@ -75,7 +75,7 @@ class Log:
         done = subprocess.run(command + since, capture_output=True, check=False)
         if done.returncode and after["cursor"]:
             # A journal in memory is gone after a reboot, and its cursors with it.
-            say(f"the journal has no such cursor: {done.stderr.decode(errors='replace').strip()}")
+            report(f"the journal has no such cursor: {done.stderr.decode(errors='replace').strip()}")
             after["cursor"] = None
             return self._journal(after)
         events: list[tuple[int, str, str]] = []
@@ -104,7 +104,7 @@ class Log:
                 try:
                     events += self._lines(path, after["files"])
                 except OSError as error:
-                    say(f"{path} cannot be read: {error}")
+                    report(f"{path} cannot be read: {error}")
         return events
 
     def _lines(self, path: str, offsets: dict[str, Any]) -> list[tuple[int, str, str]]:
@@ -130,7 +130,7 @@ def wanted(entry: dict[str, Any]) -> bool:
         return True
     unit = text(entry.get("_SYSTEMD_UNIT")) or text(entry.get("UNIT"))
     itself = text(entry.get("_SYSTEMD_UNIT")) == "ultracluster-node-logs.service"
-    # What systemd says of a unit that starts and ends, twice a minute, is no evidence; its failures are warnings.
+    # Messages of systemd on units that start and end, twice a minute, are no evidence; its failures are warnings.
     name = text(entry.get("SYSLOG_IDENTIFIER"))
     return not itself and name != "systemd" and (unit.startswith(UNITS) or name.startswith(NAMES))
 
@@ -182,13 +182,13 @@ def send(log: Log, stream: str) -> bool:
         os.makedirs(os.path.dirname(BATCH), exist_ok=True)
         with open(BATCH, "w", encoding="utf-8") as file:
             json.dump(batch, file)
-        put = ("put-log-events", "--log-stream-name", stream, "--log-events", "file://" + BATCH)
-        error = aws(*put)
+        command = ("put-log-events", "--log-stream-name", stream, "--log-events", "file://" + BATCH)
+        error = aws(*command)
         if error and "ResourceNotFoundException" in error:
             created = aws("create-log-stream", "--log-stream-name", stream)
-            error = aws(*put) if created is None or "ResourceAlreadyExists" in created else created
+            error = aws(*command) if created is None or "ResourceAlreadyExists" in created else created
         if error:
-            say(f"CloudWatch Logs takes nothing, and is asked again: {error}")
+            report(f"CloudWatch Logs is not available, and is tried again: {error}")
             return False
     if events or after != log.state:
         log.keep(after)
@@ -211,7 +211,7 @@ def instance_id() -> str:
     base = os.environ.get("ULTRACLUSTER_METADATA", "http://169.254.169.254") + "/latest/"
     headers = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
     token = urllib.request.Request(base + "api/token", method="PUT", headers=headers)
-    # The metadata service is on the node's own link: a proxy does not know it.
+    # The metadata service is on the node's own link: a proxy does not reach it.
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with direct.open(token, timeout=5) as answer:
         headers = {"X-aws-ec2-metadata-token": answer.read().decode()}
@@ -224,7 +224,7 @@ def now() -> int:
     return int(time.time() * 1000)
 
 
-def say(message: str) -> None:
+def report(message: str) -> None:
     """Write a line of this program's own log."""
     print(f"node-logs: {message}", file=sys.stderr, flush=True)
 

@@ -5,7 +5,7 @@
 # CLUSTER, AWS_REGION: name and region of the cluster
 # BUNDLE, BUNDLE_SHA256: tar archive of the engine and of the objects in S3, and its checksum
 # TOOLS, TOOLS_SHA256: zip archive of kubectl and helm in S3, and its checksum
-# VALUES: JSON in base64, of the ids that only the deployment knows
+# VALUES: JSON in base64, of the ids that the deployment creates
 # HANDLE: URL of the wait condition
 set -euo pipefail
 

@@ -31,7 +31,7 @@ fail() {
 
 # Print the release that a plugin was built for, year and month each in a byte: 25.11.x is 0x190Bxx.
 # https://github.com/SchedMD/slurm, slurm/slurm.h.in (SLURM_VERSION_NUM, read 2026-11-21). Read from the file: loading
-# it would want all of Slurm around it.
+# it would need all of Slurm around it.
 built_for() {
     python3 - "$1" <<'PYTHON'
 import struct
@@ -77,7 +77,7 @@ main() {
         found=1
         [[ $plugin == /* ]] || plugin=/opt/aws/pcs/scheduler/slurm-$slurm/lib/slurm/$plugin
         [ -f "$root$plugin" ] || plugin=/usr/local/lib/slurm/${plugin##*/}
-        version=$(built_for "$root$plugin" 2>/dev/null) || fail "$plugin does not say which Slurm it is built for"
+        version=$(built_for "$root$plugin" 2>/dev/null) || fail "$plugin does not name the Slurm that it is built for"
         if [ "$version" != "$slurm" ]; then
             # A link is removed, a file is set aside: what it points to belongs to the image.
             if [ -L "$file" ]; then rm -f "$file"; else sed -i -E '/spank_pyxis\.so/s/^/# /' "$file"; fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run dcgm-exporter with the fields that its release knows: 4.9.0, for DCGM 4.7, renamed them.
+# Run dcgm-exporter with the fields that its release supports: 4.9.0, for DCGM 4.7, renamed them.
 #
 #   dcgm-exporter.sh DIRECTORY [FLAG ...]
 #

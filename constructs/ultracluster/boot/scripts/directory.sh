@@ -14,11 +14,11 @@ root=${ULTRACLUSTER_ROOT:-}
 conf=$root/etc/sssd/sssd.conf
 umask 022
 
-say() { echo "directory: $*" >&2; }
+log() { echo "directory: $*" >&2; }
 
 fail() {
     trap - ERR
-    say "$*"
+    log "$*"
     exit 1
 }
 
@@ -31,7 +31,7 @@ install_sssd() {
     local try
     for try in 1 2 3; do
         if command -v apt-get >/dev/null; then
-            with_apt update || say "apt-get update failed, going on with the packages that are known"
+            with_apt update || log "apt-get update failed, going on with the packages that are known"
             with_apt install --no-install-recommends sssd-ldap sssd-tools libnss-sss libpam-sss && return
         elif command -v dnf >/dev/null; then
             dnf install --quiet --assumeyes sssd-ldap sssd-tools oddjob-mkhomedir && return
@@ -83,13 +83,13 @@ ask_for_keys() {
 
 main() {
     if [ $# -ne 2 ]; then
-        say "takes the ARN of a secret and a region, got $*"
+        log "takes the ARN of a secret and a region, got $*"
         exit 2
     fi
     command -v sssctl >/dev/null || install_sssd
     if ! write_conf "$1" "$2"; then
         [ -s "$conf" ] || fail "the secret $1 cannot be read"
-        say "the secret $1 cannot be read; the password of the last time stays"
+        log "the secret $1 cannot be read; the password of the last time stays"
         return 0
     fi
     if ! cmp --silent "$conf.new" "$conf"; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drain this node of Slurm when one of its health files says `failed` twice in a row, and resumes it when all are well
+# Drain this node of Slurm when one of its health files has `failed` twice in a row, and resume it when all are well
 # three times in a row: after a drain of its own only. Whatever anybody else drained stays as it is.
 #
 # A circuit breaker protects the cluster from a check that is wrong on many nodes: within an hour, at most 2 nodes or 5 %
@@ -15,7 +15,7 @@
 #   --now    the failure of this health file drains at once: it will not pass by itself, such as a GPU that is gone
 #
 # It runs after every check. Where slurmd does not run (a login node, a node that boots) it does nothing. Exit code 0:
-# done, or nothing to do. 1: the controller did not answer, or does not know this node. 3: the node stays in service
+# done, or nothing to do. 1: the controller did not answer, or has no such node. 3: the node stays in service
 # although a check failed, because of the breaker or the mode.
 set -Eeuo pipefail
 export LC_ALL=C
@@ -33,17 +33,17 @@ hour=3600
 # Seconds between a claim and the count of the others: more than the drain that follows a count takes.
 settle=${ULTRACLUSTER_SETTLE:-3}
 
-say() { echo "drain-on-failure: $*"; }
+log() { echo "drain-on-failure: $*"; }
 
 fail() {
     trap - ERR
-    say "$*" >&2
+    log "$*" >&2
     exit 1
 }
 
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
-# Set well to whether no file says `failed`, and reason to those that said so twice.
+# Set well to `yes` if no file has `failed`, and reason to those that had it twice.
 read_health() {
     local file name times
     well=yes reason=""
@@ -77,7 +77,7 @@ find_slurm() {
     [ -x "$scontrol" ] || scontrol=$(command -v scontrol) || fail "slurmd runs, but there is no scontrol"
 }
 
-ask() { timeout --kill-after=5 20 "$scontrol" "$@"; }
+query() { timeout --kill-after=5 20 "$scontrol" "$@"; }
 
 # Print the lines of the controller's output with the address or host name of this node.
 of_this_node() {
@@ -88,8 +88,8 @@ of_this_node() {
         } }'
 }
 
-# Set node to the node's name in Slurm and shown to what the controller says about it. On AWS PCS the name, such as
-# train-1, is not the host name. slurmd may have it from its command line; else the controller knows whose address is
+# Set node to the node's name in Slurm and shown to its record in the controller. On AWS PCS the name, such as
+# train-1, is not the host name. slurmd may have it from its command line; else the record of the controller with the address is
 # ours. https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_test.html (read 2026-11-21)
 find_node() {
     local words index
@@ -102,11 +102,11 @@ find_node() {
         esac
     done
     node=${node:-$(cat "$run/node" 2>/dev/null || hostname -s)}
-    shown=$(ask show node "$node" --oneliner 2>/dev/null | of_this_node) || shown=""
+    shown=$(query show node "$node" --oneliner 2>/dev/null | of_this_node) || shown=""
     if [ -z "$shown" ]; then
-        shown=$(ask show node --oneliner | of_this_node) || fail "the controller of Slurm does not answer"
+        shown=$(query show node --oneliner | of_this_node) || fail "the controller of Slurm does not answer"
     fi
-    # An address of a node that was powered down may be ours by now.
+    # An address of a node that was powered down may be that of this node by now.
     [ "$(grep -c . <<<"$shown")" = 1 ] ||
         fail "not one node of the controller has the address or the host name of $(hostname): ${shown:-none}"
     node=$(grep -oE '(^| )NodeName=[^ ]+' <<<"$shown" | cut -d = -f 2)
@@ -124,18 +124,18 @@ is_new() {
     [ "${up%.*}" -lt 2700 ]
 }
 
-# Print by whom the node is drained: none, ours, flapping, theirs, or lost for a prolog that was lost, once.
+# Print who drained the node: none, library, flapping, other, or lost for a prolog that was lost, once.
 drained() {
     if ! grep -qE ' State=[^ ]*[+]DRAIN([+*]| |$)' <<<"$shown"; then
         echo none
     elif [[ $shown == *" Reason=$mark"* ]]; then
-        echo ours
+        echo library
     elif [[ $shown == *" Reason=ultracluster, flapping"* ]]; then
         echo flapping
     elif [[ $shown == *" Reason=Prolog error"* ]] && is_new && [ ! -e "$run/lost-prolog" ]; then
         echo lost
     else
-        echo theirs
+        echo other
     fi
 }
 
@@ -151,7 +151,7 @@ read_comment() {
 # own, are fewer than the limit. A claim that is older than a minute belongs to a check that was interrupted.
 may_drain() {
     local all nodes rank
-    all=$(ask show node --oneliner) || fail "the controller of Slurm does not answer"
+    all=$(query show node --oneliner) || fail "the controller of Slurm does not answer"
     read -r nodes rank < <(awk -v group="$group" -v node="$node" -v claim="$1" -v now="$EPOCHSECONDS" -v hour="$hour" '
         {
             name = $1
@@ -184,11 +184,11 @@ read_mode() {
         printf '%s\n' "$value" >"$run/mode"
     else
         value=$(cat "$run/mode" 2>/dev/null) || value=enforce
-        say "$parameter cannot be read; the mode is $value"
+        log "$parameter cannot be read; the mode is $value"
     fi
     case $value in
         enforce | observe | off) mode=$value ;;
-        *) say "$parameter is '$value', and not enforce, observe or off; the mode is enforce" ;;
+        *) log "$parameter is '$value', and not enforce, observe or off; the mode is enforce" ;;
     esac
 }
 
@@ -225,16 +225,16 @@ drain() {
     if [ "$times" -ge 3 ]; then reason="flapping, drained $times times within a day; $reason"; mark="ultracluster, "; fi
     update State=DRAIN Reason="$mark$reason" Comment="ultracluster:$claim:$times"
     write_metric 0
-    say "drained $node: $reason"
+    log "drained $node: $reason"
 }
 
 report() {
     write_metric 1
-    say "$node stays in service although a check failed, for $1: $reason" >&2
+    log "$node stays in service although a check failed, for $1: $reason" >&2
     exit 3
 }
 
-update() { ask update NodeName="$node" "$@" || fail "the controller refused $*"; }
+update() { query update NodeName="$node" "$@" || fail "the controller refused $*"; }
 
 main() {
     local mode well reason pid scontrol node shown passed
@@ -261,21 +261,21 @@ main() {
     find_node
     case "$well $(drained)" in
         "no none") drain ;;
-        "no ours" | "no flapping")
+        "no library" | "no flapping")
             # Where bad nodes are replaced.
             if [ -x "$replace" ]; then
                 read_mode
-                "$replace" "$node" "$mode" <<<"$shown" || say "$node was not replaced"
+                "$replace" "$node" "$mode" <<<"$shown" || log "$node was not replaced"
             fi
             ;;
-        "no theirs" | "no lost") say "$node is drained for a reason of others; left as it is" ;;
-        "yes ours" | "yes lost")
+        "no other" | "no lost") log "$node is drained for a reason of others; left as it is" ;;
+        "yes library" | "yes lost")
             # Mounts that come and go would resume and drain it every minute.
             [ "$passed" -ge 3 ] || [[ $shown != *" Reason=$mark"* ]] || return 0
             [[ $shown == *" Reason=$mark"* ]] || touch "$run/lost-prolog"
             update State=RESUME
             touch "$run/clear"
-            say "resumed $node: all is well again"
+            log "resumed $node: all is well again"
             ;;
         yes*) touch "$run/clear" ;;
     esac

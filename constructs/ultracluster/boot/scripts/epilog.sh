@@ -18,7 +18,7 @@ job=${SLURM_JOB_ID:?is set by Slurm}
 uid=${SLURM_JOB_UID:-0}
 
 # slurmd keeps what a script prints to itself, unless the script fails.
-say() {
+log() {
     echo "epilog: job $job: $*" >&2
     timeout 2 logger --tag epilog -- "job $job: $*" || true
 }
@@ -43,7 +43,7 @@ is_gone() {
     done
 }
 
-# Succeed if no process is left: pgrep says so by 1, and by more that it could not look.
+# Succeed if no process is left: pgrep exits with 1 for none, and with more if it failed.
 is_quiet() {
     local rc=0
     pgrep --uid "$uid" >/dev/null || rc=$?
@@ -65,11 +65,11 @@ end_processes() {
 }
 
 remove_shared_memory() {
-    find "$root/dev/shm" -mindepth 1 -xdev -uid "$uid" -delete 2>/dev/null || say "something is left in /dev/shm"
+    find "$root/dev/shm" -mindepth 1 -xdev -uid "$uid" -delete 2>/dev/null || log "something is left in /dev/shm"
     local kind option id owner
     while read -r kind option; do
         while read -r id owner; do
-            [ "$owner" != "$uid" ] || ipcrm "$option" "$id" 2>/dev/null || say "$kind $id is left"
+            [ "$owner" != "$uid" ] || ipcrm "$option" "$id" 2>/dev/null || log "$kind $id is left"
         done < <(awk 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "uid") uid = i; next } { print $2, $uid }' \
             "$root/proc/sysvipc/$kind" 2>/dev/null)
     done <<<$'shm --shmem-id\nsem --semaphore-id\nmsg --queue-id'
@@ -79,18 +79,18 @@ main() {
     local left rc=0
     mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
     exec 8>"$run/node-scripts.lock"
-    flock --shared --wait 60 8 || say "an update of the scripts has run for a minute"
+    flock --shared --wait 60 8 || log "an update of the scripts has run for a minute"
     exec 9>"$run/epilog.lock"
     flock --wait 60 9
-    unmap_gpus || say "the names of its GPUs in the metrics are left"
+    unmap_gpus || log "the names of its GPUs in the metrics are left"
     rm -rf "$run/jobs/$job" "${root}/var/lib/ultracluster/job-metrics/$job"
     is_gone || return 0
     if ! end_processes; then
         left=$(pgrep --uid "$uid" | paste -s -d ' ') || left=""
         echo "failed: processes of job $job cannot be killed: $left" >"$run/health/.epilog"
         mv "$run/health/.epilog" "$run/health/epilog"
-        say "its processes cannot be killed: $left"
-        # Slurm drains a node whose epilog fails, whatever the breaker of the drains says.
+        log "its processes cannot be killed: $left"
+        # Slurm drains a node whose epilog fails, whatever the state of the breaker.
         timeout --kill-after=5 45 "$bin-drain-on-failure" --now epilog 8>&- || rc=$?
         [ "$rc" -eq 3 ] || exit 1
     fi

@@ -79,7 +79,7 @@ read_wanted() {
 
 # Start a command under a name; its output is in $run/NAME.out, and its exit code in $run/NAME.code when it has
 # ended. It inherits no file descriptor: neither the lock nor the pipe from which slurmd reads the output.
-ask() {
+query() {
     local name=$1
     shift
     asked+=("$name")
@@ -112,7 +112,7 @@ answered() {
     case $rc in
         0) return 0 ;;
         124 | 137) problem "$what does not answer within $limit s" ;;
-        *) problem "$what says: $(awk 'NF { last = $0 } END { print substr(last, 1, 120) }' "$run/$1.out")" ;;
+        *) problem "$what: $(awk 'NF { last = $0 } END { print substr(last, 1, 120) }' "$run/$1.out")" ;;
     esac
     return 1
 }
@@ -122,7 +122,7 @@ ask_all() {
     local since asked=() reasons
     # Without chrony the clock is not checked.
     rm -f "$run/clock.code"
-    ! command -v chronyc >/dev/null || ask clock chronyc -n -c tracking
+    ! command -v chronyc >/dev/null || query clock chronyc -n -c tracking
     if [ "$gpus" -eq 0 ]; then
         await
         return
@@ -130,13 +130,13 @@ ask_all() {
     since=$(cat "$run/xids-since" 2>/dev/null || true)
     # Drivers before 535 have the second name only.
     for reasons in clocks_event_reasons clocks_throttle_reasons; do
-        ask gpus nvidia-smi --format=csv,noheader,nounits \
+        query gpus nvidia-smi --format=csv,noheader,nounits \
             "--query-gpu=index,ecc.mode.current,ecc.errors.uncorrected.volatile.total,$reasons.hw_slowdown"
         if [ "$reasons" = clocks_event_reasons ]; then
-            ask rows nvidia-smi --format=csv,noheader,nounits \
+            query rows nvidia-smi --format=csv,noheader,nounits \
                 --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure
-            [ "$nvlinks" -eq 0 ] || ask nvlink nvidia-smi nvlink --status
-            ask kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
+            [ "$nvlinks" -eq 0 ] || query nvlink nvidia-smi nvlink --status
+            query kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
         fi
         await
         grep -q 'not a valid field' "$run/gpus.out" || break
@@ -161,7 +161,7 @@ check_rows() {
     local bus pending failed
     answered rows "nvidia-smi about remapped rows" || return 0
     while IFS=, read -r bus pending failed; do
-        case ${pending// /} in Yes | 1) problem "GPU $bus wants a reset to remap rows of its memory" ;; esac
+        case ${pending// /} in Yes | 1) problem "GPU $bus needs a reset to remap rows of its memory" ;; esac
         case ${failed// /} in Yes | 1) problem "GPU $bus could not remap a row of its memory" ;; esac
     done <"$run/rows.out"
 }
@@ -189,7 +189,7 @@ check_xids() {
 # The fifth field of chronyc tracking is the offset of the clock in seconds: 0 as well while chrony has no server, which
 # is no proof that the time is wrong. A credential of Slurm lives for 60 s (DEFAULT_TTL in
 # https://github.com/SchedMD/slurm, src/plugins/auth/slurm/auth_slurm.h, read 2026-11-21): on a node that is farther off
-# every step of a job would fail, long before the job says why.
+# every step of a job would fail, long before the job reports it.
 check_clock() {
     local off
     [ "$(cat "$run/clock.code" 2>/dev/null)" = 0 ] || return 0
@@ -211,12 +211,12 @@ check_efa() {
 
 # Read the result of mount-check.sh, which runs every minute and may hang on a broken mount.
 check_mounts() {
-    local path said age
+    local path status age
     [ -s "$root/etc/ultracluster/mounts" ] || return 0
-    read -r said 2>/dev/null <"$health/mounts" || said=""
-    case $said in
+    read -r status 2>/dev/null <"$health/mounts" || status=""
+    case $status in
         ok | ok:*) ;;
-        failed:*) problem "${said#failed: }" ;;
+        failed:*) problem "${status#failed: }" ;;
         *) problem "the mounts have not been checked since the boot" ;;
     esac
     while read -r path _; do

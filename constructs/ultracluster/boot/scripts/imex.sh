@@ -85,7 +85,7 @@ main() {
     # IMEX is of the whole node: on a shared one it would be taken from under others.
     jobs=("$root"/run/ultracluster/jobs/*)
     case ${SLURM_JOB_OVERSUBSCRIBE:-${#jobs[@]}} in
-        # A Slurm that does not say so: the job is the only one here.
+        # This Slurm has no such record: the job is the only one here.
         NO | TOPO | 1) ;;
         *)
             echo "imex: job $job is not --exclusive, so that it has no NVLink between its nodes"
@@ -93,7 +93,7 @@ main() {
             ;;
     esac
     systemctl is-enabled --quiet "$service" || fail "$service is not enabled in the image"
-    found=$(addresses) || fail "the controller does not say where the nodes of the job are"
+    found=$(addresses) || fail "the controller has no addresses of the nodes of the job"
     [ -n "$found" ] || fail "no node of $nodes is of the group of $node"
     make_channel
     mkdir -p "${config%/*}"

@@ -29,7 +29,7 @@ if [ ! -d "$directory/$version" ]; then
   new=$(mktemp -d "$directory/.new.XXXXXX")
   trap 'rm -rf "$new"' EXIT
   aws s3 cp --only-show-errors --region "$region" "$url" "$new/archive"
-  echo "$sha256  $new/archive" | sha256sum --check --status || { echo "$url is not what $parameter says" >&2; exit 1; }
+  echo "$sha256  $new/archive" | sha256sum --check --status || { echo "$url does not have the checksum of $parameter" >&2; exit 1; }
   mkdir "$new/files"
   tar -x -f "$new/archive" -C "$new/files" --no-same-owner
   # Another login node may have been faster.

@@ -26,7 +26,7 @@ hour=3600
 # Seconds in which other nodes take the same parameter.
 settle=${ULTRACLUSTER_SETTLE:-3}
 
-say() { echo "limited-script: $name: $*" >&2; }
+log() { echo "limited-script: $name: $*" >&2; }
 
 call() { timeout --kill-after=1 30 aws "$@" --region "$region"; }
 
@@ -37,7 +37,7 @@ fetch() {
         s3://*) timeout --kill-after=5 300 aws s3 cp --only-show-errors --region "$region" "$url" "$program.part" || return 1 ;;
         *) curl --silent --show-error --fail --location --retry 5 --output "$program.part" "$url" || return 1 ;;
     esac
-    sha256sum --check --status <<<"$sha256  $program.part" || { say "has another checksum" && return 1; }
+    sha256sum --check --status <<<"$sha256  $program.part" || { log "has another checksum" && return 1; }
     chmod 700 "$program.part" && mv "$program.part" "$program"
 }
 
@@ -63,7 +63,7 @@ take_slot() {
 
 # The first failure of the node is the reason of its drain.
 report() {
-    say "$1"
+    log "$1"
     [ -e "$health/script" ] || {
         mkdir -p "$health"
         printf '%s\n' "$1" >"$health/.script"
@@ -87,12 +87,12 @@ main() {
     if [ "$rc" -eq 0 ]; then
         result=ok
     elif take_slot; then
-        say "$result; the node is terminated"
+        log "$result; the node is terminated"
         return 1
     else
         report "$result"
     fi
-    printf '%s\n' "$result" >"$program.result" || say "the result cannot be stored"
+    printf '%s\n' "$result" >"$program.result" || log "the result cannot be stored"
 }
 
 main "$@"

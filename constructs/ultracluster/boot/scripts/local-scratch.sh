@@ -27,12 +27,12 @@ state() {
     mv "${file%/*}/.new" "$file"
 }
 
-say() { echo "local-scratch: $*"; }
+log() { echo "local-scratch: $*"; }
 
 fail() {
     trap - ERR
     state "failed: $*" || true
-    say "failed: $*" >&2
+    log "failed: $*" >&2
     exit "$code"
 }
 
@@ -120,7 +120,7 @@ signature() {
 need() {
     local install=(apt-get --quiet --yes install)
     if command -v "$1" >/dev/null; then return; fi
-    say "installing $2, which has $1"
+    log "installing $2, which has $1"
     if command -v dnf >/dev/null; then install=(dnf --quiet --assumeyes install); else apt-get update || true; fi
     DEBIAN_FRONTEND=noninteractive "${install[@]}" "$2" ||
         fail "$1 is missing, and ${install[0]} could not install $2; put it into the image"
@@ -137,10 +137,10 @@ array() { tree "${disks[0]}" | awk '$2 == "raid0" && !n++ { print $1 }'; }
 
 # -K: EC2 hands the disks over trimmed, and a second time takes minutes.
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ssd-instance-store.html (read 2026-11-21)
-# -l su=32k: a log's stripe unit is at most 256 KiB, and mdadm's chunk is 512 KiB. EKS's images say the same.
+# -l su=32k: a log's stripe unit is at most 256 KiB, and mdadm's chunk is 512 KiB. EKS's images do the same.
 format() {
     need mkfs.xfs xfsprogs
-    say "formatting $1"
+    log "formatting $1"
     mkfs.xfs -q -K "${@:2}" -L "$label" -l su=32k "$1" || fail "mkfs.xfs could not format $1"
 }
 
@@ -168,7 +168,7 @@ make_volume() {
                     xargs --no-run-if-empty mdadm --stop || fail "mdadm could not stop what is left of the stripe"
                 mdadm --zero-superblock "${own[@]}" || fail "mdadm could not clear ${own[*]}"
             fi
-            say "striping ${disks[*]}"
+            log "striping ${disks[*]}"
             mdadm --create "/dev/md/$label" --run --level=0 --name=$label --raid-devices="${#disks[@]}" "${disks[@]}" ||
                 fail "mdadm could not stripe ${disks[*]}"
         elif [ -z "$(array)" ]; then
@@ -192,13 +192,13 @@ mount_volume() {
     if find_volume || { wait_for_image; [ -n "$volume" ]; }; then
         check_members "$volume"
     elif [ "$stripe" = use ]; then
-        fail "no file system over ${disks[*]} is mounted, and this image makes its own; see what its unit says"
+        fail "no file system over ${disks[*]} is mounted, and this image makes its own; see the log of its unit"
     fi
     mounted=$(findmnt --noheadings --raw --nofsroot --output SOURCE --mountpoint "$path" | tail -n 1) || true
     if [ -n "$mounted" ]; then
         [ "$mounted" = "$volume" ] || fail "$mounted is mounted at $path; take another --path"
     elif [ -n "$volume" ]; then
-        say "using $volume, which is mounted at $where"
+        log "using $volume, which is mounted at $where"
         mkdir -p "$where/scratch"
         mount --bind "$where/scratch" "$path" || fail "could not bind $where/scratch to $path"
     else
@@ -209,7 +209,7 @@ mount_volume() {
 }
 
 # Remove our lines out of enroot.conf, and the image's own back in. enroot keeps the first value that it reads, in some
-# releases even before conf.d, so the file itself must say it.
+# releases even before conf.d, so the file itself must have it.
 # https://github.com/NVIDIA/enroot/blob/main/enroot.in (read 2026-11-21)
 leave_enroot() {
     local conf=$root/etc/enroot/enroot.conf
@@ -278,7 +278,7 @@ main() {
     leave_enroot
     find_disks
     if [ "${#disks[@]}" -eq 0 ] && [ "$expected" -eq 0 ]; then
-        say "this instance has no local NVMe disks; there is no $path"
+        log "this instance has no local NVMe disks; there is no $path"
         state ok
         return
     fi
@@ -293,7 +293,7 @@ main() {
         place_daemons
     fi
     state ok
-    say "ok: ${#disks[@]} local disks are at $path"
+    log "ok: ${#disks[@]} local disks are at $path"
 }
 
 main "$@"

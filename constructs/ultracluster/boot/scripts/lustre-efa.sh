@@ -23,7 +23,7 @@ export LC_ALL=C
 root=${ULTRACLUSTER_ROOT:-}
 tool=configure-efa-fsx-lustre-client
 home=$root/opt/ultracluster
-# How many interfaces were set up since the boot; mount-check.sh wants as many to be up.
+# How many interfaces were set up since the boot; mount-check.sh requires as many to be up.
 count=$root/run/ultracluster/lustre-efa-interfaces
 log=$root/run/ultracluster/lustre-efa.log
 # What install-software.sh reports of the tool.
@@ -37,18 +37,18 @@ state() {
     mv "$root/run/ultracluster/health/.lustre-efa" "$root/run/ultracluster/health/lustre-efa"
 }
 
-say() { echo "lustre-efa: $*"; }
+log() { echo "lustre-efa: $*"; }
 
 fail() {
     trap - ERR
     if [ "$code$required" = 1no ]; then
         rm -f "$count"
         state "ok: over TCP: $*" || true
-        say "over TCP: $*" >&2
+        log "over TCP: $*" >&2
         exit 0
     fi
     state "failed: $*" || true
-    say "failed: $*" >&2
+    log "failed: $*" >&2
     exit "$code"
 }
 
@@ -88,7 +88,7 @@ find_devices() {
     done
 }
 
-# At boot the metadata service may answer later than the network is up, and AWS's tool asks it once only.
+# At boot the metadata service may answer later than the network is up, and AWS's tool reads it once only.
 # https://github.com/awslabs/awsome-distributed-ai/pull/1204 (read 2026-11-21)
 metadata() {
     local token again=(--silent --show-error --fail --max-time 3 --retry 40 --retry-delay 3 --retry-connrefused)
@@ -121,7 +121,7 @@ lustre_is_mounted() { awk '$0 ~ / - lustre / { n++ } END { exit !n }' "$root/pro
 fetch() {
     local zip=$home/$tool.zip
     mkdir -p "$home"
-    say "fetching $bundle"
+    log "fetching $bundle"
     case $bundle in
         s3://*) aws s3 cp --only-show-errors "$bundle" "$zip.part" ;;
         *) curl --silent --show-error --fail --location --retry 5 --output "$zip.part" "$bundle" ;;
@@ -172,7 +172,7 @@ run_tool() {
     # The zip does not keep the permission to run it.
     if ! bash "$setup" "${options[@]}" >"$log" 2>&1; then
         cat "$log" >&2
-        fail "AWS's tool said: $(awk 'NF { last = $0 } END { print substr(last, 1, 160) }' "$log")"
+        fail "AWS's tool failed: $(awk 'NF { last = $0 } END { print substr(last, 1, 160) }' "$log")"
     fi
     cat "$log"
 }
@@ -200,19 +200,19 @@ main() {
     flock 9
     find_devices
     if [ "${#devices[@]}" -eq 0 ]; then
-        say "this node has no EFA device: Lustre runs over TCP"
+        log "this node has no EFA device: Lustre runs over TCP"
         state ok
         return
     fi
     type=$(metadata instance-type) || fail "the instance metadata service did not return the instance type"
     if unsupported "$type"; then
-        say "Lustre cannot use the EFA of $type: it runs over TCP"
+        log "Lustre cannot use the EFA of $type: it runs over TCP"
         state ok
         return
     fi
     find_up
     if [ -s "$count" ] && [ "${#up[@]}" -eq "$(cat "$count")" ]; then
-        say "ok: ${#up[@]} EFA interfaces are up already"
+        log "ok: ${#up[@]} EFA interfaces are up already"
         state ok
         return
     fi
@@ -220,7 +220,7 @@ main() {
         fail "Lustre is mounted, and EFA can be set up before that only; reboot the node"
     fi
     modinfo kefalnd >/dev/null 2>&1 ||
-        fail "the kernel module kefalnd is missing; take an image with a Lustre client that knows EFA"
+        fail "the kernel module kefalnd is missing; take an image with a Lustre client that supports EFA"
     if ! use_unit; then
         find_tool
         # Modules that are there already do not read the options that the tool writes for them.
@@ -234,7 +234,7 @@ main() {
     [ "${#up[@]}" -gt 0 ] || fail "no EFA interface is up after AWS's tool ran; see lnetctl net show"
     printf '%s\n' "${#up[@]}" >"$count"
     state ok
-    say "ok: ${#up[@]} of ${#devices[@]} EFA interfaces are up for Lustre (${up[*]})"
+    log "ok: ${#up[@]} of ${#devices[@]} EFA interfaces are up for Lustre (${up[*]})"
 }
 
 main "$@"

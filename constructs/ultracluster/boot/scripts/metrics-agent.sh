@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run a node's Prometheus agent: fills what only the node knows into its configuration, and becomes the agent.
+# Run a node's Prometheus agent: fill values of the node into its configuration, and execute the agent.
 #
 #   metrics-agent.sh --template FILE (--url URL | --parameter NAME) --region REGION [--write FILE]
 #
@@ -68,10 +68,10 @@ main() {
     mkdir -p "$run"
     printf '%s\n' "$text" >"$run/agent.yaml"
     # The agent was a feature to enable before version 3.
-    mode=--agent said=$(prometheus --version 2>&1)
-    case $said in *"version 2."*) mode=--enable-feature=agent ;; esac
+    mode=--agent output=$(prometheus --version 2>&1)
+    case $output in *"version 2."*) mode=--enable-feature=agent ;; esac
     # Debian's and Ubuntu's own packages before 2.53 never sign what they send, and AWS refuses every sample.
-    if [[ $said =~ version\ 2\.([0-9]+)\.[0-9]+\+ds ]] && [ "${BASH_REMATCH[1]}" -lt 53 ]; then
+    if [[ $output =~ version\ 2\.([0-9]+)\.[0-9]+\+ds ]] && [ "${BASH_REMATCH[1]}" -lt 53 ]; then
         fail 1 "$(command -v prometheus) does not sign what it sends; install upstream's release, or 2.53 or newer"
     fi
     exec prometheus "$mode" --config.file="$run/agent.yaml" --storage.agent.path=/var/lib/ultracluster/metrics \

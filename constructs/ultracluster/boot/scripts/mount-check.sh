@@ -6,7 +6,7 @@
 #   --mounts  what should be mounted, a line each: PATH TYPE EFA, the last one no, yes or required: with yes a mount over
 #             TCP is well, and a metric shows it
 #   --limit   seconds that a file system may take to answer
-#   --first   seconds for which the first check since the boot tries again before it says that something failed
+#   --first   seconds for which the first check since the boot tries again before it reports a failure
 #
 # Exit code 0: all is well. 1: something failed. 2: wrong usage. `ok`, `ok: NOTE` or `failed: REASON` is in
 # /run/ultracluster/health/mounts, and metrics in node_exporter's directory for text files.

@@ -4,10 +4,10 @@
 #   nccl-judge.sh --type INSTANCE_TYPE --nodes N --gpus-per-node N <OUTPUT
 #
 # Floors are in /etc/ultracluster/nccl-floors: a type, nodes, bytes and the bus bandwidth in GB/s on each line. Each is
-# for one type, number of nodes and message size; for every other size it says `no floor known`.
+# for one type, number of nodes and message size; for every other size it prints `no floor known`.
 #
 # Exit code 0: nothing is wrong, as far as is known. 1: a size is below its floor, a result is wrong, ranks are missing,
-# or NCCL did not run over EFA, as its log says with NCCL_DEBUG=INFO. 2: wrong usage.
+# or NCCL did not run over EFA, as its log shows with NCCL_DEBUG=INFO. 2: wrong usage.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -66,7 +66,7 @@ awk -v type="$type" -v nodes="$nodes" -v gpus="$gpus" -v floors="$floors" '
         if (ranks != nodes * gpus) bad(ranks + 0 " ranks ran, not " nodes " x " gpus)
         else if (hosts != nodes) bad(hosts + 0 " nodes took part, not " nodes)
         if (socket && nodes > 1) bad("NCCL ran over TCP, not over EFA")
-        else if (!efa && nodes > 1) bad("NCCL does not say that it uses EFA")
+        else if (!efa && nodes > 1) bad("the log of NCCL does not show EFA")
         if (!failed && !judged) print "ok, but no floor is known for " nodes " x " type " and these sizes"
         else if (!failed) print "ok"
         exit failed

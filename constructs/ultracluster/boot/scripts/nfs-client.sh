@@ -26,12 +26,12 @@ state() {
     mv "$health/.nfs-client" "$health/nfs-client"
 }
 
-say() { echo "nfs-client: $*"; }
+log() { echo "nfs-client: $*"; }
 
 fail() {
     trap - ERR
     state "failed: $*" || true
-    say "failed: $*" >&2
+    log "failed: $*" >&2
     exit "$code"
 }
 
@@ -43,7 +43,7 @@ with_apt() { apt-get --quiet --yes --option "DPkg::Lock::Timeout=$wait" "$@"; }
 
 # A list of packages that is older than the mirror names files that are gone; what cannot be listed may be known already.
 install_apt() {
-    with_apt update || say "apt-get update failed, going on with the packages that are known"
+    with_apt update || log "apt-get update failed, going on with the packages that are known"
     with_apt install --no-install-recommends nfs-common
 }
 
@@ -52,7 +52,7 @@ install_dnf() { dnf install --quiet --assumeyes nfs-utils; }
 # Set package to what brings the client, and install to how.
 find_installer() {
     local release=$root/etc/os-release family
-    [ -r "$release" ] || fail "the image has no NFS client, and no /etc/os-release that says which one it takes"
+    [ -r "$release" ] || fail "the image has no NFS client, and no /etc/os-release to choose one by"
     family=" $(sed -n 's/^ID\(_LIKE\)\{0,1\}=//p' "$release" | tr -d "\"'" | tr '\n' ' ')"
     case $family in
         *" ubuntu "* | *" debian "*) package=nfs-common install=install_apt ;;
@@ -68,18 +68,18 @@ main() {
         fail "takes no arguments, got $*"
     fi
     if is_there; then
-        say "the NFS client is there already"
+        log "the NFS client is there already"
         state ok
         return
     fi
     find_installer
     for try in 1 2 3; do
         if "$install" && is_there; then
-            say "installed $package"
+            log "installed $package"
             state ok
             return
         fi
-        say "could not install $package, try $try of 3" >&2
+        log "could not install $package, try $try of 3" >&2
         [ "$try" -eq 3 ] || sleep 10
     done
     fail "the image has no NFS client, and $package could not be installed; put it into the image, or let the node reach its mirror"

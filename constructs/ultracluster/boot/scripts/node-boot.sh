@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Create a Slurm node what its node group wants, before slurmd starts: writes its files, mounts, starts its units.
+# Prepare a Slurm node for its node group, before slurmd starts: write its files, mount file systems, start units.
 #
 #   node-boot.sh [DEVICE ...]
 #
@@ -15,7 +15,7 @@ export LC_ALL=C
 
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
-own=$root/etc/ultracluster
+settings=$root/etc/ultracluster
 health=$root/run/ultracluster/health
 # A node has about 30 minutes to join Slurm: all of this must have ended, well or not, in less.
 # https://docs.aws.amazon.com/pcs/latest/userguide/cng-node-lifecycle-actions-best-practices.html (read 2026-11-21)
@@ -28,12 +28,12 @@ state() {
     mv "$health/.boot" "$health/boot"
 }
 
-say() { echo "node-boot: $*"; }
+log() { echo "node-boot: $*"; }
 
 # Record an error. The steps after it still run.
 problem() {
     problems+="${problems:+; }$*"
-    say "$*" >&2
+    log "$*" >&2
 }
 
 # Run a command for as long as the boot has left.
@@ -57,10 +57,10 @@ write_fstab() {
             device=$1
             shift
             echo "$device $path $type $options 0 0"
-        done <"$own/boot-mounts"
+        done <"$settings/boot-mounts"
         echo "$end"
     } >"$root/etc/.fstab.ultracluster"
-    # A full disk must not cost the node its own lines.
+    # A full disk must not remove the lines of the image.
     [ "$(tail -n 1 "$root/etc/.fstab.ultracluster")" = "$end" ] || return 1
     chmod 644 "$root/etc/.fstab.ultracluster"
     mv "$root/etc/.fstab.ultracluster" "$root/etc/fstab"
@@ -75,9 +75,9 @@ make_mount_points() {
     while read -r path _; do
         # To look at what is mounted on first use would mount it, and hang where that hangs.
         if is_mounted "$path"; then continue; fi
-        mkdir -p "$root$path" || problem "$path cannot be made"
-        [ "$path" = /home ] || chattr +i "$root$path" || say "$path stays writable"
-    done <"$own/boot-mounts"
+        mkdir -p "$root$path" || problem "$path cannot be created"
+        [ "$path" = /home ] || chattr +i "$root$path" || log "$path stays writable"
+    done <"$settings/boot-mounts"
 }
 
 start() {
@@ -94,16 +94,16 @@ start() {
 start_all() {
     local unit
     within systemctl daemon-reload || problem "systemctl daemon-reload failed"
-    # What /etc/sysctl.d says by now was not there when the kernel started.
+    # The files in /etc/sysctl.d are newer than the start of the kernel.
     within systemctl restart systemd-sysctl.service || problem "the kernel's settings cannot be read"
     # No mount requires such a unit: it would fail with it, where the file system works without.
     while read -r unit; do
-        if grep -qF "x-systemd.after=$unit" "$own/boot-mounts"; then enable "$unit"; fi
-    done <"$own/boot-units"
-    while read -r _ _ _ unit; do start "$unit"; done <"$own/boot-mounts"
+        if grep -qF "x-systemd.after=$unit" "$settings/boot-mounts"; then enable "$unit"; fi
+    done <"$settings/boot-units"
+    while read -r _ _ _ unit; do start "$unit"; done <"$settings/boot-mounts"
     while read -r unit; do
-        grep -qF "x-systemd.after=$unit" "$own/boot-mounts" || enable "$unit"
-    done <"$own/boot-units"
+        grep -qF "x-systemd.after=$unit" "$settings/boot-mounts" || enable "$unit"
+    done <"$settings/boot-units"
 }
 
 enable() {
@@ -122,7 +122,7 @@ open_lustre() {
         within stat --file-system "$root$path" >/dev/null 2>&1 || continue
         findmnt -n -t lustre "$root$path" >/dev/null || continue
         if [ "$(within stat -c %U:%a "$root$path")" = root:755 ]; then within chmod 1777 "$root$path"; fi
-    done <"$own/boot-mounts"
+    done <"$settings/boot-mounts"
 }
 
 main() {
@@ -130,7 +130,7 @@ main() {
     # A node without its files takes no jobs: Slurm drains a node whose prolog does not exist.
     write_files || { rm -f "$root/usr/local/sbin/ultracluster-prolog"; return 1; }
     mkdir -p "$health"
-    wanted=$(grep -c . "$own/boot-mounts" || true)
+    wanted=$(grep -c . "$settings/boot-mounts" || true)
     if [ "$#" -ne "$wanted" ]; then
         problem "$wanted mounts need as many devices, got $#"
     else

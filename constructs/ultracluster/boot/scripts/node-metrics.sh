@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Write what node_exporter does not know of a node into the directory that it reads: EFA's counters under AWS's names,
+# Write metrics that node_exporter does not have into the directory that it reads: EFA's counters under AWS's names,
 # the devices that should be there, the health that other scripts leave, which job has which GPU, and Lustre's traffic.
 #
 #   node-metrics.sh --gpus 8 --efa 32 --counters "tx_bytes rx_drops" [--name train-1] [--queue yes]
@@ -177,7 +177,7 @@ lustre() {
     done
 }
 
-# NCCL's own watch over the ranks, where a job runs that has it: `ncclras -f json` says how many do not answer.
+# NCCL's own watch over the ranks, where a job runs that has it: `ncclras -f json` prints how many do not answer.
 nccl() {
     local text missing job=()
     command -v ncclras >/dev/null || return 0

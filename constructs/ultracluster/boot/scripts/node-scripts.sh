@@ -20,7 +20,7 @@ run=$root/run/ultracluster
 kept=$root/var/lib/ultracluster/node-scripts
 parameter="" region="" group="" url="" sha256="" new=""
 
-say() { echo "node-scripts: $*"; }
+log() { echo "node-scripts: $*"; }
 
 # Write a state: DIRECTORY TEXT.
 state() {
@@ -31,13 +31,13 @@ state() {
 
 fail() {
     trap - ERR
-    say "$*" >&2
+    log "$*" >&2
     state software "failed: $*"
     [ -e "$kept/sha256" ] || state health "failed: the scripts of the node cannot be fetched: $*"
     exit 1
 }
 
-usage() { say "$*" >&2 && exit 2; }
+usage() { log "$*" >&2 && exit 2; }
 
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
@@ -75,7 +75,7 @@ read_parameter() {
 fetch() {
     timeout --kill-after=5 120 aws s3 cp --only-show-errors --region "$region" "$url" "$new/archive" ||
         fail "$url cannot be fetched"
-    echo "$sha256  $new/archive" | sha256sum --check --status || fail "$url is not what $parameter says"
+    echo "$sha256  $new/archive" | sha256sum --check --status || fail "$url does not have the checksum of $parameter"
     tar -x -f "$new/archive" -C "$new" --no-same-owner "$group" 2>/dev/null || fail "$url has no files of $group"
     (cd "$new/$group" && find . -type f | sed 's|^\./||' | sort) >"$new/files"
     # The files of a boot script are not ours to replace.
@@ -96,7 +96,7 @@ replace_files() {
     done <"$new/files"
     exec 9>"$run/node-scripts.lock"
     if ! flock --wait "${ULTRACLUSTER_LOCK_WAIT:-60}" 9; then
-        say "prologs or epilogs are running; the update waits"
+        log "prologs or epilogs are running; the update waits"
         exit 0
     fi
     while read -r file; do
@@ -115,7 +115,7 @@ replace_files() {
     mv "$new/files" "$kept/files"
     printf '%s\n' "$sha256" >"$kept/.sha256"
     mv "$kept/.sha256" "$kept/sha256"
-    [ "$changed" = no ] || systemctl try-restart 'ultracluster-metrics-*.service' || say "a collector cannot be restarted"
+    [ "$changed" = no ] || systemctl try-restart 'ultracluster-metrics-*.service' || log "a collector cannot be restarted"
 }
 
 main() {
@@ -132,7 +132,7 @@ main() {
         trap 'rm -rf "$new"' EXIT
         fetch
         replace_files
-        say "updated to ${sha256:0:12}"
+        log "updated to ${sha256:0:12}"
     fi
     state software ok
     state health ok

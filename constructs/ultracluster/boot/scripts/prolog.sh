@@ -20,12 +20,12 @@ job=${SLURM_JOB_ID:?is set by Slurm}
 wait=${ULTRACLUSTER_LOCK_WAIT:-60}
 
 # slurmd keeps what a script prints to itself, unless the script fails.
-say() {
+log() {
     echo "prolog: job $job: $*" >&2
     timeout 2 logger --tag prolog -- "job $job: $*" || true
 }
 
-# Slurm drains a node whose prolog fails, whatever the breaker of the drains says. So where the breaker or the mode keeps
+# Slurm drains a node whose prolog fails, whatever the state of the breaker. So where the breaker or the mode keeps
 # this node in service, the job starts: on a broken node it fails, and a wrong check would take all nodes. A script of
 # the cluster file that failed is no check that may be wrong.
 # The controller may be slow when 64 nodes start at once; it would only report "Prolog error".
@@ -34,10 +34,10 @@ refuse() {
     reason=$(sed -n 1p "$run/health/$1" 2>/dev/null) || reason=""
     timeout --kill-after=5 45 "$bin-drain-on-failure" --now "$1" 8>&- || rc=$?
     if [ "$rc" -eq 3 ] && [ "$1" != script ]; then
-        say "$1: $reason; the node stays in service, and the job starts"
+        log "$1: $reason; the node stays in service, and the job starts"
         return 0
     fi
-    say "refused: $1: $reason"
+    log "refused: $1: $reason"
     rm -f "$run/jobs/$job"
     touch "$run/prolog-refused"
     exit 1
@@ -70,17 +70,17 @@ main() {
     mkdir -p "$run/jobs" "$run/hpc-jobs"
     # No update of these scripts between the steps. What hangs in the driver must not keep the lock.
     exec 8>"$run/node-scripts.lock"
-    flock --shared --wait "$wait" 8 || say "an update of the scripts has run for $wait s"
+    flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"
     # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one. An
     # epilog that begins from here on sees this job; those that have begun are done when the lock is free. Each has it for
     # seconds, and many may wait for it: that is no reason to refuse a job.
     printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/.job-$job"
     mv "$run/.job-$job" "$run/jobs/$job"
     exec 9>"$run/epilog.lock"
-    flock --wait "$wait" 9 || say "epilogs of other jobs have run for $wait s"
+    flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     # Names in metrics are not worth a job.
-    map_gpus || say "its GPUs could not be mapped for metrics"
-    make_metrics_directory || say "it has no directory for metrics"
+    map_gpus || log "its GPUs could not be mapped for metrics"
+    make_metrics_directory || log "it has no directory for metrics"
     exec 9>&-
     # Of jobs that start together the first checks.
     "$bin-health-check" --recent 30 8>&- || refuse devices

@@ -25,11 +25,11 @@ fatal='XID [0-9]|uncorrected ECC errors|could not remap a row|of [0-9]+ (GPUs|EF
 slots="" most=0 region="" topic="" limits=""
 metadata=http://169.254.169.254/latest
 
-say() { echo "replace: $*" >&2; }
+log() { echo "replace: $*" >&2; }
 
 fail() {
     trap - ERR
-    say "$*"
+    log "$*"
     exit 1
 }
 
@@ -63,7 +63,7 @@ write_metric() {
 
 held() {
     write_metric 1
-    say "$node is not replaced: $*"
+    log "$node is not replaced: $*"
     exit 3
 }
 
@@ -110,13 +110,13 @@ notify() {
     arn=$(call ssm get-parameter --name "$topic" --query Parameter.Value --output text) || arn=""
     if [ -z "$arn" ] || ! call sns publish --topic-arn "$arn" --subject "Node $node is replaced" --message \
         "The instance $instance of the node $node is terminated, and AWS PCS starts another one: $reason" >/dev/null; then
-        say "nobody could be notified"
+        log "no notification could be sent"
     fi
 }
 
 main() {
     local node mode line group reason instance since
-    [ $# -eq 2 ] || { say "takes NODE and MODE, got $*" && exit 2; }
+    [ $# -eq 2 ] || { log "takes NODE and MODE, got $*" && exit 2; }
     node=$1 mode=$2
     line=$(cat)
     group=${node%-*}
@@ -138,7 +138,7 @@ main() {
     take_slot || held "$most instances of $group were terminated within an hour: $reason"
     write_metric 0
     call ec2 terminate-instances --instance-ids "$instance" >/dev/null || fail "EC2 did not terminate $instance"
-    say "terminated $instance, $node: $reason"
+    log "terminated $instance, $node: $reason"
 }
 
 main "$@"

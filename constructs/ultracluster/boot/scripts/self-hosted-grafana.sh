@@ -19,10 +19,10 @@ export LC_ALL=C
 root=${ULTRACLUSTER_ROOT:-}
 home=$root/etc/ultracluster/grafana
 
-say() { echo "self-hosted-grafana: $*"; }
+log() { echo "self-hosted-grafana: $*"; }
 
 if [ $# -ne 5 ]; then
-    say "usage: self-hosted-grafana.sh VERSION BUNDLE SHA256 QUERY_URL REGION" >&2
+    log "usage: self-hosted-grafana.sh VERSION BUNDLE SHA256 QUERY_URL REGION" >&2
     exit 2
 fi
 version=$1 bundle=$2 sha256=$3 query_url=$4 region=$5
@@ -48,7 +48,7 @@ fetch_content() {
     archive=$(mktemp)
     aws s3 cp --only-show-errors "$bundle" "$archive"
     echo "$sha256  $archive" | sha256sum --check --status || {
-        say "the checksum of $bundle is not $sha256" >&2
+        log "the checksum of $bundle is not $sha256" >&2
         rm -f "$archive"
         return 1
     }
@@ -85,4 +85,4 @@ configure
 systemctl daemon-reload
 systemctl enable grafana-server
 systemctl restart grafana-server
-say "ok"
+log "ok"

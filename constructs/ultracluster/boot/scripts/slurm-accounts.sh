@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Create accounts, QoS and users of Slurm to what the table on standard input says. Runs as root on a login node.
+# Create accounts, QoS and users of Slurm from the table on standard input. Run it as root on a login node.
 # Usage: slurm-accounts VERSION <TABLE
 # Lines: "qos NAME OPTION=VALUE ...", "account NAME OPTION=VALUE ...", "parent ACCOUNT PARENT", "member ACCOUNT USER",
 # "user NAME OPTION=VALUE ..."

@@ -4,7 +4,7 @@
     python3 ultracluster_run.py -m MODULE [ARGUMENTS]
 
 Steps are those of the Trainer of Hugging Face or Lightning, or of Megatron-LM; else of the first optimizer of PyTorch,
-which knows neither tokens nor repeated steps. Checkpoints are the files below ULTRACLUSTER_CHECKPOINTS. A program that
+which has neither tokens nor repeated steps. Checkpoints are the files below ULTRACLUSTER_CHECKPOINTS. A program that
 creates an `ultracluster_job.Job`, or a callback of it, reports instead. Only rank 0 is observed. An error of the
 reporting never stops the program.
 """
@@ -44,7 +44,7 @@ class Reporting:
 
         class Successor(first):  # type: ignore[misc]
             def __init__(self, **options: Any) -> None:
-                # Its port is in use already; the server there reports what this job says.
+                # Its port is in use already; the server there reports the values of this job.
                 os.environ.pop("ULTRACLUSTER_JOB_PORT", None)
                 super().__init__(**options)
                 self._started = state.automatic._started

@@ -47,7 +47,7 @@ while IFS= read -r record; do
   wanted+="$name "
   if has=$(id -u "$name" 2>/dev/null); then
     if [ "$has" != "$uid" ]; then
-      echo "$name has the number $has here, and the cluster says $uid: left alone" >&2
+      echo "$name has the number $has here, and $uid in the cluster: left alone" >&2
       failed=1
       continue
     fi

@@ -123,8 +123,8 @@ class _Reader:
     def __init__(self, root: Any, problems: list[str], prefix: str = "") -> None:
         self._root, self._problems, self._prefix = root, problems, prefix
 
-    def refuse(self, path: str, must: str, got: Any) -> None:
-        quote = repr(got)
+    def refuse(self, path: str, must: str, answer: Any) -> None:
+        quote = repr(answer)
         if len(quote) > _LONGEST_QUOTE:
             quote = f"{quote[:_LONGEST_QUOTE]}..."
         self._problems.append(f"{self._prefix}{path} must {must}, got {quote}")

@@ -170,11 +170,11 @@ def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) 
         named = ", ".join(map(str, record.efa_cards))
         return f"the cards that carry its EFA devices ({named}) take efa-only"
     used = sum(row.kind != "interface" for row in rows)
-    wanted = _usable_efa(record)
-    if record.supports_efa and not wanted:
+    requested = _usable_efa(record)
+    if record.supports_efa and not requested:
         return "no card takes its EFA devices"
-    if used < wanted:
-        return f"{used} of its {wanted} EFA devices would be used"
+    if used < requested:
+        return f"{used} of its {requested} EFA devices would be used"
     if layout == "max-ip" and rows == _rows(record, "one-ip"):
         if record.extra_ena_cards == ():
             return "an ENA interface on a further card takes bandwidth from the EFA device that shares its physical NIC"

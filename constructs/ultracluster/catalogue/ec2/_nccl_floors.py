@@ -42,5 +42,5 @@ NCCL_FIGURES = (
 
 def nccl_figure(instance_type: str, *, nodes: int, message_bytes: int) -> NcclFigure | None:
     """Return the figure for exactly these values, or None."""
-    wanted = (instance_type, nodes, message_bytes)
-    return next((row for row in NCCL_FIGURES if (row.instance_type, row.nodes, row.message_bytes) == wanted), None)
+    requested = (instance_type, nodes, message_bytes)
+    return next((row for row in NCCL_FIGURES if (row.instance_type, row.nodes, row.message_bytes) == requested), None)

@@ -124,6 +124,6 @@ def next_capacity_without_efa(gib: float) -> int:
     return SMALLEST_GIB if gib <= SMALLEST_GIB else next_step(STEP_GIB, gib)
 
 
-def next_step(step: int, wanted: float) -> int:
+def next_step(step: int, requested: float) -> int:
     """Return the smallest positive multiple of a step that is not below the requested value."""
-    return max(1, -(-int(-(-wanted // 1)) // step)) * step
+    return max(1, -(-int(-(-requested // 1)) // step)) * step

@@ -46,7 +46,7 @@ DEPLOYMENTS: Mapping[DeploymentType, OpenZfsDeployment] = MappingProxyType(
         "SINGLE_AZ_HA_1": OpenZfsDeployment(throughput_mb_per_s=_FIRST, most_iops=160_000, highly_available=True),
         "SINGLE_AZ_2": OpenZfsDeployment(throughput_mb_per_s=_SECOND, most_iops=400_000, highly_available=False),
         "SINGLE_AZ_HA_2": OpenZfsDeployment(throughput_mb_per_s=_SECOND, most_iops=400_000, highly_available=True),
-        # Some regions stop at 5,120 MB/s and 160,000 IOPS: the service says so there.
+        # Some regions stop at 5,120 MB/s and 160,000 IOPS: the service refuses more there.
         "MULTI_AZ_1": OpenZfsDeployment(throughput_mb_per_s=_SECOND, most_iops=400_000, highly_available=True, zones=2),
     }
 )

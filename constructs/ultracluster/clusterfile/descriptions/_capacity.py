@@ -16,5 +16,5 @@ class End(NamedTuple):
 def end_of(group: NodeGroup) -> End | None:
     """Return when the instances of a group are terminated, or None."""
     at = getattr(group.capacity, "terminates_at", None)
-    how = "to be terminated by you before" if group.ultraserver else "terminated from"
-    return None if at is None else End(at, f"{how} {at:%Y-%m-%d %H:%M} UTC")
+    method = "to be terminated by you before" if group.ultraserver else "terminated from"
+    return None if at is None else End(at, f"{method} {at:%Y-%m-%d %H:%M} UTC")

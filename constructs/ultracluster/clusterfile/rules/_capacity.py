@@ -98,7 +98,7 @@ def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
         words.append(f"{name} in {zone}" + (f" (but in {_list(near)})" if near else ""))
     yield (
         _NOT_OFFERED,
-        f"not known to be offered on {READ_ON}: {'; '.join(words)}; ask: aws ec2 "
+        f"not known to be offered on {READ_ON}: {'; '.join(words)}; list them: aws ec2 "
         "describe-instance-type-offerings --location-type availability-zone-id",
     )
 
@@ -128,18 +128,18 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
             _RESERVATION_UNUSED,
             f"paid for and in no node group: {'; '.join(idle)}; raise count, or keep them as spare nodes: spare",
         )
-    odd = _sections(
+    other_times = _sections(
         group
         for group in groups
         if isinstance(group.capacity, CapacityBlock | UltraServerBlock)
         and group.capacity.ends is not None
         and group.capacity.ends.timetz() != BLOCKS_END
     )
-    if odd:
+    if other_times:
         yield (
             _BLOCK_END,
-            f"{_list(odd)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file has another time; see EndDate "
-            "in: aws ec2 describe-capacity-reservations",
+            f"{_list(other_times)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file has another time; see "
+            "EndDate in: aws ec2 describe-capacity-reservations",
         )
 
 

@@ -53,7 +53,7 @@ def _path(draft: Draft, section: str) -> Path:
 
 
 def _check_existing(uses: Sequence[_Use], traits: OrchestratorTraits) -> Iterator[Problem]:
-    meant: dict[str, dict[str, str]] = {}
+    uses_of: dict[str, dict[str, str]] = {}
     for path, record, image in uses:
         if not isinstance(image, Image):
             continue
@@ -65,7 +65,7 @@ def _check_existing(uses: Sequence[_Use], traits: OrchestratorTraits) -> Iterato
             )
         yield from (_IMAGE(path, message) for message in problems)
         # The file describes an image once, for all of its uses.
-        known = meant.setdefault(image.id or image.parameter or "", {})
+        known = uses_of.setdefault(image.id or image.parameter or "", {})
         if image.known_architecture:
             known.setdefault(image.known_architecture, f"declared for {image.known_architecture}")
         known.setdefault(record.architecture, f"used for {record.name} ({record.architecture})")

@@ -241,10 +241,10 @@ def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _KUBERNETES_OPEN,
             "the API server answers the whole world, and IAM alone keeps it out; name the ranges that you come from",
         )
-    strange = [name for name in requested.add_ons if not eks_add_ons.is_known(name)]
-    if strange:
+    unknown = [name for name in requested.add_ons if not eks_add_ons.is_known(name)]
+    if unknown:
         yield (
             _KUBERNETES_ADD_ON,
-            f"{', '.join(strange)}: no page of AWS names such an add-on (read 2026-11-21), and EKS refuses at the "
+            f"{', '.join(unknown)}: no page of AWS names such an add-on (read 2026-11-21), and EKS refuses at the "
             "deployment add-ons that it does not have; list them: aws eks describe-addon-versions --addon-name NAME",
         )

@@ -247,10 +247,10 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             ),
         )
     zone = cluster.lustre_zone
-    far = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != zone)
-    if far:
+    too_distant = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != zone)
+    if too_distant:
         yield (
             _LUSTRE_OTHER_ZONE,
-            f"{', '.join(far)}: the file system is in {zone}, so these nodes reach it across zones: over TCP "
+            f"{', '.join(too_distant)}: the file system is in {zone}, so these nodes reach it across zones: over TCP "
             "only, and the traffic is charged",
         )

@@ -146,9 +146,9 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if lacking := [group.section for group in near if _sets_efa_up(group)]:
         yield (
             _LUSTRE_EFA_CLIENT,
-            f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page says that AWS's image "
-            "has it; without it they mount the file system over TCP. Put the zip into an existing bucket and write "
-            "client: {bundle: {url: ..., sha256: ...}}, or use a custom image, or write "
+            f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page documents that "
+            "AWS's image has it; without it they mount the file system over TCP. Put the zip into an existing bucket "
+            "and write client: {bundle: {url: ..., sha256: ...}}, or use a custom image, or write "
             f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
         )
 

@@ -188,8 +188,8 @@ def _check_clients(home: Home, draft: Draft) -> Iterator[Problem]:
         message = f"must hold 1 to {openzfs.MOST_CLIENT_RANGES} ranges of addresses, got {len(home.clients)}"
         yield _CLIENTS(path, message)
     elif nodes is not None and not any(range.overlaps(nodes) for range in home.clients):
-        whose = "the VPC" if network.existing is None else network.existing.subnet
-        message = f"holds no address of {whose}, {nodes}, so no node could mount it; add {nodes}"
+        owner = "the VPC" if network.existing is None else network.existing.subnet
+        message = f"holds no address of {owner}, {nodes}, so no node could mount it; add {nodes}"
         yield _CLIENTS(path, message)
 
 

@@ -108,8 +108,8 @@ def _ultraserver_problems(
     if server is not None and held not in (None, server.instances):
         return [f"a {server.name} has {server.instances} instances, and the reservation has {held}; correct one"]
     each = (instances(section, server) + section.spare) / len(blocks)
-    wanted = {held or (server.instances if server else each)} & set(sizes)
-    if each in wanted:
+    requested = {held or (server.instances if server else each)} & set(sizes)
+    if each in requested:
         return []
     if server is not None:
         return [

@@ -202,8 +202,8 @@ class Reserved(Section):
         given = {name.replace("_", "-") for name in self.model_fields_set}
         heads = [key for key in _HEADS if key in given]
         if len(heads) != 1:
-            got = f"got {' and '.join(heads)}" if heads else "got none of them"
-            raise ValueError(f"needs one of {', '.join(_HEADS)}, {got}; the forms are {_FORMS}")
+            value_shown = f"got {' and '.join(heads)}" if heads else "got none of them"
+            raise ValueError(f"needs one of {', '.join(_HEADS)}, {value_shown}; the forms are {_FORMS}")
         if wrong := self._misplaced(heads[0], given):
             raise FieldProblems([Problem(path=(key,), message=text, at_key=True) for key, text in wrong.items()])
         if self.group or self.training_plan:
@@ -223,9 +223,9 @@ class Reserved(Section):
     def _misplaced(self, head: str, given: set[str]) -> dict[str, str]:
         """Return the keys that the form, or the kind of the reservation, does not have, with the error."""
         if head in ("group", "training-plan") or self.reservation == "open":
-            whose = "an open reservation" if head == "reservation" else f"a {head}"
+            owner = "an open reservation" if head == "reservation" else f"a {head}"
             keys = given - {head} - ({"placement-group"} if head == "reservation" else set())
-            return dict.fromkeys(keys, f"belongs to a reservation that is named, not to {whose}; remove it")
+            return dict.fromkeys(keys, f"belongs to a reservation that is named, not to {owner}; remove it")
         wrong = {}
         if self.kind not in _BLOCK_KINDS:
             message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} neither begins nor ends"

@@ -232,7 +232,7 @@ class Lustre(Section):
     )
     tier: Tier | None = Field(default=None, description="Throughput tier of SSD. Default: the cheapest.")
     throughput_capacity: t.Throughput | None = Field(
-        default=None, description="Throughput of Intelligent-Tiering, exactly. Default: what the rest asks."
+        default=None, description="Throughput of Intelligent-Tiering, exactly. Default: what the other keys require."
     )
     read_cache: ReadCache | None = Field(
         default=None,

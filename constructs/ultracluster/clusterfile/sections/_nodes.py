@@ -93,7 +93,7 @@ NodeGroupName = Annotated[
         example="train",
     ),
 ]
-# A new type is no mistake to an editor; the rules know which ones this release has.
+# An editor accepts new types; the rules check them against this release.
 InstanceTypeName = Annotated[
     str,
     Word(

@@ -157,7 +157,9 @@ class Route(Section):
     pagerduty: t.SecretArn | None = Field(
         default=None, description="Secret with a routing key of PagerDuty under `routing_key`. Without both, none."
     )
-    go_on: t.Flag = Field(default=False, description="Whether the receiver of the severity is notified too.")
+    continue_: t.Flag = Field(
+        default=False, alias="continue", description="Whether the receiver of the severity is notified too."
+    )
 
 
 class Observability(Section):

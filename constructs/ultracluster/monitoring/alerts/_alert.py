@@ -112,7 +112,7 @@ class Alert:
         if not self.per_node and not self.per_job:
             return self.summary
         label, many = ("instance", "nodes") if self.per_node else ("job_id", "jobs")
-        # Operators know a node by its name in Slurm or Kubernetes.
+        # Operators identify a node by its name in Slurm or Kubernetes.
         summary = self.summary.replace("{{ $labels.instance }}", _INSTANCE)
         return (
             f"{{{{ if $labels.{label} }}}}{summary}{{{{ else }}}}{self.name}: {{{{ $value }}}} {many}, of which "

@@ -115,7 +115,7 @@ class Route:
     Args:
         matchers: Matchers of Alertmanager, such as `team="nlp"`; all must match.
         receiver: Receiver, as `sns` and `pagerduty` return it; `{}` is nobody.
-        go_on: Also notify the receiver of the severity.
+        continue_: Also notify the receiver of the severity.
 
     Raises:
         Refusal: If there is no matcher, or one is not valid.
@@ -123,7 +123,7 @@ class Route:
 
     matchers: tuple[str, ...]
     receiver: Receiver
-    go_on: bool = False
+    continue_: bool = False
 
     def __post_init__(self) -> None:
         """Validate the matchers."""
@@ -168,7 +168,7 @@ def alertmanager(
                     {"matchers": ['alertname="Watchdog"'], "receiver": "watchdog", "group_wait": "0s",
                      "group_interval": "1m", "repeat_interval": "5m"},
                     *(
-                        {"matchers": list(route.matchers), "receiver": f"route-{number}", "continue": route.go_on}
+                        {"matchers": list(route.matchers), "receiver": f"route-{number}", "continue": route.continue_}
                         for number, route in enumerate(routes, 1)
                     ),
                     {"matchers": ['severity="info"'], "receiver": "nobody"},

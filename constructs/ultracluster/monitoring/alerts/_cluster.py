@@ -85,7 +85,7 @@ CLUSTER_ALERTS = (
             "slurm-nodes: on a login node `systemctl status ultracluster-metrics-slurm-target.timer`, "
             "`cat /run/ultracluster/metrics/slurm.json`, and `curl` of its address with `/metrics/nodes`.",
             "kube-state-metrics and kueue at once: `kubectl -n ultracluster-metrics describe pod -l "
-            "app.kubernetes.io/name=cluster-metrics`, the agent that asks both.",
+            "app.kubernetes.io/name=cluster-metrics`, the agent that scrapes both.",
             "kueue alone: `kubectl -n kueue-system get pods`.",
         ),
         actions=(

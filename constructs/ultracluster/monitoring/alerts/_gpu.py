@@ -158,7 +158,7 @@ GPU_ALERTS = (
         description="Fewer GPUs answer than the instance type has.",
         diagnosis=("`nvidia-smi -L`.", _DMESG),
         actions=(DRAIN, "Restart the instance, then replace it."),
-        rationale="The catalogue knows how many there are. 5 minutes: a node that boots.",
+        rationale="The catalogue has their number. 5 minutes: a node that boots.",
     ),
     Alert(
         name="NvlinkErrors",
@@ -214,7 +214,7 @@ GPU_ALERTS = (
         for_="5m",
         expr='ultracluster_exporter_up{job="dcgm"} == 1 unless on (cluster, instance) node:ultracluster_gpus:count',
         summary="dcgm-exporter of node {{ $labels.instance }} answers, but has no known metric",
-        description="The exporter runs, and none of its metrics has a name that the recording rules know, or DCGM "
+        description="The exporter runs, and none of its metrics has a name that the recording rules read, or DCGM "
         "sees no GPU.",
         diagnosis=("`curl localhost:9400/metrics` on the node.", "`nvidia-smi -L`."),
         actions=(

@@ -70,7 +70,7 @@ JOB_ALERTS = (
         threshold=0.9,
         summary="Node {{ $labels.instance }} runs at {{ $value | humanizePercentage }} of the clock of job {{ "
         "$labels.job_id }}",
-        description="A GPU of the node is slower than the median of its job. Synchronous training goes at its pace.",
+        description="A GPU of the node is slower than the median of its job. Synchronous training waits for it.",
         diagnosis=("GpuHardwareSlowdown and GpuThermalThrottle of the node.", "Its power and temperature."),
         actions=("Drain the node when the job ends, or move the job if there are spare nodes.", "Replace the node."),
         rationale="MegaScale (NSDI '24) finds stragglers by comparison with the median; 0.9: judgement.",

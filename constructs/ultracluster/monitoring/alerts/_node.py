@@ -154,7 +154,7 @@ NODE_ALERTS = (
         expr="predict_linear(ultracluster_node_filesystem_free_ratio[1h], 14400) < 0 and "
         "ultracluster_node_filesystem_free_ratio < 0.3",
         threshold=0.3,
-        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} is full in four hours at this pace",
+        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} will be full in four hours",
         description="A local file system has less than 30 % left, and loses it within four hours.",
         diagnosis=(
             "`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",
@@ -219,7 +219,7 @@ NODE_ALERTS = (
         "collective.",
         diagnosis=("`ls /sys/class/infiniband`, `fi_info -p efa`.", "`dmesg | grep -i efa`."),
         actions=(DRAIN, "Restart the instance, then replace it."),
-        rationale="The catalogue and the layout know the number.",
+        rationale="The number follows from catalogue and layout.",
     ),
     Alert(
         name="EfaDeviceSlow",

@@ -247,9 +247,9 @@ class _Parser:
         if len(given) < least or (len(given) > len(most) and "*" not in kinds):
             self.fail(f"{name} takes {least or 'no'} argument{'s' if least != 1 else ''}, got {len(given)}")
         for index, kind in enumerate(given):
-            wanted = most[min(index, len(most) - 1)]
-            if kind != wanted:
-                self.fail(f"{name} needs {_NAMES[wanted]} as argument {index + 1}, got {_NAMES[kind]}")
+            requested = most[min(index, len(most) - 1)]
+            if kind != requested:
+                self.fail(f"{name} needs {_NAMES[requested]} as argument {index + 1}, got {_NAMES[kind]}")
 
     def _selector(self, name: str) -> None:
         matchers = 0

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _METRIC = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*", re.ASCII)
 _DURATION = re.compile(r"0|([0-9]+(ms|[smhdwy]))+", re.ASCII)
-# Those of this library alone: the names of others are theirs.
+# Those of this library alone; rules of users may have other names.
 _OURS = re.compile(r"ultracluster_\w+|(cluster|group|job|model|node)\w*:\w+:\w+", re.ASCII)
 _TAB = re.compile(r"^ *\t", re.MULTILINE)
 _KEPT = re.compile(r"\bby\s*\(([^)]*)\)|\bgroup_(?:left|right)\s*\(([^)]*)\)")

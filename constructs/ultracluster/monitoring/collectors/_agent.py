@@ -84,7 +84,7 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
 def agent_configuration(
     *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD, slurm: bool = False
 ) -> str:
-    """Return the agent's configuration, with placeholders for values that only the node knows.
+    """Return the agent's configuration, with placeholders for values that are known on the node only.
 
     Args:
         cluster: Name of the cluster.

@@ -9,7 +9,7 @@ from ultracluster.monitoring.names import CLOCK_EVENTS_WINDOW, DCGM_METRICS, XID
 class Dcgm(StrEnum):
     """Releases of DCGM, by the names of their fields."""
 
-    #: 4.5 and 4.6, which knows the old names too.
+    #: 4.5 and 4.6, which accepts the old names too.
     BEFORE_4_7 = "old"
     #: 4.7 and later: base units, under names of their own.
     FROM_4_7 = "new"

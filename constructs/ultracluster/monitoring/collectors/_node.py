@@ -89,7 +89,7 @@ def node_collectors(
 
     The programs themselves (`prometheus`, `node_exporter`, `dcgm-exporter`) are the image's, or are installed before:
     in `/opt/ultracluster/bin` or on the usual path. A unit whose program is missing does not start, and nothing else of
-    the boot fails. dcgm-exporter collects the fields that its release knows.
+    the boot fails. dcgm-exporter collects the fields that its release supports.
 
     Args:
         instance_type: Type of the node.
@@ -124,8 +124,8 @@ def node_collectors(
             f"{_BIN}node-metrics {textfile_arguments(instance_type, efa_devices, profile)}"
             + (" --queue yes" if slurm else ""),
         ),
-        _service("textfiles", "What node_exporter does not know", once=True),
-        _timer("textfiles", "What node_exporter does not know"),
+        _service("textfiles", "Metrics that node_exporter does not have", once=True),
+        _timer("textfiles", "Metrics that node_exporter does not have"),
         _command("node", shlex.join(("node_exporter", *node_exporter_flags(profile)))),
         _service("node", "Metrics of the node"),
         _command("agent", f"{_BIN}metrics-agent --template {_ETC}/agent.yaml {to.arguments}"),

@@ -83,7 +83,7 @@ FLEET = Dashboard(
                    (of("ultracluster_gpu_temperature_celsius", "{{instance}} GPU {{gpu}}", over=MOST),),
                    unit="celsius", steps=HEAT, to=TO_NODE),
             series("Throttled by heat",
-                   "Share of time slowed down because of heat. The slowest GPU of a job sets its pace.",
+                   "Share of time slowed down because of heat. The slowest GPU limits the speed of a job.",
                    (of("ultracluster_gpu_thermal_throttle_seconds_total", "{{instance}} GPU {{gpu}}",
                        over="topk(10, rate({}[10m]) > 0)"),), unit="percentunit", to=TO_NODE),
             series("GPU power by node", "A node that draws far less than the others of its job does not work.",

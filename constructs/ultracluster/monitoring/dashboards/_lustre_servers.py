@@ -1,4 +1,4 @@
-"""The servers of a file system of FSx for Lustre, as CloudWatch knows them.
+"""The servers of a file system of FSx for Lustre, from CloudWatch.
 
 Metrics and dimensions: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
 """

@@ -20,7 +20,7 @@ NODE_DASHBOARD = Dashboard(
                  (together("{} - {}", "ultracluster_node_expected_gpus", "node:ultracluster_gpus:count",
                            within=_NODE),),
                  width=4, steps=ANY_IS_BAD),
-            stat("EFA devices missing", "EFA devices that the node was given and that the driver does not know of.",
+            stat("EFA devices missing", "EFA devices of the instance type that the driver does not have.",
                  (together("{} - {}", "ultracluster_node_expected_efa_devices", "node:ultracluster_efa_devices:count",
                            within=_NODE),),
                  width=4, steps=ANY_IS_BAD),

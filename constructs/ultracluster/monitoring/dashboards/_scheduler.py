@@ -18,7 +18,7 @@ SCHEDULER = Dashboard(
                     of("cluster:ultracluster_gpus:count", "there")), least=0, width=16, height=9),
         ),
         "Slurm": (
-            series("Nodes by state", "Nodes in drain or down take no jobs: `sinfo -R` says why.",
+            series("Nodes by state", "Nodes in drain or down take no jobs: `sinfo -R` prints the reason.",
                    (of("ultracluster_slurm_nodes", "{{state}}"),), least=0, colours=OF_NODES),
             series("Jobs by state",
                    "node_failed is a node that went away under a job; the job is requeued if it has requested that.",

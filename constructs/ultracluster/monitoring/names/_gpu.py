@@ -78,7 +78,7 @@ _ACTIVITY = (
              profile=Profile.FULL),
 )  # fmt: skip
 
-# *_VIOLATION is in nanoseconds, whatever older lists of counters say: dcgm_fields.h.
+# *_VIOLATION is in nanoseconds, although older lists of counters differ: dcgm_fields.h.
 _ERRORS = (
     recorded("ultracluster_gpu_last_xid", "code",
              "The last XID; it stays until the driver is reloaded. For recent ones: ultracluster_gpu_xid_errors.", GPU,

@@ -87,7 +87,7 @@ _MACHINE = (
 
 # EFA's counters lack `_total`.
 _EFA = (
-    aggregated("node:ultracluster_efa_devices:count", "count", "EFA devices of which the driver knows.",
+    aggregated("node:ultracluster_efa_devices:count", "count", "EFA devices of the driver.",
                "node_amazonefa_info"),
     recorded("ultracluster_node_expected_efa_devices", "count", "EFA devices that the node was given.", NODE,
              "ultracluster_expected_efa_devices"),

@@ -1,6 +1,6 @@
 """The custom resource that fills a workspace of Amazon Managed Grafana.
 
-CloudFormation knows neither data sources nor dashboards nor service accounts of a workspace (2026-11-21). This handler
+CloudFormation has no data sources, dashboards or service accounts of a workspace (2026-11-21). This handler
 makes a service account with a token that lives minutes, uses it, and deletes both, all within one invocation. The token
 is neither returned nor logged. The dashboards are files beside it, and their checksum is a property of the resource, so
 that a change of them is an update.
@@ -56,7 +56,7 @@ def apply(
     client: Any = None,
     pause: float = 1.0,
 ) -> list[str]:
-    """Do what a request asks. Gives what went wrong.
+    """Apply a request, and return the errors.
 
     Args:
         request: Create, Update or Delete.

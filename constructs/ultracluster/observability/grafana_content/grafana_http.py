@@ -24,7 +24,7 @@ class GrafanaError(Exception):
 
     Args:
         status: The HTTP status, 0 when nothing answered.
-        message: What was asked, and what Grafana said to it.
+        message: The request, and the answer of Grafana.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -101,7 +101,7 @@ class Grafana:
                     f"the dashboard {uid} is in the folder {there or 'General'} already, which is somebody else's: two "
                     "clusters that share a Grafana workspace share its dashboards too, so provision them once",
                 )
-        # Grafana gives numbers of its own; with ours it would look for them.
+        # Grafana gives numbers of its own; with those of the file it would look for them.
         body = {**dashboard, "uid": uid, "id": None}
         body.pop("version", None)
         self._request("POST", "/api/dashboards/db", {"dashboard": body, "folderUid": folder, "overwrite": True})

@@ -16,7 +16,7 @@ HOME_PREFIX = "home/"
 #: the smallest server of the second generation, which takes 8,192; sixteen, the most that Linux opens, would let 512.
 CONNECTIONS_PER_CLIENT = 4
 
-#: Twenty users with 10 GiB each fill it to four fifths, where AWS says to stop. It grows in place and never shrinks.
+#: Twenty users with 10 GiB each fill it to four fifths, the limit that AWS recommends. It never shrinks.
 CAPACITY_GIB = 256
 
 

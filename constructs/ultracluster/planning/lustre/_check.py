@@ -129,21 +129,21 @@ def _efa(stated: LustreOverrides, offer: LustreOffer, clients: LustreClients | N
 
 
 def _intelligent_tiering(stated: LustreOverrides) -> Iterator[str]:
-    wanted, mode, cache = stated.throughput_capacity_mb_per_s, stated.read_cache_mode, stated.read_cache_gib
+    requested, mode, cache = stated.throughput_capacity_mb_per_s, stated.read_cache_mode, stated.read_cache_gib
     if stated.storage_type == "SSD":
-        if wanted is not None:
-            yield f"SSD has a tier and no throughput capacity, got {wanted:,} MB/s; leave it out"
+        if requested is not None:
+            yield f"SSD has a tier and no throughput capacity, got {requested:,} MB/s; leave it out"
         if mode is not None or cache is not None:
             yield "SSD has no read cache; leave it out"
         return
     step, most = tiering.STEP_MB_PER_S, tiering.MOST_MB_PER_S
-    good = wanted is not None and 0 < wanted <= most and wanted % step == 0
-    if wanted is not None and not good:
-        above = min(ssd.next_step(step, wanted), most)
-        below = min((wanted - 1) // step * step, most)
-        sizes = [size for size in (below, above) if size > 0 and size != wanted]
+    good = requested is not None and 0 < requested <= most and requested % step == 0
+    if requested is not None and not good:
+        above = min(ssd.next_step(step, requested), most)
+        below = min((requested - 1) // step * step, most)
+        sizes = [size for size in (below, above) if size > 0 and size != requested]
         yield (
-            f"the throughput capacity comes in steps of {step:,} MB/s up to {most:,}, got {wanted:,}; "
+            f"the throughput capacity comes in steps of {step:,} MB/s up to {most:,}, got {requested:,}; "
             f"{_next(sorted(set(sizes)), 'step', ' MB/s')}"
         )
     if mode is not None and mode not in tiering.READ_CACHE_MODES:
@@ -153,11 +153,11 @@ def _intelligent_tiering(stated: LustreOverrides) -> Iterator[str]:
     elif mode == "USER_PROVISIONED" and cache is None:
         yield "a read cache of USER_PROVISIONED needs its size in GiB"
     elif cache is not None:
-        steps = wanted // step if good and wanted else tiering.MOST_MB_PER_S // step
+        steps = requested // step if good and requested else tiering.MOST_MB_PER_S // step
         least = tiering.LEAST_READ_CACHE_GIB_PER_STEP * (steps if good else 1)
         largest = tiering.MOST_READ_CACHE_GIB_PER_STEP * steps
         if not least <= cache <= largest:
-            at = f" at {wanted:,} MB/s" if good else ""
+            at = f" at {requested:,} MB/s" if good else ""
             yield f"the read cache must have {least:,} to {largest:,} GiB{at}, got {cache:,}"
 
 

@@ -115,8 +115,8 @@ def _why_nodes(best: LustreSpec, goal: LustreGoal) -> Iterator[str]:
         times = checkpoint_times(goal.checkpoint.size_bytes, best, clients)
         # Without nodes, it is not known whether they are slower.
         limit = f", where the limit is the {times.write_limit}," if clients else ""
-        whose = "the checkpoint takes" if clients else "for the file system alone the checkpoint takes"
-        yield f"{whose} {times.write_seconds:,.1f} seconds to write{limit} and {times.read_seconds:,.1f} to read back"
+        owner = "the checkpoint takes" if clients else "for the file system alone the checkpoint takes"
+        yield f"{owner} {times.write_seconds:,.1f} seconds to write{limit} and {times.read_seconds:,.1f} to read back"
     if clients is None:
         return
     nodes = clients.mb_per_s(efa=best.efa, storage_servers=best.storage_servers)

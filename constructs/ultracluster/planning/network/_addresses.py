@@ -153,15 +153,15 @@ def plan_zone_subnets(
     planned: dict[str, IPv4Network] = {}
     for zone in zones:
         eighth = _eighth(zone)
-        say = f"network: {{subnets: {{{zone}: RANGE}}}}"
+        fix = f"network: {{subnets: {{{zone}: RANGE}}}}"
         if zone not in given and eighth >= len(eighths):
-            problems[zone] = f"{vpc_cidr} has no place for a subnet in {zone} that is its own; give it a range: {say}"
+            problems[zone] = f"{vpc_cidr} has no place for a subnet in {zone} that is its own; give it a range: {fix}"
             continue
         subnet = given.get(zone) or eighths[eighth]
         others = [f"{other}, which has {range}" for other, range in planned.items() if subnet.overlaps(range)]
         others += [str(range) for range in taken if subnet.overlaps(range)]
         if others:
-            problems[zone] = f"the subnet of {zone}, {subnet}, overlaps {' and '.join(others)}; give it another: {say}"
+            problems[zone] = f"the subnet of {zone}, {subnet}, overlaps {' and '.join(others)}; give it another: {fix}"
         elif subnet.prefixlen > _LONGEST_PREFIX or not subnet.subnet_of(vpc_cidr):
             text = f"the subnet of {zone} must be a /{_LONGEST_PREFIX} or larger inside {vpc_cidr}"
             problems[zone] = f"{text}, got {subnet}"

@@ -116,9 +116,9 @@ def check_gres(settings: Mapping[str, str], records: Sequence[Mapping[str, str]]
     """
     problems = []
     for record in records:
-        if strange := [name for name in record if name not in GRES_ATTRIBUTES]:
+        if unknown := [name for name in record if name not in GRES_ATTRIBUTES]:
             problems.append(
-                f"an attribute of gres.conf is one of {', '.join(GRES_ATTRIBUTES)}, got {strange[0][:60]!r}"
+                f"an attribute of gres.conf is one of {', '.join(GRES_ATTRIBUTES)}, got {unknown[0][:60]!r}"
             )
         detects = record.get("AutoDetect", "off").lower() != "off"
         if "Name" not in record and not detects:
@@ -150,10 +150,10 @@ def _beside(entry: str, records: Sequence[Mapping[str, str]]) -> Iterator[str]:
     if kind is not None and name == "gpu" and types and kind not in types:
         yield f"Gres has GPUs of the type {kind[:60]!r}, and the record of gres has {', '.join(sorted(types))}"
     counts = [_devices(record) for record in records]
-    wanted = next((int(word) for word in parts if _NUMBER.fullmatch(word)), 1)
+    requested = next((int(word) for word in parts if _NUMBER.fullmatch(word)), 1)
     # PCS counts neither what Slurm finds by itself nor what is shared.
-    if name not in ("mps", "shard") and None not in counts and wanted > (there := sum(filter(None, counts))):
-        yield f"Gres has {wanted} of {name}, and the records of gres have {there}"
+    if name not in ("mps", "shard") and None not in counts and requested > (there := sum(filter(None, counts))):
+        yield f"Gres has {requested} of {name}, and the records of gres have {there}"
 
 
 def _devices(record: Mapping[str, str]) -> int | None:

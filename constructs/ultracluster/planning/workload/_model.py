@@ -1,4 +1,4 @@
-"""Shape of a transformer: what its parameters say about layers, heads and experts."""
+"""Shape of a transformer: layers, heads and experts from its parameters."""
 
 from dataclasses import dataclass
 from typing import Self

@@ -50,34 +50,34 @@ class Wanted:
     layout: Layout | None
 
 
-def resolve(wanted: Wanted) -> Resolved:
+def resolve(requested: Wanted) -> Resolved:
     """Return the job with what was not given.
 
     Raises:
         ValueError: If fewer than two are given, they contradict each other, or no type can do it.
     """
-    given = {"a type": wanted.record, "nodes": wanted.nodes, "days": wanted.days, "an MFU": wanted.mfu}
+    given = {"a type": requested.record, "nodes": requested.nodes, "days": requested.days, "an MFU": requested.mfu}
     named = [name for name, value in given.items() if value is not None]
     if len(named) < 2:
         raise ValueError(
             f"two of type, nodes, days and MFU determine the others, and {' and '.join(named) or 'none'} "
             f"{'is' if len(named) < 2 else 'are'} given"
         )
-    if wanted.record is not None:
-        return _on_type(wanted, wanted.record)
+    if requested.record is not None:
+        return _on_type(requested, requested.record)
     results, reasons = [], []
-    for record in candidates(wanted.precision):
+    for record in candidates(requested.precision):
         try:
-            results.append(_on_type(wanted, record))
+            results.append(_on_type(requested, record))
         except ValueError as error:
             reasons.append(f"{record.name}: {error}")
     if not results:
         raise ValueError("no type can do it: " + " / ".join(reasons))
-    if wanted.nodes is None:  # days and MFU: the fewest nodes
+    if requested.nodes is None:  # days and MFU: the fewest nodes
         return min(results, key=lambda result: (result.nodes, result.days))
-    if wanted.days is None:  # nodes and MFU: the earliest end
+    if requested.days is None:  # nodes and MFU: the earliest end
         return min(results, key=lambda result: result.days)
-    return min(results, key=lambda result: result.job.machine.peak(wanted.precision))
+    return min(results, key=lambda result: result.job.machine.peak(requested.precision))
 
 
 def candidates(precision: Precision) -> list[InstanceType]:
@@ -89,56 +89,56 @@ def candidates(precision: Precision) -> list[InstanceType]:
     ]
 
 
-def _on_type(wanted: Wanted, record: InstanceType) -> Resolved:
-    job = wanted.job_of(record)
-    nodes = wanted.nodes or _nodes(wanted, record, job)
-    result = _on_nodes(wanted, record, job, nodes)
-    if wanted.days is not None and wanted.nodes is not None:
-        _check_days(wanted, result)
+def _on_type(requested: Wanted, record: InstanceType) -> Resolved:
+    job = requested.job_of(record)
+    nodes = requested.nodes or _nodes(requested, record, job)
+    result = _on_nodes(requested, record, job, nodes)
+    if requested.days is not None and requested.nodes is not None:
+        _check_days(requested, result)
     return result
 
 
-def _on_nodes(wanted: Wanted, record: InstanceType, job: Job, nodes: int) -> Resolved:
+def _on_nodes(requested: Wanted, record: InstanceType, job: Job, nodes: int) -> Resolved:
     """Return the job on this many nodes, at the given or the predicted MFU."""
     gpus = nodes * record.gpus
-    if wanted.layout is None:
+    if requested.layout is None:
         layout, step = fastest(job, gpus)
     else:
-        layout = _given_layout(job, wanted.layout, gpus)
+        layout = _given_layout(job, requested.layout, gpus)
         step = job.step(layout)
-    peak = job.machine.peak(wanted.precision)
+    peak = job.machine.peak(requested.precision)
     # GPUs that the layout leaves idle count: they are paid for.
-    predicted = step.tokens_per_second * layout.gpus / gpus * wanted.flops_per_token / peak
-    goodput = interruptions(nodes, wanted.assumptions).goodput
-    mfu = wanted.mfu or predicted
-    if wanted.days is not None and wanted.nodes is not None and wanted.mfu is None:
-        mfu = wanted.flops / (gpus * peak * wanted.days * _DAY * goodput)
-    compute = wanted.flops / (gpus * peak * mfu) / _DAY
+    predicted = step.tokens_per_second * layout.gpus / gpus * requested.flops_per_token / peak
+    goodput = interruptions(nodes, requested.assumptions).goodput
+    mfu = requested.mfu or predicted
+    if requested.days is not None and requested.nodes is not None and requested.mfu is None:
+        mfu = requested.flops / (gpus * peak * requested.days * _DAY * goodput)
+    compute = requested.flops / (gpus * peak * mfu) / _DAY
     return Resolved(
         record=record, job=job, layout=layout, step=step, nodes=nodes, mfu=mfu, predicted=predicted,
         compute_days=compute, days=compute / goodput, goodput=goodput,
     )  # fmt: skip
 
 
-def _nodes(wanted: Wanted, record: InstanceType, job: Job) -> int:
+def _nodes(requested: Wanted, record: InstanceType, job: Job) -> int:
     """Return the fewest nodes that hold the model and, if days are given, end in time."""
 
     def good(nodes: int) -> bool:
         try:
-            result = _on_nodes(wanted, record, job, nodes)
+            result = _on_nodes(requested, record, job, nodes)
         except ValueError:
             return False
-        return wanted.days is None or result.days <= wanted.days
+        return requested.days is None or result.days <= requested.days
 
     unit = record.ultraservers[-1].instances if record.ultraservers else 1
     high = unit
     while high <= MOST_NODES and not good(high):
         high *= 2
     if high > MOST_NODES:
-        result = _on_nodes(wanted, record, job, MOST_NODES // unit * unit)
+        result = _on_nodes(requested, record, job, MOST_NODES // unit * unit)
         raise ValueError(
-            f"no number of nodes of {record.name} ends in {wanted.days:g} days: {result.nodes:,} take "
-            f"{result.days:,.1f}, {result.days / (wanted.days or 1):,.1f} times as long"
+            f"no number of nodes of {record.name} ends in {requested.days:g} days: {result.nodes:,} take "
+            f"{result.days:,.1f}, {result.days / (requested.days or 1):,.1f} times as long"
         )
     low = high // 2
     while high - low > unit:
@@ -149,23 +149,23 @@ def _nodes(wanted: Wanted, record: InstanceType, job: Job) -> int:
     return high
 
 
-def _check_days(wanted: Wanted, result: Resolved) -> None:
+def _check_days(requested: Wanted, result: Resolved) -> None:
     """Refuse days that the nodes cannot keep.
 
     Raises:
         ValueError: If the MFU that the days need is out of reach, or another one is given.
     """
-    days = wanted.days or 0
+    days = requested.days or 0
     what = f"{result.nodes:,} nodes of {result.record.name}"
-    if wanted.mfu is not None:
+    if requested.mfu is not None:
         if abs(result.days / days - 1) > _CLOSE:
             raise ValueError(
-                f"{what} at an MFU of {wanted.mfu:g} take {result.days:,.1f} days, and {days:g} are given, "
+                f"{what} at an MFU of {requested.mfu:g} take {result.days:,.1f} days, and {days:g} are given, "
                 f"{abs(result.days / days - 1):.0%} {'less' if result.days > days else 'more'}; leave one of type, "
                 "nodes, days and MFU out"
             )
         return
-    most = result.predicted * (1 + wanted.assumptions.mfu_error)
+    most = result.predicted * (1 + requested.assumptions.mfu_error)
     if result.mfu > most:
         needed = ceil(result.nodes * result.mfu / result.predicted)
         raise ValueError(

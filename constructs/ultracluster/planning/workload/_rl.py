@@ -191,9 +191,9 @@ def _figures(sheet: Sheet, best: _Split, model: Model, record: InstanceType, nod
     sheet.add("instance_type", record.name, "", "given")
     sheet.add("nodes", nodes, "nodes", "given")
     sheet.add("gpus", nodes * record.gpus, "GPUs", "nodes * GPUs of a node", record.source)
-    how = "all nodes, in turns" if shared else "shortest step of all splits"
-    sheet.add("training_nodes", best.training, "nodes", how)
-    sheet.add("rollout_nodes", best.rollout, "nodes", how)
+    method = "all nodes, in turns" if shared else "shortest step of all splits"
+    sheet.add("training_nodes", best.training, "nodes", method)
+    sheet.add("rollout_nodes", best.rollout, "nodes", method)
     sheet.add("layout", str(best.layout), "", "fastest of the layouts that fit", STEP)
     sheet.add(
         "gpus_per_replica",

@@ -10,7 +10,7 @@ from ultracluster.catalogue.monitoring import ACTIVE_SERIES
 SERIES_PER_NODE: Mapping[str, int] = MappingProxyType({"basic": 800, "standard": 1_600, "full": 3_200})
 
 # A restarted job has new series, and the old ones count for two more hours; rules add series too.
-# https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21). The factor is ours.
+# https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21). The factor is an estimate.
 _HEADROOM = 3
 
 

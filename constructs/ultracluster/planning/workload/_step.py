@@ -12,7 +12,7 @@ from ultracluster.planning.workload._layout import Layout
 from ultracluster.planning.workload._machine import Machine, Precision
 from ultracluster.planning.workload._model import Model
 
-# A matrix multiplication of this width takes twice the time that its FLOPs say; more on GPUs faster than an H100.
+# A matrix multiplication of this width takes twice the time of its FLOPs at peak; more on GPUs faster than an H100.
 _HALF_WIDTH, _HALF_WIDTH_EXPONENT, _HALF_WIDTH_AT = 755.0, 0.62, 794e12
 # Bytes that element-wise kernels move for each token, hidden unit and layer, forward and backward; and for each expert.
 _ELEMENTWISE, _ROUTING = 357.0, 110.0

@@ -16,7 +16,7 @@ from ultracluster.planning.workload._training_sheet import Inputs, fill
 
 _DEFAULTS = Assumptions()
 # Tokens of a step by parameters: GPT-3 175B 3.2 M, OLMo 2 32B 8 M, Llama 3 405B 16 M. https://arxiv.org/abs/2005.14165,
-# 2501.00656, 2407.21783 (read in excerpts, 2026-11-22). Fine-tuning: ours.
+# 2501.00656, 2407.21783 (read in excerpts, 2026-11-22). Fine-tuning: an estimate.
 _BATCHES = ((30e9, 4_194_304), (200e9, 8_388_608), (float("inf"), 16_777_216))
 _BATCH_OF_FINE_TUNING = 1_048_576
 _MOST_TOKENS, _MOST_SEQUENCE, _MOST_DAYS = 1e17, 16_777_216, 3650
@@ -76,7 +76,7 @@ def plan_training(
     record = look_up(instance_type) if isinstance(instance_type, str) else instance_type
     # The trailing part of a batch that fills no sequence is dropped.
     batch = int(batch_tokens) // sequence
-    wanted = Wanted(
+    requested = Wanted(
         flops=6 * model.active * tokens,
         flops_per_token=6 * model.active,
         precision=precision,
@@ -93,7 +93,7 @@ def plan_training(
     given = {"instance_type": record, "nodes": nodes, "days": days, "mfu": mfu, "layout": layout}
     sheet = Sheet(frozenset({name for name, value in given.items() if value is not None} | {"tokens", "precision"}))
     inputs = Inputs(kind=kind, model=model, tokens=tokens, price=dollars_per_node_hour, assumptions=assumptions)
-    fill(sheet, resolve(wanted), inputs)
+    fill(sheet, resolve(requested), inputs)
     return Plan(kind=kind, figures=tuple(sheet.figures), notes=tuple(sheet.notes))
 
 

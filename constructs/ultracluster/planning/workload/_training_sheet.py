@@ -81,8 +81,8 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
     predicted = (result.predicted * (1 - error), result.predicted * (1 + error))
     sheet.add("predicted_mfu", result.predicted, "", "flops of a step / (step time * gpus * peak_flops_per_gpu)", STEP,
               predicted)  # fmt: skip
-    how = "predicted_mfu" if is_predicted else "flops / (compute_days * 86400 * gpus * peak_flops_per_gpu)"
-    sheet.add("mfu", result.mfu, "", how, STEP, predicted if is_predicted else None)  # fmt: skip
+    method = "predicted_mfu" if is_predicted else "flops / (compute_days * 86400 * gpus * peak_flops_per_gpu)"
+    sheet.add("mfu", result.mfu, "", method, STEP, predicted if is_predicted else None)  # fmt: skip
     shortest, longest = result.compute_days / spread[1], result.compute_days / spread[0]
     sheet.add("compute_days", result.compute_days, "days", "flops / (gpus * peak_flops_per_gpu * mfu) / 86400",
               range_=(shortest, longest) if is_predicted else None)  # fmt: skip

@@ -17,7 +17,7 @@ _VOLUME = error("nfs-home-volume", "No EKS add-on has a CSI driver for any NFS s
 
 
 class _NoMetrics(FileSystemMetrics):
-    """An NFS server that CloudWatch does not know."""
+    """An NFS server, which CloudWatch has no metrics of."""
 
     def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
         """Alarms by name: none."""

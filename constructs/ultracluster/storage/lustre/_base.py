@@ -32,7 +32,7 @@ class Lustre(SharedFileSystem):
 
     @property
     def device(self) -> str:
-        """Device that clients mount: `DNS@tcp:/MOUNTNAME`. The address says tcp with EFA too."""
+        """Device that clients mount: `DNS@tcp:/MOUNTNAME`. The address has tcp with EFA too."""
         return f"{self.dns_name}@tcp:/{self.mount_name}"
 
     def mount(self, path: str) -> Mount:

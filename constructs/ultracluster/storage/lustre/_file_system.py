@@ -180,7 +180,7 @@ class LustreFileSystem(Lustre):
             cidr: Range of its subnet, to check the same. Default: not known.
             dns_name: Its DNS name. Default: that of its id in the stack's region.
             security_group: Its security group, to which rules for clients are added. Default: not known; its owner
-                then adds the rules, and a warning says so.
+                then adds the rules, and `cdk synth` warns.
             relatime: Whether clients mount it so that reading a file counts as access, as a release of cold data
                 requires. Default: `noatime`, which is faster.
 

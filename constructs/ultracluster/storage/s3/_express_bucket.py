@@ -79,7 +79,7 @@ class ExpressBucket(_Express):
 
     Args:
         zone: Zone id, such as `use2-az1`: the zone of the nodes.
-        nodes_zone: Zone id of the nodes; a warning says if it differs. Default: not checked.
+        nodes_zone: Zone id of the nodes; `cdk synth` warns if it differs. Default: not checked.
         name: First part of the bucket's name; zone and `--x-s3` are added. Default: CloudFormation generates it.
         key: Key of the objects; a directory bucket never takes another one. Default: S3's own encryption.
         expire_after_days: Days after which objects are deleted. Default: never.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Run DCGM's diagnostics on the GPUs of this node, and leaves the verdict to the container that may cordon it.
-# LEVEL: 1 to 4. Level 2 takes minutes; 3 and 4 up to hours, and want the GPUs for themselves.
+# LEVEL: 1 to 4. Level 2 takes minutes; 3 and 4 up to hours, and need the GPUs exclusively.
 set -euo pipefail
 
 verdict="${VERDICT:-/verdict}"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-[ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "say what to train with: sbatch $SLURM_JOB_NAME.sbatch train.py [ARGUMENTS]"
+[ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the training program: sbatch $SLURM_JOB_NAME.sbatch train.py [ARGUMENTS]"
 # A program, not an option of torchrun.
 case "${1:-}" in *.py) set -- ${reporter:+"$reporter"} "$@" ;; esac
 # Every restart of the job has a new rendezvous.

@@ -13,7 +13,7 @@ node() {
     exec vllm serve "$model" --tensor-parallel-size="$gpus_per_node" "${across[@]}" "$@"
 }
 
-[ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "say which model: sbatch inference.sbatch MODEL [ARGUMENTS OF vllm serve]"
+[ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the model: sbatch inference.sbatch MODEL [ARGUMENTS OF vllm serve]"
 echo "$SLURM_JOB_NAME: http://$head:${VLLM_PORT:-8000}/v1 once the model is loaded"
 export gpus_per_node
 run_on_nodes bash -c "$(declare -f node); node \"\$@\"" node "$@"
