@@ -107,11 +107,11 @@ def test_a_plan_is_frozen_and_survives_json() -> None:
 def test_any_two_of_type_nodes_days_and_mfu_give_the_others(given_: dict[str, object]) -> None:
     plan = plan_training(Model.of(13e9), tokens=1e12, **given_)  # type: ignore[arg-type]
     for name, value in given_.items():
-        got = plan[name].value
+        result = plan[name].value
         if name == "days" and "nodes" not in given_:
             assert plan.days <= value  # type: ignore[operator] # the fewest nodes that end in time
         else:
-            assert got == (pytest.approx(value, rel=1e-6) if not isinstance(value, str) else value)
+            assert result == (pytest.approx(value, rel=1e-6) if not isinstance(value, str) else value)
     assert plan.days * plan.mfu * plan.gpus * plan.goodput * 86_400 * plan.number(
         "peak_flops_per_gpu"
     ) == pytest.approx(plan.flops)

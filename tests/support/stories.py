@@ -329,8 +329,8 @@ def play(story: Story, *, whole: bool = False) -> dict[str, list[int]]:
     assert done.returncode == 0 or "got:" in output, output
     fired: dict[str, list[int]] = {}
     # Nothing is expected, so promtool prints what it got.
-    for time, got in re.findall(r"time: (\w+),\s+exp: ?[^\n]*\s+got: ?([^\n]*(?:\n(?! +expr:)[^\n]*)*)", output):
-        for alert in re.findall(r'alertname="(\w+)"', got):
+    for time, values in re.findall(r"time: (\w+),\s+exp: ?[^\n]*\s+got: ?([^\n]*(?:\n(?! +expr:)[^\n]*)*)", output):
+        for alert in re.findall(r'alertname="(\w+)"', values):
             fired.setdefault(alert, []).append(_minutes(time))
     return fired
 

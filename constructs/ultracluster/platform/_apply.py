@@ -103,8 +103,8 @@ def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Option
         ApplyError: If an edit cannot be made: the first reason, with all others in it.
     """
     installed = installed_releases(tools)
-    wanted = {(release.name, release.namespace) for release in bundle.releases}
-    uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in wanted]
+    desired = {(release.name, release.namespace) for release in bundle.releases}
+    uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in desired]
     errors = foreign(tools, releases, installed, adopt=options.adopt)
     errors += terminating(tools, bundle)
     errors += removal_problems(tools, removed(bundle, members(tools, bundle.cluster)), uninstalled)

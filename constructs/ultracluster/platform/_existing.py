@@ -85,19 +85,19 @@ def _controllers(tools: Tools) -> list[tuple[str, str, list[str]]]:
 
 def terminating(tools: Tools, bundle: Bundle) -> list[ApplyError]:
     """Return an error for each namespace of the bundle that is being deleted: nothing can be created in it."""
-    wanted = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "Namespace"}
+    desired = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "Namespace"}
     remedy = "wait until it is deleted; `kubectl get namespace NAME --output yaml` shows what keeps it"
     return [
         ApplyError("check", f"Namespace {item['metadata']['name']}", "an earlier apply deletes it", remedy)
         for item in tools.get("namespaces")
-        if item["metadata"]["name"] in wanted and "deletionTimestamp" in item["metadata"]
+        if item["metadata"]["name"] in desired and "deletionTimestamp" in item["metadata"]
     ]
 
 
 def removed(bundle: Bundle, present: Iterable[Object]) -> list[Key]:
     """Return the objects of the set that the file no longer has."""
-    wanted = {key(item) for item in bundle.objects}
-    return [item for item in map(key, present) if item not in wanted]
+    desired = {key(item) for item in bundle.objects}
+    return [item for item in map(key, present) if item not in desired]
 
 
 def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable[str]) -> list[ApplyError]:

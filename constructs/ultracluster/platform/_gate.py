@@ -84,46 +84,46 @@ def _node_problems(node: Object) -> list[str]:
 
 
 def _queues(tools: Tools, bundle: Bundle) -> list[Line]:
-    wanted = _wanted(bundle, "LocalQueue")
-    if not wanted:
+    desired = _wanted(bundle, "LocalQueue")
+    if not desired:
         return []
     missing = []
     for item in tools.get("localqueues.kueue.x-k8s.io", "--all-namespaces"):
         place = (item["metadata"]["namespace"], item["metadata"]["name"])
         active = _condition(item, "Active")
-        if place in wanted and active.get("status") == "True":
-            wanted[place] = True
-        elif place in wanted:
+        if place in desired and active.get("status") == "True":
+            desired[place] = True
+        elif place in desired:
             missing.append(f"queue {'/'.join(place)}: {active.get('message') or 'not active'}")
-    return [Line(f"queues: {sum(wanted.values())} of {len(wanted)} active", missing or _absent("queue", wanted))]
+    return [Line(f"queues: {sum(desired.values())} of {len(desired)} active", missing or _absent("queue", desired))]
 
 
 def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:
-    wanted = _wanted(bundle, "PersistentVolumeClaim")
-    if not wanted:
+    desired = _wanted(bundle, "PersistentVolumeClaim")
+    if not desired:
         return []
     missing = []
     for item in tools.get("persistentvolumeclaims", "--all-namespaces"):
         place = (item["metadata"]["namespace"], item["metadata"]["name"])
         phase = item.get("status", {}).get("phase", "Pending")
-        if place in wanted and phase == "Bound":
-            wanted[place] = True
-        elif place in wanted:
+        if place in desired and phase == "Bound":
+            desired[place] = True
+        elif place in desired:
             missing.append(f"claim {'/'.join(place)}: {phase}")
-    return [Line(f"volumes: {sum(wanted.values())} of {len(wanted)} bound", missing or _absent("claim", wanted))]
+    return [Line(f"volumes: {sum(desired.values())} of {len(desired)} bound", missing or _absent("claim", desired))]
 
 
 def _collectors(tools: Tools, namespace: str) -> Line:
     """Compare the collectors of metrics with their nodes; a collector is ready when it reads and writes metrics."""
     expected = ready = 0
     missing = []
-    for kind, wanted, available in (
+    for kind, desired, available in (
         ("daemonsets", "desiredNumberScheduled", "numberReady"),
         ("deployments", "replicas", "readyReplicas"),
     ):
         for item in tools.get(kind, f"--namespace={namespace}"):
             source = item.get("status", {}) if kind == "daemonsets" else item["spec"]
-            expected += source.get(wanted, 0)
+            expected += source.get(desired, 0)
             ready += item.get("status", {}).get(available, 0)
     for pod in tools.get("pods", f"--namespace={namespace}"):
         if _condition(pod, "Ready").get("status") != "True":
@@ -142,8 +142,8 @@ def _wanted(bundle: Bundle, kind: str) -> dict[tuple[str, str], bool]:
     }
 
 
-def _absent(what: str, wanted: dict[tuple[str, str], bool]) -> list[str]:
-    return [f"{what} {'/'.join(place)}: not in the cluster" for place, present in wanted.items() if not present]
+def _absent(what: str, desired: dict[tuple[str, str], bool]) -> list[str]:
+    return [f"{what} {'/'.join(place)}: not in the cluster" for place, present in desired.items() if not present]
 
 
 def _condition(item: Object, type: str) -> Object:

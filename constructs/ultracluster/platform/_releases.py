@@ -94,9 +94,9 @@ def chart_arguments(release: Release) -> list[str]:
     return [release.chart, "--version", release.version, *repository]
 
 
-def remove(tools: Tools, wanted: Sequence[Release], installed: Sequence[Installed]) -> list[str]:
+def remove(tools: Tools, desired: Sequence[Release], installed: Sequence[Installed]) -> list[str]:
     """Uninstall the releases of this library that are no longer in the file; return their names."""
-    names = {(release.name, release.namespace) for release in wanted}
+    names = {(release.name, release.namespace) for release in desired}
     result = []
     for row in installed:
         if row.fingerprint is None or (row.name, row.namespace) in names:
@@ -159,10 +159,10 @@ def _unavailable(tools: Tools, namespaces: dict[str, str]) -> list[tuple[str, st
     rows = []
     for namespace in namespaces:
         for item in tools.get("deployments", f"--namespace={namespace}"):
-            wanted, ready = item["spec"].get("replicas", 1), item.get("status", {}).get("availableReplicas", 0)
-            if ready < min(1, wanted):
+            desired, ready = item["spec"].get("replicas", 1), item.get("status", {}).get("availableReplicas", 0)
+            if ready < min(1, desired):
                 rows.append(
-                    (f"Deployment {namespace}/{item['metadata']['name']}", f"{ready} of {wanted} pods are ready")
+                    (f"Deployment {namespace}/{item['metadata']['name']}", f"{ready} of {desired} pods are ready")
                 )
     return rows
 

@@ -29,7 +29,7 @@ class NodeRole(iam.Role):
     Args:
         path: IAM path of role and profile. AWS PCS recognizes its nodes by the path `/aws-pcs/`.
         account_wide_actions: Actions without resource-level permission (IAM offers `*` only), each with the AWS fact
-            that says so.
+            that documents it.
     """
 
     @checked
