@@ -32,7 +32,7 @@ def test_rejects_an_empty_file(tmp_path: Path, raw: bytes) -> None:
 )
 def test_rejects_a_file_that_is_no_mapping(tmp_path: Path, raw: bytes, value: str) -> None:
     assert written(tmp_path, raw).startswith(
-        f"c.yaml:1:1 a cluster file is a mapping of keys to values, got {result}; "
+        f"c.yaml:1:1 a cluster file is a mapping of keys to values, got {value}; "
     )
 
 
