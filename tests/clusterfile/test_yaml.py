@@ -31,9 +31,7 @@ def test_rejects_an_empty_file(tmp_path: Path, raw: bytes) -> None:
     [(b"- name: llama\n", "a list"), (b"llama\n", "'llama'"), (b"'x'", "'x'"), (b"42", "42"), (b"[]", "a list")],
 )
 def test_rejects_a_file_that_is_no_mapping(tmp_path: Path, raw: bytes, value: str) -> None:
-    assert written(tmp_path, raw).startswith(
-        f"c.yaml:1:1 a cluster file is a mapping of keys to values, got {value}; "
-    )
+    assert written(tmp_path, raw).startswith(f"c.yaml:1:1 a cluster file is a mapping of keys to values, got {value}; ")
 
 
 def test_rejects_a_file_of_10_mb_before_it_is_parsed(tmp_path: Path) -> None:

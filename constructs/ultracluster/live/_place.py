@@ -29,11 +29,11 @@ _REGION_SERVICES = "/aws/service/global-infrastructure/regions/{region}/services
 
 def _account(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     identity = account.ask(_IDENTITY)
-    here, wanted = identity["Account"], cluster.account
-    if wanted is not None and wanted != here:
+    here, requested = identity["Account"], cluster.account
+    if requested is not None and requested != here:
         yield check.bad(
-            f"the credentials are of account {here}, and the file is for {wanted}",
-            f"use credentials of {wanted}, such as AWS_PROFILE=NAME, or change `account`",
+            f"the credentials are of account {here}, and the file is for {requested}",
+            f"use credentials of {requested}, such as AWS_PROFILE=NAME, or change `account`",
         )
         return
     yield check.good(f"account {here}, as {identity['Arn'].rpartition(':')[2]}")
@@ -89,24 +89,24 @@ def _used_zones(cluster: ClusterFile) -> list[str]:
 def _zones(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     answer = account.ask(_ZONES, AllAvailabilityZones=True)
     zones = {zone["ZoneId"]: zone for zone in answer["AvailabilityZones"]}
-    for wanted in _used_zones(cluster):
-        zone = zones.get(wanted)
+    for requested in _used_zones(cluster):
+        zone = zones.get(requested)
         if zone is None:
             yield check.bad(
-                f"{account.region} has no zone {wanted} for this account; it has {', '.join(sorted(zones))}",
+                f"{account.region} has no zone {requested} for this account; it has {', '.join(sorted(zones))}",
                 "change `zone`",
             )
         elif zone.get("OptInStatus") == "not-opted-in":
             group = zone["GroupName"]
             yield check.bad(
-                f"the account has not opted in to {wanted} ({zone['ZoneName']})",
+                f"the account has not opted in to {requested} ({zone['ZoneName']})",
                 f"aws ec2 modify-availability-zone-group --region {account.region} --group-name {group} "
                 "--opt-in-status opted-in",
             )
         elif zone["State"] != "available":
-            yield check.doubt(f"{wanted} is {zone['State']}", "wait, or choose another zone")
+            yield check.doubt(f"{requested} is {zone['State']}", "wait, or choose another zone")
         else:
-            yield check.good(f"{wanted} is {zone['ZoneName']} in this account")
+            yield check.good(f"{requested} is {zone['ZoneName']} in this account")
 
 
 def _types_by_zone(cluster: ClusterFile) -> dict[str, list[str]]:

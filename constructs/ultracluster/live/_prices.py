@@ -35,8 +35,8 @@ def _on_demand(cluster: ClusterFile) -> dict[str, int]:
 
 def _prices(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     for name, count in _on_demand(cluster).items():
-        wanted = {"instanceType": name, "regionCode": account.region, **_FIELDS}
-        filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
+        requested = {"instanceType": name, "regionCode": account.region, **_FIELDS}
+        filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in requested.items()]
         products = list(account.pages(_PRODUCTS, ServiceCode="AmazonEC2", Filters=filters))
         prices = sorted({price for text in products for price in _hourly(text)})
         if not prices:

@@ -95,15 +95,15 @@ def _problems(check: Check, record: dict[str, Any], users: list[NodeGroup]) -> I
         yield check.doubt(f"{name} is {record['State']}{when}: no node starts before", "deploy, and wait for its start")
     elif record["State"] != "active":
         yield check.bad(f"{name} is {record['State']}", "name a reservation that is active, or that will be")
-    wanted, total = sum(group.count for group in users), record["TotalInstanceCount"]
-    if total < wanted:
+    requested, total = sum(group.count for group in users), record["TotalInstanceCount"]
+    if total < requested:
         yield check.bad(
-            f"{name} has {total:,} instances, and {names} want {wanted:,}", f"set `count` to {total:,} at most"
+            f"{name} has {total:,} instances, and {names} want {requested:,}", f"set `count` to {total:,} at most"
         )
-    elif record["State"] == "active" and record["AvailableInstanceCount"] < wanted:
+    elif record["State"] == "active" and record["AvailableInstanceCount"] < requested:
         free = record["AvailableInstanceCount"]
         yield check.doubt(
-            f"{name} has {free:,} of {total:,} instances free, and {names} want {wanted:,}",
+            f"{name} has {free:,} of {total:,} instances free, and {names} want {requested:,}",
             "nothing if this cluster uses the others; otherwise terminate their instances",
         )
 
