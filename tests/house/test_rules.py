@@ -9,6 +9,7 @@ import pytest
 from support import ROOT
 from ultracluster import clusterfile
 from ultracluster.cli._rules import construct_rules
+from ultracluster.live import CHECKS
 from ultracluster.rules import ARGUMENT, SHARED, Message, Refusal, RuleText, error, register
 
 LIBRARY = ROOT / "constructs" / "ultracluster"
@@ -37,7 +38,7 @@ def test_every_refusal_and_warning_has_a_rule(package: str) -> None:
 
 def test_every_rule_is_on_the_page_of_rules() -> None:
     listed = set(re.findall(r"^\| `([a-z0-9-]+)` \|", PAGE.read_text(), re.MULTILINE))
-    known = {*(rule.id for rule in clusterfile.rules()), *(rule.id for rule in construct_rules())}
+    known = {rule.id for rule in (*clusterfile.rules(), *construct_rules(), *CHECKS)}
     assert known == listed
 
 
