@@ -22,6 +22,7 @@ STAND_IN = """#!/usr/bin/env bash
 echo "$(basename "$0") $*" >>"$CALLS"
 case "$(basename "$0") $1" in
     "aws eks") touch "${@: -1}" ;;
+    "aws sns") [ -z "$SNS_CODE" ] || exit "$SNS_CODE" ;;
     "aws s3") cp "$BUCKET/${4##*/}" "$5" ;;
     curl*) cat >"$SIGNAL"; echo "${ANSWER:-200}"; exit "${CURL_CODE:-0}" ;;
 esac
@@ -109,6 +110,26 @@ def test_a_failure_reports_the_last_lines_of_the_log(run: Run, tmp_path: Path) -
     assert done.returncode == 1
     assert signal(tmp_path)["Status"] == "FAILURE"
     assert signal(tmp_path)["Reason"].endswith("train: 63 of 64 nodes ready")
+
+
+@pytest.mark.parametrize(("code", "word"), [("0", "ready"), ("1", "not ready")])
+def test_the_result_goes_to_the_topic_with_the_lines_of_the_gate(
+    run: Run, tmp_path: Path, code: str, word: str
+) -> None:
+    assert run(ENGINE_CODE=code, TOPIC="arn:aws:sns:us-east-2:123456789012:alerts").returncode == int(code)
+    calls = (tmp_path / "calls").read_text()
+    assert f"--topic-arn arn:aws:sns:us-east-2:123456789012:alerts --subject Platform of orca: {word} --mess" in calls
+    assert "--message train: 63 of 64 nodes ready" in calls
+
+
+def test_a_topic_that_is_not_reached_does_not_fail_the_deployment(run: Run, tmp_path: Path) -> None:
+    assert run(TOPIC="arn:aws:sns:us-east-2:123456789012:alerts", SNS_CODE="254").returncode == 0
+    assert signal(tmp_path)["Status"] == "SUCCESS"
+
+
+def test_a_run_without_a_deployment_signals_nothing(run: Run, tmp_path: Path) -> None:
+    assert run(HANDLE="").returncode == 0
+    assert not (tmp_path / "signal").exists()
 
 
 def test_a_second_run_fetches_nothing_again_and_needs_no_signal(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The admin host, and what it applies."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import aws_cdk as cdk
@@ -8,6 +9,8 @@ import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as l2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
 
 from ultracluster.eks import EksAdminHost, EksPlatform
 from ultracluster.eks import _kubectl as kubectl
@@ -17,7 +20,11 @@ FILES = {"bundle/bundle.json": "{}"}
 
 
 def created(
-    files: dict[str, str] = FILES, values: dict[str, str] | None = None, *, endpoints: bool = False
+    files: dict[str, str] = FILES,
+    values: dict[str, str] | None = None,
+    *,
+    endpoints: bool = False,
+    runs: dict[str, datetime] | None = None,
 ) -> assertions.Template:
     stack = cdk.Stack(cdk.App(analytics_reporting=False), "S")
     vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
@@ -33,7 +40,16 @@ def created(
         subnet=vpc.private_subnets[0],
         endpoints=group if endpoints else None,
     )
-    EksPlatform(stack, "Platform", host=host, files=files, values=values or {})
+    key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:us-east-2:123456789012:key/1")
+    EksPlatform(
+        stack,
+        "Platform",
+        host=host,
+        files=files,
+        values=values or {},
+        topic=sns.Topic(stack, "Topic", master_key=key) if runs else None,
+        runs=runs,
+    )
     return assertions.Template.from_stack(stack)
 
 
@@ -134,3 +150,29 @@ def test_rejects_a_public_subnet() -> None:
     control_plane = l2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name="orca", vpc=vpc)
     with pytest.raises(Refusal, match="subnet"):
         EksAdminHost(stack, "Host", cluster=control_plane, vpc=vpc, subnet=vpc.public_subnets[0])
+
+
+def test_a_run_after_the_start_of_a_block_publishes_what_is_ready() -> None:
+    template = created(runs={"RunTrain": datetime(2026, 12, 4, 12, 15, tzinfo=UTC)})
+    (schedule,) = template.find_resources("AWS::Scheduler::Schedule").values()
+    properties = schedule["Properties"]
+    assert properties["ScheduleExpression"] == "at(2026-12-04T12:15:00)"
+    joined = properties["Target"]["Input"]["Fn::Join"][1]
+    sent = json.loads("".join(part if isinstance(part, str) else "x" for part in joined))
+    assert sent["Parameters"]["handle"] == [""]
+    assert set(sent["Parameters"]) == set(only_document(template)["parameters"])
+    text = json.dumps(template.to_json())
+    allowed = [
+        action
+        for policy in template.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        for action in (statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]])
+    ]
+    assert {"ssm:SendCommand", "sns:Publish", "kms:GenerateDataKey"} <= set(allowed)
+    assert "export TOPIC=" in text
+
+
+def only_document(template: assertions.Template) -> dict[str, Any]:
+    (document,) = template.find_resources("AWS::SSM::Document").values()
+    content: dict[str, Any] = document["Properties"]["Content"]
+    return content

@@ -1,22 +1,28 @@
 """Platform of a cluster file, applied by an admin host."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster import platform as engine
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._kubernetes_cluster import KubernetesCluster
 from ultracluster.eks._platform import EksPlatform
 from ultracluster.network import Network
 from ultracluster.orchestration import Output
+from ultracluster.planning.capacity import Block
 from ultracluster.platform import BUNDLE_FILE
 from ultracluster.storage import Storage
 from ultracluster.workloads import kubernetes_bundle
+
+# After the start of a Capacity Block; the gate then waits for half an hour for the nodes that are late.
+_JOINED = timedelta(minutes=15)
 
 
 class KubernetesPlatform(Construct):
@@ -28,6 +34,7 @@ class KubernetesPlatform(Construct):
         storage: File systems, of which it mounts Lustre.
         kubernetes: Control plane and nodes, which must exist before.
         outputs: Outputs of the deployment, which the placeholders of the bundle name.
+        topic: Topic that gets the result of each run. Default: none.
     """
 
     @staticmethod
@@ -46,6 +53,7 @@ class KubernetesPlatform(Construct):
         storage: Storage,
         kubernetes: KubernetesCluster,
         outputs: Iterable[Output],
+        topic: sns.ITopic | None = None,
     ) -> None:
         super().__init__(scope, id)
         self._region, self._name = cluster.region, kubernetes.name
@@ -70,6 +78,8 @@ class KubernetesPlatform(Construct):
             host=self.host,
             files=_content(bundle),
             values=_values(bundle["parameters"], outputs),
+            topic=topic,
+            runs={f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
         )
         self.platform.node.add_dependency(*kubernetes.node_groups.values(), *kubernetes.add_ons)
 
@@ -96,6 +106,14 @@ def _values(parameters: Iterable[str], outputs: Iterable[Output]) -> dict[str, s
     """Return the outputs that a bundle refers to; others would tie the stacks together for nothing."""
     values = {output.id: output.value for output in outputs}
     return {name: values[name] for name in parameters}
+
+
+def _starts(cluster: ClusterFile) -> Iterator[tuple[NodeGroup, datetime]]:
+    """Yield the groups whose Capacity Block starts later, and when their nodes should have joined."""
+    for group in cluster.node_groups:
+        capacity = group.capacity
+        if isinstance(capacity, Block) and capacity.starts and not capacity.active:
+            yield group, capacity.starts + _JOINED
 
 
 def _content(bundle: Mapping[str, Any]) -> dict[str, str]:

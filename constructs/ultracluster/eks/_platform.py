@@ -3,10 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
@@ -14,6 +16,7 @@ from ultracluster.boot import NodeFile, platform_script, tar
 from ultracluster.compute import ScriptAsset
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._kubectl import KubectlAsset
+from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.orchestration import command_document
 from ultracluster.planning import checked
 
@@ -45,6 +48,8 @@ class EksPlatform(cdk.Resource):
         host: Host that applies it.
         files: Files by path: the engine, and its bundle below `bundle/`.
         values: Values of the placeholders of the bundle, which may be tokens.
+        topic: Topic that gets the result of each run, with the lines of the gate. Default: none.
+        runs: Times of further runs, such as after the start of a Capacity Block, by a name. Default: none.
 
     See: https://docs.aws.amazon.com/systems-manager/latest/userguide/state-manager-about.html and
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-22)
@@ -52,7 +57,15 @@ class EksPlatform(cdk.Resource):
 
     @checked
     def __init__(
-        self, scope: Construct, id: str, *, host: EksAdminHost, files: Mapping[str, str], values: Mapping[str, str]
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        host: EksAdminHost,
+        files: Mapping[str, str],
+        values: Mapping[str, str],
+        topic: sns.ITopic | None = None,
+        runs: Mapping[str, datetime] | None = None,
     ) -> None:
         super().__init__(scope, id)
         stack = cdk.Stack.of(self)
@@ -71,6 +84,7 @@ class EksPlatform(cdk.Resource):
                 "TOOLS_SHA256": tools.sha256,
                 "VALUES": "{{ values }}",
                 "HANDLE": "{{ handle }}",
+                "TOPIC": topic.topic_arn if topic else "",
             }
         )
         document = command_document(
@@ -116,6 +130,23 @@ class EksPlatform(cdk.Resource):
         # Both wait at the same time. The condition's time begins when the host exists.
         condition.node.add_dependency(policy, host)
         self.node.default_child = association
+        if topic is not None:
+            _grant_publish(topic, host)
+        for name, at in (runs or {}).items():
+            ScheduledRun(
+                self, name, document=document.ref, instance=host.instance_id, at=at, parameters={
+                    "values": [cdk.Fn.base64(stack.to_json_string(values))],
+                    "handle": [""],
+                    "content": [self.checksum],
+                },
+            )  # fmt: skip
+
+
+def _grant_publish(topic: sns.ITopic, host: EksAdminHost) -> None:
+    iam.Grant.add_to_principal(grantee=host, actions=["sns:Publish"], resource_arns=[topic.topic_arn])
+    if (key := topic.master_key) is not None:
+        actions = ["kms:Decrypt", "kms:GenerateDataKey"]
+        iam.Grant.add_to_principal(grantee=host, actions=actions, resource_arns=[key.key_arn])
 
 
 def _checksum(content: Any) -> str:

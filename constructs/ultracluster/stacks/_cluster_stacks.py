@@ -111,6 +111,7 @@ class ClusterStacks:
                     *orchestrator.node_outputs,
                     *(observability_outputs(monitoring) if monitoring else ()),
                 ],
+                topic=monitoring.topic if monitoring else None,
                 env=env,
             )
             if KubernetesPlatform.needed(cluster)

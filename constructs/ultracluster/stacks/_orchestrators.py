@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
@@ -33,9 +34,17 @@ def create_platform(
     storage: Storage,
     orchestrator: Orchestrator,
     outputs: Sequence[Output],
+    topic: sns.ITopic | None,
 ) -> KubernetesPlatform:
     """Create the admin host of Kubernetes, and what it installs; see `KubernetesPlatform.needed`."""
     assert isinstance(orchestrator, KubernetesCluster)
     return KubernetesPlatform(
-        scope, id, cluster=cluster, network=network, storage=storage, kubernetes=orchestrator, outputs=outputs
+        scope,
+        id,
+        cluster=cluster,
+        network=network,
+        storage=storage,
+        kubernetes=orchestrator,
+        outputs=outputs,
+        topic=topic,
     )

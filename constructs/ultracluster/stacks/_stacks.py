@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import Architecture
@@ -126,6 +127,7 @@ class PlatformStack(cdk.Stack):
         storage: Storage,
         orchestrator: Orchestrator,
         outputs: Sequence[Output],
+        topic: sns.ITopic | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, id, description=f"Platform of the cluster {cluster.name}", **kwargs)
@@ -137,6 +139,7 @@ class PlatformStack(cdk.Stack):
             storage=storage,
             orchestrator=orchestrator,
             outputs=outputs,
+            topic=topic,
         )
         write_outputs(self, self.platform.outputs)
 

@@ -108,6 +108,7 @@ class UltraCluster(Construct):
                 storage=self.storage,
                 orchestrator=self.orchestrator,
                 outputs=outputs,
+                topic=self.observability.topic if self.observability else None,
             )
             if KubernetesPlatform.needed(cluster)
             else None

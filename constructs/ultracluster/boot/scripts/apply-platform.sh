@@ -6,7 +6,8 @@
 # BUNDLE, BUNDLE_SHA256: tar archive of the engine and of the objects in S3, and its checksum
 # TOOLS, TOOLS_SHA256: zip archive of kubectl and helm in S3, and its checksum
 # VALUES: JSON in base64, of the ids that the deployment creates
-# HANDLE: URL of the wait condition
+# HANDLE: URL of the wait condition; empty for a run without a deployment
+# TOPIC: ARN of the topic that gets the result, or empty
 set -euo pipefail
 
 root=${ULTRACLUSTER_ROOT:-}
@@ -18,6 +19,7 @@ export KUBECONFIG=$root/etc/ultracluster/kubeconfig AWS_REGION CLUSTER
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-22)
 signal() {
   local answer
+  [ -n "$HANDLE" ] || return 0
   if ! answer=$(tail -n 25 "$log" | python3 -c '
 import json, sys
 text = sys.stdin.read()[-1500:].strip() or "no output"
@@ -38,11 +40,20 @@ print(json.dumps({"Status": sys.argv[1], "UniqueId": "platform", "Data": "applie
   esac
 }
 
+# Publish the result, with the last lines of the log: those of the gate.
+publish() {
+  [ -n "${TOPIC:-}" ] || return 0
+  aws sns publish --region "$AWS_REGION" --topic-arn "$TOPIC" --subject "Platform of $CLUSTER: $1" \
+    --message "$(tail -n 25 "$log")" >/dev/null || echo "the topic is not reached" >>"$log"
+}
+
 finish() {
   local status=$?
   if [ "$status" -ne 0 ]; then
+    publish "not ready"
     signal FAILURE || true
   else
+    publish ready
     # Without a signal the deployment would wait for hours.
     signal SUCCESS || status=1
   fi
