@@ -390,6 +390,19 @@ def test_rejects_a_release_that_does_not_go_with_the_rest(settings: str, group: 
     assert reason in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("group", "reason"),
+    [
+        (", elastic: true, image: ami-0123456789abcdef0", "Karpenter launches these nodes"),
+        (", capacity: {reservation: cr-0123456789abcdef0, kind: interruptible}", "these are an Auto Scaling group"),
+    ],
+)
+def test_rejects_how_nodes_are_updated_where_eks_does_not(group: str, reason: str) -> None:
+    with pytest.raises(ClusterFileError) as caught:
+        loads(bent("count: 64", f"count: 64, update: all{group}", GOOD), "c.yaml")
+    assert ("kubernetes-update", True) in {(each.rule, reason in str(each)) for each in caught.value.problems}
+
+
 @pytest.mark.parametrize("release", ["1.35.2", "1.35.2-20261305", "latest", "1.35-20261105"])
 def test_rejects_what_is_no_release(release: str) -> None:
     assert "must be a release of AWS's image for EKS" in problem("admins:", f"release: {release}, admins:", GOOD)

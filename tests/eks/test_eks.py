@@ -172,29 +172,31 @@ def test_nodes_have_the_labels_that_charts_select_by() -> None:
 
 
 def test_versions_and_releases_of_nodes_follow_the_file() -> None:
-    def versions(*changes: tuple[str, str]) -> dict[str, tuple[str | None, str | None]]:
+    def node_groups(*changes: tuple[str, str]) -> list[Any]:
         groups = templates("eks-mixed", *changes)["Compute"].find_resources("AWS::EKS::Nodegroup").values()
-        return {
-            group["Properties"]["NodegroupName"]: (
-                group["Properties"].get("Version"),
-                group["Properties"].get("ReleaseVersion"),
-            )
-            for group in groups
-        }
+        return [group["Properties"] for group in groups]
 
-    assert versions() == {
+    def versions(groups: list[Any]) -> dict[str, tuple[str | None, str | None]]:
+        return {group["NodegroupName"]: (group.get("Version"), group.get("ReleaseVersion")) for group in groups}
+
+    assert versions(node_groups()) == {
         "system": ("1.35", None),
         "train": ("1.35", None),
         # EKS knows the releases of Bottlerocket by other names.
         "serve": (None, None),
         "gateway": ("1.35", None),
     }
-    pinned = versions(
+    edited = node_groups(
         ("  admins:", "  release: 1.35.2-20261105\n  admins:"),
-        ("count: 8, spare: 1,", "count: 8, spare: 1, release: 1.34.4-20260805,"),
+        ("count: 8, spare: 1,", "count: 8, spare: 1, release: 1.34.4-20260805, update: all,"),
     )
+    pinned = versions(edited)
     assert pinned["system"] == pinned["gateway"] == ("1.35", "1.35.2-20261105")
     assert pinned["train"] == ("1.34", "1.34.4-20260805")
+    updates = {group["NodegroupName"]: group["UpdateConfig"] for group in edited}
+    assert updates["train"]["MaxUnavailablePercentage"] == 100
+    assert "MaxUnavailable" not in updates["train"]
+    assert updates["system"]["MaxUnavailable"] == 1
 
 
 def test_nodes_of_an_existing_cluster_have_its_version() -> None:

@@ -308,6 +308,25 @@ def test_a_group_that_waits_for_its_capacity_may_have_fewer_nodes_and_no_sick_on
     assert missing == ["missing: ip-10-0-0-1 (i-00000000000000001): 7 of 8 GPUs are allocatable"]
 
 
+def test_an_image_of_a_device_plugin_that_is_not_pulled_is_named_beside_the_devices() -> None:
+    run = Run(*(node(index, "train", gpus=0 if index == 5 else 8) for index in range(64)))
+    waiting = {"reason": "ImagePullBackOff", "message": "not found"}
+    run.cluster.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "nvidia-device-plugin-x", "namespace": "nvidia-device-plugin"},
+            "spec": {"nodeName": "ip-10-0-0-5"},
+            "status": {"containerStatuses": [{"image": "registry/plugin:v0", "state": {"waiting": waiting}}]},
+        }
+    )
+    assert not run.apply(bundle())
+    assert (
+        "missing: ip-10-0-0-5 (i-00000000000000005): 0 of 8 GPUs are allocatable; pod nvidia-device-plugin-x, image "
+        "registry/plugin:v0: ImagePullBackOff not found"
+    ) in run.lines
+
+
 def test_the_last_lines_are_those_of_the_gate() -> None:
     run = Run(*(node(index, "train", efa=15) for index in range(64)))
     assert not run.apply(bundle())

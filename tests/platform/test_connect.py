@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from botocore.exceptions import ClientError
 
 from support import ROOT
 from ultracluster.platform import ApplyError, Target, find_tools
@@ -90,3 +91,29 @@ def test_outputs_are_those_of_the_stacks_of_the_cluster_alone(monkeypatch: pytes
     assert connect.stack_outputs("llama", "us-east-2") == {"FileSystemId": "fs-1"}
     with pytest.raises(ApplyError, match="there is no stack alpaca or alpaca-Network"):
         connect.stack_outputs("alpaca", "us-east-2")
+
+
+class Refusing:
+    """Session Manager without a permission."""
+
+    def client(self, service: str) -> "Refusing":
+        return self
+
+    def start_session(self, **request: Any) -> None:
+        error = {"Code": "AccessDeniedException", "Message": "not authorized to perform: ssm:StartSession"}
+        raise ClientError({"Error": error}, "StartSession")
+
+
+def test_a_tunnel_that_is_not_allowed_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ApplyError, match="session-manager-plugin is missing"), connect._tunnel(*TUNNEL):
+        pass
+    (tmp_path / "session-manager-plugin").touch(mode=0o755)
+    refused = pytest.raises(ApplyError, match="not authorized to perform: ssm:StartSession")
+    with refused as error, connect._tunnel(*TUNNEL):
+        pass
+    assert (error.value.phase, error.value.subject) == ("connect", "tunnel through i-1")
+    assert "allow ssm:StartSession on the instance and on the document" in error.value.remedy
+
+
+TUNNEL = (Refusing(), "us-east-2", "i-1", "abc.eks.example")

@@ -18,6 +18,7 @@ import kubernetes_validate
 from support.kubernetes_rules import broken
 from support.kubernetes_shapes import RECORD, is_core, shape
 from ultracluster.platform import ToolError, Tools
+from ultracluster.platform._hold import HELD
 
 Object = dict[str, Any]
 _RECORD = json.loads(RECORD.read_text())
@@ -159,8 +160,7 @@ class Cluster(Tools):
                 continue
             if applied_set:
                 item["metadata"].setdefault("labels", {})[_PART_OF] = self._set(applied_set)
-            old = self.objects.get(_key(item), {})
-            self.put({**item, **({"status": old["status"]} if "status" in old else {})})
+            self.put(_kept(self.objects.get(_key(item), {}), item))
         if dry or errors:
             if dry:
                 self.objects.clear()
@@ -186,6 +186,20 @@ class Cluster(Tools):
         if known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
             raise ToolError("kubectl replace", "Error from server (Conflict): the object has been modified")
         return self._stored(item)
+
+    def _kubectl_patch(self, arguments: list[str], stdin: str | None) -> str:
+        option = dict(argument.partition("=")[::2] for argument in arguments[2:])
+        assert option["--type"] == "merge"
+        kind = {"clusterqueues.kueue.x-k8s.io": "ClusterQueue"}[arguments[0]]
+        item = self.objects[kind, "", arguments[1]]
+        self.put(_merged(item, json.loads(option["--patch"])))
+        for (known, _, _), queue in self.objects.items():
+            # What Kueue's controller does with a queue that is stopped.
+            if known == "LocalQueue" and queue["spec"]["clusterQueue"] == arguments[1]:
+                stopped = self.objects[kind, "", arguments[1]]["spec"]["stopPolicy"] != "None"
+                status = {"type": "Active", "status": str(not stopped), "message": "ClusterQueue is stopped"}
+                queue["status"] = {"conditions": [status]}
+        return ""
 
     def _stored(self, item: Object) -> str:
         self.state["calls"].append(("stored", item["kind"]))
@@ -263,6 +277,30 @@ _KINDS = "applyset.kubernetes.io/contains-group-kinds"
 
 def _key(item: Object) -> tuple[str, str, str]:
     return item["kind"], item["metadata"].get("namespace", ""), item["metadata"]["name"]
+
+
+def _kept(old: Object, item: Object) -> Object:
+    """An applied object with what other managers have set: its status, and the hold of a queue."""
+    result = {**item, **({"status": old["status"]} if "status" in old else {})}
+    held = {key: value for key, value in old.get("metadata", {}).get("annotations", {}).items() if key == HELD}
+    if held:
+        result["spec"] = {**result["spec"], "stopPolicy": old["spec"]["stopPolicy"]}
+        annotations = {**result["metadata"].get("annotations", {}), **held}
+        result["metadata"] = {**result["metadata"], "annotations": annotations}
+    return result
+
+
+def _merged(item: Any, patch: Any) -> Any:
+    """A JSON merge patch, RFC 7396."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(item) if isinstance(item, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = _merged(result.get(key), value)
+    return result
 
 
 def _selected(item: Object, selector: str) -> bool:

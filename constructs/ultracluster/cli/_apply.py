@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,13 @@ from ultracluster.cli._output import FileArgument, fail, load, misuse
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
+
+
+class Hold(StrEnum):
+    """What happens to the jobs of held queues."""
+
+    drain = "drain"
+    wait = "wait"
 
 
 def apply(
@@ -45,6 +53,10 @@ def apply(
     force_conflicts: Annotated[
         bool, typer.Option("--force-conflicts", help="Take over fields that somebody else changed.")
     ] = False,
+    hold: Annotated[
+        Hold | None,
+        typer.Option(help="Only hold the queues, before nodes are updated: drain the jobs, or wait for their end."),
+    ] = None,
     timeout: Annotated[
         int, typer.Option(min=1, metavar="MINUTES", help="Time for controllers, and again for the nodes.")
     ] = 30,
@@ -75,6 +87,9 @@ def apply(
         parsed = platform.Bundle.parse(data, parameter_values(deployed), directory=bundle)
         with _cluster(cluster, kubeconfig, role, through) as path:
             tools = platform.find_tools(path, bundle)
+            if hold is not None:
+                platform.hold_queues(tools, parsed, hold.value, settings)
+                return
             if dry_run:
                 typer.echo(platform.plan(tools, parsed, settings) or "nothing changes")
                 return

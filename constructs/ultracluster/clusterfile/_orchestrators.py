@@ -70,7 +70,7 @@ _KUBERNETES = OrchestratorTraits(
     # A self-managed Auto Scaling group launches what a managed node group cannot.
     capacity_service="self-managed",
     service_nodes="system",
-    group_keys=("taints", "os", "pods", "elastic"),
+    group_keys=("taints", "os", "pods", "elastic", "update"),
     capacity_keys=("starts", "active"),
     has_platform=True,
     two_zones=True,

@@ -280,6 +280,7 @@ class KubernetesCluster(Construct):
             taints=node_taints(cluster, group),
             version=self._version(release) if chosen else None,
             release=release if chosen else None,
+            update=cluster.nodes[group.section].update,
         )
 
     def _version(self, release: str | None) -> str | None:

@@ -65,6 +65,8 @@ class EksNodeGroup(_EksNodeGroupBase):
             when the group is created; it does not change later.
         release: Release of AWS's image, such as `1.35.2-20261105`. Default: the newest of `version` when the group is
             created, or when `version` changes.
+        update: How EKS updates the nodes: `one-by-one`, or `all` at once, up to 100. A job that takes the whole group
+            then restarts once. Default: one by one.
 
     Raises:
         Refusal: If the template is for another service, the number of nodes is below one or above what the capacity
@@ -123,6 +125,7 @@ class EksNodeGroup(_EksNodeGroupBase):
         taints: Sequence[Taint] = (),
         version: str | None = None,
         release: str | None = None,
+        update: facts.NodeUpdate = "one-by-one",
     ) -> None:
         super().__init__(scope, id)
         groups = {f"template.security_groups[{index}]": group for index, group in enumerate(template.security_groups)}
@@ -136,9 +139,11 @@ class EksNodeGroup(_EksNodeGroupBase):
         ]
         if known(name):
             problems += facts.check_node_group_name(name)
-        problems += token_errors({"os": os, "names of labels": " ".join(labels or {})})
+        problems += token_errors({"os": os, "update": update, "names of labels": " ".join(labels or {})})
         if known(os) and os not in get_args(NodeOs):
             problems.append(f"os must be one of {', '.join(get_args(NodeOs))}, got {shown(os)}")
+        if known(update) and update not in facts.NODE_UPDATES:
+            problems.append(f"update must be one of {', '.join(facts.NODE_UPDATES)}, got {shown(update)}")
         if template.image and (version or release):
             # EKS: "You cannot specify kubernetesVersion or releaseVersion for node groups with a custom AMI".
             problems.append("version and release must be left out: the template has an image")
@@ -176,8 +181,11 @@ class EksNodeGroup(_EksNodeGroupBase):
                 max_size=count,
             ),
             # A reservation has no room for a new node beside the old one, which is terminated first.
+            # https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html (read 2026-11-23)
             update_config=_L1.UpdateConfigProperty(
-                max_unavailable=1, update_strategy="MINIMAL" if reserved else "DEFAULT"
+                max_unavailable=1 if update == "one-by-one" else None,
+                max_unavailable_percentage=100 if update == "all" else None,
+                update_strategy="MINIMAL" if reserved else "DEFAULT",
             ),
             node_repair_config=_repair(count, gpus=template.instance_type.gpus > 0),
             labels=dict(sorted((labels or {}).items())) or None,

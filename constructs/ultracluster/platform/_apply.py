@@ -20,6 +20,7 @@ from ultracluster.platform._existing import (
 )
 from ultracluster.platform._failures import phase
 from ultracluster.platform._gate import Line, gate
+from ultracluster.platform._hold import Hold, held_queues, hold, resume
 from ultracluster.platform._lock import Lease, locked
 from ultracluster.platform._objects import apply_objects, difference, members, refusals
 from ultracluster.platform._releases import (
@@ -94,6 +95,20 @@ def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None
         lease.check("removal")
         for line in remove(tools, [*bundle.releases], installed):
             report(f"removal: {line}")
+
+
+def hold_queues(tools: Tools, bundle: Bundle, how: Hold, options: Options) -> None:
+    """Stop the queues before a deployment that updates nodes; the next apply lets them go on, after its gate.
+
+    Raises:
+        ApplyError: If workloads still have nodes when the time is over.
+    """
+    with phase("hold"):
+        check_permissions(tools)
+        with locked(tools) as lease:
+            lease.check("hold")
+            names = hold(tools, bundle, how, seconds=options.seconds)
+    options.report(f"hold: {', '.join(names)}: no workload has nodes; deploy, then apply")
 
 
 def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Options) -> list[Installed]:
@@ -171,6 +186,11 @@ def wait_for_gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
     while True:
         lines = gate(tools, bundle)
         passed = not any(line.missing for line in lines)
+        # Queues that an update of nodes holds go on as soon as all else is there.
+        if not any(line.missing for line in lines if not line.queues) and (names := held_queues(tools, bundle)):
+            resume(tools, names)
+            options.report(f"queues: {', '.join(names)} go on")
+            continue
         if lines != before:
             for line in lines:
                 options.report(f"gate: {line.text}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Phase = Literal["connect", "check", "controllers", "webhooks", "devices", "objects", "removal", "gate"]
+Phase = Literal["connect", "check", "controllers", "webhooks", "devices", "objects", "removal", "gate", "hold"]
 
 
 @dataclass(slots=True)

@@ -114,15 +114,15 @@ def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable
             if item["metadata"]["name"] not in claims
         ]
         if names or kept:
-            parts = [f"{len(names)} running pods ({_few(names)})"] if names else []
-            parts += [f"claims that this library did not create ({_few(kept)})"] if kept else []
+            parts = [f"{len(names)} running pods ({few(names)})"] if names else []
+            parts += [f"claims that this library did not create ({few(kept)})"] if kept else []
             remedy = "wait for them or delete them, then apply again; or keep the team in the file"
             errors.append(ApplyError("check", f"Namespace {namespace}", f"it has {' and '.join(parts)}", remedy))
     errors += _workload_problems(tools, leaving, all_of_them="kueue" in uninstalled)
     for release in uninstalled & set(_SCHEDULERS):
         names = [pod["metadata"]["name"] for pod in pods if pod["spec"].get("schedulerName") == _SCHEDULERS[release]]
         if names:
-            reason = f"it schedules {len(names)} running pods ({_few(names)})"
+            reason = f"it schedules {len(names)} running pods ({few(names)})"
             remedy = "wait for them or delete them before another scheduler is installed"
             errors.append(ApplyError("check", f"release {release}", reason, remedy))
     return errors
@@ -134,15 +134,7 @@ def _workload_problems(tools: Tools, leaving: Sequence[Key], *, all_of_them: boo
     queues = {item.name for item in leaving if item.kind == "ClusterQueue"}
     if not flavors and not queues and not all_of_them:
         return []
-    rows = []
-    for item in tools.get("workloads.kueue.x-k8s.io", "--all-namespaces"):
-        admission = item.get("status", {}).get("admission")
-        conditions = {row["type"]: row["status"] for row in item.get("status", {}).get("conditions", [])}
-        if not admission or conditions.get("Finished") == "True":
-            continue
-        used = {name for row in admission.get("podSetAssignments", []) for name in row.get("flavors", {}).values()}
-        if all_of_them or used & flavors or admission.get("clusterQueue") in queues:
-            rows.append(f"{item['metadata']['namespace']}/{item['metadata']['name']}")
+    rows = admitted(tools, flavors=flavors, queues=queues, all_of_them=all_of_them)
     if not rows:
         return []
     subject = "release kueue" if all_of_them else ", ".join(sorted(flavors | queues))
@@ -150,7 +142,23 @@ def _workload_problems(tools: Tools, leaving: Sequence[Key], *, all_of_them: boo
         "wait until they finish; or drain the queue (spec.stopPolicy: HoldAndDrain), apply, and resume it "
         "(spec.stopPolicy: None): the workloads then start again"
     )
-    return [ApplyError("check", subject, f"{len(rows)} admitted workloads use it: {_few(rows)}", remedy)]
+    return [ApplyError("check", subject, f"{len(rows)} admitted workloads use it: {few(rows)}", remedy)]
+
+
+def admitted(
+    tools: Tools, *, flavors: Collection[str] = (), queues: Collection[str] = (), all_of_them: bool = False
+) -> list[str]:
+    """Return the workloads of Kueue that have nodes of flavors or queues."""
+    rows = []
+    for item in tools.get("workloads.kueue.x-k8s.io", "--all-namespaces"):
+        admission = item.get("status", {}).get("admission")
+        conditions = {row["type"]: row["status"] for row in item.get("status", {}).get("conditions", [])}
+        if not admission or conditions.get("Finished") == "True":
+            continue
+        used = {name for row in admission.get("podSetAssignments", []) for name in row.get("flavors", {}).values()}
+        if all_of_them or used & {*flavors} or admission.get("clusterQueue") in queues:
+            rows.append(f"{item['metadata']['namespace']}/{item['metadata']['name']}")
+    return rows
 
 
 def _running_pods(tools: Tools) -> list[Object]:
@@ -158,7 +166,8 @@ def _running_pods(tools: Tools) -> list[Object]:
     return tools.get("pods", "--all-namespaces", fields)
 
 
-def _few(names: Sequence[str]) -> str:
+def few(names: Sequence[str]) -> str:
+    """Return the first names, and the number of the others."""
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 

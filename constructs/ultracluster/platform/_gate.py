@@ -1,6 +1,6 @@
 """Gate: nodes, devices, queues, volumes and collectors that the file promises, compared with the cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,12 +18,17 @@ class Line:
 
     text: str
     missing: list[str] = field(default_factory=list)
+    #: True for the line of the queues, which a hold stops.
+    queues: bool = False
 
 
 def gate(tools: Tools, bundle: Bundle) -> list[Line]:
     """Return the lines of the gate; each with what is missing, on which node."""
     nodes = tools.get("nodes")
-    lines = [_group(group, [node for node in nodes if _in(node, group)]) for group in bundle.groups]
+    members = [(group, [node for node in nodes if _in(node, group)]) for group in bundle.groups]
+    lines = [_group(group, joined, {}) for group, joined in members]
+    if any(line.missing for line in lines) and (reasons := _stuck_devices(tools, bundle)):
+        lines = [_group(group, joined, reasons) for group, joined in members]
     lines += _queues(tools, bundle)
     lines += _volumes(tools, bundle)
     if bundle.metrics:
@@ -36,7 +41,17 @@ def _in(node: Object, group: Group) -> bool:
     return all(labels.get(name) == value for name, value in group.labels.items())
 
 
-def _group(group: Group, nodes: Sequence[Object]) -> Line:
+def _stuck_devices(tools: Tools, bundle: Bundle) -> dict[str, str]:
+    """Return why a pod of a device plugin does not start, by node: the devices of that node are missing then."""
+    return {
+        pod["spec"]["nodeName"]: reason
+        for namespace in sorted({release.namespace for release in bundle.releases if release.phase == "devices"})
+        for pod in tools.get("pods", f"--namespace={namespace}")
+        if "nodeName" in pod["spec"] and (reason := stuck_pod(pod))
+    }
+
+
+def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str]) -> Line:
     missing = []
     ready = 0
     totals = dict.fromkeys(group.resources, 0)
@@ -50,7 +65,9 @@ def _group(group: Group, nodes: Sequence[Object]) -> Line:
             count = int(allocatable.get(resource, 0))
             totals[resource] += count
             if count < expected:
-                missing.append(f"{name}: {count} of {expected} {_NAMES.get(resource, resource)} are allocatable")
+                reason = reasons.get(node["metadata"]["name"])
+                text = f"{count} of {expected} {_NAMES.get(resource, resource)} are allocatable"
+                missing.append(f"{name}: {text}; {reason}" if reason else f"{name}: {text}")
     # A group that waits for its capacity may have fewer nodes. Those that it has must be ready.
     if len(nodes) < group.nodes and not group.optional:
         missing.append(f"{group.nodes - len(nodes)} of {group.nodes} nodes have not joined")
@@ -95,7 +112,8 @@ def _queues(tools: Tools, bundle: Bundle) -> list[Line]:
             desired[place] = True
         elif place in desired:
             missing.append(f"queue {'/'.join(place)}: {active.get('message') or 'not active'}")
-    return [Line(f"queues: {sum(desired.values())} of {len(desired)} active", missing or _absent("queue", desired))]
+    lacking = missing or _absent("queue", desired)
+    return [Line(f"queues: {sum(desired.values())} of {len(desired)} active", lacking, True)]
 
 
 def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:

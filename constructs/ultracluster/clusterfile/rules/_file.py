@@ -13,7 +13,7 @@ from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
 from ultracluster.clusterfile.rules._directory import check_directory
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes, check_orchestrator
-from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases
+from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases, check_updates
 from ultracluster.clusterfile.rules._lustre import check_lustre
 from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
@@ -246,6 +246,13 @@ _RULES_OF: Mapping[str, tuple[Check, ...]] = {
         *(_check_region, _check_features, check_slurm, check_slurm_nodes, check_directory),
         *(check_private_nodes, check_slurm_home),
     ),
-    "kubernetes": (check_kubernetes, check_releases, check_private_platform, check_kubernetes_home, _check_admins),
+    "kubernetes": (
+        check_kubernetes,
+        check_releases,
+        check_updates,
+        check_private_platform,
+        check_kubernetes_home,
+        _check_admins,
+    ),
 }
 _LIMITS: tuple[Check, ...] = (_check_stack, _check_controller, check_addresses, _check_series, check_efa_connections)

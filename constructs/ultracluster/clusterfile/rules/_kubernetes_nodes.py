@@ -7,9 +7,11 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.planning.capacity import InterruptibleReservation
 
 _RELEASE = error("kubernetes-release", "EKS refuses nodes whose version does not go with that of the control plane.")
 _BEHIND = warning("kubernetes-nodes-behind", "The control plane was updated, and its nodes were not.")
+_UPDATE = error("kubernetes-update", "Only the managed node groups of EKS are updated by EKS.")
 _UNPINNED = warning(
     "kubernetes-release-unpinned", "Without a release, a new node group gets another driver than the old ones."
 )
@@ -37,6 +39,18 @@ def check_releases(draft: Draft) -> Iterator[Problem]:
     for path, release in requested:
         for message in eks.check_release(release, section.version):
             yield _RELEASE(path, message)
+
+
+def check_updates(draft: Draft) -> Iterator[Problem]:
+    """Check that EKS updates the groups that say how."""
+    for group in draft.node_groups:
+        if draft.nodes[group.section].update != "all":
+            continue
+        path: Path = ("nodes", group.section, "update")
+        if group.elastic:
+            yield _UPDATE(path, "is for node groups of EKS, and Karpenter launches these nodes; remove it", at_key=True)
+        elif isinstance(group.capacity, InterruptibleReservation):
+            yield _UPDATE(path, "is for managed nodes, and these are an Auto Scaling group; remove it", at_key=True)
 
 
 def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:

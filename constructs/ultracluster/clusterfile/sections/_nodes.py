@@ -135,6 +135,7 @@ ReleaseName = Annotated[
         "1.35.2-20261105",
     ),
 ]
+Update = Annotated[eks.NodeUpdate, w.choice(eks.NODE_UPDATES, "how nodes are updated")]
 Os = Annotated[NodeOs, w.choice(eks.NODE_OSES, "the system of nodes")]
 
 
@@ -208,6 +209,11 @@ class NodeGroupSection(Section):
     os: Os | None = Field(default=None, description="Under Kubernetes: al2023 or bottlerocket. Default: al2023.")
     release: ReleaseName | None = Field(
         default=None, description="Under Kubernetes: release of AWS's image. Default: `release` of kubernetes."
+    )
+    update: Update = Field(
+        default="one-by-one",
+        description="Under Kubernetes: how EKS updates the nodes. one-by-one, or all: the whole group at once, up to "
+        "100 nodes, for a group whose jobs take all of it.",
     )
     elastic: t.Flag = Field(
         default=False,

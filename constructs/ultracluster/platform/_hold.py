@@ -1,0 +1,66 @@
+"""Hold the queues of Kueue while nodes are updated, and let them go on afterwards."""
+
+import json
+import time
+from typing import Literal
+
+from ultracluster.platform._bundle import Bundle
+from ultracluster.platform._errors import ApplyError
+from ultracluster.platform._existing import admitted, few
+from ultracluster.platform._tools import Tools
+
+Hold = Literal["drain", "wait"]
+#: Annotation of the queues that `hold` stopped.
+HELD = "ultracluster.io/held"
+# https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#stoppolicy (read 2026-11-23)
+_POLICIES = {"drain": "HoldAndDrain", "wait": "Hold"}
+_KIND = "clusterqueues.kueue.x-k8s.io"
+_POLL_SECONDS = 10
+
+
+def hold(tools: Tools, bundle: Bundle, how: Hold, *, seconds: float) -> list[str]:
+    """Stop the queues of a bundle, and wait until no workload has nodes; return their names.
+
+    Args:
+        tools: kubectl and helm.
+        bundle: Bundle whose queues are held.
+        how: `drain` evicts the workloads, which start again from their checkpoint; `wait` waits for their end.
+        seconds: Time until no workload has nodes.
+
+    Raises:
+        ApplyError: If another scheduler than Kueue has the queues, or workloads still have nodes.
+    """
+    if bundle.scheduler != "kueue":
+        remedy = "stop the jobs of the group yourself, then deploy"
+        raise ApplyError("hold", "queues", f"scheduler is {bundle.scheduler}, and only Kueue's are held", remedy)
+    names = sorted(item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue")
+    for name in names:
+        _patch(tools, name, _POLICIES[how], held="true")
+    until = time.monotonic() + seconds
+    while rows := admitted(tools, queues=set(names)):
+        if time.monotonic() >= until:
+            remedy = "wait for them or delete them, and hold again; `ultracluster apply` lets the queues go on"
+            raise ApplyError("hold", "queues", f"{len(rows)} workloads still have nodes: {few(rows)}", remedy)
+        time.sleep(_POLL_SECONDS)
+    return names
+
+
+def held_queues(tools: Tools, bundle: Bundle) -> list[str]:
+    """Return the queues that `hold` stopped."""
+    if bundle.scheduler != "kueue":
+        return []
+    queues = tools.get(_KIND)
+    return [item["metadata"]["name"] for item in queues if HELD in item["metadata"].get("annotations", {})]
+
+
+def resume(tools: Tools, names: list[str]) -> None:
+    """Let held queues admit workloads again."""
+    for name in names:
+        _patch(tools, name, "None", held=None)
+
+
+def _patch(tools: Tools, name: str, policy: str, *, held: str | None) -> None:
+    # With a manager of its own: an apply does not own these fields, and leaves them.
+    patch = {"metadata": {"annotations": {HELD: held}}, "spec": {"stopPolicy": policy}}
+    arguments = ("--type=merge", "--field-manager=ultracluster-hold", f"--patch={json.dumps(patch)}")
+    tools.run("kubectl", "patch", _KIND, name, *arguments)

@@ -1,0 +1,58 @@
+"""Queues that are held while nodes are updated."""
+
+from typing import Any
+
+import pytest
+
+from support.kubernetes_double import node
+from support.platform_runs import Run, bundle, edit
+from ultracluster.platform import ApplyError, Options, apply, hold_queues
+
+
+@pytest.fixture
+def run() -> Run:
+    result = Run()
+    assert result.apply(bundle())
+    return result
+
+
+def policies(run: Run) -> set[str]:
+    queues = (run.cluster.objects["ClusterQueue", "", name] for name in run.cluster.names("ClusterQueue"))
+    return {item["spec"].get("stopPolicy", "None") for item in queues}
+
+
+def workload(**status: Any) -> dict[str, Any]:
+    metadata = {"name": "job-a", "namespace": "pretrain"}
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": metadata, "status": status}
+
+
+@pytest.mark.parametrize(("how", "policy"), [("drain", "HoldAndDrain"), ("wait", "Hold")])
+def test_held_queues_go_on_when_the_nodes_are_back(run: Run, how: Any, policy: str) -> None:
+    hold_queues(run.cluster, bundle(), how, Options(seconds=0, report=run.lines.append))
+    assert policies(run) == {policy}
+    assert "no workload has nodes; deploy, then apply" in run.lines[-1]
+    # The update: a node has not joined yet.
+    removed = run.cluster.objects.pop(("Node", "", "ip-10-0-0-5"))
+    run.lines.clear()
+    assert not apply(run.cluster, bundle(), Options(seconds=0, report=run.lines.append))
+    assert policies(run) == {policy}
+    run.cluster.put(removed)
+    assert apply(run.cluster, bundle(), Options(seconds=0, report=run.lines.append))
+    assert policies(run) == {"None"}
+    assert "queues: node-health, pretrain, research go on" in run.lines
+    assert run.lines[-3].startswith("gate: queues: 3 of 3 active")
+
+
+def test_a_hold_names_the_workloads_that_still_have_nodes(run: Run) -> None:
+    run.cluster.put(workload(admission={"clusterQueue": "pretrain", "podSetAssignments": []}))
+    with pytest.raises(ApplyError, match="hold: queues: 1 workloads still have nodes: pretrain/job-a"):
+        hold_queues(run.cluster, bundle(), "wait", Options(seconds=0))
+    run.cluster.put(workload())
+    hold_queues(run.cluster, bundle(), "wait", Options(seconds=0, report=run.lines.append))
+
+
+def test_other_schedulers_are_not_held() -> None:
+    volcano = edit("bin-packing: true", "bin-packing: true\n  scheduler: volcano")
+    run = Run(*(node(index, "train") for index in range(64)))
+    with pytest.raises(ApplyError, match="scheduler is volcano, and only Kueue's are held"):
+        hold_queues(run.cluster, volcano, "drain", Options(seconds=0))
