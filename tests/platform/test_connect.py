@@ -104,7 +104,7 @@ class Refusing:
         raise ClientError({"Error": error}, "StartSession")
 
 
-def test_a_tunnel_that_is_not_allowed_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tunnel_needs_the_plugin_and_the_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ApplyError, match="session-manager-plugin is missing"), connect._tunnel(*TUNNEL):
         pass

@@ -19,6 +19,8 @@ from ultracluster.eks._kubectl import KubectlAsset
 from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.orchestration import command_document
 from ultracluster.planning import checked
+from ultracluster.rules import Refusal
+from ultracluster.security import check_same_region
 
 # A wait condition waits 12 hours at most, an association 48:
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-waitcondition.html
@@ -51,6 +53,9 @@ class EksPlatform(cdk.Resource):
         topic: Topic that gets the result of each run, with the lines of the gate. Default: none.
         runs: Times of further runs, such as after the start of a Capacity Block, by a name. Default: none.
 
+    Raises:
+        Refusal: If the topic is in another Region.
+
     See: https://docs.aws.amazon.com/systems-manager/latest/userguide/state-manager-about.html and
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-22)
     """
@@ -68,6 +73,8 @@ class EksPlatform(cdk.Resource):
         runs: Mapping[str, datetime] | None = None,
     ) -> None:
         super().__init__(scope, id)
+        if problems := check_same_region(self, {"topic": topic}):
+            raise Refusal(self, problems)
         stack = cdk.Stack.of(self)
         members = [NodeFile(path=path, text=text, mode="0644") for path, text in sorted(files.items())]
         bundle = ScriptAsset(self, "Bundle", text=tar(members), suffix="tar")

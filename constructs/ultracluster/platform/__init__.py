@@ -8,7 +8,7 @@ from ultracluster.platform._apply import Options, apply, hold_queues, plan
 from ultracluster.platform._bundle import BUNDLE_FILE, Bundle
 from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
 from ultracluster.platform._errors import ApplyError, ToolError
-from ultracluster.platform._tools import Tools, find_tools
+from ultracluster.platform._tools import find_tools
 
 __all__ = [
     "BUNDLE_FILE",
@@ -17,7 +17,6 @@ __all__ = [
     "Options",
     "Target",
     "ToolError",
-    "Tools",
     "apply",
     "caller_role",
     "connected",

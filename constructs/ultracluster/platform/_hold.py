@@ -54,7 +54,7 @@ def held_queues(tools: Tools, bundle: Bundle) -> list[str]:
 
 
 def resume(tools: Tools, names: list[str]) -> None:
-    """Let held queues admit workloads again."""
+    """Resume the admission of held queues."""
     for name in names:
         _patch(tools, name, "None", held=None)
 
