@@ -97,7 +97,7 @@ def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None
             report(f"removal: {line}")
 
 
-def hold_queues(tools: Tools, bundle: Bundle, how: Hold, options: Options) -> None:
+def hold_queues(tools: Tools, bundle: Bundle, mode: Hold, options: Options) -> None:
     """Stop the queues before a deployment that updates nodes; the next apply lets them go on, after its gate.
 
     Raises:
@@ -107,7 +107,7 @@ def hold_queues(tools: Tools, bundle: Bundle, how: Hold, options: Options) -> No
         check_permissions(tools)
         with locked(tools) as lease:
             lease.check("hold")
-            names = hold(tools, bundle, how, seconds=options.seconds)
+            names = hold(tools, bundle, mode, seconds=options.seconds)
     options.report(f"hold: {', '.join(names)}: no workload has nodes; deploy, then apply")
 
 

@@ -18,13 +18,13 @@ _KIND = "clusterqueues.kueue.x-k8s.io"
 _POLL_SECONDS = 10
 
 
-def hold(tools: Tools, bundle: Bundle, how: Hold, *, seconds: float) -> list[str]:
+def hold(tools: Tools, bundle: Bundle, mode: Hold, *, seconds: float) -> list[str]:
     """Stop the queues of a bundle, and wait until no workload has nodes; return their names.
 
     Args:
         tools: kubectl and helm.
         bundle: Bundle whose queues are held.
-        how: `drain` evicts the workloads, which start again from their checkpoint; `wait` waits for their end.
+        mode: `drain` evicts the workloads, which start again from their checkpoint; `wait` waits for their end.
         seconds: Time until no workload has nodes.
 
     Raises:
@@ -35,7 +35,7 @@ def hold(tools: Tools, bundle: Bundle, how: Hold, *, seconds: float) -> list[str
         raise ApplyError("hold", "queues", f"scheduler is {bundle.scheduler}, and only Kueue's are held", remedy)
     names = sorted(item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue")
     for name in names:
-        _patch(tools, name, _POLICIES[how], held="true")
+        _patch(tools, name, _POLICIES[mode], held="true")
     until = time.monotonic() + seconds
     while rows := admitted(tools, queues=set(names)):
         if time.monotonic() >= until:
