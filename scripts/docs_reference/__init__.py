@@ -16,6 +16,7 @@ from docs_reference.outputs import outputs_page
 from docs_reference.predictions import predictions_page
 from docs_reference.python_api import index_page, package_pages
 from docs_reference.rules import rules_page
+from docs_reference.stories import stories_page
 from ultracluster import clusterfile
 from ultracluster.cli._diagram import diagram_svg
 
@@ -32,6 +33,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/metrics.md": metrics_page,
     "reference/alerts.md": alerts_page,
     "reference/dashboards.md": dashboards_page,
+    "reference/stories.md": stories_page,
     "reference/outputs.md": outputs_page,
     "reference/capacity.md": capacity_page,
     "reference/lustre.md": lustre_page,

@@ -51,7 +51,7 @@ def samples(node: Node, *arguments: str) -> dict[str, float]:
     result = {}
     for line in lines:
         if not line.startswith("#"):
-            match = re.fullmatch(r'([a-z_]+(?:\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})?) ([0-9.]+)', line)
+            match = re.fullmatch(r'([a-z_]+(?:\{[a-z0-9_]+="[^"\\]*"(?:,[a-z0-9_]+="[^"\\]*")*\})?) ([0-9.]+)', line)
             assert match, line
             assert match[1] not in result
             result[match[1]] = float(match[2])
@@ -227,6 +227,25 @@ def test_login_nodes_report_whose_the_running_jobs_are(node: Node) -> None:
     assert [name for name in result if "slurm_job_info" in name] == [
         'ultracluster_slurm_job_info{job_id="7",user="ada",account="nlp",partition="train",name="a_b_c_d"}'
     ]
+
+
+def test_a_node_reports_its_place_in_the_network(node: Node) -> None:
+    node.says("metadata/instance-id", "i-1")
+    node.says("metadata/region", "us-east-2")
+    (node.bin / "aws").unlink()
+    # --output text of the AWS CLI: tabs, and None for null.
+    calls = node.root / "calls"
+    answer = f'echo "$*" >>{calls}; printf "nn-a1\\tnn-b2\\tnn-c3\\tNone\\n"'
+    (node.bin / "aws").write_text(f"#!/bin/bash\n{answer}\n")
+    (node.bin / "aws").chmod(0o755)
+    assert not [name for name in samples(node, "--gpus", "0", "--efa", "0", "--counters", "") if "topology" in name]
+    for _ in range(2):
+        assert [name for name in samples(node) if "topology" in name] == [
+            'ultracluster_topology_info{network_node_1="nn-a1",network_node_2="nn-b2",network_node_3="nn-c3",'
+            'ultraserver=""}'
+        ]
+    (call,) = calls.read_text().splitlines()
+    assert "--region us-east-2 --instance-ids i-1" in call
 
 
 def test_the_switches_between_the_gpus_are_watched(node: Node) -> None:

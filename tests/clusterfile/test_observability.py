@@ -86,6 +86,17 @@ def test_an_existing_grafana_gets_only_the_content() -> None:
     assert "AWS::Grafana::Workspace" not in types(resources)
 
 
+def test_managed_grafana_has_the_users_and_groups_of_the_file() -> None:
+    group, user = "94482488-3041-7012-ab12-123456789012", "1234567890-94482488-3041-7012-ab12-123456789012"
+    resources = stack(
+        with_section(f"{{grafana: {{kind: managed, groups: {{{group}: viewer}}, users: {{{user}: admin}}}}}}")
+    )
+    members = properties_of(resources, "Custom::GrafanaContent")["Members"]
+    assert json.loads(members) == {f"SSO_GROUP/{group}": "VIEWER", f"SSO_USER/{user}": "ADMIN"}
+    policies = [resource for resource in resources.values() if resource["Type"] == "AWS::IAM::Policy"]
+    assert "grafana:UpdatePermissions" in json.dumps(policies)
+
+
 def test_the_kind_none_creates_no_grafana() -> None:
     resources = stack(with_section("{grafana: {kind: none}}"))
     assert not types(resources) & {
@@ -195,7 +206,9 @@ def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:
     ]
     granted = {json.dumps(statement["Action"]) for statement in statements}
     assert {'"aps:RemoteWrite"', '"ssm:GetParameter"'} <= granted
-    assert all("*" not in json.dumps(statement["Resource"]) for statement in statements)
+    wide = [statement["Action"] for statement in statements if "*" in json.dumps(statement["Resource"])]
+    # EC2 has no permission on single instances for it.
+    assert set(wide) == {"ec2:DescribeInstanceTopology"}
 
 
 @given(profile=st.sampled_from(sorted(SERIES_PER_NODE)), nodes=st.integers(1, 200_000))

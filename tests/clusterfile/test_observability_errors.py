@@ -66,6 +66,16 @@ from support.clusterfile_data import problems
             "observability.grafana.saml: people sign in to an existing workspace as it is configured",
         ),
         ("{grafana: {kind: managed, saml: {metadata: https://idp, admins: []}}}", "needs at least one entry"),
+        ("{grafana: {kind: managed, users: {ada: viewer}}}", "must be the id of a user or group of IAM Ident"),
+        (
+            "{grafana: {groups: {94482488-3041-7012-ab12-123456789012: viewer}}}",
+            "observability.grafana.groups: is for Amazon Managed Grafana, and kind is self-hosted; write",
+        ),
+        (
+            "{grafana: {kind: managed, saml: {metadata: https://idp, admins: [sre]}, groups: "
+            "{94482488-3041-7012-ab12-123456789012: viewer}}}",
+            "observability.grafana.groups: are of IAM Identity Center, and people sign in by SAML",
+        ),
         ("{grafana: {kind: oss}}", "observability.grafana.kind: a kind of Grafana is one of self-hosted, managed,"),
         (f"{{workspace: {WORKSPACE}, retention: 7 d}}", "observability.retention: an existing workspace keeps its own"),
         ("{workspace: ws-0123}", "observability.workspace: must be the ARN of a workspace"),

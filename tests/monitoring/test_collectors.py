@@ -80,8 +80,32 @@ def test_no_label_that_changes_with_driver_or_host_gets_into_a_series() -> None:
     ]
     for label in ("UUID", "Hostname", "hostname", "modelName", "pci_bus_id", "DCGM_FI_DRIVER_VERSION"):
         assert any(drop.fullmatch(label) for drop in drops), label
-    for label in ("gpu", "xid", "clock_event", "pod", "namespace", "GPU_I_ID", "instance"):
+    for label in ("gpu", "xid", "clock_event", "GPU_I_ID", "instance"):
         assert not any(drop.fullmatch(label) for drop in drops), label
+
+
+def test_one_field_of_a_gpu_keeps_its_pod_and_the_others_are_the_same_series_in_every_job() -> None:
+    for name, kept_labels in (("DCGM_FI_DEV_GPU_TEMP", {"namespace", "pod"}), ("DCGM_FI_DEV_FB_USED", set())):
+        sample = {"__name__": name, "gpu": "0", "namespace": "nlp", "pod": "train-0", "container": "node"}
+        assert set(relabelled(sample)) == {"__name__", "gpu"} | kept_labels
+
+
+def relabelled(sample: dict[str, str]) -> dict[str, str]:
+    """A sample of dcgm-exporter after the rules, by their definition:
+    https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config (read 2026-11-23)."""
+    for rule in relabelling("dcgm", Profile.STANDARD):
+        regex = re.compile(rule["regex"])
+        joined = ";".join(sample.get(label, "") for label in rule.get("source_labels", ()))
+        match rule["action"]:
+            case "labeldrop":
+                sample = {label: value for label, value in sample.items() if not regex.fullmatch(label)}
+            case "labelmap":
+                sample |= {matched[1]: sample[label] for label in [*sample] if (matched := regex.fullmatch(label))}
+            case "replace" if matched := regex.fullmatch(joined):
+                sample = sample | {rule["target_label"]: matched[1]}
+            case "replace" | "keep" | "drop":
+                assert rule["action"] == "replace" or bool(regex.fullmatch(joined)) == (rule["action"] == "keep")
+    return sample
 
 
 @pytest.mark.parametrize("gpu", GPUS.values(), ids=lambda gpu: gpu.model)

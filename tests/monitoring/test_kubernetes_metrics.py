@@ -91,7 +91,7 @@ def test_the_role_is_for_the_account_that_the_collectors_run_as_and_may_write_al
     policies = [item for item in of_type(result, "AWS::IAM::ManagedPolicy") if {"Ref": role} in item.get("Roles", [])]
     policies += [item for item in of_type(result, "AWS::IAM::Policy") if {"Ref": role} in item.get("Roles", [])]
     statements = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
-    assert [statement["Action"] for statement in statements] == ["aps:RemoteWrite"]
+    assert [statement["Action"] for statement in statements] == ["aps:RemoteWrite", "ec2:DescribeInstanceTopology"]
     assert "*" not in json.dumps(statements[0]["Resource"])
 
 

@@ -163,6 +163,29 @@ def test_a_data_source_that_is_gone_from_the_properties_is_gone_from_the_workspa
     assert server.kept.data_sources.keys() == {"theirs"}
 
 
+def test_users_and_groups_get_roles_and_lose_them(handler: ModuleType, server: Server, tmp_path: Path) -> None:
+    write(tmp_path, "fleet")
+    group, user = ("SSO_GROUP", "g" * 36), ("SSO_USER", "u" * 36)
+    server.kept.members[("SSO_USER", "of-the-console")] = "ADMIN"
+    first = {f"{kind}/{id}": "VIEWER" for kind, id in (group, user)}
+    many = {f"SSO_USER/{number}": "VIEWER" for number in range(45)}
+    created = properties(Members=json.dumps({**first, **many}))
+    assert send(handler, server, "Create", ResourceProperties=created)["Status"] == "SUCCESS"
+    assert len(server.kept.members) == 48
+    changed = properties(Members=json.dumps({"/".join(group): "EDITOR"}))
+    assert send(handler, server, "Update", ResourceProperties=changed, OldResourceProperties=created)["Reason"] == ""
+    assert server.kept.members == {("SSO_USER", "of-the-console"): "ADMIN", group: "EDITOR"}
+    send(handler, server, "Delete", ResourceProperties=changed)
+    assert server.kept.members.keys() == {("SSO_USER", "of-the-console")}
+
+
+def test_a_role_that_the_service_refuses_is_a_failure(handler: ModuleType, server: Server, tmp_path: Path) -> None:
+    write(tmp_path, "fleet")
+    old = properties(Members=json.dumps({"SSO_USER/u": "VIEWER"}))
+    response = send(handler, server, "Update", OldResourceProperties=old)
+    assert (response["Status"], response["Reason"]) == ("FAILED", "REVOKE VIEWER u: no such permission")
+
+
 def test_the_same_content_twice_is_the_same_content(handler: ModuleType, server: Server, tmp_path: Path) -> None:
     write(tmp_path, "fleet")
     send(handler, server, "Create")

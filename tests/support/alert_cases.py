@@ -218,6 +218,16 @@ def _devices(slow: str, until: int = 90) -> Series:
     return result
 
 
+def _senders(slow: str) -> Series:
+    """Four nodes of a job, of which one sends less over EFA, in bytes a minute."""
+    result: Series = {}
+    for number in range(1, 5):
+        result |= at_work("1x300", number, gpus=1)
+        values = f"0+{slow if number == 4 else '12e9'}x300"
+        result |= node("node_amazonefa_tx_bytes", values, number, device="rdmap0s0", port="1")
+    return result
+
+
 def _flaps(times: int) -> Series:
     """A check that fails, and is well again, so many times in an hour."""
     values = " ".join(["1x5 0x5"] * times + ["1x500"])
@@ -365,6 +375,11 @@ CASES: dict[str, Case] = {
         fires=(_clocks("1400x90"), 25),
         silent=(_clocks("1800x90"), 25),
         clears=(_clocks("1400x24 1900x60"), 25, 45),
+    ),
+    "StragglerEfa": Case(
+        fires=(_senders("3e9") | job("train_step_seconds", "10x180 12x120"), 220),
+        silent=(_senders("10e9") | job("train_step_seconds", "10x180 12x120"), 220),
+        clears=(_senders("3e9") | job("train_step_seconds", "10x180 12x60 10x120"), 220, 270),
     ),
     "StragglerNccl": Case(
         fires=(_collectives("900x90"), 15),

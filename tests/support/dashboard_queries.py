@@ -12,7 +12,7 @@ EMPTY_WHEN_WELL = {
     "fleet": {"Problems", "Problems over time", "XIDs by policy", "Uncorrectable memory errors", "NVLink errors"},
     "goodput": {"Nodes that fail again", "Mean time to failure"},
     "job": {"Problems of its nodes"},
-    "network": {"Dropped packets by device", "Nodes without all their EFA devices"},
+    "network": {"Dropped packets by device", "Problems by network node", "Nodes without all their EFA devices"},
     "node": {"Problems", "XIDs"},
     "pipeline": {"Exporters that do not answer"},
     "scheduler": {"Nodes not ready"},

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, unquote
 #: Where the stand-in of a workspace answers, on the local cloud's own port.
 PATH = "/rehearsal/grafana/"
 _ACCOUNT = re.compile(r"/workspaces/(g-[0-9a-f]{10})/serviceaccounts(?:/([^/]+)(?:/tokens(?:/([^/]+))?)?)?")
+_PERMISSIONS = re.compile(r"/workspaces/(g-[0-9a-f]{10})/permissions")
 _WORKSPACE = re.compile(r"/workspaces/(g-[0-9a-f]{10})")
 
 Answer = tuple[int, Any]
@@ -24,6 +25,8 @@ class StandInWorkspace:
     """Contents of one workspace."""
 
     accounts: dict[str, str] = field(default_factory=dict)
+    #: Kind and id of each user or group -> role.
+    members: dict[tuple[str, str], str] = field(default_factory=dict)
     #: Id of each living token -> its account and its key.
     tokens: dict[str, tuple[str, str]] = field(default_factory=dict)
     data_sources: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -62,6 +65,8 @@ class GrafanaStandIn:
                 return None
             self.workspace(match[1])
             return 200, {"workspace": {"id": match[1], "endpoint": f"{self.endpoint}{PATH}{match[1]}"}}
+        if match := _PERMISSIONS.fullmatch(path):
+            return _permissions(self.workspace(match[1]), body.get("updateInstructionBatch", []))
         match = _ACCOUNT.fullmatch(path)
         if match is None:
             return None
@@ -140,6 +145,20 @@ class GrafanaStandIn:
     def _next(self) -> str:
         self._count += 1
         return str(self._count)
+
+
+def _permissions(kept: StandInWorkspace, batch: list[dict[str, Any]]) -> Answer:
+    if len(batch) > 20:
+        return 400, {"message": "at most 20 instructions", "reason": "FIELD_VALIDATION_FAILED"}
+    errors = []
+    for instruction in batch:
+        for user in instruction["users"]:
+            member = (user["type"], user["id"])
+            if instruction["action"] == "ADD":
+                kept.members[member] = instruction["role"]
+            elif kept.members.pop(member, None) != instruction["role"]:
+                errors.append({"code": 404, "message": "no such permission", "causedBy": instruction})
+    return 200, {"errors": errors}
 
 
 def _item(items: dict[str, Any], uid: str, method: str, value: Any) -> Answer:

@@ -26,7 +26,7 @@ from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
 from ultracluster.kubernetes import ROOT_DEVICES
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
-from ultracluster.observability import Observability
+from ultracluster.observability import Observability, allow_topology
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
 from ultracluster.planning.capacity import Image, InterruptibleReservation, waits
 from ultracluster.rules import Refusal
@@ -122,6 +122,7 @@ class KubernetesCluster(Construct):
             role_arn=role.role_arn,
         )
         observability.workspace.grants.write(role)
+        allow_topology(role)
 
     def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
         """Create system nodes, node groups, and the add-ons that need nodes to run on; EKS has the images."""

@@ -20,6 +20,7 @@ from ultracluster.monitoring.alerts import (
 )
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, node_objects, shared_objects
 from ultracluster.monitoring.names import Profile
+from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
 
 # EKS's own label of a managed group: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html (read
 # 2026-11-21)
@@ -39,9 +40,15 @@ def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
     if profile is None:
         return {}
     inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
+    ends = {
+        (cluster.name, group.name): group.capacity.terminates_at.timestamp()
+        for group in cluster.node_groups
+        if isinstance(group.capacity, CapacityBlock | UltraServerBlock) and group.capacity.terminates_at
+    }
     library = rules(
         profile,
         inventory=inventory,
+        ends=ends,
         runbooks=cluster.observability.alerts.runbooks or RUNBOOKS,
         tuning=Tuning(**_changes(cluster)),
         grafana=cluster.observability.alerts.grafana or GRAFANA,

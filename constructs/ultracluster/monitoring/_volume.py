@@ -80,8 +80,9 @@ def scraped_series(
     gpu = instance_type.gpu
     of_gpus = gpus * sum(len(fields(metric, gpu)) for metric in DCGM_METRICS if metric.profile <= profile)
     counters = len(EFA_COUNTERS) + (len(EFA_COUNTERS_FULL) if profile >= Profile.FULL else 0)
-    # Name and expected devices 3, CPU 8, memory 2, boot and age of the file 2, two checks of the health.
-    of_node = 17 + gpus + efa_devices * (1 + counters) + 4 * mounts + 2 * filesystems
+    # Name and expected devices 3, CPU 8, memory 2, boot and age of the file 2, two checks of the health; topology 1
+    # with GPUs.
+    of_node = 17 + bool(gpus) + gpus + efa_devices * (1 + counters) + 4 * mounts + 2 * filesystems
     if profile >= Profile.STANDARD:
         # Load 1; sent and received of each interface of IP; read and written of each disk; Lustre 2.
         of_node += 1 + 2 * min(8, instance_type.max_interfaces) + 2 * max(1, instance_type.nvme[0]) + 2

@@ -14,6 +14,7 @@ from ultracluster.observability._prometheus_rules import PrometheusRules
 from ultracluster.observability._prometheus_workspace import PrometheusWorkspace, query_url
 from ultracluster.observability._scraper import PrometheusScraper
 from ultracluster.observability._self_hosted_grafana import SelfHostedGrafana
+from ultracluster.observability._topology_access import allow_topology
 
 __all__ = [
     "AlertTopic",
@@ -33,5 +34,6 @@ __all__ = [
     "PrometheusWorkspace",
     "Saml",
     "SelfHostedGrafana",
+    "allow_topology",
     "query_url",
 ]

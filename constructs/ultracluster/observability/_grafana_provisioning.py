@@ -1,6 +1,7 @@
 """Content of a workspace of Amazon Managed Grafana: data sources and dashboards."""
 
 import hashlib
+import json
 import re
 import shutil
 import tempfile
@@ -22,7 +23,7 @@ from ultracluster.observability._grafana_workspace import IGrafanaWorkspace, gra
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import workspace_of
 from ultracluster.planning import text_problem, type_errors
-from ultracluster.rules import Refusal
+from ultracluster.rules import Refusal, error
 
 _HANDLER = Path(__file__).parent / "grafana_content"
 # Below the life of the token.
@@ -38,6 +39,22 @@ _ACTIONS = (
     "grafana:DescribeWorkspace",
     "grafana:ListWorkspaceServiceAccounts",
 )
+# Those of AWSGrafanaWorkspacePermissionManagementV2 beside the workspace's own; they take no resource.
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSGrafanaWorkspacePermissionManagementV2.html (read
+# 2026-11-23)
+_IDENTITY_ACTIONS = (
+    "sso-directory:DescribeGroup",
+    "sso-directory:DescribeUser",
+    "sso:DescribeRegisteredRegions",
+    "sso:GetManagedApplicationInstance",
+    "sso:GetProfile",
+    "sso:GetSharedSsoConfiguration",
+    "sso:ListDirectoryAssociations",
+    "sso:ListProfileAssociations",
+    "sso:ListProfiles",
+)
+_ROLES = ("admin", "editor", "viewer")
+_ROLE = error("grafana-roles", "A user or group has one role in Grafana.")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
@@ -56,9 +73,12 @@ class GrafanaContent(Construct):
         dashboards: JSON of each dashboard, by its uid. The uids must be free in the workspace.
         cloudwatch_region: Region whose metrics of CloudWatch are a data source too, for `lustre_dashboards`; then
             `CloudWatchGrants.read(grafana)`. Default: no such data source.
+        users: Role of each user of IAM Identity Center, by id: admin, editor or viewer. Default: users are assigned
+            elsewhere.
+        groups: The same of groups.
 
     Raises:
-        Refusal: If a dashboard, the name, an id or a region is not valid; all at once.
+        Refusal: If a dashboard, the name, an id, a role or a region is not valid; all at once.
     """
 
     def __init__(
@@ -71,19 +91,29 @@ class GrafanaContent(Construct):
         workspace: IPrometheusWorkspace | str,
         dashboards: Mapping[str, str],
         cloudwatch_region: str | None = None,
+        users: Mapping[str, str] | None = None,
+        groups: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
         # A workspace or Grafana of another type is refused below, in words of their own.
         plain = {"name": name, "dashboards": dashboards, "cloudwatch_region": cloudwatch_region}
+        plain |= {"users": users, "groups": groups}
         if errors := type_errors(GrafanaContent.__init__, plain):
             raise Refusal(self, errors)
         problems = [
             *text_problem("name", name, _NAME, "1 to 100 letters, digits, dots, hyphens and underscores"),
             *region_problem("cloudwatch_region", cloudwatch_region),
             *dashboard_problems(dashboards),
+            *(
+                _ROLE(f"{key}: {identity} must be one of {', '.join(_ROLES)}, got {role!r}")
+                for key, members in (("users", users), ("groups", groups))
+                for identity, role in (members or {}).items()
+                if role not in _ROLES
+            ),
         ]
         if problems:
             raise Refusal(self, problems)
+        members = _members(SSO_USER=users or {}, SSO_GROUP=groups or {})
         workspace_id = grafana_of(self, grafana).workspace_id
         source = workspace_of(self, workspace)
         files = fitted(dashboards, AMAZON_PROMETHEUS_PLUGIN)
@@ -111,11 +141,17 @@ class GrafanaContent(Construct):
             roles=[role],
             statements=[
                 iam.PolicyStatement(actions=list(_ACTIONS), resources=[arn]),
+                *(_permissions(arn) if members else ()),
                 iam.PolicyStatement(
                     actions=["logs:CreateLogStream", "logs:PutLogEvents"], resources=[log.log_group_arn]
                 ),
             ],
         )
+        if members:
+            reason = "the actions of IAM Identity Center have no resource-level permission"
+            cdk.Validations.of(policy).acknowledge(
+                cdk.Acknowledgment(id="AwsSolutions-IAM5[Resource::*]", reason=reason)
+            )
         with tempfile.TemporaryDirectory() as folder:
             code = s3_assets.Asset(self, "Code", path=_write(Path(folder), files))
         # L1: the L2 depends on its role twice, which cfn-lint reports.
@@ -146,9 +182,22 @@ class GrafanaContent(Construct):
                 "Folder": self.uid,
                 "Title": f"Cluster {name}",
                 "DataSources": stack.to_json_string(sources),
+                **({"Members": json.dumps(members)} if members else {}),
                 "Content": _checksum(*(part for pair in sorted(files.items()) for part in pair)),
             },
         )
+
+
+def _members(**kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return the roles by kind and id, as the API names them."""
+    return {f"{kind}/{id}": role.upper() for kind, roles in kinds.items() for id, role in sorted(roles.items())}
+
+
+def _permissions(arn: str) -> list[iam.PolicyStatement]:
+    return [
+        iam.PolicyStatement(actions=["grafana:UpdatePermissions"], resources=[arn]),
+        iam.PolicyStatement(actions=list(_IDENTITY_ACTIONS), resources=["*"]),
+    ]
 
 
 def _data_source(uid: str, name: str, workspace: IPrometheusWorkspace) -> Mapping[str, object]:

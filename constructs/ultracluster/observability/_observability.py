@@ -150,6 +150,8 @@ def _grafana(
         workspace=workspace,
         dashboards=boards,
         cloudwatch_region=cloudwatch,
+        users=section.users,
+        groups=section.groups,
     )
     return None if managed is None else managed.url
 

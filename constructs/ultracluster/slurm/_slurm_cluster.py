@@ -20,7 +20,7 @@ from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup
 from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
-from ultracluster.observability import Observability, PrometheusWorkspace
+from ultracluster.observability import Observability, PrometheusWorkspace, allow_topology
 from ultracluster.orchestration import Output, add_warnings, child_scope
 from ultracluster.planning.capacity import BuiltImage, Image
 from ultracluster.security import acknowledge_accepted
@@ -125,6 +125,7 @@ class SlurmCluster(Construct):
         workspace = observability.workspace
         for role in roles:
             workspace.grants.write(role)
+            allow_topology(role)
         if isinstance(workspace, PrometheusWorkspace):
             parameter = ssm.StringParameter(
                 scope,

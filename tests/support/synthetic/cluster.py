@@ -193,7 +193,7 @@ class SyntheticCluster:
         log.close()
 
     def _write(self) -> None:
-        files = rules(self.profile, inventory={(NAME, GROUP): len(self.fleet)}, cluster=NAME)
+        files = rules(self.profile, inventory={(NAME, GROUP): len(self.fleet)}, ends={(NAME, GROUP): 4e9}, cluster=NAME)
         for name, text in files.items():
             (self.directory / name).write_text(json.dumps(shortened_rules(text)))
         for extra in self.extra_rules:

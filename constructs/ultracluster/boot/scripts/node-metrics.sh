@@ -123,6 +123,27 @@ cpu() {
     done
 }
 
+metadata() { curl --silent --fail --max-time 3 "${@:1:$#-1}" "http://169.254.169.254/latest/${*: -1}" 2>/dev/null; }
+
+# The place of the node in the network, and the Capacity Block of its UltraServer, from EC2: asked for until there is an
+# answer, once an hour. https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTopology.html (read 2026-11-23)
+topology() {
+    local file=$out/.topology token id region one two three block
+    if [ "$gpus" -gt 0 ] && [ ! -s "$file" ] && [ -z "$(find "$file" -mmin -60 2>/dev/null)" ]; then
+        : >"$file"
+        command -v aws >/dev/null && command -v curl >/dev/null || return 0
+        token=$(metadata --request PUT --header "X-aws-ec2-metadata-token-ttl-seconds: 60" api/token) || return 0
+        id=$(metadata --header "X-aws-ec2-metadata-token: $token" meta-data/instance-id) || return 0
+        region=$(metadata --header "X-aws-ec2-metadata-token: $token" meta-data/placement/region) || return 0
+        timeout 20 aws ec2 describe-instance-topology --region "$region" --instance-ids "$id" --output text --query \
+            'Instances[0].[NetworkNodes[0],NetworkNodes[1],NetworkNodes[2],CapacityBlockId]' >"$file" 2>/dev/null || : >"$file"
+    fi
+    [ -s "$file" ] && read -r one two three block <"$file" && [[ $one == nn-* ]] || return 0
+    family ultracluster_topology_info gauge "Network nodes above the node, from the top, and its UltraServer."
+    printf 'ultracluster_topology_info{network_node_1="%s",network_node_2="%s",network_node_3="%s",ultraserver="%s"} 1\n' \
+        "$(clean "$one")" "$(clean "$two")" "$(clean "$three")" "$(clean "${block/#None/}")"
+}
+
 # Which job has which GPU: the prolog's word for it where there is one, a file for each GPU with a job on each line, as
 # dcgm-exporter reads them too; else the one job that Slurm runs here has them all.
 jobs() {
@@ -257,7 +278,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$out"
     sweep
-    { expected && cpu && efa_counters && health && software && jobs && queue && fabric && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
+    { expected && cpu && efa_counters && health && software && topology && jobs && queue && fabric && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
     chmod 644 "$out/.ultracluster_node"
     mv "$out/.ultracluster_node" "$out/ultracluster_node.prom"
 }

@@ -29,8 +29,8 @@ RULE_FILES = error("observability-rules", "A workspace must be able to load the 
 ALERT_ROUTES = error("observability-routes", "The alert manager must be able to use a route.")
 _EMPTY = error("alerts-empty", "An empty section has no effect.")
 _TOPIC_AND_EMAIL = error("topic-and-email", "An existing topic keeps its own subscriptions.")
-_GRAFANA = error("grafana-kind", "`workspace` and `saml` configure Amazon Managed Grafana.")
-_SAML = error("grafana-saml", "A role has one permission, and an existing workspace its own sign-in.")
+_GRAFANA = error("grafana-kind", "`workspace`, `saml`, `users` and `groups` configure Amazon Managed Grafana.")
+_SAML = error("grafana-saml", "A role has one permission, and a workspace one way to sign in.")
 _GRAFANA_REGION = error(
     "grafana-workspace-region", "Amazon Managed Grafana is not sold in every region.", acceptable=True
 )
@@ -111,13 +111,19 @@ def check_receivers(path: Path, receivers: Alerts | Notifications) -> Iterator[P
 
 def _check_grafana(requested: Observability, region: str | None) -> Iterator[Problem]:
     grafana = requested.grafana
-    for key, value in (("workspace", grafana.workspace), ("saml", grafana.saml)):
-        if value is not None and grafana.kind != "managed":
+    for key in ("workspace", "saml", "users", "groups"):
+        if getattr(grafana, key) and grafana.kind != "managed":
             message = f"is for Amazon Managed Grafana, and kind is {grafana.kind}; write kind: managed, or remove it"
             yield _GRAFANA((*_PATH, "grafana", key), message, at_key=True)
     if grafana.workspace is not None and grafana.saml is not None:
         message = "people sign in to an existing workspace as it is configured; remove one of the two"
         yield _SAML((*_PATH, "grafana", "saml"), message, at_key=True)
+    for key in ("users", "groups"):
+        if getattr(grafana, key) and grafana.saml is not None:
+            message = (
+                "are of IAM Identity Center, and people sign in by SAML, which has their roles; remove one of the two"
+            )
+            yield _SAML((*_PATH, "grafana", key), message, at_key=True)
     if grafana.saml is not None:
         roles = [*grafana.saml.admins, *grafana.saml.editors]
         for role in sorted({role for role in roles if roles.count(role) > 1}):

@@ -24,6 +24,16 @@ GrafanaWorkspaceId = Annotated[
         r"g-[0-9a-f]{10}", "the id of a workspace of Amazon Managed Grafana, such as g-0123456789", "g-0123456789"
     ),
 ]
+GrafanaRole = Annotated[str, w.choice(("admin", "editor", "viewer"), "a role in Grafana")]
+# https://docs.aws.amazon.com/grafana/latest/APIReference/API_User.html (read 2026-11-23)
+IdentityId = Annotated[
+    str,
+    w.pattern(
+        "([0-9a-fA-F]{10}-)?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+        "the id of a user or group of IAM Identity Center",
+        "94482488-3041-7012-ab12-123456789012",
+    ),
+]
 _WORKSPACE = "workspace/ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _EXAMPLE = "workspace/ws-01234567-89ab-cdef-0123-456789abcdef"
 PrometheusWorkspaceArn = Annotated[
@@ -100,6 +110,12 @@ class Grafana(Section):
         default=None, description="An existing workspace in the region, with `managed`. Default: a new one."
     )
     saml: Saml | None = Field(default=None, description="Sign-in, with `managed`. Default: by IAM Identity Center.")
+    users: dict[IdentityId, GrafanaRole] = Field(
+        default={}, description="Role of a user of IAM Identity Center, by the user's id, with `managed`."
+    )
+    groups: dict[IdentityId, GrafanaRole] = Field(
+        default={}, description="Role of a group of IAM Identity Center, by the group's id, with `managed`."
+    )
 
 
 class Alerts(Section):

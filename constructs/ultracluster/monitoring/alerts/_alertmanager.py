@@ -46,6 +46,7 @@ _INHIBITIONS = (
     (['alertname="NodeLost"', 'job_id=~".+"'], ['alertname=~"JobHung|JobStepStalled|NcclRanksMissing"'], _JOB),
     (['alertname="JobHung"', 'job_id=~".+"'], ['alertname=~"JobStepStalled|JobIdleGpus|JobSlow|NcclRanksMissing"'],
      _JOB),
+    (['alertname=~"StragglerClock|StragglerEfa|StragglerNccl"', 'job_id=~".+"'], ['alertname="JobSlow"'], _JOB),
     (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
 )  # fmt: skip
 

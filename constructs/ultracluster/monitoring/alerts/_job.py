@@ -86,6 +86,25 @@ JOB_ALERTS = (
         actions=("As for StragglerClock.",),
     ),
     Alert(
+        name="StragglerEfa",
+        for_="15m",
+        # One node: several are a pipeline or experts, whose stages send unequally.
+        expr="node_job:node_amazonefa_tx_bytes:ratio_rate5m < 0.5 and on (cluster, job_id) "
+        "job:ultracluster_job_step_seconds:ratio > 1.1 and on (cluster, job_id) "
+        "count by (cluster, job_id) (node_job:node_amazonefa_tx_bytes:ratio_rate5m < 0.6) == 1",
+        threshold=0.5,
+        summary="Node {{ $labels.instance }} sends {{ $value | humanizePercentage }} of what the others of job {{ "
+        "$labels.job_id }} send, and steps have become slower",
+        description="One node sends less than half of the median of its job over EFA, and the steps of the job take "
+        "more than 110 % of their usual time.",
+        diagnosis=(
+            "EfaDeviceSlow, EfaRetransmits and StragglerClock of the node.",
+            "Its data loaders: CPU and mounts.",
+        ),
+        actions=("As for StragglerClock.",),
+        rationale="Judgement. It needs steps of the job, and no NCCL Inspector.",
+    ),
+    Alert(
         name="NcclRanksMissing",
         severity=Severity.CRITICAL,
         for_="2m",

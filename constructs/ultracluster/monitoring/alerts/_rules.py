@@ -9,7 +9,7 @@ from ultracluster.monitoring.alerts._all import ALERTS, FAMILY_OF, WATCHDOG
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
-from ultracluster.monitoring.names import EXPECTED_NODES, FAMILIES, PROBLEM, Profile
+from ultracluster.monitoring.names import CAPACITY_END, EXPECTED_NODES, FAMILIES, PROBLEM, Profile
 from ultracluster.rules import Refusal, error
 
 #: AMP evaluates no more often.
@@ -33,6 +33,7 @@ def rules(
     cluster: str | None = None,
     tuning: Tuning | None = None,
     grafana: str = GRAFANA,
+    ends: Mapping[tuple[str, str], float] | None = None,
 ) -> dict[str, str]:
     """Return the rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
 
@@ -45,13 +46,14 @@ def rules(
             nothing is evaluated twice. By default, the rules serve every cluster of the workspace.
         tuning: Alerts that are off or changed. By default, none.
         grafana: Address of Grafana, to which alerts link. By default, the forwarded port of the self-hosted server.
+        ends: When the capacity of a group ends, in Unix time, by cluster and node group. By default, never.
 
     Raises:
         Refusal: If a name is not a valid label, an expected number is below 0, or `runbooks` is not a
             valid address; all problems at once.
     """
     expected = inventory or {}
-    names = [name for key in expected for name in key]
+    names = [name for key in (*expected, *(ends or {})) for name in key]
     problems = name_problems(*names, *([] if cluster is None else [cluster]))
     problems += [
         _INVENTORY(f"{cluster}/{group}: {count} nodes expected; it must be a whole number, 0 or more")
@@ -72,6 +74,9 @@ def rules(
     recording["inventory"] = [
         {"record": EXPECTED_NODES, "expr": f"vector({count})", "labels": {"cluster": cluster, "group": group}}
         for (cluster, group), count in sorted(expected.items())
+    ] + [
+        {"record": CAPACITY_END, "expr": f"vector({end:.0f})", "labels": {"cluster": cluster, "group": group}}
+        for (cluster, group), end in sorted((ends or {}).items())
     ]
     chosen = (tuning or Tuning()).apply(alert for alert in ALERTS.values() if alert.profile <= profile)
     # AMP evaluates a group in order and groups at once: an alert sees the problem of the same moment.

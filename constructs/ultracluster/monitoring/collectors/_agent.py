@@ -37,6 +37,25 @@ _PREFIXES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# On Kubernetes each sample of a GPU has the pod: every job would make new series of all fields. One field keeps it, by
+# which the rules find the job of a GPU.
+_POD_OF_GPU: list[dict[str, Any]] = [
+    *(
+        {
+            "action": "replace",
+            "source_labels": ["__name__", label],
+            "regex": "DCGM_FI_DEV_GPU_TEMP(?:_CELSIUS)?;(.+)",
+            "target_label": f"kept_{label}",
+            "replacement": "$1",
+        }
+        for label in ("namespace", "pod")
+    ),
+    {"action": "labeldrop", "regex": "namespace|pod|container"},
+    {"action": "labelmap", "regex": "kept_(namespace|pod)"},
+    {"action": "labeldrop", "regex": "kept_(?:namespace|pod)"},
+]
+
+
 def kept(job: str, profile: Profile) -> tuple[str, ...]:
     """Return the metrics of an exporter that are sent: those that a recording rule of the profile reads."""
     return tuple(sorted(name for name in read_from_exporters(profile) if name.startswith(_PREFIXES[job])))
@@ -67,6 +86,8 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
                 "regex": "UUID|pci_bus_id|device|modelName|[Hh]ostname|DCGM_FI_.*|window_size_in_ms",
             }
         )
+        if profile < Profile.FULL:
+            rules += _POD_OF_GPU
     if job == "node":
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
     if job == "workloads":

@@ -52,6 +52,12 @@ FLEET = Dashboard(
                          over="group by (instance, problem) ({})"),),
                      width=24, height=9, to=TO_NODE, words={1: ("problem", "red")}, most=1, least=0),
         ),
+        "Capacity": (
+            table("Capacity Blocks", "Time until EC2 terminates the instances, by the end in the cluster file. Empty: "
+                  "no Capacity Block, or none with an end.",
+                  (of("ultracluster_group_capacity_end_timestamp_seconds", over="max by (group) ({}) - time()"),),
+                  width=24, height=5, unit="s", columns={"group": "Node group", "Value": "Time left"}),
+        ),
         "GPUs": (
             table("GPUs by node", "Tensor activity of each GPU: a row is a node. A dark cell in a bright row is a GPU "
                   "that the others wait for, an empty one is gone.",

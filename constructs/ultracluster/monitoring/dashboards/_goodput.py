@@ -48,6 +48,12 @@ GOODPUT = Dashboard(
                  (together("sum(sum_over_time({0}[$__range:1m])) / 60 / count(group by (instance, problem) "
                            f"(present_over_time({_FAILURES}[$__range])))", "cluster:ultracluster_node_up:sum"),),
                  unit="none"),
+            stat("ETTR", "Effective training time ratio: time in steps that were kept, as a share of the time in which "
+                 "jobs that report it ran, in the time that is shown. https://arxiv.org/abs/2410.21680 defines it.",
+                 (together("sum(sum_over_time(({0} * on (cluster, job_id) {1})[$__range:1m])) / "
+                           "sum(sum_over_time(({1} and on (cluster, job_id) {0})[$__range:1m]))",
+                           "job:train_productive_seconds:rate5m", "job:ultracluster_gpus:count"),),
+                 unit="percentunit"),
             series("Time that is lost, by cause", "Over all jobs that report it, weighted by their GPUs.",
                    (together("sum by (cause) ({0} * on (cluster, job_id) group_left () {1}) / scalar(sum({1}))",
                              "job_cause:train_lost_seconds:sum_rate5m", "job:ultracluster_gpus:count",

@@ -79,6 +79,17 @@ JOB_DASHBOARD = Dashboard(
                    "the node far below 100 percent is the one that the others wait for.",
                    (_here("node_job:nccl_collective_exec_time_microseconds:ratio", "{{instance}}", over=LEAST),),
                    unit="percentunit", to=TO_NODE),
+            series("EFA of its nodes against the job's median", "Bytes that the ten lowest nodes send. A node far "
+                   "below the others, while steps are slow, is the one that they wait for.",
+                   (_here("node_job:node_amazonefa_tx_bytes:ratio_rate5m", "{{instance}}", over=LEAST),),
+                   unit="percentunit", least=0, to=TO_NODE),
+            table("Network nodes", "Where its nodes are: fewer network nodes are shorter ways.",
+                  (Query(expr=_of_nodes("ultracluster_node_topology_info",
+                                        over="count by (network_node_1, network_node_2, network_node_3, ultraserver) "
+                                        "({})")),),
+                  width=16,
+                  columns={"network_node_1": "First", "network_node_2": "Second", "network_node_3": "Third",
+                           "ultraserver": "UltraServer", "Value": "Nodes"}),
             series("NCCL bus bandwidth",
                    "By size of the message. Compare with the figure of the NCCL test for this many nodes.",
                    (_here("job_collective:nccl_bus_bandwidth_gbs:avg", "{{collective}} {{message_size}}", over=MOST),),

@@ -2,11 +2,12 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards._common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, of
+from ultracluster.monitoring.dashboards._common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, of, together
 from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, table
 
 _NODES = 'instance=~"$node"'
 _here = partial(of, within=_NODES)
+_PLACE = "max by (cluster, instance, network_node_2, network_node_3, ultraserver) ({1})"
 _SENT = (
     f'node:node_amazonefa_tx_bytes:sum_rate5m{{{{cluster="$cluster", {_NODES}}}}}{{0}} '
     'and on (cluster, instance) node_job:ultracluster_gpu_job_info:max{{cluster="$cluster"}}{0}'
@@ -35,6 +36,28 @@ NETWORK = Dashboard(
                    "A node of a job at zero, while the others send, is stuck or on TCP.",
                    (Query(expr=f"{_SENT.format('')} and bottomk(10, {_SENT.format(' @ end()')})",
                           legend="{{instance}}"),), width=12, unit="Bps", to=TO_NODE),
+        ),
+        "Topology": (
+            table("Nodes by network node", "From the top of the network; the third is the nearest to the nodes. Nodes "
+                  "of one UltraServer share NVLink. Names are hashes of your account.",
+                  (together("count by (network_node_1, network_node_2, network_node_3, ultraserver) "
+                            "({0} and on (cluster, instance) {1})", "ultracluster_node_topology_info",
+                            "ultracluster_node_up"),), width=12,
+                  columns={"network_node_1": "First", "network_node_2": "Second", "network_node_3": "Third",
+                           "ultraserver": "UltraServer", "Value": "Nodes"}),
+            table("Problems by network node", "Nodes with an alert. Several below one network node, or of one "
+                  "UltraServer: the network or the rack, and not the nodes. Empty is good.",
+                  (together("count by (network_node_2, network_node_3, ultraserver, problem) "
+                            "(group by (cluster, instance, problem) ({0}) * on (cluster, instance) group_left "
+                            f"(network_node_2, network_node_3, ultraserver) {_PLACE})",
+                            "ultracluster_node_problem", "ultracluster_node_topology_info"),), width=12,
+                  columns={"network_node_2": "Second", "network_node_3": "Third", "ultraserver": "UltraServer",
+                           "problem": "Problem", "Value": "Nodes"}),
+            series("Sent again, by network node", "Mean over the nodes below it. One line above the others: its links.",
+                   (together("avg by (network_node_3) ({0} * on (cluster, instance) group_left (network_node_3) "
+                             f"{_PLACE})",
+                             "node:node_amazonefa_retrans_pkts:ratio_rate5m", "ultracluster_node_topology_info",
+                             legend="{{network_node_3}}"),), width=24, least=0, unit="percentunit"),
         ),
         "Trouble": (
             series("Dropped packets by device", "Arrived and dropped. Nothing drawn is good.",

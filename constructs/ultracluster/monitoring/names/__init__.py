@@ -13,6 +13,7 @@ Names follow Prometheus' conventions (https://prometheus.io/docs/practices/namin
 
 from ultracluster.monitoring.names._all import FAMILIES, METRICS, OTHERS, metrics
 from ultracluster.monitoring.names._fleet import (
+    CAPACITY_END,
     CLUSTER_METRICS,
     EXPECTED_NODES,
     KUBERNETES_METRICS,
@@ -27,6 +28,7 @@ from ultracluster.monitoring.names._node import EFA_COUNTERS, EFA_COUNTERS_FULL
 from ultracluster.monitoring.names._reading import read_from_exporters, reads
 
 __all__ = [
+    "CAPACITY_END",
     "CLOCK_EVENTS_WINDOW",
     "CLUSTER_METRICS",
     "DCGM_METRICS",

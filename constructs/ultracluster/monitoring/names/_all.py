@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultracluster.monitoring.names._fleet import EXPECTED_NODES, FLEET_METRICS, PROBLEM
+from ultracluster.monitoring.names._fleet import CAPACITY_END, EXPECTED_NODES, FLEET_METRICS, PROBLEM
 from ultracluster.monitoring.names._gpu import GPU_METRICS, GPU_NODE_METRICS
 from ultracluster.monitoring.names._job import INFERENCE_METRICS, JOB_METRICS
 from ultracluster.monitoring.names._metric import GROUP, NODE, Metric, Profile
@@ -25,7 +25,9 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )
 
 #: Metrics with their labels that no rule of a family records: the inventory, and the problems of nodes.
-OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType({EXPECTED_NODES: GROUP, PROBLEM: (*NODE, "node", "problem")})
+OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {CAPACITY_END: GROUP, EXPECTED_NODES: GROUP, PROBLEM: (*NODE, "node", "problem")}
+)
 
 
 def metrics(profile: Profile) -> tuple[Metric, ...]:

@@ -106,6 +106,8 @@ FLEET_METRICS = (*_FLEET, *SLURM_METRICS, *KUBERNETES_METRICS, *_PIPELINE)
 
 #: Expected nodes of a group, from the cluster file, see `rules`.
 EXPECTED_NODES = "ultracluster_group_expected_nodes"
+#: When EC2 terminates the instances of a group's Capacity Block, from the cluster file, see `rules`.
+CAPACITY_END = "ultracluster_group_capacity_end_timestamp_seconds"
 #: Problems of nodes, one series for each problem of a node. Its labels are those
 #: of a node, `problem` (the name of an alert) and what the alert distinguishes, such as `xid` or `path`.
 PROBLEM = "ultracluster_node_problem"

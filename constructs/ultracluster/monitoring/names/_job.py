@@ -34,6 +34,10 @@ _SPINS = (
 )
 _START = "ultracluster_job_start_timestamp_seconds"
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
+_SENT = (
+    "node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
+    "node:node_amazonefa_tx_bytes:sum_rate5m"
+)
 _CLOCK = "avg_over_time(ultracluster_gpu_sm_clock_hertz[10m])"
 # A Kubernetes job has the name of its namespace, which is its team's.
 _OF_KUBERNETES = (
@@ -81,6 +85,13 @@ _GPUS = (
                expr=_over_gpus("sum", "ultracluster_gpu_power_watts")),
     aggregated("job:ultracluster_gpus_idle:ratio", "ratio", "Share of the GPUs that did nothing.",
                expr=_over_gpus("avg", "(ultracluster_gpu_engine_active_ratio < bool 0.01)")),
+    # What a node sends over EFA, against the others of its job: pipeline and expert parallelism are uneven, and a node
+    # of a job on few nodes has no median.
+    aggregated("node_job:node_amazonefa_tx_bytes:ratio_rate5m", "ratio",
+               "What the node sends over EFA as a share of the median over its job, of four nodes or more; none below "
+               "100 MB/s.",
+               expr=f"({_SENT}) / on ({_BY}) group_left () (quantile by ({_BY}) (0.5, {_SENT}) > 1e8 and on ({_BY}) "
+               "job:ultracluster_nodes:count >= 4)"),
     # How far a GPU's clock is below that of the others of its job: the slowest of a job makes all wait.
     aggregated("node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m", "ratio",
                "Clock of the node's slowest GPU, over ten minutes, as a share of the median over its job.",

@@ -40,6 +40,10 @@ _MACHINE = (
     # For an hour more: an alert on a node that has died names it too.
     recorded("ultracluster_node_name_info", "info", "The name of the node in Slurm or Kubernetes.", (*NODE, "node"),
              "last_over_time(ultracluster_node_info[1h])"),
+    recorded("ultracluster_node_topology_info", "info",
+             "Network nodes above the node, from the top, and the Capacity Block of its UltraServer, as EC2 has them.",
+             (*NODE, "network_node_1", "network_node_2", "network_node_3", "ultraserver"),
+             "last_over_time(ultracluster_topology_info[1h])"),
     recorded("ultracluster_node_clock_offset_seconds", "seconds", "How far the clock is from its time source.", NODE,
              "node_timex_offset_seconds"),
     recorded("ultracluster_node_clock_synchronised", "bool", "Whether the kernel's clock is synchronised.", NODE,

@@ -25,6 +25,8 @@ DASHBOARDS = Path(__file__).parent / "dashboards"
 # Longer than the function may run.
 _TOKEN_SECONDS = 900
 _LONGEST_REASON = 1000
+# Of one request: https://docs.aws.amazon.com/grafana/latest/APIReference/API_UpdatePermissions.html (read 2026-11-23)
+_INSTRUCTIONS = 20
 
 
 def handle(event: Mapping[str, Any], context: Any) -> None:
@@ -60,7 +62,8 @@ def apply(
 
     Args:
         request: Create, Update or Delete.
-        properties: `WorkspaceId`; `Folder` and `Title`, uid and title of the folder; `DataSources`, as JSON.
+        properties: `WorkspaceId`; `Folder` and `Title`, uid and title of the folder; `DataSources`, as JSON; `Members`,
+            as JSON: roles by kind and id.
         before: What they were before an update.
         client: The API of Amazon Managed Grafana. Default: the real one.
         pause: Seconds before a request to Grafana is tried again.
@@ -82,16 +85,43 @@ def apply(
             grafana.delete_folder(folder)
             for uid in data_sources:
                 grafana.delete_data_source(uid)
+            # Those that are gone already are no problem.
+            assign(api, workspace, before=_members(properties), after={})
             return []
         for data_source in data_sources.values():
             grafana.put_data_source(data_source)
         grafana.put_folder(folder, properties["Title"])
         dashboards = {path.stem: json.loads(path.read_text()) for path in DASHBOARDS.glob("*.json")}
         problems = grafana.put_dashboards(folder, dashboards)
-        if not problems and before is not None and before["WorkspaceId"] == workspace:
-            for uid in _data_sources(before).keys() - data_sources.keys():
+        same = before if before is not None and before["WorkspaceId"] == workspace else {}
+        problems += assign(api, workspace, before=_members(same), after=_members(properties))
+        if not problems and same:
+            for uid in _data_sources(same).keys() - data_sources.keys():
                 grafana.delete_data_source(uid)
         return problems
+
+
+def assign(api: Any, workspace: str, *, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Revoke roles of users and groups that are no longer given, and add new ones. Gives what went wrong."""
+    changes = [("REVOKE", *pair) for pair in sorted(before.items() - after.items())]
+    changes += [("ADD", *pair) for pair in sorted(after.items() - before.items())]
+    instructions = []
+    for action, member, role in changes:
+        kind, _, identity = member.partition("/")
+        instructions.append({"action": action, "role": role, "users": [{"id": identity, "type": kind}]})
+    problems = []
+    for start in range(0, len(instructions), _INSTRUCTIONS):
+        batch = instructions[start : start + _INSTRUCTIONS]
+        answer = api.update_permissions(workspaceId=workspace, updateInstructionBatch=batch)
+        for error in answer["errors"]:
+            cause = error["causedBy"]
+            who = ", ".join(user["id"] for user in cause["users"])
+            problems.append(f"{cause['action']} {cause['role']} {who}: {error['message']}")
+    return problems
+
+
+def _members(properties: Mapping[str, str]) -> dict[str, str]:
+    return dict(json.loads(properties.get("Members", "{}")))
 
 
 def _data_sources(properties: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,38 @@
+"""Generate the table of stories: what happens in a cluster, and which alerts fire."""
+
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from docs_reference.markdown import page, table
+
+_FOLDER = Path(__file__).parents[2] / "tests" / "monitoring" / "stories"
+_ABOUT = """What happens in a cluster, and which alerts fire. Each story is a test: `promtool` plays samples of
+exporters through the rules of a cluster, minute by minute. In a benign story no critical alert may fire, and no other
+alert than those of its row."""
+
+
+def stories_page() -> str:
+    """Page with all stories, by topic."""
+    files = {path.stem: YAML(typ="safe").load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))}
+    sections = (f"## {name.capitalize()}\n\n{table(_HEADER, map(_row, stories))}" for name, stories in files.items())
+    return page("Stories", _ABOUT, *sections)
+
+
+_HEADER = ("story", "kind", "must fire", "within", "may fire too")
+
+
+def _row(story: dict[str, Any]) -> tuple[str, ...]:
+    rings = story.get("rings", {})
+    return (
+        story["story"],
+        story["kind"],
+        ", ".join(map(_link, rings)),
+        ", ".join(f"{minutes} min" for minutes in rings.values()),
+        ", ".join(map(_link, story.get("also", ()))),
+    )
+
+
+def _link(alert: str) -> str:
+    return f"[{alert}](../runbooks/{alert}.md)"
