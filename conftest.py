@@ -5,6 +5,10 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
+from support.cpu_time import CpuTime
+
 # Unit tests run without the template validation, which costs seconds per process; tests/stacks/test_strict.py
 # runs it over every example. The venv's own Node is the supported one.
 os.environ["CDK_VALIDATION"] = "false"
@@ -22,3 +26,8 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count the CPU time of each file of tests."""
+    config.pluginmanager.register(CpuTime())

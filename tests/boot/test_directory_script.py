@@ -73,7 +73,6 @@ class Node:
         return (self.folder / "log").read_text()
 
 
-@pytest.mark.daemons
 @pytest.mark.parametrize("directory", [LDAP, AD], ids=["ldap", "managed-ad"])
 def test_sssd_finds_no_error_in_the_configuration(tmp_path: Path, directory: Directory) -> None:
     node = Node(tmp_path, directory)

@@ -41,7 +41,8 @@ def templates(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> dict[str, 
 
 
 def _texts(cluster: ClusterFile, flags: dict[str, Any]) -> str:
-    app = cdk.App(context=flags, analytics_reporting=False)
+    # Neither is in a template, and both take time.
+    app = cdk.App(context=flags, analytics_reporting=False, tree_metadata=False, stack_traces=False)
     ClusterStacks(app, cluster=cluster, account="123456789012")
     stacks = app.synth().stacks
     return json.dumps({stack.stack_name: Path(stack.template_full_path).read_text() for stack in stacks})

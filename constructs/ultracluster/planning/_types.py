@@ -157,7 +157,8 @@ def _has_members(protocol: type, value: object) -> bool:
 
 
 def _has(value: object, member: str) -> bool:
-    if hasattr(type(value), member):
+    # The CDK's interfaces come as a proxy of several classes, and reading a property of it is a call to Node.
+    if any(hasattr(type(part), member) for part in (value, *getattr(value, "_delegates", ()))):
         return True
     try:
         return hasattr(value, member)
