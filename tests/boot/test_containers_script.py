@@ -18,15 +18,16 @@ class Image:
         self.root = root
         self.bin = root / "bin"
         self.bin.mkdir()
-        for command in ("awk", "bash", "grep", "mkdir", "mv", "python3", "rm", "sed"):
+        for command in ("awk", "bash", "env", "grep", "mkdir", "mktemp", "mv", "python3", "rm", "sed"):
             (self.bin / command).symlink_to(f"/usr/bin/{command}")
         self.script = root / "containers"
         self.script.write_text(scripts.text("containers.sh"))
         self.script.chmod(0o755)
 
-    def with_enroot(self) -> None:
-        (self.bin / "enroot").write_text("#!/bin/sh\n")
-        (self.bin / "enroot").chmod(0o755)
+    def with_enroot(self, text: str = "") -> None:
+        for name, program in (("enroot", text), ("chown", ""), ("runuser", 'shift 3\nexec "$@"\n')):
+            (self.bin / name).write_text(f"#!/bin/bash\n{program}")
+            (self.bin / name).chmod(0o755)
 
     def with_pyxis(self, version: int | None) -> None:
         """A plugin that wants Slurm around it, as Pyxis does."""
@@ -63,6 +64,16 @@ def test_pyxis_for_this_slurm_and_enroot_are_well(image: Image) -> None:
     image.with_pyxis(0x190B02)
     assert image.look() == (0, "ok")
     assert (image.root / ETC / "pyxis.conf").read_text() == f"required /{PLUGIN}\n"
+
+
+def test_an_enroot_that_runs_for_root_only_is_reported(image: Image) -> None:
+    image.with_enroot("echo \"mkdir: cannot create directory '/run/enroot': Permission denied\" >&2\nexit 1\n")
+    image.with_pyxis(0x190B02)
+    assert image.look() == (
+        1,
+        "failed: Enroot does not run for users, who need paths of their own in enroot.conf: mkdir: cannot create "
+        "directory '/run/enroot': Permission denied",
+    )
 
 
 @pytest.mark.parametrize(("number", "version"), [(0x190503, "25.05"), (0x1A0500, "26.05")])

@@ -31,13 +31,26 @@ deps:
 \tfalse
 install: bin/enroot-nsenter
 \tinstall -D bin/enroot-nsenter $(prefix)/bin/enroot-nsenter
-\tprintf '#!/bin/sh\\necho 4.1.2\\n' | install -D -m 755 /dev/stdin $(prefix)/bin/enroot
+\tinstall -D -m 755 enroot.in $(prefix)/bin/enroot
 \tinstall -D -m 644 /dev/null $(prefix)/share/enroot/apparmor.profile
 \tinstall -d $(sysconfdir)/enroot/hooks.d
 setcap:
 \ttrue
 """,
     "deps/Makefile": "libbsd:\n\ttrue\n",
+    # Each command makes the directories of its user first: enroot.in of v4.1.2, read 2026-11-23.
+    "enroot.in": """\
+#!/bin/bash
+set -euo pipefail
+ENROOT_RUNTIME_PATH=${XDG_RUNTIME_DIR:-/run}/enroot
+ENROOT_CACHE_PATH=${HOME:-/root}/.cache/enroot
+ENROOT_DATA_PATH=${HOME:-/root}/.local/share/enroot
+while read -r key value; do
+    case $key in ENROOT_*_PATH) eval "$key=$value" ;; esac
+done </etc/enroot/enroot.conf
+(umask 077 && mkdir -p "$ENROOT_CACHE_PATH" "$ENROOT_DATA_PATH" "$ENROOT_RUNTIME_PATH")
+echo 4.1.2
+""",
 }
 PYXIS = {
     "Makefile": """\

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,6 +129,22 @@ def test_a_container_has_every_mount_on_every_node(slurm: RealSlurm, job: str) -
     image = image_file(slurm, "registry.io+image+1")
     assert {line.partition(" on ")[0] for line in lines} == {f"container {image} {mounts} {here}"}
     assert {line.partition(" on ")[2] for line in lines} <= {f"train-{node} with 192 CPUs" for node in (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("mounts", "refusal"),
+    [
+        ("fsx:/fsx", "mount source must be"),
+        ("/tmp:fsx", "mount target must be"),
+        ("/tmp:/tmp,", "invalid format"),
+        ("/does/not/exist:/fsx", "failed to mount: /does/not/exist"),
+    ],
+)
+def test_mounts_that_pyxis_or_enroot_refuses_end_the_task(slurm: RealSlurm, mounts: str, refusal: str) -> None:
+    options = ["--immediate=60", "--container-image=docker://a#b:1", f"--container-mounts={mounts}"]
+    done = subprocess.run(["srun", *options, "true"], env=slurm.environment, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert refusal in done.stderr
 
 
 def test_one_of_two_jobs_imports_the_image_and_the_other_waits_for_it(slurm: RealSlurm) -> None:

@@ -8,7 +8,8 @@
 # the reason is reported, so that jobs without containers run.
 #
 # Exit code 0: `srun --container-image` works, or the image has neither Enroot nor Pyxis, which is its right. 1: it has
-# half of them, or Pyxis is for another Slurm; the reason is in /run/ultracluster/containers. 2: wrong usage.
+# half of them, Enroot does not run for users, or Pyxis is for another Slurm; the reason is in
+# /run/ultracluster/containers. 2: wrong usage.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -65,8 +66,18 @@ listed() {
         awk '{ file = $1; sub(/:.*/, "", file); print file ":" $2 }'
 }
 
+# Run Enroot as a user who is not root: it makes its directories first. Print why it fails.
+as_user() {
+    local home code=0
+    home=$(mktemp -d)
+    chown nobody "$home"
+    runuser --user nobody -- env --ignore-environment PATH="$PATH" HOME="$home" enroot list 2>&1 >/dev/null || code=$?
+    rm -rf "$home"
+    return "$code"
+}
+
 main() {
-    local file plugin version found=0 enroot=no
+    local file plugin version problem found=0 enroot=no
     if [ "${1:-}" != --slurm ] || ! [[ ${2:-} =~ ^[0-9]{2}\.[0-9]{2}$ ]]; then
         echo "containers: takes --slurm and a version such as 25.11, got '$*'" >&2
         exit 2
@@ -86,7 +97,10 @@ main() {
     done < <(listed)
     case $enroot$found in
         no0) state "none: the image has neither Enroot nor Pyxis" ;;
-        yes1) state ok ;;
+        yes1)
+            problem=$(as_user) || fail "Enroot does not run for users, who need paths of their own in enroot.conf: $problem"
+            state ok
+            ;;
         no1) fail "Pyxis is there, and Enroot is not: put it into the image" ;;
         yes0) state "none: Enroot is there, but no plugstack.conf.d of Slurm $slurm names Pyxis" ;;
     esac

@@ -26,7 +26,7 @@ fetch() {
 apt-mark hold linux-aws linux-image-aws linux-headers-aws "linux-image-$(uname -r)" || true
 systemctl disable --now unattended-upgrades.service || true
 apt update
-apt install --no-install-recommends curl nfs-common
+apt install --no-install-recommends curl nfs-common sssd-ldap sssd-tools libnss-sss libpam-sss
 
 # The parent's may be newer, and stays.
 there=$(sed -n 's/.*EFA installer version: *//p' /opt/amazon/efa_installed_packages || true)

@@ -106,6 +106,7 @@ check "chronyc" command -v chronyc
 check "PCS agent ${AGENT_VERSION%-*}" held /opt/aws/pcs/version "AGENT_VERSION='${AGENT_VERSION%-*}'"
 check "Slurm ${SLURM_VERSION%-*}" held "/opt/aws/pcs/scheduler/slurm-$slurm/version" "SLURM_VERSION='${SLURM_VERSION%-*}'"
 check "Enroot $ENROOT_VERSION" test "$(enroot version 2>/dev/null)" = "$ENROOT_VERSION"
+check "Enroot for users who are not root" runuser --user nobody -- env HOME=/tmp enroot list
 check "Pyxis" test -s "$root/opt/aws/pcs/scheduler/slurm-$slurm/lib/slurm/spank_pyxis.so"
 check "Pyxis is a plugin of Slurm" held "/etc/aws/pcs/scheduler/slurm-$slurm/plugstack.conf.d/pyxis.conf" spank_pyxis.so
 check "DCGM" command -v dcgmi

@@ -224,12 +224,25 @@ install_enroot() {
     within make --silent -C "$folder" --old-file=deps "${made[@]}" install
     make --silent -C "$folder" --old-file=deps "${made[@]}" setcap
     ln -sf /usr/share/enroot/hooks.d/50-slurm-pmi.sh /usr/share/enroot/hooks.d/50-slurm-pytorch.sh /etc/enroot/hooks.d/
+    open_enroot
     # Ubuntu 24.04 allows user namespaces to programs with a profile.
     if [ -e /proc/sys/kernel/apparmor_restrict_unprivileged_userns ]; then
         install -m 0644 /usr/share/enroot/apparmor.profile "$profile"
         apparmor_parser --replace "$profile"
     fi
     enroot version
+}
+
+# Enroot makes its directories as the user. The default of the first is below XDG_RUNTIME_DIR or /run, where only root may
+# write in a job, and that of the others is the home, which nodes share: https://github.com/NVIDIA/pyxis/issues/12. A
+# container is writable, as in AWS's samples: programs write caches into their home (both read 2026-11-23).
+open_enroot() {
+    local below=/var/lib/enroot
+    install -d -m 1777 /run/enroot "$below/cache" "$below/data"
+    echo 'd /run/enroot 1777 root root' >/etc/tmpfiles.d/ultracluster-enroot.conf
+    # shellcheck disable=SC2016  # enroot expands $(id -u), for each user
+    printf '%s\n' 'ENROOT_RUNTIME_PATH /run/enroot/user-$(id -u)' "ENROOT_CACHE_PATH $below/cache/user-\$(id -u)" \
+        "ENROOT_DATA_PATH $below/data/user-\$(id -u)" 'ENROOT_ROOTFS_WRITABLE yes' >>/etc/enroot/enroot.conf
 }
 
 plugins=/etc/aws/pcs/scheduler/slurm-
