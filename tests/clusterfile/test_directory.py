@@ -65,6 +65,10 @@ def test_users_of_a_directory_need_a_shared_home() -> None:
     assert "slurm.directory: gives users without homes" in line
 
 
-def test_nodes_without_internet_reach_neither_secret_nor_packages() -> None:
+def test_a_directory_that_a_new_private_vpc_does_not_reach_is_refused_until_it_is_connected() -> None:
     text = with_directory(f"{{ldap: {{{KEYS}}}}}") + "network: {internet: false}\n"
-    assert any("slurm.directory: needs Secrets Manager" in line for line in problems(text))
+    (line,) = (line for line in problems(text) if "slurm.directory" in line)
+    assert "has no route to them" in line
+    assert "accept: {slurm-directory-route: " in line
+    accepted = problems(text + "accept: {slurm-directory-route: the VPC is peered}\n")
+    assert not [line for line in accepted if "slurm.directory" in line]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from support import ROOT
+from support.clusterfile_data import private_with_directory
 from support.templates import templates
 from ultracluster import clusterfile
 
@@ -200,20 +201,15 @@ def test_every_service_that_nodes_of_a_private_cluster_call_has_an_endpoint(
         assert f"com.amazonaws.us-east-2.{'aps-workspaces' if service == 'aps' else service}" in endpoints
 
 
-def test_nodes_that_replace_themselves_have_endpoints_for_it() -> None:
-    text = (
-        (ROOT / "examples" / "slurm-private.yaml")
-        .read_text()
-        .replace("slurm:\n", "slurm:\n  health: {replace: 2}\n", 1)
-    )
-    stacks = templates(clusterfile.loads(text, "c.yaml"))
+def test_nodes_that_replace_themselves_and_have_a_directory_have_endpoints_for_it() -> None:
+    stacks = templates(clusterfile.loads(private_with_directory(), "c.yaml"))
     services = {
         item["Properties"]["ServiceName"].rpartition(".")[2]
         for item in stacks["keep-Network"]["Resources"].values()
         if item["Type"] == "AWS::EC2::VPCEndpoint" and isinstance(item["Properties"]["ServiceName"], str)
     }
     called = {action.split(":")[0] for action in allowed(stacks, "SlurmNodeRole")}
-    assert {"ec2", "sns"} <= called & services
+    assert {"ec2", "sns", "secretsmanager"} <= called & services
 
 
 def test_nodes_of_a_private_cluster_reach_buckets_of_the_account_and_of_aws_only(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from support import ROOT
 from ultracluster.clusterfile import ClusterFile, ClusterFileError, loads, rules
 
 RESERVATION = "cr-0123456789abcdef0"
@@ -48,3 +49,20 @@ def with_groups(groups: str, *more: str) -> str:
     """A file with other node groups, and more sections."""
     head = GOOD.partition("nodes:\n")[0]
     return "\n".join([head + "nodes:", *(f"  {line}" for line in groups.splitlines()), *more]) + "\n"
+
+
+def private_with_directory() -> str:
+    """The private example with home directories, users of a directory, and replacement of bad nodes."""
+    text = (ROOT / "examples" / "slurm-private.yaml").read_text()
+    slurm = """\
+slurm:
+  health: {replace: 2}
+  directory:
+    managed-ad:
+      servers: [ldaps://corp.example.com]
+      base-dn: dc=corp,dc=example,dc=com
+      bind-dn: cn=reader,dc=corp,dc=example,dc=com
+      secret: arn:aws:secretsmanager:us-east-2:123456789012:secret:reader-AbCdEf
+"""
+    text = bent("storage: {", "storage: {home: {}, ", bent("slurm:\n", slurm, text))
+    return f"{text}accept: {{slurm-directory-route: the VPC is peered}}\n"

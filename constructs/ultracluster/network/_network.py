@@ -17,6 +17,7 @@ from ultracluster.network._private_endpoint_policy import private_s3_policy
 from ultracluster.network._private_subnets import check_private
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._service_endpoints import (
+    DIRECTORY_SERVICES,
     EKS_SERVICES,
     PCS_SERVICES,
     REPLACEMENT_SERVICES,
@@ -191,7 +192,14 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         vpc=network.vpc,
         subnet=network.services_subnet,
         clients=[result.nodes],
-        services=(*_SERVICES[cluster.orchestrator], *(REPLACEMENT_SERVICES if cluster.slurm.replacements else ())),
+        services=_services(cluster),
     )
     (group,) = endpoints.connections.security_groups
     return replace(result, endpoints=group, ready=(*result.ready, endpoints))
+
+
+def _services(cluster: ClusterFile) -> tuple[str, ...]:
+    """Return the services that the nodes of a cluster call."""
+    services = _SERVICES[cluster.orchestrator]
+    services += REPLACEMENT_SERVICES if cluster.slurm.replacements else ()
+    return services + (DIRECTORY_SERVICES if cluster.slurm.directory else ())

@@ -51,6 +51,9 @@ PCS_SERVICES = (
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interface-vpc-endpoints.html and
 # https://docs.aws.amazon.com/sns/latest/dg/sns-internetwork-traffic-privacy.html (read 2026-11-22)
 REPLACEMENT_SERVICES = ("ec2", "sns")
+# Where nodes read the password with which they search a directory of users:
+# https://docs.aws.amazon.com/secretsmanager/latest/userguide/vpc-endpoint-overview.html (read 2026-11-23)
+DIRECTORY_SERVICES = ("secretsmanager",)
 _HTTPS = 443
 _SERVICES = error("endpoint-services", "Each service has one endpoint, whose construct id is its name.")
 

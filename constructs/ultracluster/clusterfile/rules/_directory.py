@@ -9,7 +9,9 @@ from ultracluster.clusterfile.sections._directory import Directories
 
 _DIRECTORY = error("slurm-directory", "Users come from one directory, or from the list of the file.")
 _HOME = error("slurm-directory-home", "Users of a directory have the same home on every node.")
-_PACKAGES = error("slurm-directory-packages", "Nodes reach Secrets Manager and the packages of sssd.")
+_ROUTE = error(
+    "slurm-directory-route", "A new VPC without internet access has no route to a directory.", acceptable=True
+)
 _PATH: Path = ("slurm", "directory")
 
 
@@ -26,10 +28,11 @@ def check_directory(draft: Draft) -> Iterator[Problem]:
         yield _HOME(_PATH, message, at_key=True)
     if not draft.network.internet:
         message = (
-            "needs Secrets Manager, and the packages of sssd, which the nodes of internet: false do not reach; use "
-            "slurm.users, or network.existing with an endpoint of Secrets Manager and an image with sssd"
+            "has its servers outside the new VPC of internet: false, which has no route to them. Use network.existing; "
+            "or deploy the Network stack, connect its VPC to servers and DNS by peering or a transit gateway, "
+            f"take an image with sssd-ldap and sssd-tools, and write accept: {{{_ROUTE.id}: the VPC is peered}}"
         )
-        yield _PACKAGES(_PATH, message, at_key=True)
+        yield _ROUTE(_PATH, message, at_key=True)
 
 
 def _check_kinds(section: Directories) -> Iterator[Problem]:
