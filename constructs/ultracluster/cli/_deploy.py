@@ -15,7 +15,8 @@ import typer
 from ultracluster.cli._aws import client
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
 from ultracluster.cli._rehearse import app_directory
-from ultracluster.cli._verdict import print_report, refusal
+from ultracluster.cli._synthesis import cdk_cli, synthesise
+from ultracluster.cli._verdict import jobs_sentence, print_report, refusal
 from ultracluster.testing import IN_PLACE, UPDATE_RULES
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class _Plan:
             typer.echo("nothing is deployed yet: nothing can be lost.")
             return
         print_report(self.report)
-        typer.echo(_jobs(self.report))
+        typer.echo(jobs_sentence(self.report))
         typer.echo("monthly cost: not compared; the library has no source of prices.")
 
     def refuse(self) -> None:
@@ -120,7 +121,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
         from botocore.exceptions import BotoCoreError, ClientError
 
         from cdk_rehearsal import guard
-        from cdk_rehearsal.deploy import CdkCli, DeployError, assembled, comparison
+        from cdk_rehearsal.deploy import DeployError, assembled, comparison
     except ImportError as error:
         misuse(
             f'this command needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard,live]"'
@@ -129,13 +130,9 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
     with app_directory(app, file) as directory, tempfile.TemporaryDirectory(prefix="ultracluster-deploy-") as scratch:
         assembly, folder = Path(scratch) / "cdk.out", Path(scratch) / "guard"
         folder.mkdir()
-        environment = {**os.environ, "AWS_REGION": cluster.region, "AWS_DEFAULT_REGION": cluster.region}
         try:
-            cli = CdkCli(app=directory, environment=environment, scratch=Path(scratch))
-            context = ("--context", f"cluster={file.resolve()}")
-            result = cli.run("synth", "--quiet", "--output", str(assembly), *context)
-            if result.code:
-                fail("\n".join(result.reasons))
+            cli = cdk_cli(directory, cluster.region, Path(scratch))
+            synthesise(cli, file, assembly)
             stacks = list(assembled(assembly))
             sides = comparison(stacks, _client, folder)
             report = None
@@ -157,22 +154,6 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
 
 def _client(service: str, region: str | None) -> Any:
     return client(service, region or os.environ.get("AWS_REGION", ""))
-
-
-def _jobs(report: "Report") -> str:
-    """Describe what becomes of running jobs."""
-    from cdk_rehearsal.guard import Fate
-
-    waits: list[str] = []
-    ends: list[str] = []
-    for finding in report.nodes:
-        if not finding.fate.ends_nodes:
-            continue
-        drains = finding.fate is Fate.DRAINED and finding.type == "AWS::PCS::ComputeNodeGroup"
-        (waits if drains else ends).append(finding.name)
-    lines = [f"nodes of {', '.join(waits)} are replaced when their jobs have ended"] if waits else []
-    lines += [f"jobs on {', '.join(ends)} end"] if ends else []
-    return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."
 
 
 def _warn(problems: list[str]) -> None:

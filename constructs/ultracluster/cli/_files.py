@@ -1,13 +1,16 @@
 """The commands `check` and `schema`: the cluster file, without CDK."""
 
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster.cli._against import edit_report
 from ultracluster.cli._live import print_findings, print_findings_json, print_policy
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
 from ultracluster.cli._rule_files import promtool_problems
+from ultracluster.cli._verdict import jobs_sentence, print_report
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,8 +18,19 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile, Description, NodeGroup
 
 
+_Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against",
+        metavar="DEPLOYED",
+        help="The cluster file that is deployed, or its cdk.out: name the nodes that the edit replaces.",
+    ),
+]
+
+
 def check(
     file: FileArgument,
+    against: _Against = None,
     live: Annotated[bool, typer.Option("--live", help="Ask the AWS account too: read-only calls.")] = False,
     policy: Annotated[bool, typer.Option("--policy", help="Print the IAM policy that --live needs.")] = False,
     json_: JsonOption = False,
@@ -30,6 +44,8 @@ def check(
 
     if policy and not live:
         misuse("--policy prints what --live needs: pass both")
+    if live and against is not None:
+        misuse("--live and --against are two checks: run one after the other")
     cluster = load(file, json_=json_)
     if policy:
         print_policy(cluster)
@@ -41,14 +57,17 @@ def check(
         fail("\n".join(problems))
     warnings = clusterfile.warnings(cluster)
     facts = clusterfile.facts_as_of(cluster)
+    report = None if against is None else edit_report(Path(file), against, cluster.region)
     if json_:
         summary = {"file": file, "ok": True, **_summary(cluster)}
         summary["facts"] = {topic: day.isoformat() for topic, day in facts.items()}
         summary["warnings"] = [
             {"id": warning.id, "message": warning.message, "accepted": warning.accepted} for warning in warnings
         ]
+        if report is not None:
+            summary["edit"] = report.to_dict()
         print_json(summary)
-        return
+        raise typer.Exit(0 if report is None or report.ok else 1)
     console().print(_table(cluster))
     for sentence in _sentences(cluster):
         typer.echo(sentence)
@@ -63,6 +82,15 @@ def check(
     typer.echo(f"{file} is good.")
     if live:
         print_findings(cluster)
+    if report is None:
+        return
+    typer.echo(f"\nThe edit of {against}:")
+    print_report(report)
+    typer.echo(jobs_sentence(report))
+    if not report.ok:
+        lost = ", ".join(finding.name for finding in report.refused)
+        refused = [f"ultracluster deploy refuses this edit, which loses {lost}"] if lost else []
+        fail("\n".join([*report.broken, *refused]))
 
 
 def schema() -> None:

@@ -39,6 +39,22 @@ def refusal(report: "Report") -> str:
     return "\n".join(lines)
 
 
+def jobs_sentence(report: "Report") -> str:
+    """Describe what becomes of running jobs."""
+    from cdk_rehearsal.guard import Fate
+
+    waits: list[str] = []
+    ends: list[str] = []
+    for finding in report.nodes:
+        if not finding.fate.ends_nodes:
+            continue
+        drains = finding.fate is Fate.DRAINED and finding.type == "AWS::PCS::ComputeNodeGroup"
+        (waits if drains else ends).append(finding.name)
+    lines = [f"nodes of {', '.join(waits)} are replaced when their jobs have ended"] if waits else []
+    lines += [f"jobs on {', '.join(ends)} end"] if ends else []
+    return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."
+
+
 def _table(findings: "tuple[Finding, ...]", heading: str = "resource") -> "Table":
     # Ids, types and reasons are long: five columns side by side would be five words wide.
     rows = table(None, show_edge=False, padding=(0, 2, 0, 0))

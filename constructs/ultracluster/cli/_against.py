@@ -1,0 +1,42 @@
+"""`ultracluster check --against`: what an edit of a cluster file does to data and nodes, without an account."""
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracluster.cli._output import fail, load, misuse
+from ultracluster.cli._rehearse import app_directory
+from ultracluster.cli._synthesis import cdk_cli, synthesise
+from ultracluster.testing import IN_PLACE, UPDATE_RULES
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.guard import Report
+
+
+def edit_report(file: Path, deployed: Path, region: str) -> "Report":
+    """Compare a cluster file with one that is deployed, or with its templates.
+
+    Args:
+        file: The cluster file.
+        deployed: The cluster file before the edit, or a directory of templates, such as a `cdk.out`.
+        region: Region of the cluster.
+    """
+    try:
+        from cdk_rehearsal import guard
+        from cdk_rehearsal.deploy import DeployError
+    except ImportError as error:
+        misuse(f'--against needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard]"')
+    if not deployed.exists():
+        misuse(f"--against: there is no {deployed}; name the cluster file that is deployed, or its cdk.out")
+    with app_directory(None, file) as app, tempfile.TemporaryDirectory(prefix="ultracluster-check-") as scratch:
+        old, new = deployed, Path(scratch) / "new"
+        try:
+            cli = cdk_cli(app, region, Path(scratch))
+            if not deployed.is_dir():
+                load(str(deployed))
+                old = Path(scratch) / "old"
+                synthesise(cli, deployed, old)
+            synthesise(cli, file, new)
+            return guard.compare(str(old), str(new), update_rules=UPDATE_RULES, in_place=IN_PLACE)
+        except (DeployError, guard.GuardError) as error:
+            fail(str(error))
