@@ -55,6 +55,8 @@ STATEFUL: Mapping[str, str] = MappingProxyType(
     }
 )
 
+#: Kept for what was started from them, and built again from what the template says: each content is another resource.
+_BUILT = frozenset({"AWS::ImageBuilder::Image"})
 _AUDIT = "it holds audit data: {} writes to it"
 # The properties in which they name their log group.
 _AUDIT_WRITERS = {
@@ -69,7 +71,7 @@ def stateful(template: Template) -> dict[str, str]:
     """Return the stateful resources of a template by logical id, each with what would be lost.
 
     A security group, a rule, a bucket policy or a log group counts when its template retains it: the author of
-    that needs it.
+    that needs it. An image of Image Builder does not count: it is built again from its recipe.
     """
     audit = _audit_logs(template)
     result = {}
@@ -82,7 +84,7 @@ def stateful(template: Template) -> dict[str, str]:
             result[logical_id] = "the resources of the module are known at AWS only"
         elif logical_id in audit:
             result[logical_id] = _AUDIT.format(audit[logical_id])
-        elif kept:
+        elif kept and kind not in _BUILT:
             result[logical_id] = f"its template keeps it ({kept[0]})"
     return result
 

@@ -48,6 +48,6 @@ def _key(blueprint: Blueprint) -> tuple[str, ...] | None:
         if not name_keys & fixed:
             return None
         # A name is one of its parent's: the node groups of two clusters may share theirs.
-        parents = {name for name in fixed & set(properties) if name.endswith(("Id", "Name"))}
+        parents = {name for name in fixed & set(properties) if name.endswith(("Id", "Name", "Workspace"))}
         marks = {name: properties[name] for name in name_keys | parents}
     return (blueprint.type_name, e.account, e.region, json.dumps(marks, sort_keys=True, default=str))

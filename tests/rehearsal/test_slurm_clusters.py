@@ -1,0 +1,102 @@
+"""Whole Slurm clusters on the local cloud: deployed, and edited on a later day; the guard names the nodes before."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdk_rehearsal.guard import compare
+from cdk_rehearsal.rehearsal import Entry
+from support import ROOT
+from support.clusterfile_data import bent, private_with_directory
+from support.rehearsal_tools import Stacks, Template, local_stacks
+from support.templates import templates
+from ultracluster import clusterfile
+from ultracluster.testing import IN_PLACE, UPDATE_RULES
+
+BUILT = (ROOT / "examples" / "slurm-built-image.yaml").read_text()
+PRIVATE = (ROOT / "examples" / "slurm-private.yaml").read_text()
+GROUP = "AWS::PCS::ComputeNodeGroup"
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Iterator[Stacks]:
+    with local_stacks() as local:
+        version = {"Name": "/cdk-bootstrap/hnb659fds/version", "Value": "30", "Type": "String"}
+        local.client("ssm").put_parameter(**version)
+        yield local
+
+
+def deploy(stacks: Stacks, text: str, deployed: dict[str, Template] | None = None) -> dict[str, Template]:
+    """Deploy a cluster in the order of its stacks, and return its templates."""
+    assembled = templates(clusterfile.loads(text, "c.yaml"))
+    for name, template in assembled.items():
+        if deployed is None:
+            stacks.create(template["Resources"], name, **sections(template))
+        elif template != deployed[name]:
+            stacks.update(name, template["Resources"], **sections(template))
+        done = "CREATE_COMPLETE" if deployed is None or template == deployed[name] else "UPDATE_COMPLETE"
+        assert stacks.status(name) == done, stacks.reasons(name)
+    return assembled
+
+
+def sections(template: Template) -> Template:
+    return {key: value for key, value in template.items() if key != "Resources"}
+
+
+def edited(stacks: Stacks, directory: Path, before: str, after: str) -> tuple[set[str], set[str], list[Entry]]:
+    """Deploy a cluster and an edit of it.
+
+    Returns:
+        Node groups whose nodes the guard says are replaced, node groups that the update changed, and its journal.
+    """
+    old = deploy(stacks, before)
+    count = len(stacks.cloud.journal.entries())
+    new = deploy(stacks, after, old)
+    sides = [written(directory / side, assembled) for side, assembled in (("old", old), ("new", new))]
+    report = compare(*sides, update_rules=UPDATE_RULES, in_place=IN_PLACE)
+    assert report.ok, report.lines()
+    happened = stacks.cloud.journal.entries()[count:]
+    groups = [entry for entry in happened if entry.type == GROUP]
+    assert {entry.action.value for entry in groups} == {"update"}
+    replaced = {finding.logical_id for finding in report.nodes if str(finding.fate) == "replaces nodes"}
+    return replaced, {entry.logical_id for entry in groups}, happened
+
+
+def written(folder: Path, assembled: dict[str, Template]) -> Path:
+    folder.mkdir()
+    for name, template in assembled.items():
+        (folder / f"{name}.template.json").write_text(json.dumps(template))
+    return folder
+
+
+def group(name: str, ids: set[str]) -> bool:
+    return any(id.startswith(f"{name}NodeGroup") for id in ids)
+
+
+def test_another_parent_builds_one_image_more_and_replaces_the_nodes_of_its_architecture(
+    stacks: Stacks, tmp_path: Path
+) -> None:
+    build = "image: {build: {parent: ami-0123456789abcdef0}}"
+    after = bent("type: p5en.48xlarge", f"type: p5en.48xlarge\n    {build}", BUILT)
+    after += f"slurm: {{login: {{{build}}}}}\n"
+    replaced, changed, happened = edited(stacks, tmp_path, BUILT, after)
+    images = [entry for entry in happened if entry.type == "AWS::ImageBuilder::Image"]
+    assert [entry.action.value for entry in images] == ["create", "retain"], "the old one stays"
+    assert replaced == changed
+    assert [group(name, changed) for name in ("train", "Login", "prepare")] == [True, True, False]
+    updates = [happened.index(entry) for entry in happened if entry.logical_id in changed]
+    assert happened.index(images[0]) < min(updates), "nodes change when their image is there"
+
+
+def test_a_directory_in_a_private_cluster_replaces_the_nodes_that_the_guard_names(
+    stacks: Stacks, tmp_path: Path
+) -> None:
+    replaced, changed, happened = edited(stacks, tmp_path, PRIVATE, private_with_directory())
+    assert replaced == changed
+    assert [group(name, changed) for name in ("train", "Login")] == [True, True]
+    created = {entry.type for entry in happened if entry.action.value == "create"}
+    assert {"AWS::EC2::VPCEndpoint", "AWS::FSx::FileSystem"} <= created
+    everything = {entry.type for entry in stacks.cloud.journal if entry.stack.startswith("keep-")}
+    assert not everything & {"AWS::EC2::NatGateway", "AWS::EC2::InternetGateway", "AWS::EC2::EIP"}
