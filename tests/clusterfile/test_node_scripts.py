@@ -7,8 +7,10 @@ import pytest
 
 from support import ROOT
 from ultracluster import clusterfile
+from ultracluster.boot import limited_script
 from ultracluster.clusterfile import ClusterFileError, node_script
 
+MOST_BYTES = 2 * 1024 * 1024
 GOOD: dict[str, Any] = {"url": "s3://security-tools/edr.sh", "sha256": "0" * 64}
 
 
@@ -95,3 +97,13 @@ def test_the_key_of_the_logs_is_in_the_region() -> None:
     key = "arn:aws:kms:us-west-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
     with pytest.raises(ClusterFileError, match="must be in the cluster's region"):
         cluster(logs={"encryption-key": key})
+
+
+def test_a_file_has_room_for_what_limits_its_terminations(tmp_path: Path) -> None:
+    most, file = MOST_BYTES - 4096, tmp_path / "x.sh"
+    file.write_bytes(b"#!" + b"x" * (most - 2))
+    (script,) = cluster({"file": str(file), "name": "n" * 64}).nodes["train"].scripts
+    limited = limited_script(node_script(script), cluster="c" * 40, nodes="compute", region="us-gov-east-1")
+    assert most < len(limited.content or b"") <= MOST_BYTES
+    file.write_bytes(b"#!" + b"x" * (most - 1))
+    assert rules({"file": str(file)}) == ["node-script-size"]

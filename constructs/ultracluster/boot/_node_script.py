@@ -157,23 +157,34 @@ def script_name(path: str | os.PathLike[str]) -> str:
     return re.sub(r"[^A-Za-z0-9 _-]", "-", Path(path).stem)[:64]
 
 
-def read_script(path: str | os.PathLike[str]) -> bytes | Message:
-    """Return the content of a file, or the error."""
+def read_script(path: str | os.PathLike[str], *, spare: int = 0) -> bytes | Message:
+    """Return the content of a file, or the error.
+
+    Args:
+        path: The file.
+        spare: Bytes that are added to the script later.
+    """
+    most = MOST_SCRIPT_BYTES - spare
     try:
         with open(path, "rb") as file:
-            return file.read(MOST_SCRIPT_BYTES + 1)
+            content = file.read(most + 1)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         return SCRIPT(f"the script {os.fspath(path)} cannot be read: {reason}")
+    return content if len(content) <= most else _too_large(most)
+
+
+def _too_large(most: int) -> Message:
+    return SCRIPT_SIZE(
+        f"a script may have {most:,} bytes, and this one has more; put what is large into the image, or download it in "
+        "the script"
+    )
 
 
 def check_script_content(content: bytes) -> Iterator[str]:
     """Yield the errors of the content of a script."""
     if len(content) > MOST_SCRIPT_BYTES:
-        yield SCRIPT_SIZE(
-            f"a script may have {MOST_SCRIPT_BYTES:,} bytes, and this one has more; put what is large into the image, "
-            "or download it in the script"
-        )
+        yield _too_large(MOST_SCRIPT_BYTES)
     elif not content.startswith(b"#!"):
         yield SCRIPT("a script must begin with #! and its interpreter, such as #!/usr/bin/env bash")
 

@@ -8,6 +8,9 @@ from ultracluster.boot import NodeScript, read_script, script_name
 from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.rules import Message, Refusal
 
+# `limited_script` adds less than this to a script that may terminate nodes.
+_SPARE = 4096
+
 
 def node_script(script: Script) -> NodeScript:
     """Return a script of a node.
@@ -15,7 +18,7 @@ def node_script(script: Script) -> NodeScript:
     Raises:
         Refusal: If AWS PCS would not accept it, its file cannot be read, or it has no checksum.
     """
-    content = None if script.file is None else read_script(script.file)
+    content = None if script.file is None else read_script(script.file, spare=_SPARE)
     if isinstance(content, Message):
         raise Refusal("", [content])
     return NodeScript(
