@@ -119,7 +119,7 @@ def test_refuses_a_slurm_without_installer_and_a_parent_of_another_architecture(
     with pytest.raises(ValueError, match=r"installers for Slurm 25\.05, 25\.11, got '26\.05'"):
         build(stack, slurm_version="26.05")
     other = cdk.Stack(cdk.App(), "Other")
-    with pytest.raises(ValueError, match="the parent is for arm64, not for x86_64"):
+    with pytest.raises(ValueError, match="parent must be for x86_64, got one for arm64"):
         build(other, parent=compute.newest_image("dlami", "arm64"))
 
 

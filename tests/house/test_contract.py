@@ -21,6 +21,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 import ultracluster
+from support import ROOT
 from support.contracts import (
     ACCOUNT,
     MANNERS,
@@ -36,7 +37,9 @@ from support.contracts import (
     exported,
     rows,
 )
+from ultracluster import clusterfile, stacks
 from ultracluster.orchestration import NodeResource
+from ultracluster.rules import Refusal
 
 ROWS = rows()
 TAG = ("cost-center", "42")
@@ -66,6 +69,24 @@ def stack_of(
 
 def test_every_exported_construct_has_a_row() -> None:
     assert set(ROWS) == set(exported())
+
+
+def test_every_other_class_that_creates_resources_creates_constructs_with_rows() -> None:
+    """`ClusterStacks` is no construct: it creates stacks in a Stage, and each of them has a row."""
+    creators = {
+        f"{package}.{member.__name__}"
+        for package in PACKAGES
+        for member in face(f"ultracluster.{package}")
+        if inspect.isclass(member) and not is_construct(member) and not getattr(member, "_is_protocol", False)
+        if {"scope", "stage"} & set(inspect.signature(member.__init__).parameters)
+    }
+    assert creators == {"stacks.ClusterStacks"}
+    attributes = {type(stack).__name__ for stack in cluster_stacks().stacks}
+    assert {f"stacks.{name}" for name in attributes} <= set(ROWS)
+
+
+def cluster_stacks() -> stacks.ClusterStacks:
+    return stacks.ClusterStacks(app(), cluster=clusterfile.load(ROOT / "examples" / "slurm-512-gpus.yaml"))
 
 
 def test_every_package_with_constructs_has_rows() -> None:
@@ -228,6 +249,25 @@ def test_it_stands_in_another_stack_than_what_it_is_given(name: str) -> None:
     given, stack = stack_of(parent, "Given"), stack_of(parent)
     ROWS[name].make(stack, "Subject", World(given))
     assert assembly(parent)
+
+
+@every
+@pytest.mark.parametrize("references", [True, None], ids=["references", "no-references"])
+def test_what_it_is_given_may_be_in_another_region_or_is_refused(name: str, references: bool | None) -> None:
+    parent = app()
+    given = stack_of(parent, "Given", "us-west-2", cross_region=references)
+    stack = stack_of(parent, cross_region=references)
+    try:
+        ROWS[name].make(stack, "Subject", World(given))
+        parent.synth()
+    except Refusal as refusal:
+        outcome, wanted = str(refusal), " must be in us-east-2, the region of the stack"
+    except RuntimeError as error:
+        # The CDK refuses a role or bucket without a name, unless it may write references across regions.
+        outcome, wanted = str(error), "CannotUseCrossEnvironment" if references is None else "no exception"
+    else:
+        return
+    assert wanted in outcome
 
 
 @every

@@ -319,7 +319,7 @@ def test_rejects_what_is_no_dashboard_all_at_once() -> None:
         "a b": '{"uid":"a b","title":"x"}',
     }
     problems = "\n".join(dashboard_problems(dashboards))
-    for message in ("one is no JSON", "two is no dashboard", "three has the uid '3'", "'a b' is no uid"):
+    for message in ("['one'] is no JSON", "['two'] is no dashboard", "['three'] has the uid '3'", "['a b'] has no uid"):
         assert message in problems
 
 
@@ -461,7 +461,7 @@ def test_a_scraper_asks_a_vpc_or_an_eks_cluster() -> None:
         scraper["ScrapeConfiguration"]["ConfigurationBlob"] for scraper in of_type(resources, "AWS::APS::Scraper")
     ]
     assert base64.b64decode(blob) == b"scrape_configs: []\n"
-    with pytest.raises(ValueError, match=r"S/One: a scraper takes 2 subnets or more.*got 1 and 1"):
+    with pytest.raises(ValueError, match=r"S/One: subnets must hold 2 or more.*got 1 and 1"):
         observability.PrometheusScraper(parent, "One", alias="one", subnets=subnets[:1], **more)
 
 

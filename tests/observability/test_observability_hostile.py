@@ -129,7 +129,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: content(name=""), "name must be 1 to 100 letters"),
         (lambda: content(name="a/../b"), "name must be 1 to 100 letters"),
         (lambda: content(workspace="https://x"), "workspace_id must be the id of a workspace, ws-..."),
-        (lambda: content(grafana=None), "grafana must be a GrafanaWorkspace or its id, got None"),  # type: ignore[arg-type]
+        (lambda: content(grafana=None), "grafana must be an IGrafanaWorkspace or a string, got None"),  # type: ignore[arg-type]
         (lambda: content(cloudwatch_region="mars"), "cloudwatch_region must be a region such as us-east-2"),
         (lambda: managed(metadata="http://x"), "saml.metadata_url must be an address"),
         (lambda: managed(admins=()), "without one, Grafana has no administrator"),

@@ -69,7 +69,7 @@ def site() -> Site:
         ("LustreFileSystem", "backup_days", 1.5, "backup_days must be a whole number, got 1.5"),
         ("LustreFileSystem", "backup_days", True, "backup_days must be a whole number, got True"),
         ("LustreFileSystem", "spec", None, "spec must be a LustreSpec or a string, got None"),
-        ("LustreFileSystem", "spec", replace(SPEC, metadata_iops="x"), "spec: metadata_iops must be a whole number"),  # type: ignore[arg-type]
+        ("LustreFileSystem", "spec", replace(SPEC, metadata_iops="x"), "spec.metadata_iops must be a whole number"),  # type: ignore[arg-type]
         ("LustreFileSystem", "maintenance", 5, "maintenance must be a string, got 5"),
         ("LustreFileSystem", "subnet", None, "subnet must be an ISubnet, got None"),
         ("LustreFileSystem", "key", "arn:aws:kms", "key must be an IKey"),

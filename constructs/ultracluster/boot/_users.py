@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, unit_file
+from ultracluster.planning import check_fields
 from ultracluster.rules import Refusal, shared
 
 #: The unit that makes the users.
@@ -54,10 +55,13 @@ class User:
 
     def __post_init__(self) -> None:
         """Validate all values."""
+        check_fields(self)
         problems = check_user_name(self.name)
         if self.uid not in UIDS:
             problems.append(f"uid must be {UIDS.start} to {UIDS.stop - 1}, got {self.uid}")
-        problems += [f"{key[:40]!r} is no public key" for key in self.ssh_keys if not SSH_KEY.fullmatch(key)]
+        problems += [
+            f"ssh_keys must hold public keys, got {key[:40]!r}" for key in self.ssh_keys if not SSH_KEY.fullmatch(key)
+        ]
         if not problems and len(self.record) > _LONGEST_RECORD:
             problems.append(f"the keys of {self.name} have more than 4,096 characters together; give fewer")
         if problems:

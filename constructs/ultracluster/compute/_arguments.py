@@ -80,17 +80,20 @@ def read_capacity(value: object) -> Capacity:
     )
 
 
-def read_image(scope: Construct, value: object) -> Image | None:
+def read_image(scope: Construct, value: object, argument: str = "image") -> Image | None:
     """Return an image, of an image, its id, or a machine image of the CDK."""
     if value is None or isinstance(value, Image):
         return value
     if isinstance(value, str):
-        return Image(id=value)
-    if not hasattr(value, "get_image"):
-        raise Refusal("", f"image must be ami-..., a compute.Image or an ec2.IMachineImage, got {shown(value)}")
+        try:
+            return Image(id=value)
+        except ValueError as problem:
+            raise Refusal("", f"{argument}: {problem}") from problem
+    if isinstance(value, type) or not hasattr(value, "get_image"):
+        raise Refusal("", f"{argument} must be ami-..., a compute.Image or an ec2.IMachineImage, got {shown(value)}")
     config: ec2.MachineImageConfig = value.get_image(scope)
     if config.os_type == ec2.OperatingSystemType.WINDOWS:
-        raise Refusal("", IMAGE("image must be of Linux, got one of Windows"))
+        raise Refusal("", IMAGE(f"{argument} must be of Linux, got one of Windows"))
     return Image(id=config.image_id)
 
 

@@ -25,7 +25,7 @@ from ultracluster.compute._metrics import AutoScalingGroupMetrics, auto_scaling_
 from ultracluster.compute._mounts import MountableFileSystem, read_mounts
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.network import EfaSecurityGroup, check_private, check_same_vpc
-from ultracluster.planning import as_list, checked, text_problem, type_errors
+from ultracluster.planning import as_list, checked, checked_except, text_problem
 from ultracluster.planning.capacity import Capacity, Image, PlacementOption, check_count
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import NodeRole
@@ -112,6 +112,7 @@ class AutoScalingNodeGroup(_Base):
             or the launch template is refused; see `NodeGroupTemplate`.
     """
 
+    @checked_except("instance_type", "capacity", "image", "mounts")
     def __init__(
         self,
         scope: Construct,
@@ -131,9 +132,7 @@ class AutoScalingNodeGroup(_Base):
         root_volume: RootVolume | None = None,
     ) -> None:
         super().__init__(scope, id)
-        plain = {"count": count, "subnet": subnet, "vpc": vpc, "security_groups": security_groups, "role": role}
-        plain |= {"lustre": lustre, "root_volume": root_volume}
-        errors = Errors(type_errors(AutoScalingNodeGroup.__init__, plain))
+        errors = Errors()
         record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
         option = errors.take(lambda: read_capacity(capacity), read_capacity(None))
         file_systems: dict[str, MountableFileSystem] = errors.take(lambda: read_mounts(mounts), {})

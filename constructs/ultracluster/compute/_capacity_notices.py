@@ -12,8 +12,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from ultracluster.compute._arguments import Errors
-from ultracluster.planning import checked, type_errors
-from ultracluster.rules import Refusal
+from ultracluster.planning import checked, email_problem
 from ultracluster.security import check_same_region
 
 # The pages of EC2 and of PCS spell the names of the events differently:
@@ -84,12 +83,11 @@ class CapacityNotices(cdk.Resource):
         email: str | None = None,
     ) -> None:
         super().__init__(scope, id)
-        plain = {"reservation_ids": reservation_ids, "topic": topic, "email": email}
-        Errors(type_errors(CapacityNotices.__init__, plain)).check(self)
         Errors(check_same_region(self, {"topic": topic})).check(self)
         ids = sorted({reservation_ids} if isinstance(reservation_ids, str) else set(reservation_ids))
-        if not ids:
-            raise Refusal(self, "reservation_ids must hold at least one id, got none")
+        errors = Errors([] if ids else ["reservation_ids must hold at least one id, got none"])
+        errors.messages += email_problem("email", email)
+        errors.check(self)
         key = None if topic else _key(self)
         #: The topic.
         self.topic: sns.ITopic = topic or sns.Topic(

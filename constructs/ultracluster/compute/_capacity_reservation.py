@@ -11,7 +11,7 @@ from constructs import Construct, IConstruct
 from ultracluster.catalogue.ec2 import ZONE_ID, InstanceType
 from ultracluster.compute._arguments import PURCHASE, UNKNOWN_TYPE, Errors, read_instance_type
 from ultracluster.compute._placement_group import new_placement_group
-from ultracluster.planning import checked, id_problem, type_errors, zone_problems
+from ultracluster.planning import checked, id_problem, zone_problems
 from ultracluster.planning.capacity import PLACEMENT, OnDemand, OpenReservation, TargetedReservation, check_sold
 from ultracluster.rules import error
 
@@ -83,8 +83,7 @@ class CapacityReservation(_Base):
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
-        plain = {"zone": zone, "instances": instances, "placement_group": placement_group, "ends": ends}
-        errors = Errors(type_errors(CapacityReservation.__init__, plain))
+        errors = Errors()
         record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
         errors.check(self)
         assert record is not None
@@ -92,8 +91,7 @@ class CapacityReservation(_Base):
         errors.messages += zone_problems("zone", zone, cdk.Stack.of(self).region)
         if not cdk.Token.is_unresolved(instances) and not 1 <= instances <= _MOST_INSTANCES:
             errors.messages.append(_INSTANCES(f"instances must be 1 to {_MOST_INSTANCES:,}, got {instances:,}"))
-        if match not in ("targeted", "open"):
-            errors.messages.append(f"match must be targeted or open, got {match!r}")
+        errors.messages += _match_problem(match)
         if ends is not None and ends.tzinfo is None:
             errors.messages.append(f"ends must have a time zone, got {ends.isoformat()}")
         if placement_group is not None and "cluster" not in record.placement_strategies:
@@ -163,13 +161,17 @@ class CapacityReservation(_Base):
         imported = _Base(scope, id)
         errors = Errors()
         # An open reservation is matched, not named, so its id is checked here.
-        errors.messages += id_problem("reservation_id", reservation_id, "cr-")
+        errors.messages += [*id_problem("reservation_id", reservation_id, "cr-"), *_match_problem(match)]
         if not errors.messages:
             errors.take(lambda: _capacity(reservation_id, placement_group, match, instances), None)
         errors.check(imported)
         imported.reservation_id, imported.placement_group = reservation_id, placement_group
         imported.capacity = _capacity(reservation_id, placement_group, match, instances)
         return imported
+
+
+def _match_problem(match: str) -> list[str]:
+    return [] if match in ("targeted", "open") else [f"match must be targeted or open, got {match!r}"]
 
 
 def _capacity(

@@ -18,7 +18,7 @@ from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
 from ultracluster.compute._template_checks import check_groups
-from ultracluster.planning import arn_problem, as_list, type_errors
+from ultracluster.planning import arn_problem, as_list, checked, checked_except
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import Refusal, error
 
@@ -98,6 +98,7 @@ class ImagePipeline(_Base):
             another architecture, or subnet and security groups are in different VPCs.
     """
 
+    @checked_except("parent")
     def __init__(
         self,
         scope: Construct,
@@ -112,20 +113,19 @@ class ImagePipeline(_Base):
         root_volume_gib: int = 100,
     ) -> None:
         super().__init__(scope, id)
-        plain = {"subnet": subnet, "security_groups": security_groups, "schedule": schedule}
-        errors = Errors(type_errors(ImagePipeline.__init__, plain | {"root_volume_gib": root_volume_gib}))
+        errors = Errors()
         if architecture not in BUILDERS:
             errors.messages.append(f"architecture must be {' or '.join(BUILDERS)}, got {architecture!r}")
         if slurm_version not in software.SLURM:
-            known = ", ".join(software.SLURM)
-            errors.messages.append(_SLURM(f"AWS has installers for Slurm {known}, got {slurm_version!r}"))
+            known = f"{', '.join(software.SLURM)}, for which AWS has installers"
+            errors.messages.append(_SLURM(f"slurm_version must be {known}, got {slurm_version!r}"))
         errors.check(self)
         groups = as_list(security_groups)
         errors.messages += check_groups(groups, subnet)
         default = Image(parameter=image_parameter("dlami", architecture))
-        base = errors.take(lambda: read_image(self, parent), None) or default
+        base = errors.take(lambda: read_image(self, parent, "parent"), None) or default
         if base.known_architecture not in (None, architecture):
-            errors.messages.append(IMAGE(f"the parent is for {base.known_architecture}, not for {architecture}"))
+            errors.messages.append(IMAGE(f"parent must be for {architecture}, got one for {base.known_architecture}"))
         errors.check(self)
         self._architecture = architecture
         self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"
@@ -231,6 +231,7 @@ class ImagePipeline(_Base):
         return Image(id=image.attr_image_id, architecture=self._architecture)
 
     @staticmethod
+    @checked
     def from_image_pipeline_arn(scope: Construct, id: str, pipeline_arn: str) -> IImagePipeline:
         """Import an existing pipeline by its ARN, or a token of one.
 

@@ -1,7 +1,7 @@
 """The launch template of a node group."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import cast, get_args
 
 import aws_cdk as cdk
 import jsii
@@ -41,7 +41,7 @@ from ultracluster.compute._launch_template_fields import (
 )
 from ultracluster.compute._placement_group import new_placement_group
 from ultracluster.compute._template_checks import SERVICE, check_efa, check_groups, check_service, existing_template
-from ultracluster.planning import as_list, checked, type_errors
+from ultracluster.planning import as_list, checked, checked_except, shown
 from ultracluster.planning.capacity import (
     PLACEMENT,
     Capacity,
@@ -50,12 +50,13 @@ from ultracluster.planning.capacity import (
     PlacementOption,
     Purchase,
     Service,
+    Strategy,
     check_image,
     check_sold,
     placement,
     purchase,
 )
-from ultracluster.rules import Message, shared
+from ultracluster.rules import Message, Refusal, shared
 from ultracluster.security import check_same_region
 
 _L1 = ec2.CfnLaunchTemplate
@@ -100,6 +101,7 @@ class NodeGroupTemplate(cdk.Resource):
             it is not sold with this option, or the service cannot use the capacity; all reasons at once.
     """
 
+    @checked_except("instance_type", "capacity", "image")
     def __init__(
         self,
         scope: Construct,
@@ -119,9 +121,6 @@ class NodeGroupTemplate(cdk.Resource):
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
-        plain: dict[str, object] = {"security_groups": security_groups, "placement_group": placement_group}
-        plain |= {"subnet": subnet, "user_data": user_data, "root_volume": root_volume, "access": access, "tags": tags}
-        Errors(type_errors(NodeGroupTemplate.__init__, plain)).check(self)
         groups = as_list(security_groups)
         root = root_volume or RootVolume()
         errors = Errors()
@@ -152,7 +151,7 @@ class NodeGroupTemplate(cdk.Resource):
         )
         #: Settings of the service that launches, and of the template, for the capacity.
         self.purchase = errors.take(lambda: purchase(self.capacity, service), Purchase(), _CAPACITY)
-        requested = _requested(placement_group)
+        requested = errors.take(lambda: _requested(placement_group), None)
         #: Strategy of the placement group that is created, or name of the existing one, or None.
         self.placed = errors.take(lambda: placement(requested, record=record, capacity=self.capacity), None, PLACEMENT)
         errors.messages += check_efa(self, groups, self.interfaces)
@@ -286,6 +285,9 @@ class NodeGroupTemplate(cdk.Resource):
 
 
 def _requested(given: ec2.IPlacementGroup | PlacementOption) -> PlacementOption:
+    if isinstance(given, str) and given not in ("auto", *get_args(Strategy)):
+        options = f"auto, {', '.join(get_args(Strategy))}, an ec2.IPlacementGroup, a NamedGroup or None"
+        raise Refusal("", f"placement_group must be {options}, got {shown(given)}")
     if isinstance(given, NamedGroup | str | None):
         return given
     return NamedGroup(name=given.placement_group_name)

@@ -6,7 +6,7 @@ from aws_cdk import aws_autoscaling as autoscaling
 from constructs import Construct
 
 from ultracluster.compute._arguments import Errors
-from ultracluster.planning import checked, type_errors
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import Block, check_end
 
 #: Lead time before EC2 terminates the instances, in which pods and jobs can leave.
@@ -41,8 +41,6 @@ class ScaleInBeforeEnd(Construct):
         lead: timedelta = LEAD,
     ) -> None:
         super().__init__(scope, id)
-        plain = {"auto_scaling_group_name": auto_scaling_group_name, "capacity": capacity, "lead": lead}
-        Errors(type_errors(ScaleInBeforeEnd.__init__, plain)).check(self)
         errors = Errors(check_end(capacity))
         if lead < timedelta(0):
             errors.messages.append(f"lead cannot be negative, got {lead}")

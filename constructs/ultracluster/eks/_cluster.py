@@ -135,7 +135,7 @@ class EksCluster(EksClusterBase):
         problems: list[str] = list(
             token_errors({"version": version, "scaling_tier": scaling_tier, "support": support or ""})
         )
-        problems += facts.check_version(version) if not problems and not _VERSION.fullmatch(version) else []
+        problems += text_problem("version", version, _VERSION, f"one of {', '.join(facts.VERSIONS)}")
         problems += check_same_vpc({"vpc": vpc, **{f"subnets[{index}]": each for index, each in enumerate(subnets)}})
         problems += check_same_region(self, {"key": key})
         if not cdk.Token.is_unresolved(name):

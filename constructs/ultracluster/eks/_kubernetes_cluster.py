@@ -28,6 +28,7 @@ from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability, allow_topology
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image, InterruptibleReservation, waits
 from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_accepted
@@ -51,6 +52,7 @@ class KubernetesCluster(Construct):
         storage: File systems and bucket that pods use.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id)
         self._cluster, self._network, self._storage = cluster, network, storage

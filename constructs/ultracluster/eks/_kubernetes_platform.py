@@ -1,7 +1,7 @@
 """Platform of a cluster file, applied by an admin host."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
@@ -16,8 +16,10 @@ from ultracluster.eks._kubernetes_cluster import KubernetesCluster
 from ultracluster.eks._platform import EksPlatform
 from ultracluster.network import Network
 from ultracluster.orchestration import Output
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import Block
 from ultracluster.platform import BUNDLE_FILE
+from ultracluster.rules import Refusal
 from ultracluster.storage import Storage
 from ultracluster.workloads import kubernetes_bundle
 
@@ -43,6 +45,7 @@ class KubernetesPlatform(Construct):
         section, new = cluster.kubernetes, cluster.kubernetes.existing is None and cluster.network.internet
         return cluster.traits.has_platform and new and section.platform == "admin-host"
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -52,7 +55,7 @@ class KubernetesPlatform(Construct):
         network: Network,
         storage: Storage,
         kubernetes: KubernetesCluster,
-        outputs: Iterable[Output],
+        outputs: Sequence[Output],
         topic: sns.ITopic | None = None,
     ) -> None:
         super().__init__(scope, id)
@@ -71,6 +74,8 @@ class KubernetesPlatform(Construct):
         )
         self.host.node.add_dependency(*network.ready)
         bundle = kubernetes_bundle(cluster)
+        if lacking := sorted({*bundle["parameters"]} - {output.id for output in outputs}):
+            raise Refusal(self, f"outputs must have {', '.join(lacking)}, to which the bundle refers")
         #: What the host applies.
         self.platform = EksPlatform(
             self,

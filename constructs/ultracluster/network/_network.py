@@ -23,6 +23,7 @@ from ultracluster.network._service_endpoints import (
     REPLACEMENT_SERVICES,
     ServiceEndpoints,
 )
+from ultracluster.planning import check_fields
 from ultracluster.rules import Message, Refusal, error, shared
 
 _SUBNETS = shared("network-subnets")
@@ -57,7 +58,8 @@ class Network:
     ready: tuple[IDependable, ...] = ()
 
     def __post_init__(self) -> None:
-        """Compare the VPCs."""
+        """Check the types, and compare the VPCs."""
+        check_fields(self)
         if problems := check_same_vpc({"vpc": self.vpc, **self._subnets, "nodes": self.nodes}):
             raise Refusal("Network", problems)
 

@@ -1,5 +1,6 @@
 """Interface endpoints, through which nodes without internet access reach AWS."""
 
+import re
 from collections.abc import Sequence
 
 import aws_cdk as cdk
@@ -8,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network._same_vpc import check_same_vpc
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, text_problem
 from ultracluster.rules import Refusal, error
 
 # Services that EKS nodes and pods call: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html; Session
@@ -55,6 +56,7 @@ REPLACEMENT_SERVICES = ("ec2", "sns")
 # https://docs.aws.amazon.com/secretsmanager/latest/userguide/vpc-endpoint-overview.html (read 2026-11-23)
 DIRECTORY_SERVICES = ("secretsmanager",)
 _HTTPS = 443
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*", re.ASCII)
 _SERVICES = error("endpoint-services", "Each service has one endpoint, whose construct id is its name.")
 
 
@@ -101,6 +103,8 @@ class ServiceEndpoints(Construct):
         if any(cdk.Token.is_unresolved(service) for service in services):
             text = "services must be known at synthesis, such as ssm, got a token: each is a construct id"
             problems.append(_SERVICES(text))
+        for index, service in enumerate(services):
+            problems += map(_SERVICES, text_problem(f"services[{index}]", service, _NAME, "a service such as ssm"))
         if problems:
             raise Refusal(self, problems)
         group = ec2.SecurityGroup(

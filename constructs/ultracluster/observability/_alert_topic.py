@@ -1,6 +1,5 @@
 """SNS topic of alerts and alarms."""
 
-import re
 from collections.abc import Iterator
 from typing import cast
 
@@ -12,11 +11,10 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from ultracluster.monitoring.alerts import TOPIC_REGION
-from ultracluster.planning import arn_problem, checked, known
+from ultracluster.planning import arn_problem, checked, email_problem, known
 from ultracluster.rules import Refusal, error
 
 _FIFO = error("alerts-topic-fifo", "CloudWatch and Prometheus do not publish to a topic of the type FIFO.")
-_EMAIL = re.compile(r"[^\s@<>\"\\,;]+@[^\s@<>\"\\,;]+\.[A-Za-z0-9-]+")
 # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-AMPpermission.html (read 2026-11-21)
 _PUBLISH = ("sns:GetTopicAttributes", "sns:Publish")
 _KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey*")
@@ -109,8 +107,7 @@ def _problems(topic: sns.ITopic | None, email: str | None, region: str) -> Itera
             yield TOPIC_REGION(f"topic is in {topic.env.region}, and must be in {region}")
         if known(arn) and arn.endswith(".fifo"):
             yield _FIFO("topic is of the type FIFO, to which neither service publishes; use one of the type Standard")
-    if email is not None and known(email) and not _EMAIL.fullmatch(email):
-        yield f"email must be a mail address, as in oncall@example.com, got {email[:120]!r}"
+    yield from email_problem("email", email)
 
 
 def _key(scope: Construct) -> kms.Key:

@@ -10,7 +10,7 @@ from constructs import Construct
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_rules import environment_problems
 from ultracluster.observability._prometheus_workspace import workspace_of
-from ultracluster.planning import known, text_problem, type_errors
+from ultracluster.planning import checked, known, text_problem
 from ultracluster.rules import Refusal, error
 
 _DETECTOR = error("prometheus-anomaly-detector", "The service limits the length and the interval of a query.")
@@ -38,6 +38,7 @@ class AnomalyDetector(Construct):
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/prometheus-anomaly-detection.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -49,9 +50,6 @@ class AnomalyDetector(Construct):
         interval: cdk.Duration | None = None,
     ) -> None:
         super().__init__(scope, id)
-        plain = {"alias": alias, "query": query, "interval": interval}
-        if errors := type_errors(AnomalyDetector.__init__, plain):
-            raise Refusal(self, errors)
         every = interval or cdk.Duration.minutes(1)
         target = workspace_of(self, workspace)
         form = "1 to 64 letters, digits, dots, hyphens and underscores"

@@ -17,17 +17,18 @@ _UID = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 def dashboard_problems(dashboards: Mapping[str, str]) -> Iterator[Message]:
     """Yield the problems of dashboards, by uid."""
     for uid, text in sorted(dashboards.items()):
+        what = f"dashboards[{uid!r}]"
         try:
             dashboard = json.loads(text)
         except ValueError as problem:
-            yield _DASHBOARD(f"{uid} is no JSON: {problem}")
+            yield _DASHBOARD(f"{what} is no JSON: {problem}")
             continue
         if not isinstance(dashboard, dict) or not dashboard.get("title"):
-            yield _DASHBOARD(f"{uid} is no dashboard: it has no title")
+            yield _DASHBOARD(f"{what} is no dashboard: it has no title")
         elif dashboard.get("uid") != uid:
-            yield _DASHBOARD(f"{uid} has the uid {dashboard.get('uid')!r}; a dashboard is identified by its uid")
+            yield _DASHBOARD(f"{what} has the uid {dashboard.get('uid')!r}; a dashboard is identified by its uid")
         elif not _UID.fullmatch(uid):
-            yield _DASHBOARD(f"{uid!r} is no uid: 1 to 40 letters, digits, hyphens and underscores")
+            yield _DASHBOARD(f"{what} has no uid: 1 to 40 letters, digits, hyphens and underscores")
 
 
 def fitted(dashboards: Mapping[str, str], plugin: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from ultracluster.observability._dashboards import dashboard_problems, fitted
 from ultracluster.observability._grafana_workspace import IGrafanaWorkspace, grafana_of
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import workspace_of
-from ultracluster.planning import text_problem, type_errors
+from ultracluster.planning import checked, text_problem
 from ultracluster.rules import Refusal, error
 
 _HANDLER = Path(__file__).parent / "grafana_content"
@@ -81,6 +81,7 @@ class GrafanaContent(Construct):
         Refusal: If a dashboard, the name, an id, a role or a region is not valid; all at once.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -95,11 +96,6 @@ class GrafanaContent(Construct):
         groups: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, id)
-        # A workspace or Grafana of another type is refused below, in words of their own.
-        plain = {"name": name, "dashboards": dashboards, "cloudwatch_region": cloudwatch_region}
-        plain |= {"users": users, "groups": groups}
-        if errors := type_errors(GrafanaContent.__init__, plain):
-            raise Refusal(self, errors)
         problems = [
             *text_problem("name", name, _NAME, "1 to 100 letters, digits, dots, hyphens and underscores"),
             *region_problem("cloudwatch_region", cloudwatch_region),

@@ -19,7 +19,7 @@ from ultracluster.catalogue.monitoring import (
     MOST_SUBNETS,
 )
 from ultracluster.network import check_same_vpc
-from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL
+from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, region_problem
 from ultracluster.planning import checked, text_problem
 from ultracluster.rules import Refusal, error
 
@@ -114,7 +114,8 @@ class GrafanaWorkspace(_GrafanaWorkspaceBase):
             Refusal: If the id is not the id of a workspace.
         """
         form = "the id of a workspace, such as g-0123456789"
-        if problems := list(text_problem("workspace_id", workspace_id, GRAFANA_ID, form)):
+        problems = [*text_problem("workspace_id", workspace_id, GRAFANA_ID, form), *region_problem("region", region)]
+        if problems:
             raise Refusal(f"{scope.node.path}/{id}", problems)
         imported = _GrafanaWorkspaceBase(scope, id, region=region)
         imported.workspace_id, imported.role = workspace_id, role
@@ -188,9 +189,10 @@ class GrafanaWorkspace(_GrafanaWorkspaceBase):
 def grafana_of(scope: Construct, grafana: IGrafanaWorkspace | str) -> IGrafanaWorkspace:
     """Return a workspace, imported if an id is given."""
     if isinstance(grafana, str):
-        return GrafanaWorkspace.from_workspace_attributes(scope, "Grafana", workspace_id=grafana)
-    if not hasattr(grafana, "workspace_id"):
-        raise Refusal(scope, f"grafana must be a GrafanaWorkspace or its id, got {grafana!r}")
+        try:
+            return GrafanaWorkspace.from_workspace_attributes(scope, "Grafana", workspace_id=grafana)
+        except Refusal as refusal:
+            raise Refusal(scope, [message.rule(f"grafana: {message}") for message in refusal.messages]) from refusal
     return grafana
 
 

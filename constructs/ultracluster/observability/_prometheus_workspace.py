@@ -94,6 +94,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
     """
 
     @staticmethod
+    @checked
     def from_workspace_arn(scope: Construct, id: str, workspace_arn: str) -> IPrometheusWorkspace:
         """Import an existing workspace. Its alert manager, limits and log stay as they are; see `PrometheusRules`.
 
@@ -120,6 +121,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         return imported
 
     @staticmethod
+    @checked
     def from_workspace_attributes(
         scope: Construct, id: str, *, workspace_id: str, region: str | None = None, account: str | None = None
     ) -> IPrometheusWorkspace:
@@ -137,6 +139,8 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         """
         problems = list(text_problem("workspace_id", workspace_id, WORKSPACE_ID, "the id of a workspace, ws-..."))
         problems += region_problem("region", region)
+        if account is not None:
+            problems += text_problem("account", account, r"[0-9]{12}", "an account of 12 digits")
         if problems:
             raise Refusal(f"{scope.node.path}/{id}", problems)
         arn = cdk.Stack.of(scope).format_arn(
@@ -189,8 +193,6 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
 def workspace_of(scope: Construct, workspace: IPrometheusWorkspace | str) -> IPrometheusWorkspace:
     """Return a workspace, imported if an ARN, a token of an ARN, or an id is given."""
     if not isinstance(workspace, str):
-        if not hasattr(workspace, "workspace_arn"):
-            raise Refusal(scope, f"workspace must be a PrometheusWorkspace, its ARN or its id, got {workspace!r}")
         return workspace
     if known(workspace) and not workspace.startswith("arn:"):
         return PrometheusWorkspace.from_workspace_attributes(scope, "Workspace", workspace_id=workspace)

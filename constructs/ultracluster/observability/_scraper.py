@@ -15,7 +15,7 @@ from ultracluster.catalogue.monitoring import SCRAPER_SUBNETS
 from ultracluster.network import check_same_vpc
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import vended_log, workspace_of
-from ultracluster.planning import arn_problem, known, shown, text_problem, type_errors
+from ultracluster.planning import arn_problem, checked, known, text_problem
 from ultracluster.rules import Refusal, error
 
 _SUBNETS = error("prometheus-scraper-network", "A managed collector needs subnets in two zones and a security group.")
@@ -53,6 +53,7 @@ class PrometheusScraper(Construct):
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector.html (read 2026-11-21)
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -66,12 +67,6 @@ class PrometheusScraper(Construct):
         eks_cluster: _EksCluster | str | None = None,
     ) -> None:
         super().__init__(scope, id)
-        plain = {"alias": alias, "configuration": configuration, "subnets": subnets, "security_groups": security_groups}
-        errors = type_errors(PrometheusScraper.__init__, plain)
-        if not isinstance(eks_cluster, str | None) and not hasattr(eks_cluster, "cluster_arn"):
-            errors.append(f"eks_cluster must be an EKS cluster or its ARN, got {shown(eks_cluster)}")
-        if errors:
-            raise Refusal(self, errors)
         target = workspace_of(self, workspace)
         cluster_arn = eks_cluster if isinstance(eks_cluster, str | None) else eks_cluster.cluster_arn
         problems = [
@@ -120,7 +115,7 @@ class PrometheusScraper(Construct):
 def _problems(configuration: str, cluster_arn: str | None, subnets: Sequence[str], groups: int) -> Iterator[str]:
     if len(subnets) < SCRAPER_SUBNETS or not groups:
         yield _SUBNETS(
-            f"a scraper takes {SCRAPER_SUBNETS} subnets or more, in zones of their own, and a security group, got "
+            f"subnets must hold {SCRAPER_SUBNETS} or more, in zones of their own, and security_groups one, got "
             f"{len(subnets)} and {groups}"
         )
     elif len(set(subnets)) < len(subnets):

@@ -5,12 +5,13 @@ from types import ModuleType
 
 from ultracluster.planning._plan import Figure, Kind, Plan
 from ultracluster.planning._regions import OTHER_REGION, zone_problems
-from ultracluster.planning._texts import arn_problem, id_problem, known, text_problem
+from ultracluster.planning._texts import arn_problem, email_problem, id_problem, known, text_problem
 from ultracluster.planning._types import (
     as_list,
     check_fields,
     check_types,
     checked,
+    checked_except,
     shown,
     token_errors,
     type_errors,
@@ -26,6 +27,8 @@ __all__ = [
     "check_fields",
     "check_types",
     "checked",
+    "checked_except",
+    "email_problem",
     "id_problem",
     "known",
     "shown",

@@ -1,5 +1,9 @@
 """Zones and the region of the stack that names them."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
 from ultracluster.planning._texts import known
 from ultracluster.rules import Message, error
@@ -21,3 +25,45 @@ def zone_problems(argument: str, zone: str, region: str) -> list[Message]:
     if not known(region) or inside == region:
         return []
     return [OTHER_REGION(f"{argument} must be a zone of {region}, the region of the stack, got {zone}")]
+
+
+# Attributes by which a VPC, subnet, security group, key, file system or cluster is known; all serve one region.
+_REGIONAL = (
+    *("vpc_id", "subnet_id", "security_group_id", "key_id", "file_system_id", "training_subnet"),
+    *("cluster_id", "cluster_security_group_id", "compute_node_group_id", "launch_template_id"),
+)
+
+
+def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
+    """Return a sentence for each resource of one region that is in another region than the stack of a scope.
+
+    Args:
+        scope: Scope of the construct that takes them.
+        values: Its arguments, by name. Lists, mappings and fields of dataclasses are searched too.
+    """
+    resources = [(name, each) for argument, value in values.items() for name, each in _regional(argument, value)]
+    stack = next((each for each in reversed(scope.node.scopes) if hasattr(type(each), "stack_name")), None)
+    if not resources or stack is None or not known(region := stack.region):
+        return []
+    return [
+        OTHER_REGION(f"{name} must be in {region}, the region of the stack, got a resource in {there}")
+        for name, resource in resources
+        if known(there := resource.env.region) and there != region
+    ]
+
+
+def _regional(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the resources of one region in a value, by their names."""
+    if isinstance(value, list | tuple):
+        parts = {f"{name}[{index}]": each for index, each in enumerate(value)}
+    elif isinstance(value, Mapping):
+        parts = {f"{name}[{key!r}]": each for key, each in value.items()}
+    elif is_dataclass(value):
+        parts = {f"{name}.{field.name}": getattr(value, field.name) for field in fields(value)}
+    else:
+        known_by = {*dir(type(value)), *vars(value)} if hasattr(value, "env") and hasattr(value, "node") else ()
+        if any(attribute in known_by for attribute in _REGIONAL):
+            yield name, value
+        return
+    for part, each in parts.items():
+        yield from _regional(part, each)

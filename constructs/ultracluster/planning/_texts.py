@@ -23,6 +23,9 @@ _IDS: Mapping[str, tuple[str, str]] = {
 }
 
 
+_EMAIL = re.compile(r"[^\s@<>\"\\,;]+@[^\s@<>\"\\,;]+\.[A-Za-z0-9-]+")
+
+
 def known(value: str) -> bool:
     """Return whether a text is known at synthesis."""
     # The CDK writes a token into a text like this.
@@ -40,6 +43,12 @@ def text_problem(what: str, value: str, pattern: re.Pattern[str] | str, form: st
     """
     if known(value) and not re.fullmatch(pattern, value):
         yield f"{what} must be {form}, got {value[:120]!r}"
+
+
+def email_problem(what: str, value: str | None) -> Iterator[str]:
+    """Yield the problem of a mail address; None is no address."""
+    if value is not None:
+        yield from text_problem(what, value, _EMAIL, "a mail address, as in oncall@example.com")
 
 
 def id_problem(what: str, value: str, prefix: str) -> Iterator[str]:

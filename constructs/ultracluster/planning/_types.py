@@ -5,13 +5,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, partial, wraps
 from types import UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
-from ultracluster.rules import TOKEN, Message, Refusal, error
+from ultracluster.planning._regions import region_errors
+from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 # (read 2026-11-21)
@@ -69,7 +82,20 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
             f"{name} must be {' or '.join(dict.fromkeys(expected))}, got {shown(value)}"
             for name, (expected, value) in errors.items()
         ]
-    return messages
+    return messages or [error for name, value in values.items() for error in _field_errors(name, value)]
+
+
+def _field_errors(name: str, value: object) -> list[str]:
+    """Return the errors of the fields of a dataclass, or of dataclasses in a list or mapping."""
+    if isinstance(value, list | tuple):
+        return [error for index, each in enumerate(value) for error in _field_errors(f"{name}[{index}]", each)]
+    if isinstance(value, Mapping):
+        return [error for key, each in value.items() for error in _field_errors(f"{name}[{key!r}]", each)]
+    if not is_dataclass(value) or isinstance(value, type):
+        return []
+    errors = type_errors(type(value), {field.name: getattr(value, field.name) for field in fields(value)})
+    rules = (error.rule if isinstance(error, Message) else ARGUMENT for error in errors)
+    return [rule(f"{name}.{error}") for rule, error in zip(rules, errors, strict=True)]
 
 
 @overload
@@ -90,27 +116,48 @@ def token_errors(values: Mapping[str, object]) -> list[Message]:
 
 def checked(create: Callable[_P, _T]) -> Callable[_P, _T]:
     """Wrap a constructor, or a function that imports a resource: wrong types raise a Refusal with the path."""
-    signature = inspect.signature(create)
+    return checked_except()(create)
 
-    @wraps(create)
-    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        given = signature.bind(*args, **kwargs).arguments
-        scope, id = given.pop("scope"), given.pop("id")
-        given.pop("self", None)
-        errors = type_errors(create, given)
-        if getattr(given.get("removal_policy"), "name", None) == "SNAPSHOT":
-            allowed = "RETAIN_ON_UPDATE_OR_DELETE, RETAIN or DESTROY"
-            errors.append(_REMOVAL_POLICY(f"removal_policy must be {allowed}, got SNAPSHOT"))
-        if errors:
-            raise Refusal(f"{scope.node.path}/{id}".lstrip("/"), errors)
-        return create(*args, **kwargs)
 
-    return wrapped
+def checked_except(*own: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Return `checked` for a constructor that checks the types of some arguments itself.
+
+    Args:
+        own: Names of these arguments.
+    """
+
+    def wrap(create: Callable[_P, _T]) -> Callable[_P, _T]:
+        signature = inspect.signature(create)
+
+        @wraps(create)
+        def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            given = {
+                name: value for name, value in signature.bind(*args, **kwargs).arguments.items() if name not in own
+            }
+            given.pop("self", None)
+            errors = [*type_errors(create, given), *_id_errors(given["id"])]
+            if getattr(given.get("removal_policy"), "name", None) == "SNAPSHOT":
+                allowed = "RETAIN_ON_UPDATE_OR_DELETE, RETAIN or DESTROY"
+                errors.append(_REMOVAL_POLICY(f"removal_policy must be {allowed}, got SNAPSHOT"))
+            errors = errors or [*region_errors(given["scope"], given)]
+            if errors:
+                path = getattr(getattr(given["scope"], "node", None), "path", "")
+                id = given["id"] if isinstance(given["id"], str) else ""
+                raise Refusal(f"{path}/{id}".strip("/"), errors)
+            return create(*args, **kwargs)
+
+        return wrapped
+
+    return wrap
+
+
+def _id_errors(id: object) -> list[str]:
+    return ["id must have at least one character, got ''"] if id == "" else [*token_errors({"id": id})]
 
 
 @cache
 def _adapter(owner: Callable[..., Any]) -> TypeAdapter[Any]:
-    hints = {name: _checkable(hint) for name, hint in get_type_hints(owner).items()}
+    hints = {name: _checkable(hint) for name, hint in get_type_hints(owner).items() if get_origin(hint) is not ClassVar}
     arguments = TypedDict("arguments", hints, total=False)  # type: ignore[misc]  # the fields are not literals
     setattr(arguments, "__pydantic_config__", ConfigDict(strict=True, arbitrary_types_allowed=True))  # noqa: B010
     return TypeAdapter(arguments)
@@ -127,7 +174,7 @@ def _checkable(hint: Any) -> Any:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Literal:
         return str
-    if origin in (Union, UnionType, Sequence, Mapping):
+    if origin in (Union, UnionType, Sequence, Mapping, tuple):
         generic: Any = Union if origin is UnionType else origin
         return generic[tuple(_checkable(part) for part in parts)]
     if getattr(hint, "_is_protocol", False):
@@ -153,7 +200,7 @@ def _validated(expected: str, fits: Callable[[object], bool]) -> Any:
 
 def _has_members(protocol: type, value: object) -> bool:
     """Return True for a value with the members of an interface of the CDK, which `isinstance` cannot check."""
-    return not isinstance(value, _PLAIN) and all(_has(value, name) for name in dir(protocol) if name[0] != "_")
+    return not isinstance(value, (*_PLAIN, type)) and all(_has(value, name) for name in dir(protocol) if name[0] != "_")
 
 
 def _has(value: object, member: str) -> bool:

@@ -1,12 +1,14 @@
 """IAM role of a node."""
 
+import re
 from collections.abc import Mapping
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.planning import checked
+from ultracluster.planning import checked, text_problem
+from ultracluster.rules import Refusal
 
 # What Session Manager needs, and no more: AWS's own policy AmazonSSMManagedInstanceCore also allows a node to read
 # every parameter of the account. See
@@ -19,6 +21,11 @@ SESSION_MANAGER_ACTIONS = (
     "ssmmessages:OpenControlChannel",
     "ssmmessages:OpenDataChannel",
 )
+
+
+# https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html (read 2026-11-23)
+_PATH = re.compile(r"/|/[\x21-\x7f]{1,510}/", re.ASCII)
+_ACTION = re.compile(r"[a-z0-9-]+:[A-Za-z0-9*?]+", re.ASCII)
 
 
 class NodeRole(iam.Role):
@@ -41,8 +48,13 @@ class NodeRole(iam.Role):
         path: str = "/",
         account_wide_actions: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(scope, id, path=path, assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
         account_wide = account_wide_actions or {}
+        problems = list(text_problem("path", path, _PATH, "a path such as /team/"))
+        for action in account_wide:
+            problems += text_problem("account_wide_actions", action, _ACTION, "actions such as ec2:DescribeInstances")
+        if problems:
+            raise Refusal(f"{scope.node.path}/{id}", problems)
+        super().__init__(scope, id, path=path, assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
         self.add_to_principal_policy(
             iam.PolicyStatement(
                 sid="AccountWide", actions=sorted([*SESSION_MANAGER_ACTIONS, *account_wide]), resources=["*"]

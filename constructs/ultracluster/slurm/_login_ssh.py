@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster.planning import check_fields, known
 from ultracluster.rules import Refusal
 
 
@@ -29,9 +31,12 @@ class LoginSsh:
     sources: Sequence[str]
 
     def __post_init__(self) -> None:
-        """Check the sources."""
+        """Check the types, and that there is a source."""
+        check_fields(self)
         if not self.sources:
             raise Refusal("", "sources must hold at least one CIDR range, got none")
+        if invalid := [source for source in self.sources if known(source) and not _is_range(source)]:
+            raise Refusal("", f"sources must be CIDR ranges such as 10.0.0.0/16, got {', '.join(map(repr, invalid))}")
 
     def security_group(self, scope: Construct, id: str) -> ec2.SecurityGroup:
         """Create the security group that allows SSH."""
@@ -41,3 +46,10 @@ class LoginSsh:
         for source in self.sources:
             group.add_ingress_rule(ec2.Peer.ipv4(source), ec2.Port.tcp(22), "SSH")
         return group
+
+
+def _is_range(text: str) -> bool:
+    try:
+        return IPv4Network(text, strict=False).version == 4
+    except ValueError:
+        return False

@@ -144,7 +144,7 @@ class PcsCluster(_PcsClusterBase):
             *map(NAME, pcs.check_cluster_name(name)),
             *check_same_vpc({"subnet": subnet, **groups}),
             *(pcs.check_slurm_version(slurm_version) if not _VERSION.fullmatch(slurm_version) else ()),
-            *map(_LIMIT, pcs.check_nodes(max_instances, size)),
+            *(_LIMIT(f"max_instances: {text}") for text in pcs.check_nodes(max_instances, size)),
             *options.problems(slurm_version),
         ]
         if not security_groups:

@@ -22,6 +22,7 @@ from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace, allow_topology
 from ultracluster.orchestration import Output, add_warnings, child_scope
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import BuiltImage, Image
 from ultracluster.security import acknowledge_accepted
 from ultracluster.slurm._accounts import SlurmAccounts
@@ -59,6 +60,7 @@ class SlurmCluster(Construct):
         storage: File systems that nodes mount, and the bucket that they may use.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id)
         self._cluster, self._network, self._storage = cluster, network, storage

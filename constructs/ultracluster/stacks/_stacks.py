@@ -12,6 +12,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import Network
 from ultracluster.observability import Observability
 from ultracluster.orchestration import Orchestrator, Output
+from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image
 from ultracluster.slurm import NodeImages
 from ultracluster.stacks._orchestrators import create_orchestrator, create_platform
@@ -22,6 +23,7 @@ from ultracluster.storage import Storage
 class NetworkStack(cdk.Stack):
     """VPC, training subnet and the security group of the nodes; rarely changes."""
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
         description = f"Network of the cluster {cluster.name}"
         super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
@@ -34,6 +36,7 @@ class NetworkStack(cdk.Stack):
 class StorageStack(cdk.Stack):
     """Key, file systems and data bucket, under termination protection."""
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
         description = f"Storage of the cluster {cluster.name}"
         super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
@@ -50,6 +53,7 @@ class StorageStack(cdk.Stack):
 class ClusterStack(cdk.Stack):
     """Control plane, roles of its nodes, and what must exist before a node."""
 
+    @checked
     def __init__(
         self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage, **kwargs: Any
     ) -> None:
@@ -65,6 +69,7 @@ class ClusterStack(cdk.Stack):
 class ObservabilityStack(cdk.Stack):
     """Prometheus, Grafana, alerts and alarms. Deleting it deletes metrics, and changes neither jobs nor their data."""
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -86,6 +91,7 @@ class ObservabilityStack(cdk.Stack):
 class ImagesStack(cdk.Stack):
     """Images of the nodes, which its deployment builds; deleting it keeps the images, and ends their clean-up."""
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
         super().__init__(scope, id, description=f"Images of the cluster {cluster.name}", **kwargs)
         self.images = NodeImages(self, "Nodes", cluster=cluster, network=network)
@@ -99,6 +105,7 @@ class ImagesStack(cdk.Stack):
 class ComputeStack(cdk.Stack):
     """Launch templates, node groups, and what runs on them; changes weekly."""
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -117,6 +124,7 @@ class ComputeStack(cdk.Stack):
 class PlatformStack(cdk.Stack):
     """Admin host of a Kubernetes cluster, and what it applies; deleting it keeps what is on the cluster."""
 
+    @checked
     def __init__(
         self,
         scope: Construct,

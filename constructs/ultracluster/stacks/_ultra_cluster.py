@@ -9,7 +9,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.eks import KubernetesPlatform
 from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
-from ultracluster.planning import type_errors
+from ultracluster.planning import checked_except
 from ultracluster.rules import Refusal, error
 from ultracluster.slurm import NodeImages
 from ultracluster.stacks._cluster_tags import add_tags
@@ -41,6 +41,7 @@ class UltraCluster(Construct):
             or if the nodes do not reach the storage. All reasons at once.
     """
 
+    @checked_except("cluster")
     def __init__(
         self,
         scope: Construct,
@@ -51,8 +52,8 @@ class UltraCluster(Construct):
         storage: Storage | None = None,
     ) -> None:
         super().__init__(scope, id)
-        if problems := _types({"cluster": cluster, "network": network, "storage": storage}):
-            raise Refusal(self, problems)
+        if errors := cluster_errors(cluster):
+            raise Refusal(self, errors)
         stack = cdk.Stack.of(self)
         check_environment(self, cluster, account=stack.account, region=stack.region)
         problems = list(name_problems(self, cluster, stack.account))
@@ -122,7 +123,3 @@ class UltraCluster(Construct):
     def node_groups(self) -> Mapping[str, Construct]:
         """Node groups by name; `login` is that of Slurm's login nodes, `system` that of Kubernetes' system nodes."""
         return self.orchestrator.node_groups
-
-
-def _types(given: Mapping[str, object]) -> list[str]:
-    return cluster_errors(given["cluster"]) or type_errors(UltraCluster.__init__, given)

@@ -87,7 +87,8 @@ def contract_table() -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        "For every construct: two of them fit in one stack; it may be in another stack than what it is given; it "
+        "For every construct: two of them fit in one stack; it may be in another stack than what it is given; if "
+        "that is in another region, it synthesises by references of the CDK or names the argument; it "
         "synthesises without account and region; a permissions boundary set on the app reaches every role.",
         "",
         *(f"{number}. {reason}" for reason, number in reasons.items()),

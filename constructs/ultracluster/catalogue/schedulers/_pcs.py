@@ -95,7 +95,7 @@ def check_slurm_version(version: str) -> list[str]:
     """Return the errors of a Slurm version; empty if it is valid."""
     if version in SLURM_VERSIONS:
         return []
-    return [f"the Slurm version must be one of {', '.join(SLURM_VERSIONS)}, which PCS supports, got {version!r}"]
+    return [f"slurm_version must be one of {', '.join(SLURM_VERSIONS)}, which PCS supports, got {version!r}"]
 
 
 def default_layout(record: InstanceType) -> Layout:

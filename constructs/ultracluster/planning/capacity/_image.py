@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import Architecture, InstanceType, architecture_of, moves
 from ultracluster.catalogue.storage import lustre_kernels
+from ultracluster.planning import check_fields
 from ultracluster.planning.capacity._reservation_ids import is_token
 
 _AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
@@ -43,6 +44,7 @@ class Image:
 
     def __post_init__(self) -> None:
         """Check the fields."""
+        check_fields(self)
         problems = []
         if (self.id is None) == (self.parameter is None):
             problems.append("an image is named by its id (ami-...) or by a parameter, one of the two")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from ultracluster.catalogue.ec2 import INSTANCES_PER_CAPACITY_BLOCK
+from ultracluster.planning import check_fields
 from ultracluster.planning.capacity._reservation_ids import (
     check_group_arn,
     check_reservation_id,
@@ -38,6 +39,7 @@ class _Option:
 
     def __post_init__(self) -> None:
         """Check the fields."""
+        check_fields(self)
         if problems := self._problems():
             raise ValueError("; ".join(problems))
 

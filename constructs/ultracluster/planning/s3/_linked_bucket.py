@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from ultracluster.planning import check_fields
 from ultracluster.rules import Message, Refusal, error
 
 #: Purpose of a bucket.
@@ -54,9 +55,10 @@ class Tier:
 
     def __post_init__(self) -> None:
         """Check both."""
+        check_fields(self)
         if self.storage_class not in get_args(TierClass):
             why = "a linked file system and Mountpoint cannot read what must be restored first"
-            text = f"a tier is {' or '.join(get_args(TierClass))}, got {self.storage_class!r}: {why}"
+            text = f"storage_class must be {' or '.join(get_args(TierClass))}, got {self.storage_class!r}: {why}"
             raise Refusal("", _TIER(text))
         if self.after_days < 0:
             raise Refusal("", _TIER(f"after_days must be 0 or more, got {self.after_days}"))

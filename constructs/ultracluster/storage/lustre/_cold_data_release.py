@@ -52,6 +52,8 @@ class ColdDataRelease(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         links = as_list(associations)
+        if not links:
+            raise Refusal(self, "associations must hold at least one, got none")
         chosen = [link.association.path for link in links] if paths is None else as_list(paths)
         errors = check_release(
             chosen,

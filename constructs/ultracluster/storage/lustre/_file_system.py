@@ -16,7 +16,7 @@ from constructs import Construct
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.clusterfile import Size, Throughput
 from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
-from ultracluster.planning import check_fields, checked, text_problem, token_errors
+from ultracluster.planning import checked, text_problem, token_errors
 from ultracluster.planning.lustre import (
     FILE_SYSTEM_ID,
     LUSTRE_BACKUPS,
@@ -30,7 +30,7 @@ from ultracluster.planning.lustre import (
     lustre_offer,
     plan_lustre,
 )
-from ultracluster.rules import ARGUMENT, Message, Refusal, Rule, error, shared
+from ultracluster.rules import Message, Refusal, Rule, error, shared
 from ultracluster.security import check_same_region
 from ultracluster.storage._interfaces import ILustreFileSystem
 from ultracluster.storage.lustre._base import Lustre
@@ -241,10 +241,6 @@ def _plan(scope: Construct, text: str) -> LustreSpec:
 
 
 def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | None) -> list[Message]:
-    try:
-        check_fields(spec)
-    except Refusal as refusal:
-        return [ARGUMENT(f"spec: {message}") for message in refusal.messages]
     # FSx gets tiers and versions before a release of this library has them: those are warnings.
     sold = LustreOffer()
     offer = replace(
