@@ -81,9 +81,9 @@ def check(create: Callable[..., Any], given: Given, path: str) -> None:
     for argument, parameter in declared(vars(create).get("__init__", create)).items():
         for label, value in wrong().items():
             # A text is an id, and a queue a scope. The rows of the contract try None and tokens where they fit.
-            own = {"id": "a text", "scope": "another construct"}.get(argument)
+            valid = {"id": "a text", "scope": "another construct"}.get(argument)
             fits = {"None": "None", "a token": "str"}.get(label, "-")
-            if label == own or fits in str(parameter.annotation):
+            if label == valid or fits in str(parameter.annotation):
                 continue
             arguments = {**given, "id": f"{path}-{argument}-{label}", argument: value}
             scope, id = arguments.pop("scope"), arguments.pop("id")

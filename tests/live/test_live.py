@@ -86,13 +86,13 @@ def test_a_good_account_passes_with_the_printed_policy_alone(text: str, account:
     account.policy = policy(file)
     assert trouble(file, account) == []
     # No action too many either.
-    asked = {action for statement in policy(file)["Statement"] for action in statement["Action"]}
+    actions = {action for statement in policy(file)["Statement"] for action in statement["Action"]}
     conditional = {
         "servicequotas:GetAWSDefaultServiceQuota",
         "cloudwatch:GetMetricStatistics",
         "resource-groups:ListGroupResources",
     }
-    assert asked - set(account.calls) <= conditional
+    assert actions - set(account.calls) <= conditional
 
 
 def test_the_policy_changes_nothing_and_names_what_it_can() -> None:
@@ -204,10 +204,10 @@ def example() -> ClusterFile:
 def test_each_fault_of_an_account_is_found(name: str, example: ClusterFile, account: AwsAccount) -> None:
     change, check, status, text = FAULTS[name]
     change(account)
-    found = [finding for finding in findings(example, account) if finding.status != "pass"]
-    assert {(finding.check, finding.status) for finding in found if finding.check == check} == {(check, status)}
-    assert any(text in f"{finding.message} {finding.fix}" for finding in found)
-    assert all(finding.fix for finding in found)
+    result = [finding for finding in findings(example, account) if finding.status != "pass"]
+    assert {(finding.check, finding.status) for finding in result if finding.check == check} == {(check, status)}
+    assert any(text in f"{finding.message} {finding.fix}" for finding in result)
+    assert all(finding.fix for finding in result)
 
 
 BLOCK = {
@@ -238,9 +238,9 @@ def test_open_reservations_are_added_up(free: int, status: str, account: AwsAcco
     rest = reservation(InstanceMatchCriteria="open", AvailableInstanceCount=free - free // 2)
     others = [reservation(), reservation(InstanceMatchCriteria="open", AvailabilityZoneId="use2-az3")]
     answering("ec2:DescribeCapacityReservations", {"CapacityReservations": [good, rest, *others]})(account)
-    (found,) = (finding for finding in findings(file, account) if finding.check == "live-reservation")
-    assert found.status == status
-    assert f"have {free} free" in found.message
+    (result,) = (finding for finding in findings(file, account) if finding.check == "live-reservation")
+    assert result.status == status
+    assert f"have {free} free" in result.message
 
 
 @pytest.mark.parametrize(("held", "status"), [(64, "pass"), (10, "warn")])
@@ -251,13 +251,13 @@ def test_the_reservations_of_a_resource_group_are_added_up(held: int, status: st
     entry = {"Identifier": {"ResourceArn": name, "ResourceType": "AWS::EC2::CapacityReservation"}}
     answering("resource-groups:ListGroupResources", {"Resources": [entry]})(account)
     reserved(TotalInstanceCount=held)(account)
-    (found,) = (finding for finding in findings(file, account) if finding.check == "live-reservation")
-    assert found.status == status
+    (result,) = (finding for finding in findings(file, account) if finding.check == "live-reservation")
+    assert result.status == status
 
 
 def test_credentials_of_another_account_end_the_checks(account: AwsAccount) -> None:
-    (found,) = findings(cluster(account="210987654321"), account)
-    assert (found.check, found.status) == ("live-account", "fail")
+    (result,) = findings(cluster(account="210987654321"), account)
+    assert (result.check, result.status) == ("live-account", "fail")
     assert account.calls == ["sts:GetCallerIdentity"]
 
 

@@ -1,4 +1,4 @@
-"""What the file names and the account must have: subnets, keys, buckets, file systems, images."""
+"""Resources that the file names: subnets, keys, buckets, file systems, images."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -55,8 +55,8 @@ def _subnet(check: Check, cluster: ClusterFile, account: Account, zone: str, nam
         )
     if subnet["MapPublicIpOnLaunch"]:
         yield check.doubt(f"{name} gives instances public addresses", "name a private subnet")
-    own = cluster.addresses if zone == cluster.zone else None
-    needed = own or sum(group.addresses for group in cluster.node_groups if group.zone == zone)
+    nodes = sum(group.addresses for group in cluster.node_groups if group.zone == zone)
+    needed = cluster.addresses if zone == cluster.zone else nodes
     free, size = subnet["AvailableIpAddressCount"], subnet_capacity(IPv4Network(subnet["CidrBlock"]))
     if size < needed:
         yield check.bad(

@@ -1,4 +1,4 @@
-"""What a check of the account found."""
+"""Results of the checks of an account."""
 
 from dataclasses import dataclass
 from typing import Literal

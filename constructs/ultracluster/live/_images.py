@@ -32,30 +32,30 @@ def _used(cluster: ClusterFile) -> dict[tuple[str, Architecture], None]:
 
 def _images(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     for name, architecture in _used(cluster):
-        image, said = name, name
+        image, title = name, name
         if name.startswith("/"):
             answer = account.find(_PARAMETERS, missing="ParameterNotFound", Name=name)
             if answer is None:
                 yield check.bad(f"{account.region} has no parameter {name}", "name another image: image: ami-...")
                 continue
             image = answer["Parameter"]["Value"]
-            said = f"{name} ({image})"
+            title = f"{name} ({image})"
         answer = account.find(_IMAGES, missing=_MISSING, ImageIds=[image])
         if answer is None or not answer["Images"]:
             yield check.bad(
-                f"{account.region} has no image {said} that this account may launch",
+                f"{account.region} has no image {title} that this account may launch",
                 "name another image, or have its owner share it: image: ami-...",
             )
             continue
         (record,) = answer["Images"]
         if record["State"] != "available":
-            yield check.bad(f"{said} is {record['State']}", "wait, or name another image")
+            yield check.bad(f"{title} is {record['State']}", "wait, or name another image")
         elif record["Architecture"] != architecture:
             yield check.bad(
-                f"{said} is for {record['Architecture']}, and its nodes are {architecture}", "change `image`"
+                f"{title} is for {record['Architecture']}, and its nodes are {architecture}", "change `image`"
             )
         else:
-            yield check.good(f"{said} is available for {architecture}: {record.get('Name', 'no name')}")
+            yield check.good(f"{title} is available for {architecture}: {record.get('Name', 'no name')}")
 
 
 def _arns(cluster: ClusterFile) -> Iterable[str]:

@@ -29,7 +29,7 @@ _WINDOW = timedelta(minutes=30)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Need:
-    """What a cluster takes of a quota."""
+    """Share of a quota that a cluster takes."""
 
     service: str
     code: str

@@ -42,17 +42,17 @@ def _reservations(check: Check, cluster: ClusterFile, account: Account) -> Itera
             groups.setdefault(group.capacity.reservation_id, []).append(group)
     for name, users in groups.items():
         answer = account.find(_DESCRIBE, missing=_MISSING, CapacityReservationIds=[name])
-        found = answer["CapacityReservations"] if answer else []
-        if not found:
+        records = answer["CapacityReservations"] if answer else []
+        if not records:
             yield check.bad(
                 f"{name}: no such reservation in {account.region} that this account owns, or that is shared with it",
                 "check id, region and account; its owner shares it with AWS Resource Access Manager",
             )
             continue
-        problems = list(_problems(check, found[0], users))
+        problems = list(_problems(check, records[0], users))
         yield from problems
         if not problems:
-            yield check.good(f"{name}: {_words(found[0])}")
+            yield check.good(f"{name}: {_words(records[0])}")
     for group in cluster.node_groups:
         if isinstance(group.capacity, OpenReservation):
             yield from _open(check, account, group, group.capacity)
@@ -122,12 +122,14 @@ def _kind(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[Fi
         )
         yield check.bad(f"{name} is {real}", f"write {key} as {{reservation: {name}, kind: {kind}}}")
     if isinstance(capacity, TargetedReservation):
-        theirs = record.get("PlacementGroupArn", "").rpartition("/")[2]
-        if theirs != (capacity.placement_group or ""):
+        real_group = record.get("PlacementGroupArn", "").rpartition("/")[2]
+        if real_group != (capacity.placement_group or ""):
             yield check.bad(
-                f"{name} is {f'in the placement group {theirs}' if theirs else 'in no placement group'}, and "
+                f"{name} is {f'in the placement group {real_group}' if real_group else 'in no placement group'}, and "
                 f"{group.name} in {capacity.placement_group or 'none'}: its instances would not match",
-                f"add `placement-group: {theirs}` to {key}" if theirs else f"leave `placement-group` out of {key}",
+                f"add `placement-group: {real_group}` to {key}"
+                if real_group
+                else f"leave `placement-group` out of {key}",
             )
 
 
@@ -145,16 +147,16 @@ def _times(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[F
         )
         return
     for key, real in (("starts", record.get("StartDate")), ("ends", end)):
-        said = getattr(capacity, key)
-        if real is None or (said is not None and said.astimezone(UTC) == real.astimezone(UTC)):
+        time = getattr(capacity, key)
+        if real is None or (time is not None and time.astimezone(UTC) == real.astimezone(UTC)):
             continue
-        if said is None:
+        if time is None:
             yield check.doubt(
                 f"{name} {key} {_time(real)}, and the file does not have it", f"set `{key}: {_time(real)}`"
             )
         else:
             yield check.bad(
-                f"{name} {key} {_time(real)}, and the file has {_time(said)}", f"set `{key}: {_time(real)}`"
+                f"{name} {key} {_time(real)}, and the file has {_time(time)}", f"set `{key}: {_time(real)}`"
             )
 
 

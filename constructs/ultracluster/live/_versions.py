@@ -18,10 +18,10 @@ def _runs_eks(cluster: ClusterFile) -> bool:
 
 def _versions(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     version = cluster.kubernetes.version
-    found = account.ask(_VERSIONS, includeAll=True)["clusterVersions"]
-    status = {entry["clusterVersion"]: entry for entry in found}.get(version)
+    versions = account.ask(_VERSIONS, includeAll=True)["clusterVersions"]
+    status = {entry["clusterVersion"]: entry for entry in versions}.get(version)
     if status is None:
-        names = ", ".join(entry["clusterVersion"] for entry in found)
+        names = ", ".join(entry["clusterVersion"] for entry in versions)
         yield check.bad(
             f"EKS does not run Kubernetes {version} in {account.region}; it runs {names}", "change the version"
         )
@@ -42,19 +42,19 @@ def _versions(check: Check, cluster: ClusterFile, account: Account) -> Iterator[
 def _add_ons(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     for name in cluster.kubernetes.add_ons:
         version = cluster.kubernetes.add_on(name).version
-        found = [
+        versions = [
             entry["addonVersion"]
             for add_on in account.pages(_ADD_ONS, addonName=name, kubernetesVersion=cluster.kubernetes.version)
             for entry in add_on["addonVersions"]
         ]
-        if not found:
+        if not versions:
             yield check.bad(
                 f"EKS has no add-on {name} for Kubernetes {cluster.kubernetes.version}",
                 "remove it from `kubernetes.add-ons`",
             )
-        elif version not in ("default", "latest", *found):
+        elif version not in ("default", "latest", *versions):
             yield check.bad(
-                f"EKS has {name} {', '.join(found[:5])}, not {version}", f"change `kubernetes.add-ons.{name}`"
+                f"EKS has {name} {', '.join(versions[:5])}, not {version}", f"change `kubernetes.add-ons.{name}`"
             )
         else:
             yield check.good(f"EKS has {name} for Kubernetes {cluster.kubernetes.version}")
@@ -68,14 +68,14 @@ def _existing(check: Check, cluster: ClusterFile, account: Account) -> Iterator[
         yield check.bad(f"{account.region} has no EKS cluster {existing.name} in this account", "change its name")
         return
     real = answer["cluster"]
-    said = {
+    facts = {
         "endpoint": (existing.endpoint, real["endpoint"]),
         "certificate-authority": (existing.certificate_authority, real["certificateAuthority"]["data"]),
         "security-group": (existing.security_group, real["resourcesVpcConfig"]["clusterSecurityGroupId"]),
     }
-    wrong = [name for name, (file, aws) in said.items() if file != aws]
+    wrong = [name for name, (file, aws) in facts.items() if file != aws]
     for name in wrong:
-        yield check.bad(f"{existing.name} has another {name}: {said[name][1]}", f"change `kubernetes.existing.{name}`")
+        yield check.bad(f"{existing.name} has another {name}: {facts[name][1]}", f"change `kubernetes.existing.{name}`")
     if real["version"] != cluster.kubernetes.version:
         yield check.bad(
             f"{existing.name} runs Kubernetes {real['version']}, and the file has {cluster.kubernetes.version}",

@@ -119,11 +119,11 @@ def checked(create: Callable[_P, _T]) -> Callable[_P, _T]:
     return checked_except()(create)
 
 
-def checked_except(*own: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+def checked_except(*unchecked: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """Return `checked` for a constructor that checks the types of some arguments itself.
 
     Args:
-        own: Names of these arguments.
+        unchecked: Names of these arguments.
     """
 
     def wrap(create: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -132,7 +132,9 @@ def checked_except(*own: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
         @wraps(create)
         def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _T:
             given = {
-                name: value for name, value in signature.bind(*args, **kwargs).arguments.items() if name not in own
+                name: value
+                for name, value in signature.bind(*args, **kwargs).arguments.items()
+                if name not in unchecked
             }
             given.pop("self", None)
             errors = [*type_errors(create, given), *_id_errors(given["id"])]
