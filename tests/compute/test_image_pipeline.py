@@ -116,7 +116,9 @@ def test_without_a_schedule_nothing_is_built_by_itself(stack: cdk.Stack) -> None
 
 
 def test_refuses_a_slurm_without_installer_and_a_parent_of_another_architecture(stack: cdk.Stack) -> None:
-    with pytest.raises(ValueError, match=r"installers for Slurm 25\.05, 25\.11, got '26\.05'"):
+    with pytest.raises(
+        ValueError, match=r"slurm_version must be 25\.05, 25\.11, for which AWS has installers, got '26\.05'"
+    ):
         build(stack, slurm_version="26.05")
     other = cdk.Stack(cdk.App(), "Other")
     with pytest.raises(ValueError, match="parent must be for x86_64, got one for arm64"):

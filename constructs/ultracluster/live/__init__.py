@@ -7,9 +7,9 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.live import _existing, _images, _place, _prices, _quotas, _reservations, _versions
 from ultracluster.live._account import Account, NotAllowedError
 from ultracluster.live._check import Check
-from ultracluster.live._finding import Finding, Status
+from ultracluster.live._finding import Finding
 
-__all__ = ["CHECKS", "Check", "Finding", "Status", "check_account", "policy"]
+__all__ = ["CHECKS", "Finding", "check_account", "policy"]
 
 #: All checks, in the order in which they run.
 CHECKS: tuple[Check, ...] = (
