@@ -70,8 +70,8 @@ def _directory(folder: Path) -> Stacks:
 def _is_of_an_assembly(folder: Path, file: Path) -> bool:
     """True if the CDK wrote it beside the templates, or below an asset."""
     parts = file.relative_to(folder).parts
-    beside = file.name in _BESIDE or file.name.endswith((".assets.json", ".metadata.json"))
-    return beside or parts[0].startswith("asset.")
+    is_manifest = file.name in _BESIDE or file.name.endswith((".assets.json", ".metadata.json"))
+    return is_manifest or parts[0].startswith("asset.")
 
 
 def _stem(name: str) -> str:

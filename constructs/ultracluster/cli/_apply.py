@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Hold(StrEnum):
-    """What happens to the jobs of held queues."""
+    """Treatment of the jobs of held queues."""
 
     drain = "drain"
     wait = "wait"

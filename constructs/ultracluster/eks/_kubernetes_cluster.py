@@ -259,14 +259,9 @@ class KubernetesCluster(Construct):
         )
         if self_managed:
             return EksSelfManagedNodeGroup(
-                scope,
-                "NodeGroup",
-                cluster_name=self.name,
-                name=group.name,
-                template=template,
-                subnet=subnet,
+                scope, "NodeGroup", cluster_name=self.name, name=group.name, template=template, subnet=subnet,
                 count=group.count,
-            )
+            )  # fmt: skip
         chosen = image is None and group.os == "al2023"
         release = cluster.nodes[group.section].release or cluster.kubernetes.release
         return EksNodeGroup(

@@ -293,9 +293,7 @@ class SlurmCluster(Construct):
                 queue.node.add_dependency(accounts)
 
 
+# https://docs.aws.amazon.com/pcs/latest/userguide/get-started-cfn-template-parts.html (read 2026-11-22)
 def _console(region: str) -> str:
-    """Return the host name of the AWS console, as the template in the guide of AWS PCS has it.
-
-    See: https://docs.aws.amazon.com/pcs/latest/userguide/get-started-cfn-template-parts.html (read 2026-11-22)
-    """
+    """Return the host name of the AWS console, as the template in the guide of AWS PCS has it."""
     return "console.amazonaws-us-gov.com" if region.startswith("us-gov-") else f"{region}.console.aws.amazon.com"
