@@ -333,7 +333,7 @@ def test_rejects_an_elastic_group_in_another_zone_or_in_an_existing_cluster() ->
 
 
 def test_rejects_an_elastic_group_where_karpenter_reaches_no_iam() -> None:
-    (error,) = problems(bent("count: 64", ELASTIC, GOOD) + "network: {internet: false}\n")
+    (error,) = problems(bent("count: 64", ELASTIC, GOOD) + 'account: "123456789012"\nnetwork: {internet: false}\n')
     assert "nodes.train.elastic: Karpenter calls IAM" in error
 
 
@@ -442,8 +442,6 @@ def test_a_block_starts_before_it_ends() -> None:
     assert "nodes.train.capacity.starts: is for nodes of Kubernetes" in error
 
 
-def test_rejects_an_admin_host_that_could_install_nothing() -> None:
+def test_rejects_an_admin_host_of_an_existing_cluster() -> None:
     error = problem("  existing:", "  platform: admin-host\n  existing:", OWN)
     assert "kubernetes.platform: describes a new cluster" in error
-    private = GOOD + "network: {internet: false}\n"
-    assert "which the host does not reach" in problem("admins:", "platform: admin-host, admins:", private)

@@ -1,8 +1,8 @@
-"""Rules of Slurm clusters without internet access."""
+"""Rules of clusters without internet access."""
 
 from support import ROOT
 from support.clusterfile_data import bent, problem, problems
-from ultracluster.clusterfile import load, loads
+from ultracluster.clusterfile import load, loads, warnings
 
 FILE = ROOT / "examples" / "slurm-private.yaml"
 PRIVATE = FILE.read_text()
@@ -54,3 +54,32 @@ def test_rejects_scripts_that_are_not_in_s3() -> None:
         error = problem(old, new, PRIVATE)
         assert f"{where}.scripts[0].url: nodes have no internet access, got https://example.com/edr.sh" in error
         loads(bent(old, new.replace("https://example.com", "s3://my-bucket"), PRIVATE), "c.yaml")
+
+
+KUBERNETES = (ROOT / "examples" / "eks-private.yaml").read_text()
+REGISTRY = "  registry: 123456789012.dkr.ecr.us-east-2.amazonaws.com/ultracluster\n"
+
+
+def test_kubernetes_needs_the_account_or_a_registry() -> None:
+    error = problem(REGISTRY, "", KUBERNETES)
+    assert "network.internet: charts and images come from the ECR of the account" in error
+    loads(bent("name: vault", 'name: vault\naccount: "123456789012"', bent(REGISTRY, "", KUBERNETES)), "c.yaml")
+
+
+def test_rejects_registries_that_nodes_do_not_reach() -> None:
+    error = problem(REGISTRY, "  registry: docker.io/me\n", KUBERNETES)
+    assert "kubernetes.registry: docker.io is public, and nodes have no internet access" in error
+    west = bent(REGISTRY, REGISTRY.replace("us-east-2", "us-west-2"), KUBERNETES)
+    (line,) = problems(west)
+    assert "kubernetes.registry: is in us-west-2, and the endpoints of the VPC reach the ECR of us-east-2 only" in line
+    for name in ("kueue", "https://x.example", "UPPER.example/x", "123456789012.dkr.ecr.us-east-2.amazonaws.com/x:tag"):
+        assert "must be a registry, with a prefix" in problem(REGISTRY, f"  registry: '{name}'\n", KUBERNETES)
+
+
+def test_warns_of_a_registry_beside_ecr_of_the_region() -> None:
+    harbor = loads(bent(REGISTRY, "  registry: harbor.corp.example/x\n", KUBERNETES), "c.yaml")
+    (text,) = (warning.message for warning in warnings(harbor) if warning.rule == "kubernetes-registry")
+    assert text.startswith("harbor.corp.example is not Amazon ECR: nodes pull from it without credentials")
+    west = bent("{internet: false}", "{}", bent(REGISTRY, REGISTRY.replace("us-east-2", "us-west-2"), KUBERNETES))
+    (text,) = (warning.message for warning in warnings(loads(west, "c.yaml")) if warning.rule == "kubernetes-registry")
+    assert "the registry is in us-west-2" in text

@@ -19,7 +19,7 @@ def blocks(language: str) -> list[tuple[Path, str]]:
 # What a fragment is completed with, by the orchestrator that it needs.
 BASES = {
     "slurm": "name: llama\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\n",
-    "kubernetes": "name: llama\nregion: us-east-2\nzone: use2-az1\norchestrator: kubernetes\n",
+    "kubernetes": 'name: llama\naccount: "123456789012"\nregion: us-east-2\nzone: use2-az1\norchestrator: kubernetes\n',
 }
 NODES = "nodes: {train: {type: p5en.48xlarge, count: 64}}\n"
 PLACEHOLDERS = re.compile(r"\.\.\.|\b[A-Z]{3,}\b")

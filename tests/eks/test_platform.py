@@ -75,10 +75,9 @@ def test_the_platform_waits_for_nodes_and_add_ons() -> None:
     assert {"tiny-Compute", "tiny-Cluster", "tiny-Network"} <= needed
 
 
-def test_new_clusters_with_internet_access_have_a_platform() -> None:
+def test_new_clusters_have_a_platform() -> None:
     assert {file.stem for file in EXAMPLES if file.stem.startswith("eks")} - {file.stem for file in INSTALLED} == {
-        "eks-own-cluster",
-        "eks-private",
+        "eks-own-cluster"
     }
     assert not [file for file in INSTALLED if file.stem.startswith("slurm")]
 
@@ -99,3 +98,25 @@ def test_the_host_mounts_lustre_without_efa() -> None:
     assert "/fsx" in text
     assert "dnf install --assumeyes lustre-client" in text
     assert "lustre-efa" not in text
+
+
+def test_a_private_host_reaches_the_registry_and_signals_the_result() -> None:
+    private = templates(clusterfile.load(ROOT / "examples" / "eks-private.yaml"))
+    (role,) = (
+        resource["Properties"]
+        for resource in private["vault-Platform"]["Resources"].values()
+        if resource["Type"] == "AWS::IAM::Role"
+    )
+    assert "AmazonEC2ContainerRegistryPullOnly" in json.dumps(role["ManagedPolicyArns"])
+    (policy,) = (
+        resource["Properties"]["PolicyDocument"]
+        for resource in private["vault-Network"]["Resources"].values()
+        if resource["Type"] == "AWS::EC2::VPCEndpoint" and "PolicyDocument" in resource["Properties"]
+    )
+    rows = {row["Sid"]: row for row in policy["Statement"]}
+    assert rows["Signals"]["Action"] == "s3:PutObject"
+    assert rows["Signals"]["Resource"] == "arn:aws:s3:::cloudformation-waitcondition-us-east-2/*"
+    services = json.dumps(private["vault-Network"]["Resources"])
+    # What the host calls: its script, its agent, helm, and kubectl's token.
+    for service in ("ecr.api", "ecr.dkr", "eks", "ssm", "ssmmessages", "sts", "s3"):
+        assert f'".{service}"' in services or f".{service}" in services, service

@@ -13,7 +13,9 @@ from ultracluster.cli import _facts as facts
 from ultracluster.cli import _files as files
 from ultracluster.cli import _guard as guard
 from ultracluster.cli import _image as image
+from ultracluster.cli import _images as images
 from ultracluster.cli import _init as init
+from ultracluster.cli import _mirror as mirror
 from ultracluster.cli import _plan as plan
 from ultracluster.cli import _rehearse as rehearse
 from ultracluster.cli import _render as render
@@ -42,6 +44,8 @@ app.command("rehearse", short_help="Deploy, update and destroy on a local stand-
 app.command("apply", short_help="Install what runs on a Kubernetes cluster, and check that its nodes are ready.")(
     apply.apply
 )
+app.command("images", short_help="List charts and images of a Kubernetes cluster.")(images.images)
+app.command("mirror", short_help="Copy charts and images of a Kubernetes cluster to its registry.")(mirror.mirror)
 app.add_typer(image.app, name="image")
 app.command("render")(render.render)
 app.command("diagram", short_help="Draw the stacks of a cluster file as SVG.")(diagram.diagram)

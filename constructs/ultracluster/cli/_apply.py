@@ -85,8 +85,10 @@ def apply(
         # Stacks are read only for what the objects name.
         deployed = read_outputs(outputs) if outputs or not data["parameters"] else _outputs(cluster)
         parsed = platform.Bundle.parse(data, parameter_values(deployed), directory=bundle)
-        with _cluster(cluster, kubeconfig, role, through) as path:
-            tools = platform.find_tools(path, bundle)
+        with (
+            _cluster(cluster, kubeconfig, role, through) as path,
+            platform.signed_in(platform.find_tools(path, bundle), parsed) as tools,
+        ):
             if hold is not None:
                 platform.hold_queues(tools, parsed, hold.value, settings)
                 return

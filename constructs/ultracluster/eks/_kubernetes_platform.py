@@ -14,17 +14,21 @@ from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._kubernetes_cluster import KubernetesCluster
 from ultracluster.eks._platform import EksPlatform
+from ultracluster.kubernetes import registry_of
 from ultracluster.network import Network
 from ultracluster.orchestration import Output
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Block
 from ultracluster.platform import BUNDLE_FILE
 from ultracluster.rules import Refusal
+from ultracluster.security import add_managed_policy
 from ultracluster.storage import Storage
 from ultracluster.workloads import kubernetes_bundle
 
 # After the start of a Capacity Block; the gate then waits for half an hour for the nodes that are late.
 _JOINED = timedelta(minutes=15)
+# https://docs.aws.amazon.com/AmazonECR/latest/userguide/security-iam-awsmanpol.html (read 2026-11-23)
+_PULL = "AmazonEC2ContainerRegistryPullOnly"
 
 
 class KubernetesPlatform(Construct):
@@ -41,9 +45,9 @@ class KubernetesPlatform(Construct):
 
     @staticmethod
     def needed(cluster: ClusterFile) -> bool:
-        """Return True for a new Kubernetes cluster with internet access, unless its file has another way."""
-        section, new = cluster.kubernetes, cluster.kubernetes.existing is None and cluster.network.internet
-        return cluster.traits.has_platform and new and section.platform == "admin-host"
+        """Return True for a new Kubernetes cluster, unless its file has another way."""
+        section = cluster.kubernetes
+        return cluster.traits.has_platform and section.existing is None and section.platform == "admin-host"
 
     @checked
     def __init__(
@@ -73,6 +77,10 @@ class KubernetesPlatform(Construct):
             else None,
         )
         self.host.node.add_dependency(*network.ready)
+        if registry_of(cluster) is not None:
+            add_managed_policy(
+                self.host.role, _PULL, "The host reads charts as the nodes read images, with AWS's policy"
+            )
         bundle = kubernetes_bundle(cluster)
         if lacking := sorted({*bundle["parameters"]} - {output.id for output in outputs}):
             raise Refusal(self, f"outputs must have {', '.join(lacking)}, to which the bundle refers")

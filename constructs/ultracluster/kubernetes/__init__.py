@@ -7,6 +7,7 @@ from ultracluster.kubernetes._from_cluster_file import (
     parameter,
     parameter_values,
     platform_of,
+    registry_of,
 )
 from ultracluster.kubernetes._health_access import ACCOUNT
 from ultracluster.kubernetes._kueue import QUEUE
@@ -17,7 +18,15 @@ from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes, device_l
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import HEALTH, DynamicVolumes, KarpenterNodes, Platform
 from ultracluster.kubernetes._pods import near, node_pod, pod_resources
-from ultracluster.kubernetes._release import HelmRelease
+from ultracluster.kubernetes._registry import (
+    chart_address,
+    container_images,
+    full_name,
+    is_copied,
+    objects_in_registry,
+    release_images,
+)
+from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import platform
 from ultracluster.kubernetes._reporting import REPORTER, from_collectors, metrics_port, with_reporting
 from ultracluster.kubernetes._runtimes import GANG_FAILURES, GANG_JOB, runtime_name
@@ -35,14 +44,19 @@ __all__ = [
     "DynamicVolumes",
     "HelmRelease",
     "KarpenterNodes",
+    "Manifest",
     "Object",
     "Platform",
     "PlatformNodes",
     "Team",
+    "chart_address",
     "check_job",
+    "container_images",
     "device_labels",
     "file_problems",
     "from_collectors",
+    "full_name",
+    "is_copied",
     "job_name",
     "job_policy",
     "make",
@@ -50,6 +64,7 @@ __all__ = [
     "near",
     "node_monitoring_values",
     "node_pod",
+    "objects_in_registry",
     "parameter",
     "parameter_values",
     "platform",
@@ -57,6 +72,8 @@ __all__ = [
     "platform_files",
     "platform_of",
     "pod_resources",
+    "registry_of",
+    "release_images",
     "runtime_name",
     "shares",
     "to_yaml",

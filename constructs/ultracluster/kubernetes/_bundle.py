@@ -49,13 +49,13 @@ def _release(release: HelmRelease | Manifest) -> dict[str, Any]:
             "manifest": release.url,
             "values": {},
         }
-    chart = CHARTS[release.name]
+    known = CHARTS.get(release.name)
     return {
         "name": release.name,
-        "phase": "devices" if chart.devices else "controllers",
+        "phase": "devices" if known and known.devices else "controllers",
         "version": release.version,
         "namespace": release.namespace,
-        "image": chart.image,
+        "image": known.image if known else MPI_OPERATOR_IMAGE,
         "chart": release.chart,
         "repository": release.repository,
         "values": dict(release.values),

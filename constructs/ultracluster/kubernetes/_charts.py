@@ -99,6 +99,8 @@ CHARTS: Mapping[str, Chart] = MappingProxyType(
 MPI_OPERATOR_VERSION = "v0.8.0"
 MPI_OPERATOR_NAMESPACE = "mpi-operator"
 MPI_OPERATOR_IMAGE = "mpioperator/mpi-operator"
+#: Address of its manifest as a chart, in a registry of the account.
+MPI_OPERATOR_CHART = "raw.githubusercontent.com/kubeflow/mpi-operator"
 
 
 def release(name: str, versions: Mapping[str, str], values: Mapping[str, Any]) -> HelmRelease:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
+from ultracluster.catalogue.schedulers import registries
 from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
 from ultracluster.kubernetes._checks import platform_problems
 from ultracluster.kubernetes._names import check_namespace
@@ -19,6 +20,8 @@ PARAMETERS = (
 )
 _DEVICE = re.compile(r"(?P<dns>\S+)@tcp:/(?P<mount>\S+)", re.ASCII)
 _MIB = 2**20
+# Repositories in the ECR of the account, which clusters share.
+_PREFIX = "ultracluster"
 
 
 def platform_of(
@@ -66,7 +69,16 @@ def platform_of(
         karpenter=_karpenter(cluster, deployed or {}),
         dynamic_volumes=_dynamic_volumes(cluster, deployed or {}),
         images=section.images,
+        registry=registry_of(cluster),
     )
+
+
+def registry_of(cluster: ClusterFile) -> str | None:
+    """Return the registry of charts and images, or None for those of their projects."""
+    if cluster.kubernetes.registry is not None or cluster.network.internet:
+        return cluster.kubernetes.registry
+    # The rule private-registry requires the account.
+    return f"{registries.ecr_host(str(cluster.account), cluster.region)}/{_PREFIX}"
 
 
 def parameter(name: str, deployed: Mapping[str, str]) -> str:

@@ -35,6 +35,8 @@ class Platform:
         karpenter: Karpenter's settings for elastic groups, or None.
         dynamic_volumes: Settings of storage classes, or None for a cluster that has classes of its own.
         images: Images that GPU nodes pull when they join. By default, none.
+        registry: Registry that has copies of all charts and images, such as
+            `123456789012.dkr.ecr.us-east-2.amazonaws.com/ultracluster`. By default, those of their projects.
     """
 
     cluster: str
@@ -51,6 +53,7 @@ class Platform:
     karpenter: "KarpenterNodes | None" = None
     dynamic_volumes: "DynamicVolumes | None" = None
     images: tuple[str, ...] = ()
+    registry: str | None = None
 
     @property
     def tenants(self) -> tuple[Team, ...]:

@@ -14,6 +14,7 @@ from ultracluster.kubernetes._network_policies import team_policies
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._other_schedulers import kai_objects, kai_release, volcano_objects, volcano_release
 from ultracluster.kubernetes._platform import Platform, Scheduler
+from ultracluster.kubernetes._registry import objects_in_registry, release_in_registry
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._reporting import helper_files
 from ultracluster.kubernetes._runtimes import runtimes
@@ -41,25 +42,24 @@ def platform(of: Platform) -> Rendered:
     """
     check_platform(of)
     elastic = of.karpenter
-    return Rendered(
-        releases=(
-            *((karpenter_release(of, elastic),) if elastic else ()),
-            *_training_releases(of),
-            _SCHEDULERS[of.scheduler][0](of),
-            *device_releases(of),
-        ),
-        objects=tuple(
-            [
-                *cluster_objects(of),
-                *(karpenter_objects(of, elastic) if elastic else ()),
-                *(manifest for team in of.tenants for manifest in _team(of, team.name)),
-                *volume_objects(of),
-                *_SCHEDULERS[of.scheduler][1](of),
-                *runtimes(of),
-                *health_access(),
-            ]
-        ),
-    )
+    releases = [
+        *((karpenter_release(of, elastic),) if elastic else ()),
+        *_training_releases(of),
+        _SCHEDULERS[of.scheduler][0](of),
+        *device_releases(of),
+    ]
+    objects = [
+        *cluster_objects(of),
+        *(karpenter_objects(of, elastic) if elastic else ()),
+        *(manifest for team in of.tenants for manifest in _team(of, team.name)),
+        *volume_objects(of),
+        *_SCHEDULERS[of.scheduler][1](of),
+        *runtimes(of),
+        *health_access(),
+    ]
+    if of.registry is not None:
+        releases = [release_in_registry(release, of.registry, of.region) for release in releases]
+    return Rendered(releases=tuple(releases), objects=tuple(objects_in_registry(objects, of.registry, of.region)))
 
 
 _SCHEDULERS: Mapping[Scheduler, tuple[Callable[[Platform], HelmRelease], Callable[[Platform], list[Object]]]] = {

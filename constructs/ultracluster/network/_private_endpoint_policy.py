@@ -17,6 +17,10 @@ _OF_AWS = (
     "al2023-repos-{region}-de612dc2",
 )
 
+# Where the admin host of Kubernetes puts the result of a deployment: https://docs.aws.amazon.com/AWSCloudFormation/
+# latest/UserGuide/vpc-interface-endpoints.html (read 2026-11-23)
+_SIGNALS = {"kubernetes": "cloudformation-waitcondition-{region}"}
+
 
 def private_s3_policy(scope: Construct, cluster: ClusterFile) -> iam.PolicyDocument:
     """Return the policy of an S3 endpoint: buckets of the account, those of the cluster file, and some of AWS.
@@ -40,6 +44,15 @@ def private_s3_policy(scope: Construct, cluster: ClusterFile) -> iam.PolicyDocum
             resources=[f"arn:{stack.partition}:s3:::{bucket}/*" for bucket in buckets],
         ),
     ]
+    if (signals := _SIGNALS.get(cluster.orchestrator)) is not None:
+        statements.append(
+            iam.PolicyStatement(
+                sid="Signals",
+                principals=[iam.AnyPrincipal()],
+                actions=["s3:PutObject"],
+                resources=[f"arn:{stack.partition}:s3:::{signals.format(region=stack.region)}/*"],
+            )
+        )
     if (existing := cluster.storage.existing_bucket) is not None:
         arn = f"arn:{stack.partition}:s3:::{existing.name}"
         statements.append(

@@ -8,10 +8,12 @@ from ultracluster.platform._apply import Options, apply, hold_queues, plan
 from ultracluster.platform._bundle import BUNDLE_FILE, Bundle
 from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
 from ultracluster.platform._errors import ApplyError, ToolError
+from ultracluster.platform._registry import USER, ecr_password, has, is_local, signed_in
 from ultracluster.platform._tools import find_tools
 
 __all__ = [
     "BUNDLE_FILE",
+    "USER",
     "ApplyError",
     "Bundle",
     "Options",
@@ -20,8 +22,12 @@ __all__ = [
     "apply",
     "caller_role",
     "connected",
+    "ecr_password",
     "find_tools",
+    "has",
     "hold_queues",
+    "is_local",
     "plan",
+    "signed_in",
     "stack_outputs",
 ]

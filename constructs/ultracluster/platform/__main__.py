@@ -12,6 +12,7 @@ from ultracluster.platform._apply import Options, apply, plan
 from ultracluster.platform._bundle import Bundle, load_values
 from ultracluster.platform._connect import Target, connected, token
 from ultracluster.platform._errors import ApplyError, ToolError
+from ultracluster.platform._registry import signed_in
 from ultracluster.platform._tools import find_tools
 
 
@@ -61,7 +62,7 @@ def _apply(options: argparse.Namespace) -> bool:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             target = Target(cluster=bundle.cluster, region=bundle.region)
             kubeconfig = stack.enter_context(connected(target, directory))
-        tools = find_tools(kubeconfig, options.bundle)
+        tools = stack.enter_context(signed_in(find_tools(kubeconfig, options.bundle), bundle))
         if options.dry_run:
             print(plan(tools, bundle, settings) or "nothing changes")
             return True

@@ -79,6 +79,7 @@ class Bundle:
         groups: Node groups of the gate.
         scheduler: Scheduler of the jobs.
         metrics: Namespace of the collectors of metrics, or None without monitoring.
+        images: Copies of charts and images in a registry of the account, which must exist.
     """
 
     cluster: str
@@ -89,6 +90,7 @@ class Bundle:
     groups: Sequence[Group]
     scheduler: str
     metrics: str | None
+    images: Sequence[str] = ()
 
     @staticmethod
     def parse(data: Mapping[str, Any], values: Mapping[str, str], *, directory: Path | None = None) -> "Bundle":
@@ -120,6 +122,7 @@ class Bundle:
             groups=tuple(Group(**group) for group in data["groups"]),
             scheduler=data["scheduler"],
             metrics=data["metrics"],
+            images=tuple(data.get("images", ())),
         )
 
     @staticmethod

@@ -1,5 +1,6 @@
 """Job files for Slurm and Kubernetes, with every number from the cluster file. Pure Python: no CDK, no Node."""
 
+from ultracluster.workloads._artifacts import Artifact, cluster_artifacts, image_target
 from ultracluster.workloads._from_cluster_file import job_files
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_bundle import kubernetes_bundle, kubernetes_files
@@ -8,8 +9,11 @@ from ultracluster.workloads._slurm_jobs import JobFile, job_helpers, slurm_jobs
 
 __all__ = [
     "IMAGES",
+    "Artifact",
     "ContainerImage",
     "JobFile",
+    "cluster_artifacts",
+    "image_target",
     "job_files",
     "job_helpers",
     "kubernetes_bundle",

@@ -5,15 +5,28 @@ from dataclasses import replace
 from typing import Any
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.kubernetes import parameter, platform, platform_bundle, platform_files, platform_of
+from ultracluster.kubernetes import (
+    objects_in_registry,
+    parameter,
+    platform,
+    platform_bundle,
+    platform_files,
+    platform_of,
+)
 from ultracluster.monitoring import collector_objects
 from ultracluster.monitoring.collectors import NAMESPACE
+from ultracluster.workloads._artifacts import cluster_artifacts
 
 
 def kubernetes_bundle(cluster: ClusterFile) -> dict[str, Any]:
     """Return the bundle of a cluster file for Kubernetes; ids that a deployment creates are placeholders."""
     of, rendered, collected = _rendered(cluster, {})
-    return platform_bundle(of, rendered, metrics=NAMESPACE if collected else None)
+    bundle = platform_bundle(of, rendered, metrics=NAMESPACE if collected else None)
+    if of.registry is not None:
+        # Validated before anything is installed.
+        known = [item for item in cluster_artifacts(cluster) if item.platform and item.known]
+        bundle["images"] = [item.target for item in known if item.target]
+    return bundle
 
 
 def kubernetes_files(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[str, str]:
@@ -36,4 +49,5 @@ def _rendered(cluster: ClusterFile, deployed: Mapping[str, str]) -> tuple[Any, A
         url=parameter("RemoteWriteUrl", deployed),
         selectors={group.name: group.labels for group in of.nodes},
     )
+    collectors = objects_in_registry(collectors, of.registry, of.region)
     return of, replace(rendered, objects=(*rendered.objects, *collectors)), bool(collectors)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, shares, to_yaml
+from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, objects_in_registry, shares, to_yaml
 from ultracluster.workloads._kubernetes_gang import NO_IMAGE, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for
 from ultracluster.workloads._kubernetes_inference import leader_worker_set
@@ -12,10 +12,18 @@ from ultracluster.workloads._slurm_jobs import JobFile
 def kubernetes_jobs(platform: Platform) -> tuple[JobFile, ...]:
     """Return the job files of a platform, by group: `GROUP/JOB.yaml`, for `kubectl apply --filename`."""
     return tuple(
-        JobFile(path=f"{group.name}/{name}.yaml", text=_text(what, objects), what=what)
-        for group in platform.gpu_groups
-        for name, what, objects in _jobs(platform, group, _owner(platform, group))
+        JobFile(
+            path=path, text=_text(what, objects_in_registry(objects, platform.registry, platform.region)), what=what
+        )
+        for path, what, objects in job_objects(platform)
     )
+
+
+def job_objects(platform: Platform) -> Iterator[tuple[str, str, list[Object]]]:
+    """Yield path, contents and objects of each job file, with the images that their projects publish."""
+    for group in platform.gpu_groups:
+        for name, what, objects in _jobs(platform, group, _owner(platform, group)):
+            yield f"{group.name}/{name}.yaml", what, objects
 
 
 def _jobs(platform: Platform, group: PlatformNodes, team: Team) -> Iterator[tuple[str, str, list[Object]]]:

@@ -3,6 +3,7 @@
 from ultracluster.catalogue.schedulers import _eks as eks
 from ultracluster.catalogue.schedulers import _eks_add_ons as eks_add_ons
 from ultracluster.catalogue.schedulers import _pcs as pcs
+from ultracluster.catalogue.schedulers import _registries as registries
 from ultracluster.catalogue.schedulers._eks import NodeOs, ami_type, huge_pages
 from ultracluster.catalogue.schedulers._slurm_settings import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
 
@@ -17,4 +18,5 @@ __all__ = [
     "eks_add_ons",
     "huge_pages",
     "pcs",
+    "registries",
 ]

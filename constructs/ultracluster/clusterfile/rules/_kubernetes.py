@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from ultracluster.catalogue.ec2 import is_local_zone
-from ultracluster.catalogue.schedulers import eks, eks_add_ons
+from ultracluster.catalogue.schedulers import eks, eks_add_ons, registries
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import NodeGroup
@@ -24,6 +24,9 @@ _KUBERNETES_OPEN = warning("kubernetes-open", "The API server is public for all 
 _KUBERNETES_ADD_ON = warning("kubernetes-add-on", "An EKS add-on that is not in the documentation of AWS.")
 _VERSION = shared("kubernetes-version")
 _TIER = shared("kubernetes-scaling-tier")
+_REGISTRY = warning(
+    "kubernetes-registry", "A registry beside Amazon ECR of the region needs more than the role of nodes."
+)
 _OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of the other one would have no effect.")
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
@@ -241,6 +244,20 @@ def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _KUBERNETES_OPEN,
             "the API server answers the whole world, and IAM alone keeps it out; name the ranges that you come from",
         )
+    if requested.registry is not None:
+        region = registries.ecr_region(requested.registry)
+        if region is None:
+            yield (
+                _REGISTRY,
+                f"{requested.registry.partition('/')[0]} is not Amazon ECR: nodes pull from it without credentials, "
+                "and the admin host reads charts without them",
+            )
+        elif region != cluster.region:
+            yield (
+                _REGISTRY,
+                f"the registry is in {region}, and each node pulls its images from there, which AWS charges as traffic "
+                f"between regions; copy them to {cluster.region}",
+            )
     unknown = [name for name in requested.add_ons if not eks_add_ons.is_known(name)]
     if unknown:
         yield (

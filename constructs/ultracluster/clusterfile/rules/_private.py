@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ultracluster.catalogue.schedulers import registries
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
@@ -13,7 +14,8 @@ _IMAGE = error(
     acceptable=True,
 )
 _SCRIPT = error("private-script", "A node without internet access downloads scripts from S3 only.")
-_PLATFORM = error("private-platform", "A host without internet access reaches no chart repository.")
+_ACCOUNT = error("private-registry", "Without internet access, charts and images come from a registry of the account.")
+_REGION = error("private-registry-region", "The endpoints of a VPC reach the ECR of their own region only.")
 _BUNDLE = error("private-bundle", "A node without internet access downloads from S3 only.")
 
 
@@ -26,15 +28,30 @@ def check_private(draft: Draft) -> Iterator[Problem]:
         yield _METRICS_ENDPOINT(("observability", "vpc-endpoint"), message, at_key=True)
 
 
-def check_private_platform(draft: Draft) -> Iterator[Problem]:
-    """Check that the host which installs the platform reaches its charts."""
-    section = draft.kubernetes
-    if not draft.network.internet and section.platform == "admin-host" and "platform" in section.model_fields_set:
+def check_private_registry(draft: Draft) -> Iterator[Problem]:
+    """Check that charts and images of Kubernetes come from a registry that nodes reach."""
+    section = valid(lambda: draft.kubernetes)
+    if draft.network.internet or section is None:
+        return
+    if section.registry is None:
+        if valid(lambda: draft.account) is None:
+            message = (
+                "charts and images come from the ECR of the account, which the file does not name; write account: "
+                "'123456789012', or kubernetes: {registry: ACCOUNT.dkr.ecr.REGION.amazonaws.com/PREFIX}"
+            )
+            yield _ACCOUNT(("network", "internet"), message, at_key=True)
+        return
+    path: Path = ("kubernetes", "registry")
+    host, region = section.registry.partition("/")[0], registries.ecr_region(section.registry)
+    if host in registries.PUBLIC_REGISTRIES:
+        message = f"{host} is public, and nodes have no internet access; name a registry of the account"
+        yield _ACCOUNT(path, message)
+    elif region is not None and region != draft.region:
         message = (
-            "charts and images of the platform come from public registries, which the host does not reach; copy "
-            "them to ECR, write none, and install with ultracluster apply"
+            f"is in {region}, and the endpoints of the VPC reach the ECR of {draft.region} only; copy the images "
+            "there, or replicate the registry"
         )
-        yield _PLATFORM(("kubernetes", "platform"), message)
+        yield _REGION(path, message)
 
 
 def check_private_nodes(draft: Draft) -> Iterator[Problem]:

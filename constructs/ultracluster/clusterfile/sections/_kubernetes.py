@@ -101,6 +101,16 @@ ImageName = Annotated[
         "public.ecr.aws/deep-learning-containers/pytorch:2.13.0-cu133-amzn2023",
     ),
 ]
+# As repositories in ECR are named, by https://docs.aws.amazon.com/AmazonECR/latest/APIReference/
+# API_CreateRepository.html (read 2026-11-23). Names of images follow, so that the prefix is short.
+RegistryAddress = Annotated[
+    str,
+    w.pattern(
+        r"[a-z0-9][a-z0-9-]{0,62}([.][a-z0-9-]{1,63}){1,8}(:[0-9]{2,5})?(/[a-z0-9]{1,40}([._-][a-z0-9]{1,40}){0,4}){0,4}",
+        "a registry, with a prefix of its repositories",
+        "123456789012.dkr.ecr.us-east-2.amazonaws.com/ultracluster",
+    ),
+]
 RoleArn = Annotated[
     str,
     w.arn(
@@ -236,8 +246,7 @@ class Kubernetes(Section):
     platform: Installer = Field(
         default="admin-host",
         description="What installs charts and objects on a new cluster. admin-host: a small instance in the VPC, with "
-        "the deployment, which is also a way to the API server. none: ultracluster apply. Default: admin-host with "
-        "internet access.",
+        "the deployment, which is also a way to the API server. none: ultracluster apply.",
     )
     scheduler: Scheduler = Field(
         default="kueue", description="What admits gangs: kueue, or volcano or kai, which also place their pods."
@@ -253,6 +262,11 @@ class Kubernetes(Section):
         default=(),
         description="Container images that GPU nodes pull as soon as they join: those of jobs. Each must have the "
         "program sleep. Default: none.",
+    )
+    registry: RegistryAddress | None = Field(
+        default=None,
+        description="Registry that has copies of all charts and images, which ultracluster mirror creates. Default: "
+        "with internet access, those of their projects; without, ultracluster/ in the ECR of the account.",
     )
     charts: dict[ChartName, ChartVersion] = Field(
         default={}, description="Versions of Helm charts by name of the release. Default: those that this release pins."

@@ -1,0 +1,116 @@
+"""`ultracluster mirror`: charts and images of a Kubernetes cluster, copied to a registry of the account."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster.cli._aws import client
+from ultracluster.cli._images import artifacts, with_tags
+from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
+
+if TYPE_CHECKING:
+    from ultracluster.cli._copies import Copier
+    from ultracluster.workloads import Artifact
+
+_SCHEMES = ("http://", "https://", "oci://", "docker://")
+
+
+def mirror(
+    file: FileArgument,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="REGISTRY", help="Registry of the copies. Default: that of the file.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what the registry lacks, and copy nothing.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Copy the charts and images of a Kubernetes cluster to its registry, from a machine with internet access.
+
+    A second run continues: it copies what the registry lacks. Repositories in Amazon ECR are created, with immutable
+    tags.
+    """
+    from ultracluster.cli._copies import copier
+    from ultracluster.kubernetes import registry_of
+
+    if to is not None and to.startswith(_SCHEMES):
+        misuse(f"--to is a registry without a scheme, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/x; got {to}")
+    cluster = load(file, json_=json_)
+    rows = artifacts(cluster, file, to)
+    registry = to or registry_of(cluster)
+    if registry is None:
+        fail(f"{file} names no registry, so nothing is copied: write kubernetes: {{registry: ...}}, or use --to")
+    failed: list[str] = []
+    hosts = {row.source.partition("/")[0] for row in rows if row.kind == "image" and row.target} | {
+        registry.partition("/")[0]
+    }
+    with copier(hosts) as tools:
+        rows = [row for row in with_tags(tools, rows, cluster, failed, registry) if row.target]
+        states = [_mirrored(tools, row, dry_run, failed) for row in rows]
+    if json_:
+        result = [
+            {"source": row.source, "target": row.target, "state": state}
+            for row, state in zip(rows, states, strict=True)
+        ]
+        print_json({"file": file, "registry": registry, "images": result, "failed": failed})
+    else:
+        _print(rows, states, registry)
+    for line in failed:
+        typer.echo(f"error: {line}", err=True)
+    if failed:
+        typer.echo(f"error: {len(failed)} of {len(rows)} are missing in {registry}; run the command again", err=True)
+    raise typer.Exit(1 if failed else 0)
+
+
+def _mirrored(tools: "Copier", row: "Artifact", dry_run: bool, failed: list[str]) -> str:
+    """Copy a chart or an image unless it is there; return what was done."""
+    from ultracluster.cli._copies import CopyError
+
+    assert row.target is not None
+    try:
+        if tools.has(row.target):
+            return "there"
+        if dry_run:
+            return "missing"
+        typer.echo(f"copying {row.source}", err=True)
+        _create_repository(row.target)
+        tools.copy(row)
+    except (CopyError, OSError) as error:
+        failed.append(f"{row.source}: {error}")
+        return "failed"
+    return "copied"
+
+
+def _create_repository(target: str) -> None:
+    """Create the repository of a copy in Amazon ECR, which a push does not."""
+    from ultracluster.catalogue.schedulers import registries
+    from ultracluster.cli._copies import CopyError
+
+    host, _, path = target.partition("/")
+    region = registries.ecr_region(host)
+    if region is None:
+        return
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    ecr: Any = client("ecr", region)
+    name = path.partition("@")[0].partition(":")[0]
+    try:
+        ecr.create_repository(
+            registryId=host.partition(".")[0],
+            repositoryName=name,
+            imageTagMutability="IMMUTABLE",
+            imageScanningConfiguration={"scanOnPush": True},
+        )
+    except ecr.exceptions.RepositoryAlreadyExistsException:
+        return
+    except (BotoCoreError, ClientError) as error:
+        raise CopyError(f"the repository {name} is not created: {error}") from error
+
+
+def _print(rows: list["Artifact"], states: list[str], registry: str) -> None:
+    shown = table(f"Copies in {registry}", "kind")
+    shown.add_column("source", overflow="fold")
+    shown.add_column("state", no_wrap=True)
+    for row, state in zip(rows, states, strict=True):
+        shown.add_row(row.kind, row.source.partition("@")[0], state)
+    console().print(shown)
