@@ -29,14 +29,14 @@ def block(language: str, start: str) -> str:
 
 def test_prometheus_and_amp_accept_the_added_rules(tmp_path: Path) -> None:
     file = tmp_path / "team.yaml"
-    file.write_text(block("yaml", "groups:"))
+    file.write_text(block("yaml", "groups:\n"))
     done = subprocess.run(["promtool", "check", "rules", file], capture_output=True, text=True)
     assert "1 rules found" in done.stdout, done.stderr
-    assert list(rule_problems({"team": block("yaml", "groups:")})) == []
+    assert list(rule_problems({"team": block("yaml", "groups:\n")})) == []
 
 
 def test_the_added_alert_reads_a_known_metric_and_has_a_route() -> None:
-    (rule,) = YAML(typ="safe").load(block("yaml", "groups:"))["groups"][0]["rules"]
+    (rule,) = YAML(typ="safe").load(block("yaml", "groups:\n"))["groups"][0]["rules"]
     assert rule["expr"].split()[0] in METRICS
     assert rule["labels"]["severity"] in {Severity.WARNING, Severity.CRITICAL}
 
