@@ -10,9 +10,8 @@ import pytest
 
 from support.kubernetes_double import node
 from support.platform_runs import Run, bundle
-from ultracluster.platform import ApplyError, Bundle, Options, ToolError, apply, find_tools
+from ultracluster.platform import ApplyError, Bundle, Options, ToolError, Tools, apply, find_tools
 from ultracluster.platform.__main__ import main
-from ultracluster.platform._tools import Tools
 
 PATHS = {
     "/api": {"kind": "APIVersions", "versions": ["v1"]},

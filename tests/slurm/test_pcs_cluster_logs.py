@@ -113,4 +113,4 @@ def test_failed_launches_and_boots_are_counted_by_alarms(stack: cdk.Stack, clust
     assert {alarm["Properties"]["MetricName"] for alarm in watched} == counted
     assert counted == {"LaunchesFail-pcs_abc123", "BootsFail-pcs_abc123"}
     assert all(alarm["Properties"]["TreatMissingData"] == "notBreaching" for alarm in watched)
-    assert all("node-launches.md" in alarm["Properties"]["AlarmDescription"] for alarm in watched)
+    assert all("node-health.md" in alarm["Properties"]["AlarmDescription"] for alarm in watched)

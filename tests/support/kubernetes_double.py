@@ -17,9 +17,8 @@ import kubernetes_validate
 
 from support.kubernetes_rules import broken
 from support.kubernetes_shapes import RECORD, is_core, shape
-from ultracluster.platform import ToolError
+from ultracluster.platform import ToolError, Tools
 from ultracluster.platform._hold import HELD
-from ultracluster.platform._tools import Tools
 
 Object = dict[str, Any]
 _RECORD = json.loads(RECORD.read_text())

@@ -9,7 +9,7 @@ from ultracluster.platform._bundle import BUNDLE_FILE, Bundle
 from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
 from ultracluster.platform._errors import ApplyError, ToolError
 from ultracluster.platform._registry import USER, ecr_password, has, is_local, signed_in
-from ultracluster.platform._tools import find_tools
+from ultracluster.platform._tools import Tools, find_tools
 
 __all__ = [
     "BUNDLE_FILE",
@@ -19,6 +19,7 @@ __all__ = [
     "Options",
     "Target",
     "ToolError",
+    "Tools",
     "apply",
     "caller_role",
     "connected",

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ultracluster.platform._bundle import Bundle
-from ultracluster.platform._errors import ApplyError
-from ultracluster.platform._tools import ToolError, Tools
+from ultracluster.platform._errors import ApplyError, ToolError
+from ultracluster.platform._tools import Tools
 
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html (read 2026-11-23)
 _ECR = re.compile(r"\d{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?", re.ASCII)
