@@ -52,6 +52,14 @@ def key_statements(template: Template) -> list[dict[str, Any]]:
     return [entry for entry in key["Properties"]["KeyPolicy"]["Statement"] if entry["Principal"] == {"AWS": "*"}]
 
 
+def test_fsx_imports_from_its_own_region_and_exports_to_others(stack: cdk.Stack, template: MakeTemplate) -> None:
+    bucket = s3.Bucket.from_bucket_attributes(stack, "Other", bucket_name="datasets", region="eu-west-1")
+    with pytest.raises(ValueError, match=r"bucket must be in us-east-2, the region of the stack, got .* eu-west-1"):
+        link(stack, bucket=bucket, import_events="NEW")
+    link(stack, "Export", bucket=bucket, export_events="NEW")
+    template().resource_count_is(ASSOCIATION, 1)
+
+
 def test_a_link_without_events_shows_what_is_there_and_moves_nothing(stack: cdk.Stack, template: MakeTemplate) -> None:
     link(stack)
     (resource,) = template().find_resources(ASSOCIATION).values()

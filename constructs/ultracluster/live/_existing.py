@@ -101,8 +101,10 @@ def _bucket(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
         return
     region = answer.get("BucketRegion", account.region)
     if region != account.region:
-        yield check.bad(
-            f"{bucket.name} is in {region}, and FSx links buckets of its own region, {account.region}, only",
+        # https://docs.aws.amazon.com/fsx/latest/LustreGuide/overview-dra-data-repo.html (read 2026-11-20)
+        yield check.doubt(
+            f"{bucket.name} is in {region}: FSx imports changes from buckets in {account.region} only, and AWS charges "
+            "for traffic between regions",
             f"name a bucket in {account.region}",
         )
         return
