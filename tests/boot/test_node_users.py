@@ -139,7 +139,7 @@ def test_an_existing_user_with_another_uid_is_reported_and_unchanged(node: Node)
     (node.room / "passwd").write_text("ada 1005\n")
     done = node.run(ADA, GRACE)
     assert done.returncode == 1
-    assert "ada has the number 1005 here, and the cluster says 2001" in done.stderr
+    assert "ada has the number 1005 here, and 2001 in the cluster" in done.stderr
     assert "useradd --uid 2002" in node.log
     assert not node.key("ada").exists()
 
@@ -159,9 +159,9 @@ def test_users_are_there_before_slurm_starts() -> None:
         ("a" * 33, 2001, [], "1 to 32"),
         ("ada", 0, [], "2000 to 59999"),
         ("ada", 65534, [], "2000 to 59999"),
-        ("ada", 2001, ["ssh-dss AAAA"], "no public key"),
-        ("ada", 2001, [KEY + "\nssh-rsa x"], "no public key"),
-        ("ada", 2001, ['command="x" ' + KEY], "no public key"),
+        ("ada", 2001, ["ssh-dss AAAA"], "must hold public keys"),
+        ("ada", 2001, [KEY + "\nssh-rsa x"], "must hold public keys"),
+        ("ada", 2001, ['command="x" ' + KEY], "must hold public keys"),
         ("ada", 2001, [KEY] * 60, "4,096"),
     ],
 )

@@ -52,7 +52,7 @@ def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path
     assert [path.name for path in tmp_path.rglob("*.sbatch")] == ["pretrain.sbatch"]
     assert changed.read_text() == "# mine\n"
     forced = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--force", "--json"])
-    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 7]
+    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 8]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -66,7 +66,8 @@ def test_rules_of_every_example_are_rules_and_know_how_many_nodes_there_should_b
     assert subprocess.run(["promtool", "check", "rules", *files], capture_output=True).returncode == 0
     groups = clusterfile.load(str(example)).expected_nodes
     expected = re.findall(
-        r'expr: "vector\((\d+)\)"\n +labels:\n +cluster: .*\n +group: "?([\w-]+)', files[1].read_text()
+        r'_expected_nodes\n +expr: "vector\((\d+)\)"\n +labels:\n +cluster: .*\n +group: "?([\w-]+)',
+        files[1].read_text(),
     )
     assert {name: int(count) for count, name in expected} == groups
 

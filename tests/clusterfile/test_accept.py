@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from support.boot_scripts import boots
-from support.clusterfile_data import GOOD, RESERVATION, bent, problem, problems
+from support.clusterfile_data import GOOD, RESERVATION, bent, private_with_directory, problem, problems
 from support.templates import of_type, synth, warning_ids
 from ultracluster.cli import app
 from ultracluster.clusterfile import ClusterFileError, loads, rules, warnings
@@ -99,6 +99,11 @@ ACCEPTED = {
         ),
         "AWS::FSx::FileSystem",
         '"FileSystemType": "OPENZFS"',
+    ),
+    "slurm-directory-route": (
+        re.sub(r"accept: .*\n", "", private_with_directory()),
+        "AWS::EC2::VPCEndpoint",
+        "com.amazonaws.us-east-2.secretsmanager",
     ),
     "metrics-quota": (
         f"{GOOD}observability: {{series-limit: 50000001}}\n",

@@ -185,7 +185,7 @@ def test_a_private_cluster_has_service_endpoints_and_no_internet_access(
         if entry.get("VpcEndpointType") == "Interface" and entry["PrivateDnsEnabled"]
     }
     assert interfaces == {
-        *("pcs", "ssm", "ssmmessages", "logs", "monitoring", "aps-workspaces"),
+        *("pcs", "ec2", "ssm", "ssmmessages", "logs", "monitoring", "aps-workspaces"),
         *("ecr.api", "ecr.dkr", "sts", "fsx"),
     }
 

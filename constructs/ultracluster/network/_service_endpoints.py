@@ -38,6 +38,8 @@ EKS_SERVICES = (
 # alone from 3.3.40.0 on, https://github.com/aws/amazon-ssm-agent/releases/tag/3.3.40.0 (all read 2026-11-22)
 PCS_SERVICES = (
     "pcs",
+    # The network nodes of the instance, for the metrics of the topology.
+    "ec2",
     "ssm",
     "ssmmessages",
     "logs",
@@ -48,10 +50,9 @@ PCS_SERVICES = (
     "sts",
     "fsx",
 )
-# What a node calls that terminates itself: TerminateInstances, and Publish to the topic of the alerts.
-# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interface-vpc-endpoints.html and
+# What a node that terminates itself calls beside EC2: Publish to the topic of the alerts.
 # https://docs.aws.amazon.com/sns/latest/dg/sns-internetwork-traffic-privacy.html (read 2026-11-22)
-REPLACEMENT_SERVICES = ("ec2", "sns")
+REPLACEMENT_SERVICES = ("sns",)
 # Where nodes read the password with which they search a directory of users:
 # https://docs.aws.amazon.com/secretsmanager/latest/userguide/vpc-endpoint-overview.html (read 2026-11-23)
 DIRECTORY_SERVICES = ("secretsmanager",)

@@ -71,7 +71,7 @@ as_user() {
     local home code=0
     home=$(mktemp -d)
     chown nobody "$home"
-    runuser --user nobody -- env --ignore-environment PATH="$PATH" HOME="$home" enroot list 2>&1 >/dev/null || code=$?
+    { runuser --user nobody -- env --ignore-environment PATH="$PATH" HOME="$home" enroot list >/dev/null; } 2>&1 || code=$?
     rm -rf "$home"
     return "$code"
 }
