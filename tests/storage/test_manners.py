@@ -465,11 +465,11 @@ def test_rejects_storage_of_another_region_for_a_cluster() -> None:
     (stack,) = stacks("Stack")
     far = far_stack(stack)
     vpc = ec2.Vpc(far, "Vpc", max_azs=1)
-    near = cdk.Stack(stack.node.root, "Near", env=ENV)
+    near = cdk.Stack(stack.node.root, "Near", env=ENV)  # type: ignore[arg-type]
     handed_in = storage.Storage(
         home=HOMES["efs"](far, vpc),
         data_bucket=storage.DataBucket(far, "Data"),
-        file_systems={"/fsx": HOMES["lustre"](near, ec2.Vpc(near, "Vpc", max_azs=1))},  # type: ignore[arg-type]
+        file_systems={"/fsx": HOMES["lustre"](near, ec2.Vpc(near, "Vpc", max_azs=1))},
     )
     cluster = clusterfile.loads(GOOD, "cluster.yaml")
     wrong = {problem.split()[0] for problem in handed_in.problems(cluster, None) if problem.rule.id == "other-region"}
