@@ -171,7 +171,7 @@ def _one(association: Association, region: str, bucket_regions: Mapping[str, str
     if association.import_events and home != region:
         yield (
             f"{association.path}: automatic import needs a bucket in {region}, where the file system is, and "
-            f"{association.bucket} is in {home}; leave import_events out (export may cross regions), or copy the bucket"
+            f"the bucket is in {home}; leave import_events out (export may cross regions), or copy the bucket"
         )
 
 

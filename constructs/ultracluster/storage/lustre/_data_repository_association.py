@@ -96,10 +96,8 @@ class DataRepositoryAssociation(cdk.Resource):
         #: CloudWatch alarms.
         self.alarms = Alarms(self, self.metrics.alarm_definitions())
         problems = self._problems([self.association])
-        regional = {} if isinstance(file_system, str) else {"file_system": cast(cdk.IResource, file_system)}
-        # FSx exports to other Regions, and imports from its own only:
-        # https://docs.aws.amazon.com/fsx/latest/LustreGuide/overview-dra-data-repo.html (read 2026-11-20)
-        problems += check_same_region(self, regional | ({"bucket": bucket} if imports else {}))
+        if not isinstance(file_system, str):
+            problems += check_same_region(self, {"file_system": cast(cdk.IResource, file_system)})
         if problems:
             raise Refusal(self, problems)
 
