@@ -1,9 +1,9 @@
 """Everything that must be green: formatting, lint, types and tests. `make test` runs this; arguments go to pytest.
 
-Four runs share the cores. The tests that start Slurm and those that start Prometheus wait most of the time and have
-deadlines, so they run at normal priority: side by side, and the tests of each one after the other. The other tests and
-mypy take what is left, at the lowest priority, with one worker more than there are cores: a test waits for Node, or a
-shell, for a third of its time.
+Three runs share the cores. The tests that start Slurm and Prometheus wait most of the time and have deadlines, so they
+run at normal priority, one after the other: side by side, a Slurm of 64 nodes missed some. The other tests and mypy
+take what is left, at the lowest priority, with one worker more than there are cores: a test waits for Node, or a shell,
+for a third of its time.
 
 Each run ends with the files that take the most CPU time. The goal is six minutes on two quiet cores.
 """
@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 BEHIND = ["nice", "-n", "19"]
-# Folders of the tests marked `daemons`: collecting the others takes longer than some of them run.
-DAEMONS = {"Prometheus": "tests/integration/prometheus", "Slurm": "tests/integration/slurm"}
+# Folder of the tests marked `daemons`: collecting the others takes longer than some of them run.
+DAEMONS = {"Slurm and Prometheus": "tests/integration"}
 
 
 def main() -> int:
