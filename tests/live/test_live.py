@@ -101,8 +101,8 @@ def test_the_policy_changes_nothing_and_names_what_it_can() -> None:
     assert all(action.partition(":")[2].startswith(("Get", "Describe", "List")) for action in actions)
     (parameters,) = (statement for statement in statements if "ssm:GetParameter" in statement["Action"])
     assert parameters["Resource"] == [
-        f"arn:*:ssm:us-east-2:*:parameter{BOOTSTRAP}",
-        f"arn:*:ssm:us-east-2::parameter{PCS_IMAGE}",
+        f"arn:aws:ssm:us-east-2:*:parameter{BOOTSTRAP}",
+        f"arn:aws:ssm:us-east-2::parameter{PCS_IMAGE}",
     ]
 
 
@@ -371,3 +371,13 @@ def test_the_command_prints_the_policy(account: AwsAccount, monkeypatch: pytest.
     code, text = run(account, monkeypatch, "--policy")
     assert code == 2
     assert "pass both" in text
+
+
+def test_rules_that_promtool_refuses_end_the_check_before_a_call(
+    account: AwsAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ultracluster.cli._files.promtool_problems", lambda _: ["team.yaml: no such function"])
+    code, text = run(account, monkeypatch, "--live", "--json")
+    assert code == 1
+    assert "no such function" in text
+    assert account.calls == []

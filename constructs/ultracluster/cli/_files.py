@@ -50,11 +50,11 @@ def check(
     if policy:
         print_policy(cluster)
         return
+    if problems := promtool_problems(cluster):
+        fail("\n".join(problems))
     if live and json_:
         print_findings_json(file, cluster)
         return
-    if problems := promtool_problems(cluster):
-        fail("\n".join(problems))
     warnings = clusterfile.warnings(cluster)
     facts = clusterfile.facts_as_of(cluster)
     report = None if against is None else edit_report(Path(file), against, cluster.region)

@@ -3,9 +3,23 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ultracluster.catalogue.ec2 import partition_of
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._finding import Finding
+
+
+def arn(cluster: ClusterFile, service: str, resource: str, *, owner: str | None = None) -> str:
+    """Return the ARN of a resource in the region of a cluster file.
+
+    Args:
+        cluster: Cluster file.
+        service: Service, as IAM names it.
+        resource: Resource, as in the ARN.
+        owner: Account. Empty: none, as for what AWS publishes. Default: that of the file, or all.
+    """
+    account = cluster.account or "*" if owner is None else owner
+    return f"arn:{partition_of(cluster.region)}:{service}:{cluster.region}:{account}:{resource}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from ultracluster.catalogue.ec2 import partition_of
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
-from ultracluster.live._check import Check
+from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
 from ultracluster.planning.network import subnet_capacity
 
@@ -80,16 +81,16 @@ def _keys_of(cluster: ClusterFile) -> list[str]:
 
 
 def _keys(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
-    for arn in _keys_of(cluster):
-        answer = account.find(_KEY, missing="NotFoundException", KeyId=arn)
+    for key in _keys_of(cluster):
+        answer = account.find(_KEY, missing="NotFoundException", KeyId=key)
         if answer is None:
-            yield check.bad(f"there is no key {arn}", "change the key in the file")
+            yield check.bad(f"there is no key {key}", "change the key in the file")
         elif (state := answer["KeyMetadata"]["KeyState"]) != "Enabled":
-            yield check.bad(f"{arn} is {state}", f"aws kms enable-key --key-id {arn}")
+            yield check.bad(f"{key} is {state}", f"aws kms enable-key --key-id {key}")
         elif (usage := answer["KeyMetadata"]["KeySpec"]) != "SYMMETRIC_DEFAULT":
-            yield check.bad(f"{arn} is of the kind {usage}", "name a symmetric key")
+            yield check.bad(f"{key} is of the kind {usage}", "name a symmetric key")
         else:
-            yield check.good(f"{arn} is enabled")
+            yield check.good(f"{key} is enabled")
 
 
 def _bucket(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
@@ -182,7 +183,9 @@ CHECKS = (
         run=_bucket,
         calls=(_BUCKET,),
         resources=lambda cluster: {
-            _BUCKET: [f"arn:*:s3:::{cluster.storage.existing_bucket.name}"] if cluster.storage.existing_bucket else []
+            _BUCKET: [f"arn:{partition_of(cluster.region)}:s3:::{cluster.storage.existing_bucket.name}"]
+            if cluster.storage.existing_bucket
+            else []
         },
         applies=lambda cluster: cluster.storage.existing_bucket is not None,
     ),
@@ -191,7 +194,7 @@ CHECKS = (
         reason="An existing file system must be one of FSx for Lustre that is available.",
         run=_lustre,
         calls=(_LUSTRE,),
-        resources=lambda cluster: {_LUSTRE: [f"arn:*:fsx:{cluster.region}:*:file-system/{_lustre_id(cluster)}"]},
+        resources=lambda cluster: {_LUSTRE: [arn(cluster, "fsx", f"file-system/{_lustre_id(cluster)}")]},
         applies=lambda cluster: _lustre_id(cluster) is not None,
     ),
     Check(

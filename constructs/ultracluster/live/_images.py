@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from ultracluster.catalogue.ec2 import Architecture, image_parameter
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
-from ultracluster.live._check import Check
+from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
 from ultracluster.planning.capacity import BuiltImage, Image
 
@@ -61,8 +61,7 @@ def _images(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
 def _arns(cluster: ClusterFile) -> Iterable[str]:
     for name, _ in _used(cluster):
         if name.startswith("/"):
-            account = "" if name.startswith("/aws/") else "*"
-            yield f"arn:*:ssm:{cluster.region}:{account}:parameter{name}"
+            yield arn(cluster, "ssm", f"parameter{name}", owner="" if name.startswith("/aws/") else None)
 
 
 CHECKS = (

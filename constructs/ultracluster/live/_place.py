@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
-from ultracluster.live._check import Check
+from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
 
 _IDENTITY = Call(service="sts", operation="get_caller_identity", action="")
@@ -140,11 +140,11 @@ def _types(check: Check, cluster: ClusterFile, account: Account) -> Iterable[Fin
 
 
 def _bootstrap_arns(cluster: ClusterFile) -> list[str]:
-    return [f"arn:*:ssm:{cluster.region}:*:parameter{_BOOTSTRAP_PARAMETER}"]
+    return [arn(cluster, "ssm", f"parameter{_BOOTSTRAP_PARAMETER}")]
 
 
 def _service_arns(cluster: ClusterFile) -> list[str]:
-    return [f"arn:*:ssm:{cluster.region}::parameter{name}" for name in _service_parameters(cluster)]
+    return [arn(cluster, "ssm", f"parameter{name}", owner="") for name in _service_parameters(cluster)]
 
 
 CHECKS = (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
-from ultracluster.live._check import Check
+from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
 
 _VERSIONS = Call(service="eks", operation="describe_cluster_versions", action="eks:DescribeClusterVersions")
@@ -107,7 +107,7 @@ CHECKS = (
         calls=(_CLUSTER,),
         resources=lambda cluster: {
             _CLUSTER: [
-                f"arn:*:eks:{cluster.region}:*:cluster/{cluster.kubernetes.existing.name}"
+                arn(cluster, "eks", f"cluster/{cluster.kubernetes.existing.name}")
                 if cluster.kubernetes.existing
                 else "*"
             ]

@@ -18,7 +18,7 @@ from ultracluster.catalogue.ec2._interfaces import LAYOUTS, Interface, Layout, a
 from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure
 from ultracluster.catalogue.ec2._nvlink import nvlinks
 from ultracluster.catalogue.ec2._offerings import OFFERED, READ_ON, offered_in
-from ultracluster.catalogue.ec2._partitions import domain_of, partition_problem
+from ultracluster.catalogue.ec2._partitions import domain_of, partition_of, partition_problem
 from ultracluster.catalogue.ec2._quotas import (
     ELASTIC_IPS_QUOTA,
     INSTANCES_IN_CAPACITY_BLOCKS,
@@ -89,6 +89,7 @@ __all__ = [
     "moves",
     "nvlinks",
     "offered_in",
+    "partition_of",
     "partition_problem",
     "region_of_zone",
     "ultraserver",
