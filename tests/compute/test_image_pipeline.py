@@ -264,3 +264,21 @@ def test_pipelines_pass_every_check(tmp_path: Path, strict: StrictProcess) -> No
     assert strict.synthesise(tmp_path, ["images"]) == ""
     (path,) = tmp_path.glob("*.template.json")
     assert problems(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "release", ['PRETTY_NAME="Ubuntu 22.04.5 LTS"\nID=ubuntu\nVERSION_ID="22.04"\n', 'ID=amzn\nVERSION_ID="2023"\n', ""]
+)
+def test_build_refuses_another_release_before_it_installs_anything(release: str, tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "os-release").write_text(release)
+    result = subprocess.run(
+        ["bash", "-s", "us-east-2", "25.11"],
+        input=scripts.text("image-build.sh"),
+        env={"PATH": "/usr/bin:/bin", "ULTRACLUSTER_ROOT": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    name = '"Ubuntu 22.04.5 LTS"' if "22.04" in release else "of an unknown release"
+    assert result.stderr == f"The parent is {name}, and this build needs Ubuntu 24.04: name another parent\n"

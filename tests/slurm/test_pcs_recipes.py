@@ -3,7 +3,7 @@
 Theirs: https://github.com/awslabs/awsome-distributed-ai at 95b939c (2026-07-23), below architectures/aws-pcs/assets:
 cluster.yaml, add-cng-p5.yaml, add-cng-p6-b200.yaml, add-cng-p6-b300.yaml; and
 https://github.com/aws-samples/aws-hpc-recipes at 009a29a (2026-08-07), recipes/pcs/getting_started/assets/
-pcs-iip-minimal.yaml (all read 2026-11-21). What only their user data does is not compared.
+pcs-iip-minimal.yaml (all read 2026-11-21). User data, image, logs and policies are compared in verification.md.
 """
 
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ import pytest
 
 from support import ROOT
 from ultracluster import clusterfile
+from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.stacks import UltraCluster
 
 BLOCK = "cr-0123456789abcdef0"
@@ -181,3 +182,6 @@ def test_the_page_lists_every_difference_and_no_other() -> None:
     page = page.partition("## Compared with AWS's templates for PCS")[2].partition("\n## ")[0]
     documented = {line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")}
     assert documented == set(DIFFERENCES)
+    versions = {item.name: item.version for item in software.artefacts("x86_64")}
+    (row,) = [line for line in page.splitlines() if line.startswith("| Enroot and Pyxis |")]
+    assert f"| {versions['enroot']} and {versions['pyxis']}, checksummed" in row

@@ -49,8 +49,9 @@ def plan(file: FileArgument, json_: JsonOption = False) -> None:
         rows = table(None, "software", "version", "proof", "from")
         for item in image.software:
             kind, _, digits = item.proof.rpartition(":")
-            host = item.source.removeprefix("https://").partition("/")[0]
-            rows.add_row(item.name, item.version, f"{kind}:{digits[:_DIGITS]}" if kind else digits, host)
+            # The domain; the whole host does not fit a terminal, and --json has the URL.
+            domain = ".".join(item.source.removeprefix("https://").partition("/")[0].split(".")[-2:])
+            rows.add_row(item.name, item.version, f"{kind}:{digits[:_DIGITS]}" if kind else digits, domain)
         console().print(rows)
 
 

@@ -109,10 +109,10 @@ def installed(architecture: Architecture, slurm_version: str) -> list[Software]:
         "PCS agent": (software.PCS_AGENT, pcs),
         f"Slurm {slurm_version}": (slurm, pcs),
     }
-    exporters = ", ".join(f"{exporter} for {dcgm}" for dcgm, exporter in software.DCGM_EXPORTERS.items())
+    exporters = list(software.DCGM_EXPORTERS.values())
     signed = (
         (software.DCGM, software.DCGM.name, f"parent, or {software.DCGM.version}"),
-        (software.DCGM, "dcgm-exporter", exporters),
+        (software.DCGM, "dcgm-exporter", f"{exporters[0]} to {exporters[-1]}, by DCGM"),
         (software.CLOUDWATCH_AGENT, software.CLOUDWATCH_AGENT.name, software.CLOUDWATCH_AGENT.version),
     )
     return [

@@ -7,8 +7,15 @@
 # https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_custom.html (read 2026-11-21).
 set -Eeuo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
+root=${ULTRACLUSTER_ROOT:-}
 region=$1
 slurm=$2
+# Enroot's packages need the glibc of Ubuntu 24.04, and the NFS and directory clients below are named as there.
+if ! grep -qs '^VERSION_ID="24.04"' "$root/etc/os-release" || ! grep -qs '^ID=ubuntu' "$root/etc/os-release"; then
+    name=$(sed -n 's/^PRETTY_NAME=//p' "$root/etc/os-release" || true)
+    echo "The parent is ${name:-of an unknown release}, and this build needs Ubuntu 24.04: name another parent" >&2
+    exit 1
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
