@@ -107,6 +107,28 @@ def test_an_xid_drains_as_the_policy_has_it(node: GpuNode, policy: XidPolicy) ->
         assert (status, output) == (0, "ok\n")
 
 
+# Lines of drivers 570 to 595 from public reports: https://forums.developer.nvidia.com/t/364958 and NVIDIA's
+# https://github.com/NVIDIA/NVSentinel (read 2026-11-23).
+NVLINK = "NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000 0x00000000)"
+ACTION = "NVRM: Xid (PCI:{gpu}): 154, GPU recovery action changed from 0x0 (None) to {action}"
+
+
+@pytest.mark.parametrize(
+    "action", ["0x1 (GPU Reset Required)", "0x2 (Node Reboot Required)", "0x4 (Drain and Reset)", "0x1 (PF FLR)"]
+)
+def test_the_recovery_action_of_the_driver_drains(node: GpuNode, action: str) -> None:
+    node.says("kernel", f"{NVLINK}\n{ACTION.format(gpu='0009:01:00', action=action)}")
+    assert refusal(node) == f"XID 154 on GPU 0009:01:00: {action[5:-1]}"
+
+
+def test_a_recovery_action_that_is_over_and_a_fault_of_a_link_alone_take_the_job(node: GpuNode) -> None:
+    over = ACTION.format(gpu="0009:01:00", action="0x1 (GPU Reset Required)")
+    none = "NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"
+    node.says("kernel", f"{NVLINK}\n{over}\n{none}")
+    assert node.call("health-check").returncode == 0
+    assert node.health("devices") == "ok\n"
+
+
 def test_xids_that_somebody_has_dealt_with_are_forgotten(node: GpuNode) -> None:
     node.says("kernel", "NVRM: Xid (PCI:0000:b9:00): 48, pid=12")
     assert refusal(node) == "XID 48 on GPU 0000:b9:00"

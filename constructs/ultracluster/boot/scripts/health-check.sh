@@ -179,11 +179,18 @@ check_nvlink() {
 
 # NVRM: Xid (PCI:0000:b9:00): 79, pid=1234, name=python, GPU has fallen off the bus.
 check_xids() {
-    local bus xid
+    local bus xid action
     answered kernel "the kernel's log" || return 0
     while read -r bus xid; do
         [[ " $xids " != *" $xid "* ]] || problem "XID $xid on GPU $bus"
     done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): ([0-9]+).*/\2 \3/p' "$run/kernel.out" | sort -u)
+    # NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)
+    # The driver's own decision, whichever XID led to it, such as a fatal one of 144 to 150. The last one counts. See
+    # https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/error-recovery-and-response-flags.html (read 2026-11-23).
+    while read -r bus action; do
+        [ "$action" = None ] || problem "XID 154 on GPU $bus: $action"
+    done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): 154, .* to 0x[0-9a-fA-F]+ \(([^)]*)\).*/\2 \3/p' \
+        "$run/kernel.out" | awk '{ last[$1] = $0 } END { for (bus in last) print last[bus] }' | sort)
 }
 
 # The fifth field of chronyc tracking is the offset of the clock in seconds: 0 as well while chrony has no server, which
