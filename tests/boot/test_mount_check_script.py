@@ -277,8 +277,20 @@ def test_one_node_writes_the_file_that_is_read_and_no_other_does(node: Node) -> 
     for _ in range(3):
         works(node)
     assert len([call for call in node.calls("dd") if "urandom" in call]) == 1
-    assert (node.root / "fsx/.ultracluster-efa-probe").stat().st_size == 4 * 2**20
-    assert [path.name for path in (node.root / "fsx").iterdir()] == [".ultracluster-efa-probe"]
+    assert (node.root / "fsx/.ultracluster/efa-probe").stat().st_size == 4 * 2**20
+    assert [path.name for path in (node.root / "fsx").rglob("*")] == [".ultracluster", "efa-probe"]
+    assert oct((node.root / "fsx/.ultracluster").stat().st_mode) == "0o40755"
+
+
+def test_a_user_who_takes_the_place_of_the_probe_drains_no_node(node: Node) -> None:
+    outside = node.root / "root"
+    outside.mkdir()
+    (node.root / "fsx/.ultracluster").symlink_to(outside)
+    assert node.run("mount-check", *SHORT).returncode == 0
+    note = "/fsx/.ultracluster is not a directory of root: reads over EFA are not checked"
+    assert node.health("mounts") == f"ok: {note}\n"
+    assert metrics(node)["over_efa", "/fsx"] == 0
+    assert list(outside.iterdir()) == []
 
 
 def test_the_first_check_since_the_boot_gives_a_slow_mount_time(node: Node) -> None:
