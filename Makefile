@@ -64,6 +64,7 @@ demo-observability: $(READY) test-packages
 	@PYTHONPATH=tests "$(BIN)/python" -m support.synthetic.demo
 
 docs-reference: $(READY)
+	@PYTHONPATH=constructs "$(BIN)/python" scripts/typed_keys.py
 	@PYTHONPATH=scripts:tests "$(BIN)/python" -m docs_reference docs
 
 docs: docs-reference

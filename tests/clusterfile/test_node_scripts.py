@@ -17,8 +17,8 @@ GOOD: dict[str, Any] = {"url": "s3://security-tools/edr.sh", "sha256": "0" * 64}
 def cluster(*scripts: Any, orchestrator: str = "slurm", **slurm: Any) -> clusterfile.ClusterFile:
     nodes: dict[str, Any] = {"train": {"type": "p5en.48xlarge", "count": 2, "scripts": list(scripts)}}
     more: dict[str, Any] = {"slurm": slurm} if slurm else {}
-    place: Any = {"name": "llama", "region": "us-east-2", "zone": "use2-az1"}
-    return clusterfile.build(**place, orchestrator=orchestrator, nodes=nodes, **more)
+    place: Any = {"name": "llama", "region": "us-east-2", "zone": "use2-az1", "orchestrator": orchestrator}
+    return clusterfile.build(**place, nodes=nodes, **more)
 
 
 def rules(*scripts: Any, **more: Any) -> list[str | None]:

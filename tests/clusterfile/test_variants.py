@@ -4,9 +4,10 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+import typed_keys
 
 from support.clusterfile_data import GOOD, RESERVATION
-from ultracluster.clusterfile import ClusterFile, ClusterFileError, NodeGroupSection, build, load, loads, variant
+from ultracluster.clusterfile import ClusterFile, ClusterFileError, build, keys, load, loads, variant
 
 THREE_LINES = "extends: base.yaml\nname: llama-dev\nnodes: {train: {count: 2}}\n"
 
@@ -71,15 +72,49 @@ def test_every_key_of_the_file_is_an_argument() -> None:
     assert set(signature(build).parameters) == set(ClusterFile.model_fields) - {"extends"}
 
 
-def test_a_section_is_built_with_typed_arguments() -> None:
+def test_sections_of_their_own_have_types() -> None:
+    train: keys.NodeGroup = {"type": "p5en.48xlarge", "count": 8, "spare": 1}
+    storage: keys.Storage = {"lustre": {"throughput": "40 GB/s"}, "data-bucket": False}
     cluster = build(
         name="llama",
         region="us-east-2",
         zone="use2-az1",
         orchestrator="slurm",
-        nodes={"train": NodeGroupSection(type="p5en.48xlarge", count=8, spare=1)},
+        nodes={"train": train},
+        storage=storage,
     )
-    assert cluster.node_groups[0].count == 9
+    assert (cluster.node_groups[0].count, cluster.storage.data_bucket) == (9, False)
+
+
+def test_type_checkers_refuse_what_the_file_refuses() -> None:
+    """mypy reports each `type: ignore` that it does not need."""
+    with pytest.raises(ClusterFileError) as caught:
+        build(
+            name="llama",
+            region="us-east-2",
+            zone="use2-az1",
+            orchestrator="slurmd",  # type: ignore[arg-type]
+            nodes={
+                "train": {"type": "p5en.48xlarge", "cuont": 2, "count": 2},  # type: ignore[typeddict-unknown-key]
+                "other": {"type": "p5en.48xlarge"},  # type: ignore[typeddict-item]
+            },
+            storage={
+                "lustre": {"troughput": "40 GB/s"},  # type: ignore[typeddict-unknown-key]
+                "data-bucket": "no",  # type: ignore[typeddict-item]
+            },
+        )
+    assert {problem.field for problem in caught.value.problems} == {
+        "nodes.other.count",
+        "nodes.train.cuont",
+        "orchestrator",
+        "storage.data-bucket",
+        "storage.lustre.troughput",
+    }
+
+
+def test_types_of_keys_follow_the_schema() -> None:
+    committed = {path.name: path.read_text() for path in typed_keys.FOLDER.glob("*.py")}
+    assert committed == typed_keys.files(), "run `make docs-reference`"
 
 
 def test_a_variant_replaces_keys_and_is_checked() -> None:

@@ -1,5 +1,6 @@
 """The cluster file: ten lines of YAML that describe a GPU cluster, read and checked. Pure Python: no CDK, no Node."""
 
+from ultracluster.clusterfile import _keys as keys
 from ultracluster.clusterfile._associations import prefix, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._json_schema import schema
@@ -18,7 +19,6 @@ from ultracluster.clusterfile.sections._capacity import write_capacity
 from ultracluster.clusterfile.sections._directory import Directory
 from ultracluster.clusterfile.sections._image import ImageOption
 from ultracluster.clusterfile.sections._kubernetes import PublicAccess
-from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 from ultracluster.clusterfile.sections._observability import Grafana
 from ultracluster.clusterfile.sections._placement import write_placement
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE, source_range
@@ -39,7 +39,6 @@ __all__ = [
     "ImageOption",
     "Located",
     "NodeGroup",
-    "NodeGroupSection",
     "Path",
     "Problem",
     "PublicAccess",
@@ -48,6 +47,7 @@ __all__ = [
     "build",
     "describe",
     "facts_as_of",
+    "keys",
     "load",
     "loads",
     "node_script",

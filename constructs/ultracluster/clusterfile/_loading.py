@@ -1,13 +1,15 @@
 """Reading a cluster file: every error is reported at once, each with its place."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from ultracluster.clusterfile import _keys as keys
 from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
@@ -16,11 +18,10 @@ from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, 
 from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
 from ultracluster.clusterfile.rules._rule import rules
-from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 from ultracluster.rules import file_checks
 
-#: A value as YAML has it.
-Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
+#: A section that `build` leaves out. It is not None, because type checkers name a misspelt key of one type only.
+DEFAULT: Any = MappingProxyType({})
 
 
 def load(path: str | os.PathLike[str]) -> ClusterFile:
@@ -77,20 +78,20 @@ def build(
     name: str,
     region: str,
     zone: str,
-    orchestrator: str,
-    nodes: Mapping[str, NodeGroupSection | Mapping[str, Value]],
+    orchestrator: Literal["slurm", "kubernetes"],
+    nodes: Mapping[str, keys.NodeGroup],
     account: str | None = None,
-    image: str | Mapping[str, Value] | None = None,
-    types: Mapping[str, Mapping[str, Value]] | None = None,
-    slurm: Mapping[str, Value] | None = None,
-    kubernetes: Mapping[str, Value] | None = None,
-    network: Mapping[str, Value] | None = None,
-    storage: Mapping[str, Value] | None = None,
+    image: str | keys.Image | None = None,
+    types: Mapping[str, keys.DeclaredType] = DEFAULT,
+    slurm: keys.Slurm = DEFAULT,
+    kubernetes: keys.Kubernetes = DEFAULT,
+    network: keys.Network = DEFAULT,
+    storage: keys.Storage = DEFAULT,
     encryption_key: str | None = None,
-    notifications: Mapping[str, Value] | None = None,
-    observability: Mapping[str, Value] | None = None,
-    tags: Mapping[str, str] | None = None,
-    accept: Mapping[str, str] | None = None,
+    notifications: keys.Notifications = DEFAULT,
+    observability: keys.Observability = DEFAULT,
+    tags: Mapping[str, str] = DEFAULT,
+    accept: Mapping[str, str] = DEFAULT,
 ) -> ClusterFile:
     """Build a cluster file in Python, and check it as `load` does.
 
@@ -98,16 +99,17 @@ def build(
               nodes={"train": {"type": "p5en.48xlarge", "count": 64, "capacity": "cr-0123456789abcdef0"}},
               storage={"lustre": {"throughput": "40 GB/s"}})
 
-    Mappings have the keys of the file. The arguments are the keys at its top: `docs/reference/cluster-file.md`.
+    Mappings have the keys of the file, which type checkers check. The arguments are the keys at its top:
+    `docs/reference/cluster-file.md`. `keys` has the type of each section, for values of their own.
 
     Raises:
         ClusterFileError: If it has errors.
     """
-    data = {key.replace("_", "-"): _raw(value) for key, value in locals().items() if value is not None}
-    return _built(data)
+    arguments = {key: value for key, value in locals().items() if value is not None and value is not DEFAULT}
+    return _built({key.replace("_", "-"): _raw(value) for key, value in arguments.items()})
 
 
-def variant(cluster: ClusterFile, changes: Mapping[str, Value]) -> ClusterFile:
+def variant(cluster: ClusterFile, changes: Mapping[str, object]) -> ClusterFile:
     """Return a cluster file with changes, and check it as `load` does. The original stays as it is.
 
         dev = variant(prod, {"name": "llama-dev", "nodes": {"train": {"count": 2}}})
