@@ -167,3 +167,15 @@ def test_help_loads_no_yaml_and_no_tables() -> None:
         "sys.exit(any(m in sys.modules for m in ('ruamel.yaml', 'rich', 'moto', 'aws_cdk')))\n"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+def test_equal_groups_are_one_row_and_one_line(file: Path) -> None:
+    more = "".join(f"\n  data{number}: {{type: m7i.8xlarge, count: 4}}" for number in range(20))
+    file.write_text(bent("nodes:", f"nodes:{more}"))
+    out = RUN.invoke(app, ["check", str(file)]).stdout
+    (row,) = [line.split() for line in out.splitlines() if line.startswith(" data0 to data19")]
+    assert row[3:] == ["m7i.8xlarge", "20", "x", "4", "-", "on-demand", "one-ip", "80", "80"]
+    total = next(line.split() for line in out.splitlines() if line.strip().startswith("together"))
+    assert total == ["together", "144", "512", "1,104", "1,104"]
+    assert "data0, data1, data2, data3, data4, data5, data6, data7 and 14 more: " in out
+    assert len(out.splitlines()) < 45

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster.cli._against import edit_report
+from ultracluster.cli._groups import group_sentences, group_table, interfaces
 from ultracluster.cli._live import print_findings, print_findings_json, print_policy
-from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
+from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._rule_files import promtool_problems
 from ultracluster.cli._verdict import jobs_sentence, print_report
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from ultracluster.clusterfile import ClusterFile, Description, NodeGroup
+    from ultracluster.clusterfile import ClusterFile, Description
 
 
 _Against = Annotated[
@@ -68,7 +67,7 @@ def check(
             summary["edit"] = report.to_dict()
         print_json(summary)
         raise typer.Exit(0 if report is None or report.ok else 1)
-    console().print(_table(cluster))
+    console().print(group_table(cluster))
     for sentence in _sentences(cluster):
         typer.echo(sentence)
     for warning in warnings:
@@ -100,62 +99,11 @@ def schema() -> None:
     print_json(clusterfile.schema())
 
 
-def _table(cluster: "ClusterFile") -> "Table":
-    rows = table(
-        f"{cluster.name}: {cluster.orchestrator} in {cluster.region}, {cluster.zone}",
-        collapse_padding=True,
-        show_footer=len(cluster.node_groups) > 1,
-    )
-    groups = cluster.node_groups
-    rows.add_column("node group", footer="together")
-    rows.add_column("type", no_wrap=True)
-    rows.add_column("nodes", justify="right", footer=f"{sum(g.count for g in groups):,}")
-    rows.add_column("GPUs", justify="right", footer=f"{sum(g.gpus for g in groups):,}")
-    rows.add_column("bought", overflow="fold")
-    rows.add_column("layout")
-    rows.add_column("interfaces", justify="right", footer=f"{sum(_interfaces(g) for g in groups):,}")
-    rows.add_column("addresses", justify="right", footer=f"{sum(g.addresses for g in groups):,}")
-    for group in groups:
-        rows.add_row(
-            group.name,
-            group.ultraserver.name if group.ultraserver else group.instance_type.name,
-            f"{group.count:,}",
-            f"{group.gpus:,}" if group.gpus else "-",
-            _bought(group),
-            group.layout,
-            f"{_interfaces(group):,}",
-            f"{group.addresses:,}",
-        )
-    return rows
-
-
-def _bought(group: "NodeGroup") -> str:
-    """Purchase option of a group, short enough for a table."""
-    from ultracluster.clusterfile import write_capacity
-
-    written = write_capacity(group.capacity)
-    if isinstance(written, str):
-        return written
-    if "reservation" in written:
-        kind = written.get("kind", "odcr")
-        return written["reservation"] if kind == "odcr" else f"{kind} {written['reservation']}"
-    return next(f"{key} {value.rpartition('/')[2]}" for key, value in written.items())
-
-
-def _interfaces(group: "NodeGroup") -> int:
-    return group.count * len(group.interfaces)
-
-
 def _sentences(cluster: "ClusterFile") -> list[str]:
     from ultracluster.clusterfile import orchestrator_texts
 
     of = orchestrator_texts(cluster)
-    sentences = [of.control_plane(cluster)]
-    sentences += [
-        sentence
-        for group in cluster.node_groups
-        for sentence in _about(group, cluster, of.group_details(group, cluster))
-    ]
+    sentences = [of.control_plane(cluster), *group_sentences(cluster, of.group_details)]
     sentences.append(f"vCPUs: {_vcpus(cluster)}")
     capacity = _subnet_capacity(cluster)
     room = "" if capacity is None else f" of {capacity:,}"
@@ -174,38 +122,6 @@ def _descriptions(cluster: "ClusterFile") -> "list[Description]":
     from ultracluster import clusterfile, monitoring
 
     return [*clusterfile.describe(cluster), monitoring.describe(cluster)]
-
-
-def _about(group: "NodeGroup", cluster: "ClusterFile", of_orchestrator: list[str]) -> list[str]:
-    """Describe what a row of the table has no room for."""
-    from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS as RATE
-    from ultracluster.planning.workload import days_between_interruptions
-
-    details = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
-    placed = group.placed
-    if placed is not None:
-        details.append(
-            f"a {placed} placement group" if isinstance(placed, str) else f"the placement group {placed.name}"
-        )
-    if group.zone != cluster.zone:
-        details.append(f"in {group.zone}")
-    if group.ultraserver:
-        details.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block")
-    details += of_orchestrator
-    sentences = [f"{group.name}: {'; '.join(details)}"] if details else []
-    days = days_between_interruptions(group.count, RATE.low) if group.gpus else None
-    if days is not None and days < _WORTH_A_WORD and not group.spare:
-        soonest = days_between_interruptions(group.count, RATE.high)
-        sentences.append(
-            f"{group.name}: a job on all of its {group.gpus:,} GPUs is interrupted about every {soonest:.1f} to "
-            f"{days:.1f} days at the published rates of {RATE.low} to {RATE.high} failures per 1,000 node-days, and "
-            "there is no spare node"
-        )
-    return sentences
-
-
-# A job that fails less often than this waits for a repair rarely enough.
-_WORTH_A_WORD = 10
 
 
 def _vcpus(cluster: "ClusterFile") -> str:
@@ -248,7 +164,7 @@ def _summary(cluster: "ClusterFile") -> dict[str, Any]:
                 "gpus": group.gpus,
                 "capacity": write_capacity(group.capacity),
                 "layout": group.layout,
-                "interfaces": _interfaces(group),
+                "interfaces": interfaces(group),
                 "addresses": group.addresses,
             }
             for group in cluster.node_groups

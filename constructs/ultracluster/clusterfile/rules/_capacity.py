@@ -41,6 +41,8 @@ _BLOCK_END = warning("block-end", "`ends` of a Capacity Block is not 11:30 UTC."
 _CONTROLLER_FULL = warning(
     "controller-full", "The controller has no room for another instance; a larger one is a new cluster."
 )
+# Names in a sentence.
+_NAMES = 8
 NODE_GROUP_QUOTA = warning("node-group-quota", "More node groups, or queues, than PCS gives a cluster by default.")
 _VCPU_QUOTA = warning("vcpu-quota", "Nodes with GPUs, on demand or Spot, take more vCPUs than a new account has.")
 _INSTANCES_IN_CAPACITY_BLOCKS = warning(
@@ -201,4 +203,7 @@ def _sections(groups: Iterable[NodeGroup]) -> list[str]:
 
 
 def _list(names: Iterable[str]) -> str:
-    return ", ".join(names)
+    """Return names in a sentence: all of a few, the first ones of many."""
+    listed = list(names)
+    more = len(listed) - _NAMES
+    return ", ".join(listed) if more < 2 else f"{', '.join(listed[:_NAMES])} and {more} more"

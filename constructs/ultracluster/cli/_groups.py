@@ -1,0 +1,126 @@
+"""Node groups in the output of `check`: a table, and a line for what it has no room for."""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from ultracluster.cli._output import table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ultracluster.clusterfile import ClusterFile, NodeGroup
+
+# A job that fails less often than this waits for a repair rarely enough.
+_WORTH_A_WORD = 10
+# Equal groups are one row from this number on: two or three are read as quickly.
+_RUN = 4
+
+
+def group_table(cluster: "ClusterFile") -> "Table":
+    """Return the table of the node groups; equal groups that follow each other are one row."""
+    rows = table(
+        f"{cluster.name}: {cluster.orchestrator} in {cluster.region}, {cluster.zone}",
+        collapse_padding=True,
+        show_footer=len(cluster.node_groups) > 1,
+    )
+    groups = cluster.node_groups
+    rows.add_column("node group", footer="together")
+    rows.add_column("type", no_wrap=True)
+    rows.add_column("nodes", justify="right", footer=f"{sum(g.count for g in groups):,}")
+    rows.add_column("GPUs", justify="right", footer=f"{sum(g.gpus for g in groups):,}")
+    rows.add_column("bought", overflow="fold")
+    rows.add_column("layout")
+    rows.add_column("interfaces", justify="right", footer=f"{sum(interfaces(g) for g in groups):,}")
+    rows.add_column("addresses", justify="right", footer=f"{sum(g.addresses for g in groups):,}")
+    for alike in _runs([(group, _cells(group)) for group in groups]):
+        type_, bought, layout, nodes = _cells(alike[0])
+        gpus = sum(group.gpus for group in alike)
+        rows.add_row(
+            _names(alike),
+            type_,
+            f"{len(alike)} x {nodes:,}" if len(alike) > 1 else f"{nodes:,}",
+            f"{gpus:,}" if gpus else "-",
+            bought,
+            layout,
+            f"{sum(interfaces(group) for group in alike):,}",
+            f"{sum(group.addresses for group in alike):,}",
+        )
+    return rows
+
+
+def group_sentences(cluster: "ClusterFile", details: Callable[["NodeGroup", "ClusterFile"], list[str]]) -> list[str]:
+    """Return the lines on the node groups; equal ones of groups that follow each other are one line.
+
+    Args:
+        cluster: Cluster file.
+        details: Returns what the orchestrator adds on a group.
+    """
+    rows = [(group, tuple(_about(group, cluster, details(group, cluster)))) for group in cluster.node_groups]
+    return [
+        f"{_names(alike)}: {sentence}"
+        for alike in _runs(rows)
+        for sentence in _about(alike[0], cluster, details(alike[0], cluster))
+    ]
+
+
+def _runs(rows: Sequence[tuple["NodeGroup", Any]]) -> list[list["NodeGroup"]]:
+    """Return runs of groups with equal values, each of one group or of `_RUN` and more."""
+    runs = [[group for group, _ in run] for _, run in groupby(rows, key=lambda row: row[1])]
+    return [part for run in runs for part in ([run] if len(run) >= _RUN else [[group] for group in run])]
+
+
+def _names(groups: Sequence["NodeGroup"]) -> str:
+    return groups[0].name if len(groups) == 1 else f"{groups[0].name} to {groups[-1].name}"
+
+
+def _cells(group: "NodeGroup") -> tuple[str, str, str, int]:
+    """Return type, purchase option, layout and nodes of a group."""
+    type_ = group.ultraserver.name if group.ultraserver else group.instance_type.name
+    return type_, _bought(group), group.layout, group.count
+
+
+def _bought(group: "NodeGroup") -> str:
+    """Purchase option of a group, short enough for a table."""
+    from ultracluster.clusterfile import write_capacity
+
+    written = write_capacity(group.capacity)
+    if isinstance(written, str):
+        return written
+    if "reservation" in written:
+        kind = written.get("kind", "odcr")
+        return written["reservation"] if kind == "odcr" else f"{kind} {written['reservation']}"
+    return next(f"{key} {value.rpartition('/')[2]}" for key, value in written.items())
+
+
+def interfaces(group: "NodeGroup") -> int:
+    """Return the network interfaces of a group."""
+    return group.count * len(group.interfaces)
+
+
+def _about(group: "NodeGroup", cluster: "ClusterFile", of_orchestrator: list[str]) -> list[str]:
+    """Describe what a row of the table has no room for, without the name of the group."""
+    from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS as RATE
+    from ultracluster.planning.workload import days_between_interruptions
+
+    details = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
+    placed = group.placed
+    if placed is not None:
+        details.append(
+            f"a {placed} placement group" if isinstance(placed, str) else f"the placement group {placed.name}"
+        )
+    if group.zone != cluster.zone:
+        details.append(f"in {group.zone}")
+    if group.ultraserver:
+        details.append(f"one NVLink domain of {group.nvlink_domain} GPUs, {group.count} nodes a block")
+    details += of_orchestrator
+    sentences = ["; ".join(details)] if details else []
+    days = days_between_interruptions(group.count, RATE.low) if group.gpus else None
+    if days is not None and days < _WORTH_A_WORD and not group.spare:
+        soonest = days_between_interruptions(group.count, RATE.high)
+        sentences.append(
+            f"a job on all of its {group.gpus:,} GPUs is interrupted about every {soonest:.1f} to "
+            f"{days:.1f} days at the published rates of {RATE.low} to {RATE.high} failures per 1,000 node-days, and "
+            "there is no spare node"
+        )
+    return sentences
