@@ -31,7 +31,7 @@ FLOORS = [
     {"boot"},
     {"clusterfile"},
     {"kubernetes", "live", "monitoring", "platform"},
-    {"workloads"},
+    {"parallelcluster", "workloads"},
     {"cloudwatch", "network", "security"},
     {"compute", "storage"},
     {"observability"},

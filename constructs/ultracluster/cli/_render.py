@@ -12,8 +12,9 @@ import typer
 
 from ultracluster.cli._ci import pipeline
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
+from ultracluster.cli._parallelcluster import configuration_files
 from ultracluster.cli._templates import template_files, template_notes
-from ultracluster.cli._writing import RenderedFile, write_files, written_table
+from ultracluster.cli._writing import RenderedFile, print_notes, write_files, written_json, written_table
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
@@ -79,7 +80,10 @@ def _dashboards(cluster: "ClusterFile") -> list[RenderedFile]:
 
 def render(
     file: FileArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory for the files.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Directory for the files; --parallelcluster prints without one."),
+    ] = None,
     jobs: Annotated[bool, typer.Option("--jobs", help="Job files: training, RL, inference, NCCL test.")] = False,
     kubernetes: Annotated[
         bool, typer.Option("--kubernetes", help="Kubernetes: charts with their values, and objects.")
@@ -93,6 +97,16 @@ def render(
     templates: Annotated[
         bool, typer.Option("--templates", help="CloudFormation templates, for CfnInclude and Terraform.")
     ] = False,
+    parallelcluster: Annotated[
+        bool, typer.Option("--parallelcluster", help="Configuration of ParallelCluster, and what it cannot carry over.")
+    ] = False,
+    bucket: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Bucket of the scripts of --parallelcluster. Default: the existing data bucket, or no scripts.",
+        ),
+    ] = None,
     ci: Annotated[str | None, typer.Option(metavar="SERVICE", help="Pipeline that deploys: github or gitlab.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files with other content.")] = False,
     json_: JsonOption = False,
@@ -110,12 +124,22 @@ def render(
         "rules": (rules, _rules, metrics),
         "dashboards": (dashboards, _dashboards, metrics),
         "templates": (templates, template_files, "nodes"),
+        "parallelcluster": (
+            parallelcluster,
+            lambda cluster: configuration_files(cluster, file, bucket),
+            "orchestrator: slurm",
+        ),
         "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster), "nodes"),
     }
     if not any(requested for requested, _, _ in kinds.values()):
         misuse(f"specify what to render: {', '.join(f'--{kind}' for kind in kinds)}")
     if outputs is not None and not kubernetes:
         misuse("--outputs is for --kubernetes")
+    if bucket is not None and not parallelcluster:
+        misuse("--bucket is for --parallelcluster")
+    only = [kind for kind, (requested, _, _) in kinds.items() if requested] == ["parallelcluster"]
+    if out is None and (json_ or bucket or not only):
+        misuse("--out DIR is missing: the directory for the files")
     cluster = load(file)
     files: list[RenderedFile] = []
     for kind, (requested, rendered_by, requirement) in kinds.items():
@@ -128,6 +152,10 @@ def render(
         if not rendered:
             fail(f"--{kind}: {file} has nothing to render them for; it needs {requirement}")
         files += rendered
+    if out is None:
+        typer.echo(files[0].text, nl=False)
+        print_notes(files, file)
+        return
     try:
         results = write_files(files, out, force=force)
     except ValueError as error:
@@ -135,13 +163,9 @@ def render(
     except OSError as error:
         fail(f"cannot write to {out}: {error.strerror}: {error.filename}")
     if json_:
-        print_json(
-            [
-                {"path": str(out / file.path), "what": file.what, "fate": result}
-                for file, result in zip(files, results, strict=True)
-            ]
-        )
-        return
-    console().print(written_table(files, results, out))
-    if templates:
-        typer.echo(template_notes(files, out))
+        print_json(written_json(files, results, out))
+    else:
+        console().print(written_table(files, results, out))
+        if templates:
+            typer.echo(template_notes(files, out))
+    print_notes(files, file)

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
 
 from ultracluster.cli._output import table
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from ultracluster.clusterfile import Located
 
 Result = Literal["written", "unchanged", "replaced"]
 
@@ -21,11 +25,13 @@ class RenderedFile:
         path: Path relative to the output directory.
         text: Content; bytes if it is not text.
         what: Description in a few words.
+        notes: Keys of the cluster file that it does not carry over.
     """
 
     path: str
     text: str | bytes
     what: str
+    notes: "tuple[Located, ...]" = ()
 
     @property
     def data(self) -> bytes:
@@ -55,6 +61,28 @@ def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(file.data)
     return results
+
+
+def print_notes(files: Sequence[RenderedFile], name: str) -> None:
+    """Print on stderr what files do not carry over, one line for each key of the cluster file."""
+    notes = [note for file in files for note in file.notes]
+    if notes:
+        typer.echo(f"not carried over, or not as it is: {len(notes)}", err=True)
+    for note in notes:
+        typer.echo(note.render(name), err=True)
+
+
+def written_json(files: Sequence[RenderedFile], results: Sequence[Result], directory: Path) -> list[dict[str, Any]]:
+    """Return what was written, for programs."""
+    rows: list[dict[str, Any]] = []
+    for file, result in zip(files, results, strict=True):
+        row: dict[str, Any] = {"path": str(directory / file.path), "what": file.what, "fate": result}
+        if file.notes:
+            row["notes"] = [
+                {"line": n.line, "column": n.column, "field": n.field, "message": n.message} for n in file.notes
+            ]
+        rows.append(row)
+    return rows
 
 
 def written_table(files: Sequence[RenderedFile], results: Sequence[Result], directory: Path) -> "Table":

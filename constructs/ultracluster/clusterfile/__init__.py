@@ -4,7 +4,7 @@ from ultracluster.clusterfile import _keys as keys
 from ultracluster.clusterfile._associations import prefix, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._json_schema import schema
-from ultracluster.clusterfile._loading import build, load, loads, variant
+from ultracluster.clusterfile._loading import build, load, loads, locate, variant
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._node_scripts import node_script, resolve_scripts
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem
@@ -50,6 +50,7 @@ __all__ = [
     "keys",
     "load",
     "loads",
+    "locate",
     "node_script",
     "orchestrator_texts",
     "prefix",

@@ -1,7 +1,7 @@
 """Reading a cluster file: every error is reported at once, each with its place."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -41,6 +41,22 @@ def load(path: str | os.PathLike[str]) -> ClusterFile:
         ClusterFileError: If it cannot be read, or has errors.
     """
     name = os.fspath(path)
+    return _check(*_read(name), name)
+
+
+def locate(path: str | os.PathLike[str], problems: Iterable[Problem]) -> list[Located]:
+    """Return problems of a cluster file that was loaded, with their places, in the order of the file.
+
+    Args:
+        path: The file.
+        problems: Problems that another package found.
+    """
+    tree, _ = _read(os.fspath(path))
+    return sorted(_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems)
+
+
+def _read(name: str) -> tuple[_yaml_tree.Node, list[Located]]:
+    """Read a file, and the base that it extends, as one tree."""
     tree, located = _parse(_text(name), name)
     base = tree.step("extends")
     if base is not None and isinstance(base.value, str):
@@ -52,7 +68,7 @@ def load(path: str | os.PathLike[str]) -> ClusterFile:
             message = "a base cannot extend another file; write its keys here"
             raise ClusterFileError(name, [_at(again, "extends", message)])
         tree, located = tree.overlay(lower), [*more, *located]
-    return _check(tree, located, name)
+    return tree, located
 
 
 def loads(text: str, name: str) -> ClusterFile:

@@ -1,0 +1,1 @@
+"""Scripts of custom actions, shipped as package data."""
