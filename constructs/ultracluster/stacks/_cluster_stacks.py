@@ -3,11 +3,11 @@
 import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.eks import KubernetesPlatform
 from ultracluster.rules import Refusal
 from ultracluster.stacks._cluster_tags import add_tags
 from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import NAME, mark, name_problems
+from ultracluster.stacks._orchestrators import needs_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs
 from ultracluster.stacks._stacks import (
     ClusterStack,
@@ -114,7 +114,7 @@ class ClusterStacks:
                 topic=monitoring.topic if monitoring else None,
                 env=env,
             )
-            if KubernetesPlatform.needed(cluster)
+            if needs_platform(cluster)
             else None
         )
         # The stage may hold another cluster.

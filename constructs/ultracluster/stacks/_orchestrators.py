@@ -1,20 +1,39 @@
-"""Orchestrators by their name in the cluster file."""
+"""Orchestrators by their name in the cluster file.
 
-from collections.abc import Mapping, Sequence
+Their packages are imported when a file names them: modules of the CDK take most of the time of a start.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.eks import KubernetesCluster, KubernetesPlatform
 from ultracluster.network import Network
 from ultracluster.orchestration import Orchestrator, Output
-from ultracluster.slurm import SlurmCluster
 from ultracluster.storage import Storage
 
-_ORCHESTRATORS: Mapping[str, type[SlurmCluster | KubernetesCluster]] = MappingProxyType(
-    {"slurm": SlurmCluster, "kubernetes": KubernetesCluster}
+if TYPE_CHECKING:
+    from ultracluster.eks import KubernetesCluster, KubernetesPlatform
+    from ultracluster.slurm import NodeImages, SlurmCluster
+
+
+def _slurm() -> "type[SlurmCluster]":
+    from ultracluster.slurm import SlurmCluster
+
+    return SlurmCluster
+
+
+def _kubernetes() -> "type[KubernetesCluster]":
+    from ultracluster.eks import KubernetesCluster
+
+    return KubernetesCluster
+
+
+_ORCHESTRATORS: Mapping[str, "Callable[[], type[SlurmCluster | KubernetesCluster]]"] = MappingProxyType(
+    {"slurm": _slurm, "kubernetes": _kubernetes}
 )
 
 
@@ -22,7 +41,23 @@ def create_orchestrator(
     scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage
 ) -> Orchestrator:
     """Create the control plane that a cluster file names."""
-    return _ORCHESTRATORS[cluster.orchestrator](scope, id, cluster=cluster, network=network, storage=storage)
+    return _ORCHESTRATORS[cluster.orchestrator]()(scope, id, cluster=cluster, network=network, storage=storage)
+
+
+def create_images(scope: Construct, id: str, *, cluster: ClusterFile, network: Network) -> "NodeImages":
+    """Create the pipelines of the images that the deployment builds."""
+    from ultracluster.slurm import NodeImages
+
+    return NodeImages(scope, id, cluster=cluster, network=network)
+
+
+def needs_platform(cluster: ClusterFile) -> bool:
+    """Return True if the deployment creates a platform; see `KubernetesPlatform.needed`."""
+    if not cluster.traits.has_platform:
+        return False
+    from ultracluster.eks import KubernetesPlatform
+
+    return KubernetesPlatform.needed(cluster)
 
 
 def create_platform(
@@ -35,8 +70,10 @@ def create_platform(
     orchestrator: Orchestrator,
     outputs: Sequence[Output],
     topic: sns.ITopic | None,
-) -> KubernetesPlatform:
-    """Create the admin host of Kubernetes, and what it installs; see `KubernetesPlatform.needed`."""
+) -> "KubernetesPlatform":
+    """Create the admin host of Kubernetes, and what it installs; see `needs_platform`."""
+    from ultracluster.eks import KubernetesCluster, KubernetesPlatform
+
     assert isinstance(orchestrator, KubernetesCluster)
     return KubernetesPlatform(
         scope,

@@ -14,8 +14,7 @@ from ultracluster.observability import Observability
 from ultracluster.orchestration import Orchestrator, Output
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image
-from ultracluster.slurm import NodeImages
-from ultracluster.stacks._orchestrators import create_orchestrator, create_platform
+from ultracluster.stacks._orchestrators import create_images, create_orchestrator, create_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
 
@@ -94,7 +93,7 @@ class ImagesStack(cdk.Stack):
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
         super().__init__(scope, id, description=f"Images of the cluster {cluster.name}", **kwargs)
-        self.images = NodeImages(self, "Nodes", cluster=cluster, network=network)
+        self.images = create_images(self, "Nodes", cluster=cluster, network=network)
         # Another content is another resource, and an export that nodes use could not be removed. Templates for other
         # tools have exports only.
         if self.node.try_get_context("@aws-cdk/core:defaultCrossStackReferences") != "strong":
@@ -159,5 +158,5 @@ def _hold(scope: IConstruct) -> None:
 
 def _refer(scope: IConstruct, strength: cdk.ReferenceStrength) -> None:
     for construct in scope.node.find_all():
-        if cdk.CfnResource.is_cfn_resource(construct):
-            cdk.CrossStackReferences.of(construct).produce(strength)
+        if isinstance(construct, cdk.CfnResource):
+            construct.apply_cross_stack_reference_strength(strength)

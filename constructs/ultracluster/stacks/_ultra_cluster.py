@@ -6,16 +6,14 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.eks import KubernetesPlatform
 from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
 from ultracluster.planning import checked_except
 from ultracluster.rules import Refusal, error
-from ultracluster.slurm import NodeImages
 from ultracluster.stacks._cluster_tags import add_tags
 from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import mark, name_problems
-from ultracluster.stacks._orchestrators import create_orchestrator, create_platform
+from ultracluster.stacks._orchestrators import create_images, create_orchestrator, create_platform, needs_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
 
@@ -81,7 +79,7 @@ class UltraCluster(Construct):
         )
         #: Images that the deployment builds. None: there are none.
         self.images = (
-            NodeImages(self, "Images", cluster=cluster, network=self.network) if cluster.built_images else None
+            create_images(self, "Images", cluster=cluster, network=self.network) if cluster.built_images else None
         )
         self.orchestrator.add_node_groups(Construct(self, "Nodes"), images=self.images.images if self.images else {})
         monitoring = Construct(self, "Observability")
@@ -111,7 +109,7 @@ class UltraCluster(Construct):
                 outputs=outputs,
                 topic=self.observability.topic if self.observability else None,
             )
-            if KubernetesPlatform.needed(cluster)
+            if needs_platform(cluster)
             else None
         )
         outputs += self.platform.outputs if self.platform else []
