@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cdk_rehearsal.snapshots import Change, changes, normalise
+from cdk_rehearsal.snapshots import Change, changes
+from cdk_rehearsal.snapshots._normalise import normalise
 from cdk_rehearsal.snapshots._report import describe
 
 HASH, OTHER_HASH = "ab" * 32, "cd" * 32

@@ -5,7 +5,6 @@ The effect of a difference (replaces, replaces nodes, ...) needs cfn-lint, which
 """
 
 from cdk_rehearsal.snapshots._changes import Change, changes
-from cdk_rehearsal.snapshots._normalise import normalise
 from cdk_rehearsal.snapshots._snapshot import (
     assert_app_matches_snapshot,
     assert_matches_snapshot,
@@ -18,7 +17,6 @@ __all__ = [
     "assert_app_matches_snapshot",
     "assert_matches_snapshot",
     "changes",
-    "normalise",
     "template_of",
     "write_app_snapshots",
 ]

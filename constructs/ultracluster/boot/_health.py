@@ -6,12 +6,9 @@ from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, 
 from ultracluster.catalogue.ec2 import InstanceType, nvlinks
 from ultracluster.catalogue.monitoring import XidPolicy, xids
 
-#: File with the state of a node's devices: `ok`, or `failed: REASON`.
-DEVICES_STATE = "/run/ultracluster/health/devices"
-#: The unit that checks them at boot, before slurmd starts. It also makes `HPC_JOBS`.
+#: The unit that checks a node's devices at boot, before slurmd starts. It also makes the directory of the jobs on each
+#: GPU, which dcgm-exporter takes as `--hpc-job-mapping-dir`.
 HEALTH_UNIT = "ultracluster-health-check.service"
-#: A file for each GPU that a job has, with the job's id: what dcgm-exporter takes as `--hpc-job-mapping-dir`.
-HPC_JOBS = "/run/ultracluster/hpc-jobs"
 
 # A job that comes back to a bad node is held for good, unless the scheduler is configured otherwise:
 # https://slurm.schedmd.com/slurm.conf.html#OPT_Prolog and #OPT_nohold_on_prolog_fail. Alloc runs the prolog on all

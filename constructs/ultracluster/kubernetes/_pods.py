@@ -13,8 +13,6 @@ from ultracluster.kubernetes._resources import EFA, GPU, HUGE_PAGES, node_resour
 
 _SHARED_MEMORY = "shared-memory"
 _SCRATCH = "scratch"
-# Cores and memory that a launcher needs beside a pod that has all the rest of the node.
-LAUNCHER = {"cpu": "1", "memory": "2048Mi"}
 
 
 def pod_resources(platform: Platform, group: PlatformNodes, *, beside_launcher: bool = False) -> Object:

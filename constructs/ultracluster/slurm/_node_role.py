@@ -13,9 +13,6 @@ _JOIN = {
     "to PCS instance profiles: an instance registers before its node group is known"
 }
 
-#: Actions that the role of the nodes must allow on every resource.
-JOIN_ACTIONS = tuple(_JOIN)
-
 
 class PcsNodeRole(NodeRole):
     """Role of the nodes of a cluster: it registers them with AWS PCS, and allows Session Manager.

@@ -67,7 +67,8 @@ class PcsCluster(_PcsClusterBase):
         scale_down_idle_time: Time after which an idle node that was powered on for a job is terminated. Default: 10
             minutes.
         node_role: Role of nodes whose group has no instance profile of its own. Its path must contain `/aws-pcs/`, or
-            its name must begin with `AWSPCS`, and it must allow `JOIN_ACTIONS` on `*`. Default: a new `PcsNodeRole`.
+            its name must begin with `AWSPCS`, and it must allow
+            `pcs:RegisterComputeNodeGroupInstance` on `*`. Default: a new `PcsNodeRole`.
         instance_profile: Instance profile of that role. Default: a new one on the path `/aws-pcs/`.
 
     Raises:

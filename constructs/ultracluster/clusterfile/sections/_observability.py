@@ -155,11 +155,6 @@ class Alerts(Section):
         default={}, description="How long the expression of an alert must hold before it fires, by its name."
     )
 
-    @property
-    def tuned(self) -> bool:
-        """True if an alert is off or changed."""
-        return bool(self.off or self.severity or self.thresholds or self.pending_period)
-
 
 class Route(Section):
     """Receiver of the alerts that match, instead of that of their severity."""
