@@ -2,7 +2,7 @@
 
 from support import ROOT
 from support.clusterfile_data import bent, problem, problems
-from ultracluster.clusterfile import load, loads, warnings
+from ultracluster.clusterfile import load, loads, perimeter_members, warnings
 
 FILE = ROOT / "examples" / "slurm-private.yaml"
 PRIVATE = FILE.read_text()
@@ -74,6 +74,17 @@ def test_rejects_registries_that_nodes_do_not_reach() -> None:
     assert "kubernetes.registry: is in us-west-2, and the endpoints of the VPC reach the ECR of us-east-2 only" in line
     for name in ("kueue", "https://x.example", "UPPER.example/x", "123456789012.dkr.ecr.us-east-2.amazonaws.com/x:tag"):
         assert "must be a registry, with a prefix" in problem(REGISTRY, f"  registry: '{name}'\n", KUBERNETES)
+
+
+def test_a_perimeter_is_an_organisation_or_accounts() -> None:
+    both = "name: keep\nperimeter: {organisation: o-a1b2c3d4e5, accounts: ['210987654321']}"
+    error = problem("name: keep", both, PRIVATE)
+    assert "perimeter.accounts: must be an organisation or accounts, got both" in error
+    error = problem("name: keep", "name: keep\nperimeter: {organisation: my-company}", PRIVATE)
+    assert "perimeter.organisation: must be the id of an organisation, such as o-a1b2c3d4e5" in error
+    assert perimeter_members(loads(PRIVATE, "c.yaml")) == ()
+    accounts = loads(f"{PRIVATE}perimeter: {{accounts: ['210987654321']}}\n", "c.yaml")
+    assert perimeter_members(accounts) == ("210987654321",)
 
 
 def test_warns_of_a_registry_beside_ecr_of_the_region() -> None:

@@ -212,27 +212,70 @@ def test_nodes_that_replace_themselves_and_have_a_directory_have_endpoints_for_i
     assert {"ec2", "sns", "secretsmanager"} <= called & services
 
 
+def endpoint_policies(stacks: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Statements of the endpoints, by service."""
+    endpoints = [
+        item["Properties"]
+        for item in stacks["keep-Network"]["Resources"].values()
+        if item["Type"] == "AWS::EC2::VPCEndpoint" and "PolicyDocument" in item["Properties"]
+    ]
+    return {
+        item["ServiceName"].partition("us-east-2.")[2] if isinstance(item["ServiceName"], str) else "s3": item[
+            "PolicyDocument"
+        ]["Statement"]
+        for item in endpoints
+    }
+
+
+def perimeter_statements(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """Statements of bucket policies that deny access from outside."""
+    return [
+        statement
+        for item in template["Resources"].values()
+        if item["Type"] == "AWS::S3::BucketPolicy"
+        for statement in item["Properties"]["PolicyDocument"]["Statement"]
+        if statement.get("Sid") == "Perimeter"
+    ]
+
+
 def test_nodes_of_a_private_cluster_reach_buckets_of_the_account_and_of_aws_only(
     private: dict[str, dict[str, Any]],
 ) -> None:
-    (s3,) = [
-        resource["Properties"]
-        for resource in private["keep-Network"]["Resources"].values()
-        if resource["Type"] == "AWS::EC2::VPCEndpoint" and "PolicyDocument" in resource["Properties"]
-    ]
-    of_account, of_aws = s3["PolicyDocument"]["Statement"]
-    assert of_account["Condition"] == {"StringEquals": {"aws:ResourceAccount": "123456789012"}}
+    policies = endpoint_policies(private)
+    of_account, of_aws = policies.pop("s3")
+    inside = {"aws:PrincipalAccount": ["123456789012"], "aws:ResourceAccount": ["123456789012"]}
+    assert of_account["Condition"] == {"StringEquals": inside}
     assert of_aws["Action"] == "s3:GetObject"
-    assert of_aws["Resource"] == [
+    assert {
         "arn:aws:s3:::al2023-repos-us-east-2-de612dc2/*",
         "arn:aws:s3:::aws-pcs-repo-public-keys-us-east-2/*",
         "arn:aws:s3:::aws-pcs-repo-us-east-2/*",
         "arn:aws:s3:::prod-us-east-2-starport-layer-bucket/*",
-    ]
+    } <= set(of_aws["Resource"])
+    assert not any("*" in arn.removesuffix("/*") for arn in of_aws["Resource"])
+    # The others are for requests that name no resource of another account.
+    assert policies.keys() >= {"aps-workspaces", "ecr.api", "ecr.dkr", "logs", "monitoring", "ssm", "sts"}
+    assert all(statements[0]["Condition"] == {"StringEquals": inside} for statements in policies.values())
+
+
+def test_the_data_bucket_of_a_private_cluster_denies_access_from_outside_the_account(
+    private: dict[str, dict[str, Any]],
+) -> None:
+    (denied,) = perimeter_statements(private["keep-Storage"])
+    assert denied["Effect"] == "Deny"
+    assert denied["Condition"] == {
+        "StringNotEqualsIfExists": {"aws:PrincipalAccount": ["123456789012"]},
+        "BoolIfExists": {"aws:PrincipalIsAWSService": "false"},
+    }
 
 
 def test_a_private_cluster_reaches_the_data_bucket_of_another_account_that_its_file_names() -> None:
     text = (ROOT / "examples" / "slurm-private.yaml").read_text()
     text = text.replace("storage: {", "storage: {data-bucket: {existing: my-datasets}, ")
-    policy = json.dumps(templates(clusterfile.loads(text, "c.yaml"))["keep-Network"]["Resources"])
-    assert "arn:aws:s3:::my-datasets/*" in policy
+    text += "perimeter: {organisation: o-a1b2c3d4e5}\n"
+    policies = endpoint_policies(templates(clusterfile.loads(text, "c.yaml")))
+    of_organisation, _, of_file = policies["s3"]
+    by = {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}
+    assert of_organisation["Condition"] == {"StringEquals": {**by, "aws:ResourceOrgID": "o-a1b2c3d4e5"}}
+    assert of_file["Condition"] == {"StringEquals": by}
+    assert "arn:aws:s3:::my-datasets/*" in of_file["Resource"]

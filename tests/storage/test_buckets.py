@@ -53,6 +53,24 @@ def test_the_purpose_sets_the_retention_of_old_versions(
     ]
 
 
+def test_the_account_of_a_bucket_is_never_outside_its_perimeter(stack: cdk.Stack, template: MakeTemplate) -> None:
+    DataBucket(stack, "Data", perimeter="o-a1b2c3d4e5")
+    with pytest.raises(ValueError, match="perimeter must be one organisation, or accounts, got o-a1b2c3d4e5, 1"):
+        DataBucket(stack, "Both", perimeter=["o-a1b2c3d4e5", "123456789012"])
+    with pytest.raises(ValueError, match="or accounts of 12 digits, got 'o-A'"):
+        DataBucket(stack, "Neither", perimeter=["o-A"])
+    (policy,) = (
+        item["Properties"]["PolicyDocument"]["Statement"]
+        for name, item in template().find_resources("AWS::S3::BucketPolicy").items()
+        if name.startswith("DataBucketPolicy")
+    )
+    (denied,) = (statement for statement in policy if statement.get("Sid") == "Perimeter")
+    assert denied["Condition"]["StringNotEqualsIfExists"] == {
+        "aws:PrincipalAccount": "123456789012",
+        "aws:PrincipalOrgID": "o-a1b2c3d4e5",
+    }
+
+
 def test_a_bucket_without_a_purpose_is_the_one_it_always_was(stack: cdk.Stack, template: MakeTemplate) -> None:
     DataBucket(stack, "Data", key=kms.Key(stack, "Key"))
     result = template().to_json()["Resources"]

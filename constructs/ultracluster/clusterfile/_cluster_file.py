@@ -22,7 +22,7 @@ from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections._declared import DeclaredType, DeclaredTypeName
 from ultracluster.clusterfile.sections._image import Image, ImageOption
 from ultracluster.clusterfile.sections._kubernetes import Kubernetes
-from ultracluster.clusterfile.sections._network import Network
+from ultracluster.clusterfile.sections._network import Network, Perimeter
 from ultracluster.clusterfile.sections._nodes import NodeGroupName, NodeGroupSection
 from ultracluster.clusterfile.sections._observability import Notifications, Observability
 from ultracluster.clusterfile.sections._section import Section
@@ -60,19 +60,16 @@ class ClusterFile(Section):
         description="Image of the nodes, login nodes included; node groups may name another. aws: AWS's newest for the "
         "service. build: one that the deployment builds, for Slurm. Or an existing image.",
     )
-    types: dict[DeclaredTypeName, DeclaredType] = Field(
-        default={}, description="Instance types that are not in this release, by name."
-    )
+    types: dict[DeclaredTypeName, DeclaredType] = Field(default={}, description="Types not in this release, by name.")
     slurm: Slurm = Field(default=Slurm(), description="Slurm, run by AWS PCS.")
     kubernetes: Kubernetes = Field(default=Kubernetes(), description="Kubernetes, run by Amazon EKS.")
     network: Network = Field(default=Network(), description="The VPC. Default: a new one, 10.0.0.0/16.")
     storage: Storage = Field(default=Storage(), description="File systems and buckets.")
-    encryption_key: t.KeyArn | None = Field(
-        default=None, description="KMS key of file system and data bucket. Default: a new one."
+    encryption_key: t.KeyArn | None = Field(default=None, description="KMS key of the storage. Default: a new one.")
+    perimeter: Perimeter | None = Field(
+        default=None, description="Data perimeter. Default: none; with `internet: false`, the account of the cluster."
     )
-    notifications: Notifications = Field(
-        default=Notifications(), description="Notices of capacity that starts or ends."
-    )
+    notifications: Notifications = Field(default=Notifications(), description="Notices when capacity starts or ends.")
     observability: Observability = Field(default=Observability(), description="Metrics, alerts and dashboards.")
     tags: t.Tags = Field(
         default={},

@@ -11,9 +11,10 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
 from ultracluster.catalogue.ec2 import ZONE_ID, is_local_zone
+from ultracluster.network._perimeter_policies import s3_policy as perimeter_policy
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
-from ultracluster.planning import checked, known, text_problem, token_errors, zone_problems
+from ultracluster.planning import as_list, checked, known, perimeter_problems, text_problem, token_errors, zone_problems
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, shared
 
 _LOCAL_ZONE = shared("local-zone")
@@ -77,12 +78,15 @@ class ClusterNetwork(_Network):
             gateway. Default: no further zones.
         internet: Whether nodes reach the internet. If not, there is neither NAT gateway nor public subnet, and nodes
             call AWS through `ServiceEndpoints`. Default: yes.
-        s3_policy: Policy of the S3 endpoint. Default: it allows all requests.
+        s3_policy: Policy of the S3 endpoint. Default: that of the perimeter.
+        perimeter: Data perimeter: the id of an organisation, or accounts beside that of the stack. The S3 endpoint
+            allows its principals its buckets, and some of AWS. Default: all requests are allowed.
         flow_log_retention: Retention of the flow logs in CloudWatch Logs.
 
     Raises:
         Refusal: If a zone or range is a token or malformed, if a zone is of another region, if `zone` is a Local Zone
-            without another `services_zone`, or if a range is missing or is not inside `cidr`.
+            without another `services_zone`, if a range is missing or is not inside `cidr`, or if the perimeter is
+            neither an organisation nor accounts.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
     """
@@ -102,6 +106,7 @@ class ClusterNetwork(_Network):
         zone_cidrs: Mapping[str, IPv4Network | str] | None = None,
         internet: bool = True,
         s3_policy: iam.PolicyDocument | None = None,
+        perimeter: str | Sequence[str] | None = None,
         flow_log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
     ) -> None:
         super().__init__(scope, id)
@@ -129,6 +134,8 @@ class ClusterNetwork(_Network):
             )
         if services_zone != zone and services_cidr is None:
             problems.append(_RANGE(f"services_zone {services_zone} needs services_cidr"))
+        members = None if perimeter is None else as_list(perimeter)
+        problems += perimeter_problems("perimeter", members or ())
         if problems:
             raise Refusal(self, problems)
 
@@ -168,6 +175,8 @@ class ClusterNetwork(_Network):
             service=ec2.GatewayVpcEndpointAwsService.S3,
             subnets=[ec2.SubnetSelection(subnets=[*private, *self.zone_subnets.values()])],
         )
+        if s3_policy is None and members is not None:
+            s3_policy = perimeter_policy(self, members)
         if s3_policy is not None:
             cast(ec2.CfnVPCEndpoint, endpoint.node.default_child).policy_document = s3_policy
         ec2.FlowLog(

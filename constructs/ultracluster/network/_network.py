@@ -1,19 +1,20 @@
 """The network of a cluster: created from its file, or handed in."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.clusterfile import ClusterFile, NodeGroup, perimeter_members
 from ultracluster.network._cluster_network import ClusterNetwork, IClusterNetwork
 from ultracluster.network._efa_rules import check_efa_rules
 from ultracluster.network._efa_security_group import EfaSecurityGroup
 from ultracluster.network._efa_subnets import known
-from ultracluster.network._private_endpoint_policy import private_s3_policy
+from ultracluster.network._perimeter_policies import s3_policy
 from ultracluster.network._private_subnets import check_private
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._service_endpoints import (
@@ -33,6 +34,8 @@ _REGION = error("network-region", "A handed-in network must be in the region of 
 # Keys of the file for a network that is created; an existing one has them already.
 _CREATED = ("cidr", "training_subnet", "subnets", "internet")
 _SERVICES = {"slurm": PCS_SERVICES, "kubernetes": EKS_SERVICES}
+# The admin host of Kubernetes reports the result of a deployment to CloudFormation.
+_SIGNALS = {"slurm": False, "kubernetes": True}
 _ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
 
 
@@ -171,7 +174,14 @@ def _imported(scope: Construct, cluster: ClusterFile) -> Network:
     )
 
 
+def _s3_policy(scope: Construct, cluster: ClusterFile, members: Sequence[str]) -> iam.PolicyDocument:
+    existing = cluster.storage.existing_bucket
+    buckets = [] if existing is None else [existing.name]
+    return s3_policy(scope, members, buckets=buckets, signals=_SIGNALS[cluster.orchestrator])
+
+
 def _created(scope: Construct, cluster: ClusterFile) -> Network:
+    members = perimeter_members(cluster)
     network = ClusterNetwork(
         scope,
         "Network",
@@ -183,7 +193,7 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         services_cidr=cluster.subnets.services,
         zone_cidrs=cluster.zone_subnets,
         internet=cluster.network.internet,
-        s3_policy=None if cluster.network.internet else private_s3_policy(scope, cluster),
+        s3_policy=None if members is None else _s3_policy(scope, cluster, members),
     )
     result = Network.from_cluster_network(scope, network)
     if cluster.network.internet:
@@ -195,6 +205,7 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         subnet=network.services_subnet,
         clients=[result.nodes],
         services=_services(cluster),
+        perimeter=members,
     )
     (group,) = endpoints.connections.security_groups
     return replace(result, endpoints=group, ready=(*result.ready, endpoints))

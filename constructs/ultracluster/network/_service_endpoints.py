@@ -8,8 +8,9 @@ import jsii
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster.network._perimeter_policies import service_policy
 from ultracluster.network._same_vpc import check_same_vpc
-from ultracluster.planning import as_list, checked, text_problem
+from ultracluster.planning import as_list, checked, perimeter_problems, text_problem
 from ultracluster.rules import Refusal, error
 
 # Services that EKS nodes and pods call: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html; Session
@@ -72,9 +73,12 @@ class ServiceEndpoints(Construct):
         subnet: Subnet of the endpoints' network interfaces.
         clients: What may call the services. Default: nothing, until `connections` allows it.
         services: Names of the services, as in the endpoint name after the region. Default: what EKS nodes call.
+        perimeter: Data perimeter: the id of an organisation, or accounts beside that of the stack. Its principals call
+            only its resources. Default: the policies allow all requests.
 
     Raises:
-        Refusal: If the subnet or a client is of another VPC, or a service is a token or named twice.
+        Refusal: If the subnet or a client is of another VPC, a service is a token or named twice, or the perimeter is
+            neither an organisation nor accounts.
 
     See: https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html (read 2026-11-21)
     """
@@ -89,10 +93,12 @@ class ServiceEndpoints(Construct):
         subnet: ec2.ISubnet,
         clients: ec2.IConnectable | Sequence[ec2.IConnectable] = (),
         services: str | Sequence[str] = EKS_SERVICES,
+        perimeter: str | Sequence[str] | None = None,
     ) -> None:
         super().__init__(scope, id)
         services = as_list(services)
         clients = as_list(clients)
+        members = None if perimeter is None else as_list(perimeter)
         groups = {
             f"clients[{index}]": group
             for index, client in enumerate(clients)
@@ -106,6 +112,7 @@ class ServiceEndpoints(Construct):
             problems.append(_SERVICES(text))
         for index, service in enumerate(services):
             problems += map(_SERVICES, text_problem(f"services[{index}]", service, _NAME, "a service such as ssm"))
+        problems += perimeter_problems("perimeter", members or ())
         if problems:
             raise Refusal(self, problems)
         group = ec2.SecurityGroup(
@@ -125,6 +132,7 @@ class ServiceEndpoints(Construct):
                 subnet_ids=[subnet.subnet_id],
                 security_group_ids=[group.security_group_id],
                 private_dns_enabled=True,
+                policy_document=None if members is None else service_policy(self, service, members),
             )
 
     @property

@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from ultracluster.planning._perimeter import ORGANISATION, perimeter_condition, perimeter_problems
 from ultracluster.planning._plan import Figure, Kind, Plan
 from ultracluster.planning._regions import OTHER_REGION, zone_problems
 from ultracluster.planning._texts import arn_problem, email_problem, id_problem, known, text_problem
@@ -18,6 +19,7 @@ from ultracluster.planning._types import (
 )
 
 __all__ = [
+    "ORGANISATION",
     "OTHER_REGION",
     "Figure",
     "Kind",
@@ -31,6 +33,8 @@ __all__ = [
     "email_problem",
     "id_problem",
     "known",
+    "perimeter_condition",
+    "perimeter_problems",
     "shown",
     "text_problem",
     "token_errors",

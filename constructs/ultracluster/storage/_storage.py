@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.boot import Mount, Mountable
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import ClusterFile, perimeter_members
 from ultracluster.network import Network
 from ultracluster.planning import OTHER_REGION
 from ultracluster.rules import Message, error
@@ -184,7 +184,9 @@ def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.I
 def _data_bucket(scope: Construct, cluster: ClusterFile, key: kms.IKey | None) -> IDataBucket | None:
     section = cluster.storage.existing_bucket
     if section is None:
-        return DataBucket(scope, "Data", key=key) if cluster.storage.data_bucket else None
+        if not cluster.storage.data_bucket:
+            return None
+        return DataBucket(scope, "Data", key=key, perimeter=perimeter_members(cluster))
     return DataBucket.from_data_bucket_attributes(
         scope,
         "Data",

@@ -1,5 +1,6 @@
 """Facts about FSx for Lustre, FSx for OpenZFS, EFS and S3, a module each; each with source and date."""
 
+from ultracluster.catalogue.storage import _aws_buckets as aws_buckets
 from ultracluster.catalogue.storage import _data_repositories as repositories
 from ultracluster.catalogue.storage import _efs as efs
 from ultracluster.catalogue.storage import _lustre as lustre
@@ -13,6 +14,7 @@ from ultracluster.catalogue.storage import _s3 as s3
 from ultracluster.catalogue.storage import _s3_files as s3_files
 
 __all__ = [
+    "aws_buckets",
     "efs",
     "lustre",
     "lustre_intelligent_tiering",

@@ -19,7 +19,12 @@ from ultracluster.clusterfile.rules._lustre_client import check_client, check_ef
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
 from ultracluster.clusterfile.rules._nodes import check_node_groups
 from ultracluster.clusterfile.rules._observability import check_observability, check_receivers, check_series
-from ultracluster.clusterfile.rules._private import check_private, check_private_nodes, check_private_registry
+from ultracluster.clusterfile.rules._private import (
+    check_perimeter,
+    check_private,
+    check_private_nodes,
+    check_private_registry,
+)
 from ultracluster.clusterfile.rules._rule import error, rules, shared
 from ultracluster.clusterfile.rules._slurm import check_slurm
 from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes
@@ -232,6 +237,7 @@ _RULES: tuple[Check, ...] = (
     check_node_groups,
     check_network,
     check_zones,
+    check_perimeter,
     check_private,
     check_lustre,
     check_client,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ultracluster.catalogue.schedulers import registries
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.rules._rule import error, shared
 
 _METRICS_ENDPOINT = error("vpc-endpoint-twice", "A VPC without internet access has the Prometheus endpoint already.")
 _IMAGE = error(
@@ -17,6 +17,17 @@ _SCRIPT = error("private-script", "A node without internet access downloads scri
 _ACCOUNT = error("private-registry", "Without internet access, charts and images come from a registry of the account.")
 _REGION = error("private-registry-region", "The endpoints of a VPC reach the ECR of their own region only.")
 _BUNDLE = error("private-bundle", "A node without internet access downloads from S3 only.")
+_PERIMETER = shared("perimeter")
+
+
+def check_perimeter(draft: Draft) -> Iterator[Problem]:
+    """Check that the perimeter is either an organisation or accounts."""
+    perimeter = valid(lambda: draft.perimeter)
+    if perimeter is not None and perimeter.organisation is not None and perimeter.accounts:
+        message = (
+            "must be an organisation or accounts, got both; remove the accounts: those of the organisation are in it"
+        )
+        yield _PERIMETER(("perimeter", "accounts"), message, at_key=True)
 
 
 def check_private(draft: Draft) -> Iterator[Problem]:

@@ -1,11 +1,24 @@
 """The section `network`."""
 
+from functools import partial
 from ipaddress import IPv4Network
+from typing import Annotated
 
 from pydantic import Field
 
 from ultracluster.clusterfile.sections import _common as t
+from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section
+from ultracluster.planning import ORGANISATION
+
+OrganisationId = Annotated[
+    str,
+    w.parsed(
+        partial(w.matching, pattern=ORGANISATION, what="the id of an organisation, such as o-a1b2c3d4e5"),
+        ORGANISATION,
+        "o-a1b2c3d4e5",
+    ),
+]
 
 
 class ExistingNetwork(Section):
@@ -19,6 +32,22 @@ class ExistingNetwork(Section):
     subnets: dict[t.ZoneId, t.SubnetId] = Field(
         default={}, description="Private subnets of nodes in other zones than the cluster's, by the id of the zone."
     )
+
+
+class Perimeter(Section):
+    """Principals that may reach the data, and resources that nodes may reach."""
+
+    organisation: OrganisationId | None = Field(
+        default=None, description="Id of the organisation in AWS Organizations. Default: `accounts` are the perimeter."
+    )
+    accounts: list[t.Account] = Field(
+        default=[], description="Accounts beside that of the cluster. Default: that of the cluster alone."
+    )
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The organisation, or the accounts."""
+        return (self.organisation,) if self.organisation else tuple(self.accounts)
 
 
 class Network(Section):

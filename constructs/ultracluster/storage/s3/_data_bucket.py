@@ -1,13 +1,15 @@
 """An S3 bucket for datasets or checkpoints."""
 
+from collections.abc import Sequence
 from typing import get_args
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.planning import checked
+from ultracluster.planning import as_list, checked, perimeter_condition, perimeter_problems
 from ultracluster.planning.s3 import (
     OLD_VERSIONS_DAYS,
     Purpose,
@@ -41,11 +43,14 @@ class DataBucket(cdk.Resource):
         tier: A cheaper storage class for older objects, or its name. Default: all objects stay in S3 Standard.
         key: Key of the objects. Default: S3's own encryption.
         access_log_bucket: Bucket of the access logs. Default: a bucket beside this one.
+        perimeter: Data perimeter: the id of an organisation, or accounts beside that of the stack. All other principals
+            are denied access, unless they are services of AWS. Default: IAM policies decide.
         removal_policy: What happens to the bucket when it is removed from the template. Default: it is retained,
             unless the deployment that creates it fails.
 
     Raises:
-        Refusal: If the purpose is unknown, or key or log bucket are in another region.
+        Refusal: If the purpose is unknown, key or log bucket are in another region, or the perimeter is neither an
+            organisation nor accounts.
     """
 
     @checked
@@ -58,6 +63,7 @@ class DataBucket(cdk.Resource):
         tier: Tier | TierClass | None = None,
         key: kms.IKey | None = None,
         access_log_bucket: s3.IBucket | IDataBucket | None = None,
+        perimeter: str | Sequence[str] | None = None,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
@@ -66,6 +72,8 @@ class DataBucket(cdk.Resource):
         if purpose not in OLD_VERSIONS_DAYS:
             text = f"purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; logs, which expire, take a LogBucket"
             errors.append(_PURPOSE(text))
+        members = None if perimeter is None else as_list(perimeter)
+        errors += perimeter_problems("perimeter", members or ())
         try:
             tier = Tier(storage_class=tier) if isinstance(tier, str) else tier
         except Refusal as refusal:
@@ -96,6 +104,8 @@ class DataBucket(cdk.Resource):
             minimum_tls_version=1.2,
             removal_policy=removal_policy,
         )
+        if members is not None:
+            bucket.add_to_resource_policy(_outsiders(bucket, members))
         keep_policy(bucket, removal_policy)
         self.node.default_child = bucket.node.default_child
         #: The bucket.
@@ -126,6 +136,26 @@ class DataBucket(cdk.Resource):
         message = existing_bucket_warning(bucket_name, None if key is None else key.key_arn, cdk.Stack.of(data).region)
         cdk.Validations.of(data).add_warning(_EXISTING.warning_id, shown(data, message))
         return data
+
+
+def _outsiders(bucket: s3.Bucket, members: Sequence[str]) -> iam.PolicyStatement:
+    """Deny access to principals outside a perimeter; never to the account of the bucket, which could be locked out.
+
+    See: https://github.com/aws-samples/data-perimeter-policy-examples (s3_bucket_policy.json, 8e0d3c5, read 2026-11-23)
+    """
+    account = cdk.Stack.of(bucket).account
+    outside: dict[str, object] = {"aws:PrincipalAccount": account, **perimeter_condition(members, account, "Principal")}
+    return iam.PolicyStatement(
+        sid="Perimeter",
+        effect=iam.Effect.DENY,
+        principals=[iam.AnyPrincipal()],
+        actions=["s3:*"],
+        resources=[bucket.bucket_arn, bucket.arn_for_objects("*")],
+        conditions={
+            "StringNotEqualsIfExists": outside,
+            "BoolIfExists": {"aws:PrincipalIsAWSService": "false"},
+        },
+    )
 
 
 def _tiering(tier: Tier) -> s3.LifecycleRule:
