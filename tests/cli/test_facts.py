@@ -1,6 +1,8 @@
 """`ultracluster facts` and the files of a release."""
 
 import json
+import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,19 @@ import release_files
 from typer.testing import CliRunner
 
 import ultracluster
+from support import ROOT
+from ultracluster.catalogue import facts
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS, interfaces
 from ultracluster.catalogue.storage import lustre
 from ultracluster.cli import app
 from ultracluster.clusterfile import schema as cluster_schema
 
+# Their dated sources are of classes and functions.
+WITHOUT_CONSTANTS = ("_instance_type", "_interfaces", "_describe")
+
 
 def document(*options: str) -> Any:
-    result = CliRunner().invoke(app, ["facts", *options])
+    result = CliRunner().invoke(app, ["facts", "--catalogue", *options])
     assert (result.exit_code, result.stderr) == (0, "")
     return json.loads(result.stdout)
 
@@ -54,3 +61,54 @@ def test_release_files_are_the_catalogue_and_both_schemas(tmp_path: Path) -> Non
         "catalogue.schema.json": document("--schema"),
         "cluster-file.schema.json": cluster_schema(),
     }
+
+
+def test_lists_every_fact_with_source_and_date() -> None:
+    result = CliRunner().invoke(app, ["facts", "--json"])
+    rows = {row["name"]: row for row in json.loads(result.stdout)}
+    assert {f"ec2.types.{name}" for name in INSTANCE_TYPES} <= rows.keys()
+    assert all(row["source"] and row["read_on"] and row["verify"] for row in rows.values())
+    assert rows["schedulers.pcs.slurm-25.05"]["ends"] == "2026-11-30"
+    assert rows["storage.lustre.TCP_GBPS_PER_SERVER"]["unit"] == "Gbit/s"
+    assert rows["ec2.gpus.GPUS.H100"]["value"]["nvlink_generation"] == 4
+    assert rows["ec2.types.p5.48xlarge"]["as_of"] == "2026-10-27"
+
+
+def test_the_registry_has_the_dates_of_every_topic() -> None:
+    """A module whose dated facts the registry does not see would never be listed as old."""
+    names = {fact.name for fact in facts()}
+    for topic in ("ec2", "monitoring", "schedulers", "storage", "training"):
+        for path in (ROOT / "constructs" / "ultracluster" / "catalogue" / topic).glob("_*.py"):
+            if "(read 20" in path.read_text() and path.stem not in ("__init__", *WITHOUT_CONSTANTS):
+                assert any(name.startswith(f"{topic}.{path.stem.lstrip('_')}.") for name in names), path
+
+
+@pytest.mark.parametrize(
+    ("today", "options", "present"),
+    [
+        (date(2026, 11, 23), ["--expiring", "60d"], {"schedulers.pcs.slurm-25.05"}),
+        (date(2026, 11, 23), ["--older-than", "90d"], set()),
+        (date(2027, 6, 1), ["--older-than", "90d"], {"schedulers.pcs.slurm-25.05", "ec2.types.p5.48xlarge"}),
+    ],
+)
+def test_lists_what_is_old_or_ends(
+    today: date, options: list[str], present: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Today(date):
+        @classmethod
+        def today(cls) -> "Today":
+            return cls(today.year, today.month, today.day)
+
+    monkeypatch.setattr("ultracluster.cli._facts.date", Today)
+    names = set(re.findall(r"^(\S+): ", CliRunner().invoke(app, ["facts", *options]).stdout, re.MULTILINE))
+    assert present <= names
+    assert bool(present) == bool(names)
+    assert "schedulers.pcs.slurm-26.05" not in names or today.year == 2027
+
+
+def test_rejects_another_number_of_days() -> None:
+    result = CliRunner().invoke(app, ["facts", "--older-than", "soon"])
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "error: --older-than must be a number of days, such as 90d, got 'soon'\n",
+    )

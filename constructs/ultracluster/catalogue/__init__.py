@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from datetime import date
 from importlib import import_module
 from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultracluster.catalogue._registry import Fact
 
 #: Day on which the facts of a topic were read; the oldest of them. A test compares it with the dates beside the facts.
 AS_OF: Mapping[str, date] = MappingProxyType(
@@ -18,8 +22,16 @@ AS_OF: Mapping[str, date] = MappingProxyType(
     }
 )
 
-__all__ = ["AS_OF"]
+__all__ = ["AS_OF", "facts"]
 _PACKAGES = ("ec2", "monitoring", "schedulers", "storage", "training")
+
+
+def facts() -> "tuple[Fact, ...]":
+    """Return all facts, sorted by name: value, unit, source, dates, and how to verify each."""
+    # Here and not at the top: it imports every package of the catalogue.
+    from ultracluster.catalogue._registry import all_facts
+
+    return all_facts()
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -32,7 +32,7 @@ app = typer.Typer(
 app.command("init", short_help="Write a CDK app with a cluster file, tests and CI.")(init.init)
 app.command("types", short_help="Show the catalogue of instance types, or all facts on one type.")(catalogue.types)
 app.command("layout")(catalogue.layout)
-app.command("facts", short_help="Print the catalogue as JSON, or its JSON schema.")(facts.facts)
+app.command("facts", short_help="List the facts with source and age, or print the catalogue as JSON.")(facts.facts)
 app.command("check", short_help="Validate a cluster file and describe the cluster.")(files.check)
 app.command("rules", short_help="Print the rules of cluster file and constructs, with their ids.")(rules.rules)
 app.command("schema")(files.schema)

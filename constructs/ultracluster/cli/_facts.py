@@ -1,8 +1,11 @@
-"""`ultracluster facts`: the catalogue as one JSON document, for programs in other languages."""
+"""`ultracluster facts`: all facts with source and dates, and the catalogue as one JSON document for other languages."""
 
 import contextlib
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +23,7 @@ from ultracluster.catalogue.ec2 import (
     interfaces,
 )
 from ultracluster.catalogue.storage import lustre
-from ultracluster.cli._output import print_json
+from ultracluster.cli._output import JsonOption, misuse, print_json
 
 SCHEMA_ID = "urn:ultracluster:catalogue:1"
 
@@ -47,10 +50,63 @@ class Catalogue:
 
 
 def facts(
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of the document instead.")] = False,
+    older_than: Annotated[
+        str | None, typer.Option(metavar="DAYS", help="Facts that were read longer ago, such as 90d.")
+    ] = None,
+    expiring: Annotated[
+        str | None, typer.Option(metavar="DAYS", help="Facts on what ends within these days, or has ended.")
+    ] = None,
+    document: Annotated[
+        bool, typer.Option("--catalogue", help="Print the catalogue instead: types, interfaces, zones, Lustre tiers.")
+    ] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of --catalogue instead.")] = False,
+    json_: JsonOption = False,
 ) -> None:
-    """Print the catalogue as JSON: instance types, UltraServers, interfaces, zones, FSx for Lustre tiers."""
-    print_json(catalogue_schema() if schema else catalogue())
+    """List all facts with value, source, the day it was read, and how to verify it.
+
+    With both --older-than and --expiring, facts of either kind.
+    """
+    if document or schema:
+        print_json(catalogue_schema() if schema else catalogue())
+        return
+    from ultracluster.catalogue import facts as all_facts
+
+    today = date.today()
+    age, rest = _days("--older-than", older_than), _days("--expiring", expiring)
+    rows = [
+        fact
+        for fact in all_facts()
+        if (age is None and rest is None)
+        or (age is not None and (today - fact.read_on).days > age)
+        or (rest is not None and fact.ends is not None and (fact.ends - today).days <= rest)
+    ]
+    if json_:
+        from pydantic import TypeAdapter
+
+        print_json(TypeAdapter(list[Any]).dump_python(rows, mode="json"))
+        return
+    for fact in rows:
+        value = json.dumps(fact.value)
+        short = value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 3]}..."
+        typer.echo(f"{fact.name}: {short}{f' {fact.unit}' if fact.unit else ''}")
+        dates = [f"read {fact.read_on}", *([f"as of {fact.as_of}"] if fact.as_of else [])]
+        dates += [f"ends {fact.ends}"] if fact.ends else []
+        typer.echo(f"  {', '.join(dates)}; {fact.source}")
+        typer.echo(f"  verify: {fact.verify}")
+    typer.echo(f"{len(rows)} facts")
+
+
+# Wide enough for one number, or a short list.
+_LONGEST_VALUE = 80
+
+
+def _days(option: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,5})\s?d?", text, re.ASCII)
+    if match is None:
+        misuse(f"{option} must be a number of days, such as 90d, got {text!r}")
+    return int(match[1])
 
 
 def catalogue() -> dict[str, Any]:

@@ -54,7 +54,7 @@ def check(
     if live and json_:
         print_findings_json(file, cluster)
         return
-    warnings = clusterfile.warnings(cluster)
+    warnings = clusterfile.warnings(cluster, date.today())
     facts = clusterfile.facts_as_of(cluster)
     report = None if against is None else edit_report(Path(file), against, cluster.region)
     if json_:

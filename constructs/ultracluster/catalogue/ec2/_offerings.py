@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-#: When EC2's DescribeInstanceTypeOfferings was asked.
+#: Day on which the copy of DescribeInstanceTypeOfferings was read.
 READ_ON = "2026-11-20"
 
 # EC2 DescribeInstanceTypeOfferings, location type availability-zone-id, as moto 5.2.5 carries it. p6e-gb200 is sold in

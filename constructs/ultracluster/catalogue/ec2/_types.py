@@ -10,7 +10,8 @@ from ultracluster.catalogue.ec2._gpus import GPUS
 from ultracluster.catalogue.ec2._instance_type import Architecture, InstanceType, Kind, NetworkCard, SoftwareFloor
 from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS
 
-_API = "EC2 DescribeInstanceTypes"
+# The copy that moto carries, not an answer of EC2 to this project.
+_API = "EC2 DescribeInstanceTypes, as moto 5.2.5 carries it"
 _TABLES = "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html"
 _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 _EFA_TYPES = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"

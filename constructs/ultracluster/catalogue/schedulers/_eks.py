@@ -53,7 +53,7 @@ VERSIONS: Mapping[str, KubernetesVersion] = MappingProxyType(
         )
     }
 )
-#: The day on which `VERSIONS` was true. What is in extended support follows from it, never from the clock.
+#: The day on which `VERSIONS` was true. A synthesis compares with it, never with the clock; `check` with today.
 READ_ON = date(2026, 11, 21)
 # Not the newest: every chart that is deployed names it, and it is in standard support for four months more.
 DEFAULT_VERSION = "1.35"
@@ -172,10 +172,10 @@ def check_public_range(range: IPv4Network) -> str | None:
     return None
 
 
-def version_advice(version: str) -> str | None:
-    """Return the warning about a supported version, or None."""
+def version_advice(version: str, today: date = READ_ON) -> str | None:
+    """Return the warning about a version that is not in standard support on a day, or None."""
     support = VERSIONS.get(version)
-    if support is not None and support.standard_until < READ_ON:
+    if support is not None and support.standard_until < today:
         return (
             f"Kubernetes {version} left standard support on {support.standard_until}: a cluster costs more by the "
             f"hour, "

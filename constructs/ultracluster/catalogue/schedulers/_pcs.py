@@ -6,6 +6,7 @@ See: https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html 
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from types import MappingProxyType
 
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
@@ -25,6 +26,8 @@ REGIONS = frozenset(
 # Size of the controller -> instances it manages, login nodes included. Changing the size makes a new cluster.
 SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE": 2048})
 
+#: Day on which the ends of support were read.
+READ_ON = date(2026, 11, 21)
 # Those that PCS takes for new clusters, with the day each ends: 24.11 ended on 2026-05-31, though the API names it.
 # https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html (read 2026-11-21)
 SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
@@ -36,6 +39,8 @@ ENDED_SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
 )
 # Not the newest: AWS's sample images and Pyxis builds are for this one.
 DEFAULT_SLURM_VERSION = "25.11"
+#: Days before the end of a version from which `check` warns. Ours.
+SUPPORT_NOTICE_DAYS = 60
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html (read 2026-11-21)
 REST_API_SINCE = "25.05"
@@ -50,6 +55,18 @@ NODE_GROUP_NAME = r"^[A-Za-z][A-Za-z0-9-]{2,24}$"
 # What AWS's own templates for PCS use; that PCS takes EFA-only devices is not shown.
 # https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20)
 LAYOUT: Layout = "all-efa"
+
+
+def support_warning(version: str, today: date) -> str | None:
+    """Return the warning about a version whose support ends within 60 days of a day, or has ended, or None."""
+    end = date.fromisoformat(SLURM_VERSIONS.get(version) or "9999-12-31")
+    days = (end - today).days
+    if days > SUPPORT_NOTICE_DAYS:
+        return None
+    ends = f"ends on {end}, in {days} days" if days > 0 else f"ended on {end}"
+    later = [other for other, day in SLURM_VERSIONS.items() if date.fromisoformat(day) > max(end, today)]
+    fix = f"; create the cluster with {later[0]}" if later else "; a newer release of this library has newer versions"
+    return f"the support of AWS PCS for Slurm {version} {ends}{fix}"
 
 
 def size_for(nodes: int) -> str:

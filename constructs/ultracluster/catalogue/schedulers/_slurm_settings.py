@@ -112,7 +112,8 @@ _QUEUE: Mapping[str, Setting] = {
     **dict.fromkeys(("AllowAccounts", "AllowQos", "DenyAccounts", "DenyQos", "QOS"), _ANY),
     "Default": _words("YES", "NO"),
     "DefaultTime": _TIME,
-    "Exclusive": _words("NO", "NODE", "TOPO", "USER"),
+    # Not in src/common/read_config.c of the tag slurm-25-11-2-1 of https://github.com/SchedMD/slurm (read 2026-11-22).
+    "Exclusive": _words("NO", "NODE", "TOPO", "USER", since="26.05"),
     "ExclusiveUser": _words("YES", "NO"),
     "GraceTime": _NUMBER,
     "MaxTime": _TIME,

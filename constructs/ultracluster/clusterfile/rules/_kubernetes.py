@@ -16,9 +16,6 @@ from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import did_you_mean, not_one_of
 from ultracluster.planning.capacity import CapacityBlock, OnDemand, Spot, TargetedReservation, UltraServerBlock
 
-_KUBERNETES_VERSION_SUPPORT = warning(
-    "kubernetes-version-support", "A version in extended support, which costs more by the hour."
-)
 _KUBERNETES_NO_ADMINS = warning("kubernetes-no-admins", "No principal has access to the Kubernetes cluster.")
 _KUBERNETES_OPEN = warning("kubernetes-open", "The API server is public for all addresses.")
 _KUBERNETES_ADD_ON = warning("kubernetes-add-on", "An EKS add-on that is not in the documentation of AWS.")
@@ -230,9 +227,6 @@ def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
 def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     requested = cluster.kubernetes
-    old = eks.version_advice(requested.version)
-    if old is not None:
-        yield (_KUBERNETES_VERSION_SUPPORT, old)
     if requested.existing is None and not requested.admins:
         yield (
             _KUBERNETES_NO_ADMINS,

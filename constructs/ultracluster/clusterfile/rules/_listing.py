@@ -22,6 +22,7 @@ from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.rules._rule import rules as registered
 from ultracluster.clusterfile.rules._slurm import warn_slurm
 from ultracluster.clusterfile.rules._storage import warn_home
+from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_support
 
 # Importing a module registers its rules.
 _MODULES = (_file, _reading)
@@ -49,13 +50,21 @@ class Warning:
         return self.id.removeprefix("ultracluster:")
 
 
-def warnings(cluster: ClusterFile) -> list[Warning]:
-    """Return the warnings about a cluster file, and the errors that it accepts."""
+def warnings(cluster: ClusterFile, today: date | None = None) -> list[Warning]:
+    """Return the warnings about a cluster file, and the errors that it accepts.
+
+    Args:
+        cluster: The cluster file.
+        today: Day that the ends of support are compared with. Default: the day on which they were read, so that a
+            synthesis does not depend on the clock.
+    """
     messages = [
         *((problem.rule, problem.message) for problem in cluster.accepted),
-        *((rule.id, message) for rule, message in _warnings(cluster)),
+        *((rule.id, message) for rule, message in _warnings(cluster, today)),
     ]
-    unused = [id for id in cluster.accept if id not in {_ACCEPT_UNUSED.id, *(id for id, _ in messages)}]
+    # Whether support ends soon depends on the day, so neither rule is ever unused.
+    used = {_ACCEPT_UNUSED.id, *(id for id, _ in messages), *(rule.id for rule in SUPPORT_RULES)}
+    unused = [id for id in cluster.accept if id not in used]
     if unused:
         messages.append(
             (_ACCEPT_UNUSED.id, f"accept names {', '.join(unused)}, which this file does not break; remove them")
@@ -82,7 +91,7 @@ def facts_as_of(cluster: ClusterFile) -> dict[str, date]:
     return dict(sorted(((topic, AS_OF[topic]) for topic, is_used in topics.items() if is_used), key=itemgetter(1)))
 
 
-def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+def _warnings(cluster: ClusterFile, today: date | None) -> Iterator[tuple[Rule, str]]:
     if cluster.region not in REGIONS.values():
         yield (
             _UNKNOWN_REGION,
@@ -90,6 +99,7 @@ def _warnings(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         )
     for warn in (*_WARNINGS, *_WARNINGS_OF[cluster.traits.name]):
         yield from warn(cluster)
+    yield from warn_support(cluster, today)
 
 
 _WARNINGS = (
