@@ -37,6 +37,10 @@ _KUBERNETES = ("it belongs to Kubernetes", "remove it")
 # aws-parallelcluster 3.16.1 (read 2026-11-23). None: carried over, or described by the module that carries it over.
 _KEYS: Mapping[str, tuple[str, str] | None] = {
     **dict.fromkeys(("extends", "name", "region", "zone", "orchestrator", "accept", "tags", "encryption-key")),
+    "perimeter": (
+        "ParallelCluster writes no policies of a data perimeter",
+        "add them to its roles, endpoints and buckets yourself",
+    ),
     "account": ("pcluster deploys to the account of the credentials", "use credentials of this account"),
     **dict.fromkeys(
         f"nodes.*.{key}"
