@@ -66,7 +66,12 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     assert "pytest  " in result.stdout
     assert "WARNING" not in result.stderr
     assert "first-steps" in wheel.run("ultracluster", "check", "cluster.yaml", cwd=project).stdout
-    assert "1 passed" in wheel.run("pytest", "-q", *QUICK_START, cwd=project).stdout
+    # Snapshots of a cluster file that is gone.
+    gone = shutil.copytree(project / "tests" / "snapshots" / "cluster", project / "tests" / "snapshots" / "cluster-dev")
+    printed = wheel.run("pytest", "-q", *QUICK_START, cwd=project).stdout
+    assert "1 passed" in printed
+    assert "directories of snapshots that no test uses; delete them" in printed
+    assert f"\n{gone}\n" in printed
     report = json.loads(wheel.run("ultracluster", "rehearse", str(MAIN_JOB), "--json", cwd=project).stdout)
     steps = {step["name"]: step for step in report["steps"]}
     assert list(steps)[2:4] == ["deploy", "update: one more node group"]

@@ -184,6 +184,17 @@ def test_an_app_rejects_the_snapshot_of_a_stack_that_is_gone(tmp_path: Path, upd
     assert sorted(file.name for file in tmp_path.iterdir()) == ["One.json", "cdk.context.json"]
 
 
+def test_snapshots_of_an_app_that_is_gone_are_found(tmp_path: Path, update: session.Session) -> None:
+    for name in ("prod", "dev"):
+        snapshots.write_app_snapshots(app("One"), tmp_path / "tests" / name)
+    (tmp_path / "tests" / "data").mkdir()
+    snapshots.assert_app_matches_snapshot(app("One"), tmp_path / "tests" / "prod")
+    assert update.stale_apps([tmp_path / "tests"]) == [tmp_path / "tests" / "dev"]
+    assert update.stale_apps([tmp_path / "tests" / "prod"]) == []
+    update.complete = False
+    assert update.stale_apps([tmp_path]) == []
+
+
 @pytest.mark.usefixtures("compare")
 def test_an_app_rejects_a_missing_snapshot(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"there is no snapshot .*One\.json"):

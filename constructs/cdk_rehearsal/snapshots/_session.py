@@ -1,7 +1,7 @@
 """Snapshots that a run of pytest compares: the option that writes them, and files that no test uses."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 UPDATE = "--update-snapshots"
@@ -17,20 +17,32 @@ class Session:
     def __init__(self, *, update: bool = False) -> None:
         self.update = update
         self.used: set[Path] = set()
+        #: Directories of apps.
+        self.apps: set[Path] = set()
         #: False after a test that failed, or was skipped or deselected: it may use snapshots.
         self.complete = True
 
-    def stale(self, roots: Iterable[Path]) -> list[Path]:
+    def stale(self, roots: Collection[Path]) -> list[Path]:
         """Return the snapshots in directories of used ones that no test uses.
 
         Args:
             roots: Directories whose tests have all run.
         """
-        if not self.complete:
-            return []
-        resolved = [root.resolve() for root in roots]
-        folders = {file.parent for file in self.used if any(file.is_relative_to(root) for root in resolved)}
+        folders = {file.parent for file in self.used if self._has_run(file, roots)}
         return sorted(file for folder in folders for file in unused(folder, self.used))
+
+    def stale_apps(self, roots: Collection[Path]) -> list[Path]:
+        """Return the directories of snapshots beside those of apps that no test uses: their app is gone.
+
+        Args:
+            roots: Directories whose tests have all run.
+        """
+        parents = {app.parent for app in self.apps if self._has_run(app.parent, roots)}
+        folders = {folder for parent in parents for folder in parent.iterdir() if folder.is_dir()}
+        return sorted(folder for folder in folders - {file.parent for file in self.used} if unused(folder, ()))
+
+    def _has_run(self, path: Path, roots: Collection[Path]) -> bool:
+        return self.complete and any(path.is_relative_to(root.resolve()) for root in roots)
 
 
 current = Session()

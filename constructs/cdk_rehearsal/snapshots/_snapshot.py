@@ -44,7 +44,8 @@ def assert_app_matches_snapshot(
 ) -> None:
     """Compare each stack of an app, those of its stages included, with the snapshots of a directory.
 
-    `pytest --update-snapshots` writes one file for each stack, and deletes those of stacks that are gone.
+    `pytest --update-snapshots` writes one file for each stack, and deletes those of stacks that are gone. A run of all
+    tests reports the directories beside it whose app is gone.
 
     Args:
         app: The app, or a stage. It is synthesised.
@@ -57,6 +58,7 @@ def assert_app_matches_snapshot(
     __tracebackhide__ = True
     folder = Path(directory).resolve()
     templates, paths = _stacks(app, folder)
+    session.current.apps.add(folder)
     stale = session.unused(folder, templates)
     if session.current.update:
         for file in stale:

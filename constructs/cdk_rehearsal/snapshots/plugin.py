@@ -41,7 +41,8 @@ def pytest_collectreport(report: Any) -> None:
 def pytest_sessionfinish(session: Any) -> None:
     """Send the used snapshots of a worker of pytest-xdist to its controller."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput[_KEY] = [str(file) for file in snapshots.current.used]
+        current = snapshots.current
+        session.config.workeroutput[_KEY] = [[str(path) for path in paths] for paths in (current.used, current.apps)]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -51,14 +52,21 @@ def pytest_testnodedown(node: Any) -> None:
     if output is None:
         snapshots.current.complete = False
     else:
-        snapshots.current.used |= {Path(file) for file in output.get(_KEY, ())}
+        used, apps = output.get(_KEY, ((), ()))
+        snapshots.current.used |= {Path(file) for file in used}
+        snapshots.current.apps |= {Path(folder) for folder in apps}
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: Any) -> None:
     """Report snapshots that no test uses, or delete them."""
     directory = Path(config.invocation_params.dir)
-    roots = [directory / argument for argument in config.args if "::" not in argument]
-    stale = snapshots.current.stale(root for root in roots if root.is_dir())
+    arguments = [directory / argument for argument in config.args if "::" not in argument]
+    roots = [root for root in arguments if root.is_dir()]
+    if folders := snapshots.current.stale_apps(roots):
+        terminalreporter.section("directories of snapshots that no test uses; delete them")
+        for folder in folders:
+            terminalreporter.line(str(folder))
+    stale = snapshots.current.stale(roots)
     if not stale:
         return
     if snapshots.current.update:
