@@ -229,6 +229,23 @@ def test_a_login_group_has_no_queue_and_no_efa(stack: cdk.Stack, template: Calla
     assert interface["InterfaceType"] == "interface"
 
 
+@pytest.mark.parametrize(("instance_type", "groups"), [("c7i.2xlarge", 1), ("g6.xlarge", 0)])
+def test_login_nodes_without_gpus_are_on_separate_hardware(
+    stack: cdk.Stack, template: Callable[[], Template], instance_type: str, groups: int
+) -> None:
+    world = World(stack)
+    PcsLoginNodeGroup(
+        stack,
+        "Login",
+        cluster=world.cluster,
+        instance_type=instance_type,
+        subnet=world.subnet,
+        security_groups=[world.group],
+        image=IMAGE,
+    )
+    template().resource_count_is("AWS::EC2::PlacementGroup", groups)
+
+
 def test_a_queue_spans_its_node_groups(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     world = World(stack)
     PcsQueue(

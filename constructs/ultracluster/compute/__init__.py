@@ -1,5 +1,6 @@
 """Node groups: capacity, placement, images, boot and network interfaces."""
 
+from ultracluster.compute._arguments import read_instance_type
 from ultracluster.compute._auto_scaling_group import auto_scaling_group
 from ultracluster.compute._auto_scaling_node_group import AutoScalingNodeGroup, IAutoScalingNodeGroup
 from ultracluster.compute._boot import user_data
@@ -65,6 +66,7 @@ __all__ = [
     "image_id",
     "metadata_options",
     "newest_image",
+    "read_instance_type",
     "tag_specifications",
     "user_data",
 ]

@@ -1,6 +1,7 @@
 """Login nodes."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -8,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.boot import BootScript, NodeScript
 from ultracluster.catalogue.ec2 import INSTANCES_PER_SPREAD_GROUP, InstanceType
-from ultracluster.compute import Access, NodeGroupTemplate, RootVolume
+from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, read_instance_type
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import as_list, checked
 from ultracluster.planning.capacity import Image
@@ -27,7 +28,8 @@ class PcsLoginNodeGroup(NodeResource):
         subnet: Subnet of the nodes.
         security_groups: Security groups of the nodes; those of the cluster, so that `srun` reaches compute nodes.
         image: Image that is ready for PCS, of the type's architecture, or the id of one.
-        count: Number of login nodes, which are always up. Two or more are on separate hardware. Default: 1.
+        count: Number of login nodes, which are always up. Two or more are on separate hardware, unless they have GPUs.
+            Default: 1.
         ssh: SSH access. Default: none; Session Manager only.
         name: Name of the group. Default: `login`.
         instance_profile: Instance profile of the nodes; see `PcsComputeNodeGroup`. Default: that of the cluster.
@@ -63,7 +65,7 @@ class PcsLoginNodeGroup(NodeResource):
             instance_type=instance_type,
             security_groups=[*as_list(security_groups), *ssh_groups],
             # With one node as well: a second one must not replace the first.
-            placement_group="spread" if count <= INSTANCES_PER_SPREAD_GROUP else None,
+            placement_group=_placement(instance_type, count),
             access=None if ssh is None else Access(key_pair=ssh.key_pair),
             service="pcs",
             subnet=subnet,
@@ -88,3 +90,12 @@ class PcsLoginNodeGroup(NodeResource):
     def grants(self) -> PcsNodeGroupGrants:
         """Permissions on the group and its nodes; `start_session` allows a principal to log in."""
         return self.node_group.grants
+
+
+def _placement(instance_type: InstanceType | ec2.InstanceType | str, count: int) -> Literal["spread"] | None:
+    """Return the placement strategy; a type with GPUs cannot be spread."""
+    try:
+        spread = not read_instance_type(instance_type).gpus and count <= INSTANCES_PER_SPREAD_GROUP
+    except ValueError:  # the launch template refuses it
+        return None
+    return "spread" if spread else None
