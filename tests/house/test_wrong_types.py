@@ -4,15 +4,19 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Any, get_type_hints
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_eks_v2 as eks_v2
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
 from support import ROOT
 from support.contracts import ACCOUNT, REGION, No, World, exported, rows
-from ultracluster import boot, clusterfile, compute, network, observability, slurm, storage
+from support.contracts.eks import control_plane
+from support.contracts.storage import association, lustre
+from ultracluster import boot, clusterfile, compute, eks, network, observability, slurm, storage
 from ultracluster.catalogue.ec2 import Interface
 from ultracluster.rules import Refusal
 
@@ -248,3 +252,45 @@ def test_a_value_names_its_field(kind: Any) -> None:
             # A text or a number may have the right type, and rules of its own.
             assert not text or isinstance(wrong_value, str | int) or field.name in text, text
             assert not text.startswith("not a refusal")
+
+
+def outside_a_vpc(world: World) -> lambda_.Function:
+    child = world.stack.node.try_find_child("Function")
+    if isinstance(child, lambda_.Function):
+        return child
+    code = lambda_.Code.from_inline("pass")
+    return lambda_.Function(world.stack, "Function", code=code, handler="x.y", runtime=lambda_.Runtime.PYTHON_3_12)
+
+
+def endpoints(world: World) -> None:
+    network.ServiceEndpoints(world.stack, "E", vpc=world.vpc, subnet=world.subnet, clients=outside_a_vpc(world))
+
+
+#: Values whose type is right, and which would fail in the CDK or in the file system of the build.
+UNUSABLE: dict[str, Callable[[World], object]] = {
+    "suffix must be letters": lambda world: compute.ScriptAsset(world.stack, "S", text="x", suffix="a/b"),
+    "text must be text of UTF-8": lambda world: compute.ScriptAsset(world.stack, "T", text="\ud800"),
+    "clients[0] must have a security group": endpoints,
+    "clients must have a security group, got Function": lambda world: lustre(world.stack, "L", world).allow_clients(
+        outside_a_vpc(world)
+    ),
+    "/A, prefix 'a\\nb': a repository": lambda world: association(world.stack, "A", world, prefix="a\nb"),
+    "configuration must have values of JSON": lambda world: eks.EksAddOn(
+        world.stack, "O", cluster=control_plane(world.stack, "C", world), name="x", configuration={"a": object()}
+    ),
+}
+
+
+@pytest.mark.parametrize("text", UNUSABLE)
+def test_a_value_that_cannot_be_used_is_named(text: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        UNUSABLE[text](site("unusable"))
+    assert text in str(caught.value)
+
+
+def test_every_eks_construct_takes_a_cluster_of_the_cdk_and_of_the_library() -> None:
+    creates = {name: get_type_hints(each.__init__) for name, each in exported().items() if name.startswith("eks.")}
+    hints = {name: types["cluster"] for name, types in creates.items() if "cluster" in types}
+    hints = {name: hint for name, hint in hints.items() if hint is not clusterfile.ClusterFile}
+    assert len(hints) == 5
+    assert set(hints.values()) == {eks_v2.ICluster | eks.IEksCluster}

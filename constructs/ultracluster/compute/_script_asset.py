@@ -1,14 +1,17 @@
 """A file that nodes fetch from S3."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.planning import checked
+from ultracluster.planning import checked, text_problem
 from ultracluster.rules import TOKEN, Refusal
+
+_SUFFIX = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
 
 
 class ScriptAssetGrants:
@@ -37,7 +40,7 @@ class ScriptAsset(Construct):
         suffix: Suffix of the object, for an archive of texts instead of a script. Default: `sh`.
 
     Raises:
-        ValueError: If the text holds a token: its checksum must be known at synthesis.
+        Refusal: If the text holds a token, as its checksum must be known at synthesis, or the suffix is not a suffix.
     """
 
     @checked
@@ -46,6 +49,8 @@ class ScriptAsset(Construct):
         content = text.encode() if isinstance(text, str) else text
         if isinstance(text, str) and cdk.Token.is_unresolved(text):
             raise Refusal(self, TOKEN("text must be known at synthesis, got a token; pass such values as arguments"))
+        if problems := list(text_problem("suffix", suffix, _SUFFIX, "letters and digits such as tar")):
+            raise Refusal(self, problems)
         #: Checksum of the script, 64 hexadecimal digits.
         self.sha256 = hashlib.sha256(content).hexdigest()
         stage = cdk.Stage.of(self)

@@ -8,7 +8,8 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.planning import checked
+from ultracluster.eks._interfaces import IEksCluster
+from ultracluster.planning import checked, shown
 from ultracluster.rules import Refusal
 
 POD_IDENTITY = iam.ServicePrincipal("pods.eks.amazonaws.com")
@@ -40,7 +41,7 @@ class EksAddOn(cdk.Resource):
         scope: Construct,
         id: str,
         *,
-        cluster: eks.ICluster,
+        cluster: eks.ICluster | IEksCluster,
         name: str,
         version: str | None = None,
         configuration: Mapping[str, Any] | None = None,
@@ -50,6 +51,8 @@ class EksAddOn(cdk.Resource):
         super().__init__(scope, id)
         if (service_account is None) != (role is None):
             raise Refusal(self, "service_account and role must be given together, got only one")
+        if not _is_json(configuration):
+            raise Refusal(self, f"configuration must have values of JSON, got {shown(configuration)}")
         associations = None
         if service_account is not None and role is not None:
             associations = [
@@ -66,6 +69,15 @@ class EksAddOn(cdk.Resource):
             resolve_conflicts="OVERWRITE",
             pod_identity_associations=associations,
         )
+
+
+def _is_json(value: object) -> bool:
+    """Return True for what JSON can express; tokens included."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_json(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_json, value))
+    return value is None or isinstance(value, str | int | float) or hasattr(value, "creation_stack")
 
 
 def pod_role(scope: Construct, id: str) -> iam.Role:

@@ -13,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from ultracluster.eks._add_on import pod_role
+from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.planning import checked
 from ultracluster.rules import TOKEN, Refusal
 from ultracluster.security import acknowledge_wildcards
@@ -64,7 +65,9 @@ class EksKarpenter(cdk.Resource):
     """
 
     @checked
-    def __init__(self, scope: Construct, id: str, *, cluster: eks.ICluster, name: str, node_role: iam.IRole) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, cluster: eks.ICluster | IEksCluster, name: str, node_role: iam.IRole
+    ) -> None:
         super().__init__(scope, id)
         if cdk.Token.is_unresolved(name):
             message = "name must be known at synthesis, got a token: it is part of the key of a tag"

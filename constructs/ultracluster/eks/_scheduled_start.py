@@ -9,6 +9,7 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from ultracluster.clusterfile import NodeGroup
+from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Block
@@ -38,7 +39,13 @@ class EksScheduledStart(cdk.Resource):
 
     @checked
     def __init__(
-        self, scope: Construct, id: str, *, cluster: eks.ICluster, node_group: EksNodeGroup, at: datetime
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: eks.ICluster | IEksCluster,
+        node_group: EksNodeGroup,
+        at: datetime,
     ) -> None:
         super().__init__(scope, id)
         if at.tzinfo is None:

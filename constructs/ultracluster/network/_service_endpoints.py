@@ -10,8 +10,8 @@ from constructs import Construct
 
 from ultracluster.network._perimeter_policies import service_policy
 from ultracluster.network._same_vpc import check_same_vpc
-from ultracluster.planning import as_list, checked, perimeter_problems, text_problem
-from ultracluster.rules import Refusal, error
+from ultracluster.planning import as_list, checked, perimeter_problems, security_groups, shown, text_problem
+from ultracluster.rules import ARGUMENT, Refusal, error
 
 # Services that EKS nodes and pods call: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html; Session
 # Manager's two and the AMP workspace's are the last: https://docs.aws.amazon.com/systems-manager/latest/userguide/
@@ -99,12 +99,14 @@ class ServiceEndpoints(Construct):
         services = as_list(services)
         clients = as_list(clients)
         members = None if perimeter is None else as_list(perimeter)
-        groups = {
-            f"clients[{index}]": group
-            for index, client in enumerate(clients)
-            for group in client.connections.security_groups
-        }
+        names = {f"clients[{index}]": client for index, client in enumerate(clients)}
+        groups = {name: group for name, client in names.items() for group in security_groups(client)}
         problems = check_same_vpc({"vpc": vpc, "subnet": subnet, **groups})
+        problems += [
+            ARGUMENT(f"{name} must have a security group, got {shown(client)}")
+            for name, client in names.items()
+            if name not in groups
+        ]
         if twice := sorted({service for service in services if services.count(service) > 1}):
             problems.append(_SERVICES(f"services must name each service once, got {', '.join(twice)} again"))
         if any(cdk.Token.is_unresolved(service) for service in services):

@@ -5,7 +5,7 @@ from types import ModuleType
 
 from ultracluster.planning._perimeter import ORGANISATION, perimeter_condition, perimeter_problems
 from ultracluster.planning._plan import Figure, Kind, Plan
-from ultracluster.planning._regions import OTHER_REGION, zone_problems
+from ultracluster.planning._regions import OTHER_REGION, security_groups, zone_problems
 from ultracluster.planning._texts import arn_problem, email_problem, id_problem, known, text_problem
 from ultracluster.planning._types import (
     as_list,
@@ -35,6 +35,7 @@ __all__ = [
     "known",
     "perimeter_condition",
     "perimeter_problems",
+    "security_groups",
     "shown",
     "text_problem",
     "token_errors",

@@ -52,6 +52,14 @@ def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
     ]
 
 
+def security_groups(value: Any) -> list[Any]:
+    """Return the security groups of a value with `connections`; none if it has none."""
+    try:
+        return list(value.connections.security_groups)
+    except (AttributeError, RuntimeError):  # Node raises for a function of Lambda without a VPC.
+        return []
+
+
 def _regional(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the resources of one region in a value, by their names."""
     if isinstance(value, list | tuple):

@@ -1,6 +1,7 @@
 """Types of arguments: pydantic checks them, and each error is a sentence that names the argument."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, partial, wraps
@@ -32,6 +33,8 @@ _REMOVAL_POLICY = error("removal-policy", "CloudFormation takes no snapshots of 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _SHOWN = 60
+#: Halves of characters, which UTF-8 cannot encode.
+_HALF = re.compile("[\\ud800-\\udfff]")
 _EXPECTED = {
     "bool_type": "True or False",
     "float_type": "a number",
@@ -82,6 +85,8 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
             f"{name} must be {' or '.join(dict.fromkeys(expected))}, got {shown(value)}"
             for name, (expected, value) in errors.items()
         ]
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and _HALF.search(value)}
+    messages += [f"{name} must be text of UTF-8, got {shown(value)}" for name, value in texts.items()]
     return messages or [error for name, value in values.items() for error in _field_errors(name, value)]
 
 

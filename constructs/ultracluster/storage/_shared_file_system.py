@@ -9,7 +9,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.cloudwatch import Alarms
 from ultracluster.network import allow_nfs, check_same_vpc
-from ultracluster.planning import as_list
+from ultracluster.planning import as_list, security_groups, shown
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage._metrics import FileSystemMetrics
@@ -55,8 +55,8 @@ class SharedFileSystem(cdk.Resource):
             Refusal: If `clients` has no security group, is in another region or, if known, another VPC,
                 or EFA does not reach a subnet. A group of a peered VPC is accepted if it is imported by its id.
         """
-        groups = clients.connections.security_groups if hasattr(clients, "connections") else []
-        errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {clients!r}")]
+        groups = security_groups(clients)
+        errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {shown(clients)}")]
         for group in groups:
             errors += check_same_region(self, {"clients": group})
         within = {f"subnets[{index}]": subnet for index, subnet in enumerate(as_list(subnets))}

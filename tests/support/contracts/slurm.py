@@ -20,7 +20,10 @@ _PROFILE = "arn:aws:iam::123456789012:instance-profile/aws-pcs/Nodes"
 _NO_NETWORK = No("it has no network interface")
 _NO_ROLE = No("it has no role")
 # https://docs.aws.amazon.com/pcs/latest/userguide/monitoring-overview.html (read 2026-11-22) names no metrics of PCS.
-_NO_METRICS = No("AWS lists no metrics of PCS in CloudWatch; collectors on the nodes write them to Prometheus")
+# Unlike those of EKS and FSx: `*-canned-metrics.generated.js` of aws-cdk-lib 2.275.0 (read 2026-11-23).
+_NO_METRICS = No(
+    "the CDK's list of AWS's metrics has none of PCS (2026-11-23); collectors on the nodes write to Prometheus"
+)
 _NO_TOKENS = No("every text of it must be known at synthesis")
 _NOT_PASSED = No("no other construct refers to it")
 _NO_PERMISSIONS = No("there is nothing that a principal could be allowed to do with it")

@@ -155,7 +155,10 @@ def _file_system(deployment_type: str, storage_type: str, lustre_version: str, b
 
 def _one(association: Association, region: str, bucket_regions: Mapping[str, str]) -> Iterator[str]:
     yield from (f"{shown(association.path)}: {problem}" for problem in path_problems(association.path))
-    yield from (f"{shown(association.repository)}: {problem}" for problem in _repository_problems(association))
+    # The name of a bucket of the app is a token.
+    prefix = f"{association.path}, prefix {shown(association.prefix)}"
+    repository = prefix if is_token(association.bucket) else shown(association.repository)
+    yield from (f"{repository}: {problem}" for problem in _repository_problems(association))
     for name, events in (("import_events", association.import_events), ("export_events", association.export_events)):
         unknown = sorted(set(events) - set(facts.EVENTS))
         if unknown:

@@ -41,7 +41,9 @@ class DataRepositoryAssociation(cdk.Resource):
 
     Args:
         file_system: The file system, an imported one included, or its id.
-        bucket: The bucket. If it is not created in the app, a warning names what its owner must do.
+        bucket: The bucket. If it is not created in the app, a warning names what its owner must do. It may be in
+            another region, as FSx requires the same region for automatic import only:
+            https://docs.aws.amazon.com/fsx/latest/LustreGuide/overview-dra-data-repo.html (read 2026-11-20)
         path: Directory on the file system, such as `/checkpoints`, whatever the mount path.
         prefix: The part of the bucket that is linked. Default: all of it.
         import_events: Changes in S3 that FSx imports automatically: any of NEW, CHANGED, DELETED.
