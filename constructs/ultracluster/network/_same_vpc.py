@@ -1,6 +1,7 @@
 """Check that subnets and security groups are in one VPC, as far as it is known at synthesis."""
 
 from collections.abc import Mapping
+from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -41,10 +42,23 @@ def check_same_vpc(
     ]
 
 
+# Every node group asks for the VPC of the same subnets and security groups, in several calls of Node each.
+_KNOWN: WeakKeyDictionary[object, str] = WeakKeyDictionary()
+
+
 def _vpc_of(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup | None) -> str | None:
+    if resource is None:
+        return None
+    vpc = _KNOWN.get(resource) or _find_vpc(resource)
+    if vpc is not None:
+        _KNOWN[resource] = vpc
+    return vpc
+
+
+def _find_vpc(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup) -> str | None:
     """Id of an existing VPC, or path of one that the app creates, or None if it is not known."""
     vpc_id = getattr(resource, "vpc_id", None)
-    if vpc_id is None and resource is not None:
+    if vpc_id is None:
         scope = resource.node.scope
         child = (scope if isinstance(scope, ZonalSubnet) else resource).node.default_child
         vpc_id = getattr(child, "vpc_id", None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
@@ -42,8 +43,10 @@ def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
         values: Its arguments, by name. Lists, mappings and fields of dataclasses are searched too.
     """
     resources = [(name, each) for argument, value in values.items() for name, each in _regional(argument, value)]
+    if not resources:
+        return []
     stack = next((each for each in reversed(scope.node.scopes) if hasattr(type(each), "stack_name")), None)
-    if not resources or stack is None or not known(region := stack.region):
+    if stack is None or not known(region := stack.region):
         return []
     return [
         OTHER_REGION(f"{name} must be in {region}, the region of the stack, got a resource in {there}")
@@ -60,6 +63,11 @@ def security_groups(value: Any) -> list[Any]:
         return []
 
 
+@cache
+def _attributes(owner: object) -> frozenset[str]:
+    return frozenset(dir(owner))
+
+
 def _regional(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the resources of one region in a value, by their names."""
     if isinstance(value, list | tuple):
@@ -69,8 +77,10 @@ def _regional(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif is_dataclass(value):
         parts = {f"{name}.{field.name}": getattr(value, field.name) for field in fields(value)}
     else:
-        known_by = {*dir(type(value)), *vars(value)} if hasattr(value, "env") and hasattr(value, "node") else ()
-        if any(attribute in known_by for attribute in _REGIONAL):
+        # By name alone: to read an attribute of a construct is a call of Node.
+        owner: object = type(value)
+        known_by = _attributes(owner).union(getattr(value, "__dict__", ()))
+        if {"env", "node"} <= known_by and not known_by.isdisjoint(_REGIONAL):
             yield name, value
         return
     for part, each in parts.items():
