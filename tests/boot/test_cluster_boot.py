@@ -2,14 +2,12 @@
 
 import json
 
-import aws_cdk as cdk
 import pytest
-from aws_cdk.assertions import Template
 
 from support.boot_scripts import boots, software
 from support.clusterfile_data import GOOD, bent, problems
+from support.templates import by_type, of_type, template_of
 from ultracluster.clusterfile import loads, warnings
-from ultracluster.stacks import ClusterStacks
 
 SHA256 = "0123456789abcdef" * 4
 PLAIN = """\
@@ -117,15 +115,14 @@ def test_gpudirect_storage_takes_all_interfaces_of_a_node() -> None:
 
 def test_nodes_may_read_the_bundle_and_nothing_beside_it() -> None:
     words = f", client: {{bundle: {{url: s3://tools/efa/client.zip, sha256: {SHA256}}}}}"
-    stacks = ClusterStacks(cdk.App(), cluster=loads(with_lustre(words), "c.yaml"))
-    policies = Template.from_stack(stacks.cluster).find_resources("AWS::IAM::Policy").values()
+    policies = of_type(template_of(loads(with_lustre(words), "c.yaml"), "Cluster"), "AWS::IAM::Policy")
     statements = [item for created in policies for item in created["Properties"]["PolicyDocument"]["Statement"]]
     results = [item for item in statements if "s3:::tools/" in json.dumps(item["Resource"])]
     # One for each role: that of the login nodes, and that of the others.
     assert len(results) == 2
     for result in results:
         assert result["Action"] == "s3:GetObject"
-        assert result["Resource"]["Fn::Join"][1][-1] == ":s3:::tools/efa/client.zip"
+        assert result["Resource"] == "arn:aws:s3:::tools/efa/client.zip"
 
 
 @pytest.mark.parametrize(
@@ -236,8 +233,7 @@ def test_warns_of_nodes_that_are_too_slow_for_a_checkpoint(count: int, warned: b
 
 def settings(text: str) -> dict[str, str]:
     """The settings of slurm.conf that a cluster has."""
-    stacks = ClusterStacks(cdk.App(), cluster=loads(text, "c.yaml"))
-    (created,) = Template.from_stack(stacks.cluster).find_resources("AWS::PCS::Cluster").values()
+    (created,) = of_type(template_of(loads(text, "c.yaml"), "Cluster"), "AWS::PCS::Cluster")
     given = created["Properties"]["SlurmConfiguration"].get("SlurmCustomSettings", [])
     return {item["ParameterName"]: item["ParameterValue"] for item in given}
 
@@ -265,10 +261,10 @@ def test_login_nodes_run_no_jobs_and_check_none() -> None:
 def test_the_efa_devices_of_a_check_are_those_of_the_launch_template() -> None:
     for layout in ("all-efa", "one-ip"):
         text = PLAIN.replace("count: 8", f"count: 8, layout: {layout}")
-        stacks = ClusterStacks(cdk.App(), cluster=loads(text, "c.yaml"))
+        compute = template_of(loads(text, "c.yaml"), "Compute")
         (created,) = (
             result["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]
-            for name, result in Template.from_stack(stacks.compute).find_resources("AWS::EC2::LaunchTemplate").items()
+            for name, result in by_type(compute, "AWS::EC2::LaunchTemplate").items()
             if name.startswith("train")
         )
         devices = sum(item.get("InterfaceType") in ("efa", "efa-only") for item in created)

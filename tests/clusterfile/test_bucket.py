@@ -75,7 +75,7 @@ def test_nodes_get_the_same_of_your_bucket_as_of_one_that_is_made() -> None:
         id: statement["Action"] for id, statement in created.items()
     }
     # Copies of the software that nodes install; jobs have credentials of their own.
-    objects = {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":s3:::my-datasets/ultracluster/software/*"]]}
+    objects = "arn:aws:s3:::my-datasets/ultracluster/software/*"
     assert {id: statement["Resource"] for id, statement in existing.items()} == {"Objects": objects, "Key": KEY}
     assert all(statement["Effect"] == "Allow" and "Condition" not in statement for statement in existing.values())
 

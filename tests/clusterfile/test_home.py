@@ -4,13 +4,12 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import assertions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.boot_scripts import boots
 from support.clusterfile_data import GOOD, bent, problem, problems, read
-from support.templates import templates
+from support.templates import resources_of, templates
 from ultracluster import clusterfile
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
 from ultracluster.clusterfile.sections._home import Home
@@ -133,7 +132,7 @@ def test_the_home_of_a_cluster_in_a_local_zone_is_in_the_zone_of_the_services() 
 def test_the_node_groups_wait_for_rules_and_volume_of_a_home_in_their_own_stack() -> None:
     stack = cdk.Stack(cdk.App(analytics_reporting=False), "One", env=cdk.Environment(region="us-east-2"))
     UltraCluster(stack, "Cluster", cluster=clusterfile.loads(with_home("{}"), "c.yaml"))
-    result = assertions.Template.from_stack(stack).to_json()["Resources"]
+    result = resources_of(stack)
     (volume,) = (id for id, resource in result.items() if resource["Type"] == "AWS::FSx::Volume")
     groups = [resource for resource in result.values() if resource["Type"] == "AWS::PCS::ComputeNodeGroup"]
     assert len(groups) == 2

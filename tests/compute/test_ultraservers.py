@@ -1,6 +1,5 @@
 """UltraServers: bought whole, one reservation each; and capacity that people get wrong."""
 
-import json
 from typing import Any
 
 import aws_cdk as cdk
@@ -9,13 +8,12 @@ from aws_cdk import aws_ec2 as ec2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support import ROOT
 from support.clusterfile_data import problems
+from support.templates import template_of
 from ultracluster import compute
 from ultracluster.catalogue.ec2 import ULTRASERVERS, Interface, check_interfaces, instance_type, interfaces, ultraserver
 from ultracluster.clusterfile import NodeGroup, loads
 from ultracluster.planning.capacity import domains_for, segment
-from ultracluster.stacks import ClusterStacks
 
 ONE, TWO, THREE = (f"cr-0123456789abcdef{digit}" for digit in "012")
 SMALL, LARGE = "u-p6e-gb200x36", "u-p6e-gb200x72"
@@ -427,11 +425,7 @@ def test_card_0_of_the_newest_types_takes_no_efa(kind: str, stack: cdk.Stack) ->
 
 def template(text: str) -> dict[str, Any]:
     """The resources of the stack that holds the nodes."""
-    app = cdk.App(context=json.loads((ROOT / "cdk.json").read_text())["context"], analytics_reporting=False)
-    ClusterStacks(app, cluster=loads(text, "c.yaml"), account="123456789012")
-    (template,) = (stack.template for stack in app.synth().stacks if stack.stack_name.endswith("-Compute"))
-    resources: dict[str, Any] = template["Resources"]
-    return resources
+    return dict(template_of(loads(text, "c.yaml"), "Compute")["Resources"])
 
 
 @pytest.mark.parametrize(("instances", "together"), [(18, 16), (9, 8), (16, 16), (1, 1)])

@@ -18,8 +18,8 @@ from ultracluster.eks import KubernetesPlatform
 INSTALLED = [file for file in EXAMPLES if KubernetesPlatform.needed(clusterfile.load(file))]
 
 
-def bundle_of(directory: str) -> tarfile.TarFile:
-    (archive,) = (path for path in Path(directory).glob("asset.*.tar") if b"bundle/bundle.json" in path.read_bytes())
+def bundle_of(directory: Path) -> tarfile.TarFile:
+    (archive,) = (path for path in directory.glob("asset.*.tar") if b"bundle/bundle.json" in path.read_bytes())
     return tarfile.open(fileobj=io.BytesIO(archive.read_bytes()))
 
 
@@ -71,7 +71,7 @@ def test_every_placeholder_has_a_value(file: Path) -> None:
 def test_the_platform_waits_for_nodes_and_add_ons() -> None:
     assembly = synth(clusterfile.load(ROOT / "examples" / "eks-minimal.yaml"))
     stack = assembly.get_stack_by_name("tiny-Platform")
-    needed = {dependency.id for dependency in stack.dependencies}
+    needed = {*stack.dependencies}
     assert {"tiny-Compute", "tiny-Cluster", "tiny-Network"} <= needed
 
 

@@ -19,6 +19,7 @@ from aws_cdk import aws_sns as sns
 from ruamel.yaml import YAML
 
 from support.observability_stack import ALERT_MANAGER, DASHBOARDS, RULES, ObservabilityParts
+from support.templates import resources_of
 from ultracluster import observability
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN, MANAGED_GRAFANA_REGIONS
@@ -126,7 +127,7 @@ def test_an_existing_topic_is_not_changed() -> None:
     topic = sns.Topic.from_topic_arn(parent, "Theirs", "arn:aws:sns:us-east-2:123456789012:oncall")
     alerts = observability.AlertTopic(parent, "Alerts", topic=topic)
     alerts.grants.publish(observability.PrometheusWorkspace.from_workspace_arn(parent, "Imported", ARN))
-    assert assertions.Template.from_stack(parent).to_json().get("Resources", {}) == {}
+    assert resources_of(parent) == {}
 
 
 def test_failures_of_the_pipeline_notify_the_topic_and_not_the_alert_manager(
@@ -168,7 +169,7 @@ def test_an_imported_workspace_gets_rules_alone() -> None:
         "https://aps-workspaces.eu-west-1.amazonaws.com/workspaces/ws-01234567-89ab-cdef-0123-456789abcdef"
         "/api/v1/remote_write"
     )
-    resources = assertions.Template.from_stack(parent).to_json()["Resources"]
+    resources = resources_of(parent)
     assert [resource["Type"] for resource in resources.values()] == ["AWS::APS::RuleGroupsNamespace"]
 
 
@@ -202,7 +203,7 @@ def test_an_alarm_takes_threshold_period_and_action() -> None:
     workspace = observability.PrometheusWorkspace(parent, "P", alias="llama")
     topic = sns.Topic(parent, "Topic")
     workspace.alarms.add("ActiveSeries", topic, threshold=5_000, period=cdk.Duration.minutes(15), evaluation_periods=2)
-    (alarm,) = of_type(assertions.Template.from_stack(parent).to_json()["Resources"], "AWS::CloudWatch::Alarm")
+    (alarm,) = of_type(resources_of(parent), "AWS::CloudWatch::Alarm")
     assert (alarm["Threshold"], alarm["EvaluationPeriods"], alarm["Metrics"][0]["Period"]) == (5_000, 2, 900)
     assert "5,000 active series" in alarm["AlarmDescription"]
 
@@ -212,8 +213,7 @@ def test_a_principal_that_publishes_to_the_topic_may_use_its_key() -> None:
     role = iam.Role(parent, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
     observability.AlertTopic(parent, "Alerts").grants.publish(role).assert_success()
     (statements,) = [
-        policy["PolicyDocument"]["Statement"]
-        for policy in of_type(assertions.Template.from_stack(parent).to_json()["Resources"], "AWS::IAM::Policy")
+        policy["PolicyDocument"]["Statement"] for policy in of_type(resources_of(parent), "AWS::IAM::Policy")
     ]
     assert {"sns:Publish", "kms:Decrypt"} <= {action for statement in statements for action in actions(statement)}
 
@@ -283,7 +283,7 @@ def test_a_changed_dashboard_is_an_update_and_the_same_ones_are_none() -> None:
             workspace=ARN,
             dashboards={"fleet": json.dumps({"uid": "fleet", "title": title})},
         )
-        resources = assertions.Template.from_stack(parent).to_json()["Resources"]
+        resources = resources_of(parent)
         (properties,) = of_type(resources, "Custom::GrafanaContent")
         (function,) = of_type(resources, "AWS::Lambda::Function")
         return {**properties, "Code": function["Code"]}
@@ -336,7 +336,7 @@ def test_people_sign_in_by_saml() -> None:
         metadata_url="https://idp", role_attribute="role", admin_roles=["sre"], email_attribute="mail"
     )
     observability.GrafanaWorkspace(parent, "G", name="llama", saml=saml)
-    resources = assertions.Template.from_stack(parent).to_json()["Resources"]
+    resources = resources_of(parent)
     (workspace,) = of_type(resources, "AWS::Grafana::Workspace")
     assert workspace["AuthenticationProviders"] == ["SAML"]
     assert workspace["SamlConfiguration"] == {
@@ -386,7 +386,7 @@ def test_a_new_dashboard_makes_a_new_server() -> None:
             workspace=ARN,
             dashboards={"fleet": json.dumps({"uid": "fleet", "title": title})},
         )
-        resources = assertions.Template.from_stack(parent).to_json()["Resources"]
+        resources = resources_of(parent)
         assert next(
             resource for resource in resources.values() if resource["Type"] == "AWS::AutoScaling::AutoScalingGroup"
         )["UpdatePolicy"]["AutoScalingRollingUpdate"]
@@ -453,7 +453,7 @@ def test_a_scraper_asks_a_vpc_or_an_eks_cluster() -> None:
     observability.PrometheusScraper(parent, "Vpc", alias="slurm", subnets=subnets, **more)
     eks = "arn:aws:eks:us-east-2:123456789012:cluster/llama"
     observability.PrometheusScraper(parent, "Eks", alias="eks", subnets=subnets, eks_cluster=eks, **more)
-    resources = assertions.Template.from_stack(parent).to_json()["Resources"]
+    resources = resources_of(parent)
     sources = [scraper["Source"] for scraper in of_type(resources, "AWS::APS::Scraper")]
     assert [set(source) for source in sources] == [{"VpcConfiguration"}, {"EksConfiguration"}]
     assert sources[1]["EksConfiguration"]["ClusterArn"] == eks
@@ -488,7 +488,7 @@ def test_property_injectors_reach_the_constructs_of_the_cdk_inside() -> None:
     parent = stack()
     cdk.PropertyInjectors.of(parent).add(_KeepLogs())
     observability.PrometheusWorkspace(parent, "P", alias="llama")
-    (log,) = of_type(assertions.Template.from_stack(parent).to_json()["Resources"], "AWS::Logs::LogGroup")
+    (log,) = of_type(resources_of(parent), "AWS::Logs::LogGroup")
     assert log["RetentionInDays"] == 365
 
 
@@ -500,7 +500,7 @@ def test_tags_reach_the_volume_of_a_server() -> None:
         parent, "G", name="llama", vpc=vpc, subnet=subnet, workspace=ARN, dashboards={}
     )
     cdk.Tags.of(server).add("cost-center", "42")
-    (template,) = of_type(assertions.Template.from_stack(parent).to_json()["Resources"], "AWS::EC2::LaunchTemplate")
+    (template,) = of_type(resources_of(parent), "AWS::EC2::LaunchTemplate")
     tags = {entry["ResourceType"]: entry["Tags"] for entry in template["LaunchTemplateData"]["TagSpecifications"]}
     assert tags["volume"] == tags["instance"]
     assert {"Key": "cost-center", "Value": "42"} in tags["volume"]

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 import aws_cdk as cdk
-from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from support.templates import resources_of
 from ultracluster import compute
 from ultracluster.catalogue.ec2 import (
     INSTANCE_TYPES,
@@ -305,7 +305,7 @@ def test_constructs_break_no_rule_or_report_the_place() -> None:
                 assert PATHS.match(line), line
             return
         seen[False] += 1
-        resources = assertions.Template.from_stack(stack).to_json()["Resources"]
+        resources = resources_of(stack)
         assert broken_in(resources, case) == []
 
     run()

@@ -5,9 +5,9 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
-from aws_cdk.assertions import Template
 
 from support.iam import allowed
+from support.templates import resources_of
 from ultracluster.slurm import PcsAdministratorPolicy, PcsCluster, PcsComputeNodeGroup, PcsUserPolicy
 
 ACCOUNT = "123456789012"
@@ -39,7 +39,7 @@ def documents() -> dict[str, dict[str, Any]]:
     )
     PcsUserPolicy(stack, "User", cluster=cluster, login=login, grafana="llama-grafana")
     PcsAdministratorPolicy(stack, "Administrator", cluster=cluster, node_roles=role)
-    template = Template.from_stack(stack).to_json()["Resources"]
+    template = resources_of(stack)
     (session,) = (id for id, resource in template.items() if resource["Type"] == "AWS::SSM::Document")
     known = {"AWS::Partition": "aws", "AWS::Region": "us-east-2", "AWS::AccountId": ACCOUNT, session: "Shell"}
     return {

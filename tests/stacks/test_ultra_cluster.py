@@ -8,11 +8,10 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 
 from support import EXAMPLES, ROOT
-from support.templates import templates
+from support.templates import resources_of, templates
 from ultracluster import clusterfile, network, storage
 from ultracluster.stacks import ClusterStacks, UltraCluster
 
@@ -27,7 +26,8 @@ def renamed(file: Path, name: str) -> clusterfile.ClusterFile:
 
 
 def app() -> cdk.App:
-    return cdk.App(analytics_reporting=False)
+    # Neither is in a template, and both take time.
+    return cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
 
 
 def one_stack(file: Path) -> cdk.Stack:
@@ -58,11 +58,6 @@ def without_environment(file: Path) -> cdk.Stack:
     return stack
 
 
-def resources(stack: cdk.Stack) -> dict[str, Any]:
-    result: dict[str, Any] = assertions.Template.from_stack(stack).to_json()["Resources"]
-    return result
-
-
 @cache
 def kinds_of_the_stacks(file: Path) -> list[str]:
     apart = templates(clusterfile.load(file)).values()
@@ -72,7 +67,7 @@ def kinds_of_the_stacks(file: Path) -> list[str]:
 @pytest.mark.parametrize("place", [one_stack, in_a_stage, twice, without_environment])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_synthesises_wherever_it_is_put(file: Path, place: Callable[[Path], cdk.Stack]) -> None:
-    kinds = sorted(resource["Type"] for resource in resources(place(file)).values())
+    kinds = sorted(resource["Type"] for resource in resources_of(place(file)).values())
     assert kinds == sorted(kinds_of_the_stacks(file) * (2 if place is twice else 1))
 
 
@@ -124,7 +119,7 @@ def test_an_existing_file_system_is_mounted_and_its_group_admits_the_nodes() -> 
     mounted = storage.Storage(lustre=lustre)
     cluster = UltraCluster(stack, "Cluster", cluster=bare(SLURM), network=existing_network(stack), storage=mounted)
     assert [mount.path for mount in cluster.storage.mounts] == ["/fsx"]
-    rules = [entry for entry in resources(stack).values() if entry["Type"] == "AWS::EC2::SecurityGroupIngress"]
+    rules = [entry for entry in resources_of(stack).values() if entry["Type"] == "AWS::EC2::SecurityGroupIngress"]
     assert [entry for entry in rules if entry["Properties"]["GroupId"] == "sg-0123456789abcdef0"]
     assert "MountCommand" in cluster.outputs
 
@@ -145,7 +140,9 @@ def test_file_systems_of_another_stack_are_mounted_and_admit_the_nodes() -> None
     assert [mount.path for mount in cluster.storage.mounts] == ["/shared", "/fsx"]
     nodes = stack.resolve(cluster.network.nodes.security_group_id)
     rules = [
-        entry["Properties"] for entry in resources(stack).values() if entry["Type"] == "AWS::EC2::SecurityGroupIngress"
+        entry["Properties"]
+        for entry in resources_of(stack).values()
+        if entry["Type"] == "AWS::EC2::SecurityGroupIngress"
     ]
     ports = {rule.get("FromPort") for rule in rules if rule["SourceSecurityGroupId"] == nodes}
     assert 2049 in ports
@@ -182,7 +179,7 @@ def existing_network(stack: cdk.Stack, *, zone: str = "us-east-2a", **more: Any)
 def test_an_existing_network_takes_the_place_of_that_of_the_file() -> None:
     stack = cdk.Stack(app(), "S", env=ENV)
     UltraCluster(stack, "Cluster", cluster=clusterfile.load(SLURM), network=existing_network(stack))
-    result = resources(stack)
+    result = resources_of(stack)
     assert not [entry for entry in result.values() if entry["Type"] in ("AWS::EC2::VPC", "AWS::EC2::Subnet")]
     assert '"SubnetIds": ["subnet-0123456789abcdef0"]' in json.dumps(result)
 

@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
 
 from support.home_stack import RANGE, make_homes, make_network
+from support.templates import resources_of
 from ultracluster import storage
 from ultracluster.boot import Mountable
 from ultracluster.planning.home import size_openzfs
@@ -24,7 +25,7 @@ FILE_SYSTEMS = ("AWS::FSx::FileSystem", "AWS::FSx::Volume", "AWS::EFS::FileSyste
 def built() -> tuple[cdk.Stack, dict[str, ISharedFileSystem], dict[str, Any]]:
     stack = cdk.Stack(cdk.App(), "Homes", env=cdk.Environment(account="123456789012", region="us-east-2"))
     homes = make_homes(stack)
-    return stack, homes, Template.from_stack(stack).to_json()["Resources"]
+    return stack, homes, resources_of(stack)
 
 
 @pytest.fixture

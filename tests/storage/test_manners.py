@@ -17,6 +17,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match, Template
 
 from support.clusterfile_data import GOOD
+from support.templates import resources_of
 from ultracluster import clusterfile, compute, network, storage
 from ultracluster.planning.home import size_openzfs
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
@@ -214,7 +215,7 @@ def test_a_principal_without_policies_is_allowed_by_the_bucket_policy(kind: str)
         storage.ExpressBucket(stack, "Express", zone="use2-az1", key=key).grants,
     ):
         grants.read_write(grantee).assert_success()
-    template = Template.from_stack(stack).to_json()["Resources"]
+    template = resources_of(stack)
     allowed = {
         entry["Type"]
         for entry in template.values()

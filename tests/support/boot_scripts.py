@@ -6,12 +6,10 @@ import io
 import tarfile
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
-import aws_cdk as cdk
-from aws_cdk.assertions import Template
-
+from support.templates import by_type, of_type, synth, template_of
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.stacks import ClusterStacks
 
 Boots = dict[str, tuple[dict[str, str], list[list[str]]]]
 # By cluster file: a test looks at several things of one.
@@ -22,21 +20,20 @@ def boots(cluster: ClusterFile) -> Boots:
     """The files of the nodes of each group, those of S3 included, and its mounts with their devices, by construct."""
     key = repr(cluster)
     if key not in _boots:
-        _boots[key] = _synthesise(cluster)
+        _boots[key] = _read(cluster)
     return deepcopy(_boots[key])
 
 
-def _synthesise(cluster: ClusterFile) -> Boots:
-    app = cdk.App()
-    stacks = ClusterStacks(app, cluster=cluster)
+def _read(cluster: ClusterFile) -> Boots:
+    assets = synth(cluster).directory
     result = {}
-    template = Template.from_stack(stacks.compute)
-    in_place = _in_place(template, Path(app.outdir))
-    for logical_id, created in template.find_resources("AWS::PCS::ComputeNodeGroup").items():
+    template = template_of(cluster, "Compute")
+    in_place = _in_place(template, assets)
+    for logical_id, created in by_type(template, "AWS::PCS::ComputeNodeGroup").items():
         scripts = created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
         (script,) = (script for script in scripts if script["Name"] == "ultracluster-boot")
         checksum = script["ScriptSource"]["Checksum"]
-        stored = (Path(app.outdir) / f"asset.{checksum}.sh").read_bytes()
+        stored = (assets / f"asset.{checksum}.sh").read_bytes()
         assert hashlib.sha256(stored).hexdigest() == checksum
         of_group = f"{created['Properties']['Name']}/"
         fetched = {name.removeprefix(of_group): text for name, text in in_place.items() if name.startswith(of_group)}
@@ -51,20 +48,19 @@ def _synthesise(cluster: ClusterFile) -> Boots:
 
 def software(cluster: ClusterFile) -> dict[str, list[object]]:
     """The arguments of the script that installs software, by construct; node groups without one are left out."""
-    template = Template.from_stack(ClusterStacks(cdk.App(), cluster=cluster).compute)
     return {
         logical_id: script["Arguments"]
-        for logical_id, created in template.find_resources("AWS::PCS::ComputeNodeGroup").items()
+        for logical_id, created in by_type(template_of(cluster, "Compute"), "AWS::PCS::ComputeNodeGroup").items()
         for script in created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
         if script["Name"] == "ultracluster-software"
     }
 
 
-def _in_place(template: Template, assets: Path) -> dict[str, str]:
+def _in_place(template: dict[str, Any], assets: Path) -> dict[str, str]:
     """The archive that the parameter of the cluster names."""
     (parameter,) = (
         created["Properties"]
-        for created in template.find_resources("AWS::SSM::Parameter").values()
+        for created in of_type(template, "AWS::SSM::Parameter")
         if created["Properties"]["Name"].endswith("/node-scripts")
     )
     checksum = str(parameter["Value"]).rpartition(" ")[2].rstrip("'}]")

@@ -1,12 +1,17 @@
-"""Templates of a whole cluster."""
+"""Templates, and all else that synthesis writes, of a whole cluster: once in a run for each cluster."""
 
 import hashlib
 import json
 import os
-from collections import OrderedDict
-from collections.abc import Callable
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aws_cdk as cdk
 
@@ -14,68 +19,147 @@ from support import ROOT
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.stacks import ClusterStacks
 
+ACCOUNT = "123456789012"
 FLAGS = json.loads((ROOT / "cdk.json").read_text())["context"]
-
 
 # The directory that all processes of one test run share; `conftest.py` sets it.
 _shared: Path | None = None
-# Template texts by cluster and flags: many tests look at the same examples.
-_synthesised: dict[str, str] = {}
-_assemblies: OrderedDict[str, cdk.cx_api.CloudAssembly] = OrderedDict()
-_MOST_ASSEMBLIES = 8
 
 
 def share(directory: Path) -> None:
-    """Use the templates that other processes of this test run have synthesised."""
+    """Use what other processes of this test run have synthesised."""
     global _shared
     directory.mkdir(exist_ok=True)
     _shared = directory
 
 
+@dataclass(frozen=True)
+class SynthesisedStack:
+    """A stack of a cloud assembly, read from its files: through jsii, a template takes a third of a synthesis."""
+
+    directory: Path
+    artifact: dict[str, Any]
+
+    @property
+    def stack_name(self) -> str:
+        return str(self.artifact["properties"].get("stackName", self.artifact["displayName"]))
+
+    @property
+    def text(self) -> str:
+        return Path(self.directory, self.artifact["properties"]["templateFile"]).read_text()
+
+    @property
+    def template(self) -> dict[str, Any]:
+        """The template; each call returns its own copy."""
+        return dict(json.loads(self.text))
+
+    @property
+    def dependencies(self) -> list[str]:
+        """Ids of the artifacts that are deployed before it."""
+        return list(self.artifact["dependencies"])
+
+    @property
+    def warnings(self) -> Iterator[str]:
+        """Warnings that synthesis shows."""
+        file = self.artifact.get("additionalMetadataFile")
+        written = json.loads((self.directory / file).read_text()) if file else {}
+        for entries in [*self.artifact.get("metadata", {}).values(), *written.values()]:
+            yield from (entry["data"] for entry in entries if entry["type"] == "aws:cdk:warning")
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A cloud assembly."""
+
+    directory: Path
+
+    @cached_property
+    def stacks(self) -> list[SynthesisedStack]:
+        artifacts = json.loads((self.directory / "manifest.json").read_text())["artifacts"].values()
+        return [
+            SynthesisedStack(self.directory, artifact)
+            for artifact in artifacts
+            if artifact["type"] == "aws:cloudformation:stack"
+        ]
+
+    def get_stack_by_name(self, name: str) -> SynthesisedStack:
+        (stack,) = (stack for stack in self.stacks if stack.stack_name == name)
+        return stack
+
+
+def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
+    """The cloud assembly of a cluster, from whichever test and process asks for it first."""
+    key = f"{cluster!r} {json.dumps(flags, sort_keys=True)}"
+    folder = _folder() / hashlib.sha256(key.encode()).hexdigest()
+    if not folder.exists():
+        # Two processes may do the same at once: each puts a whole folder there, and the first stays.
+        partial = folder.with_suffix(f".{os.getpid()}")
+        # Neither is in a template, and both take time.
+        app = cdk.App(
+            context=flags, outdir=str(partial), analytics_reporting=False, tree_metadata=False, stack_traces=False
+        )
+        ClusterStacks(app, cluster=cluster, account=ACCOUNT)
+        app.synth()
+        try:
+            partial.rename(folder)
+        except OSError:
+            shutil.rmtree(partial)
+    return Assembly(folder)
+
+
+def _folder() -> Path:
+    if _shared is None:
+        share(Path(tempfile.mkdtemp()))
+    assert _shared
+    return _shared
+
+
+def resources_of(stack: cdk.Stack) -> dict[str, dict[str, Any]]:
+    """Resources of a stack of an app, read from its file.
+
+    Raises:
+        CycleError: If some depend on each other in a circle, which CloudFormation does not deploy.
+    """
+    app = cast(cdk.Stage, stack.node.root)
+    file = app.synth().get_stack_artifact(stack.artifact_id).template_full_path
+    resources = dict(json.loads(Path(file).read_text()).get("Resources", {}))
+    TopologicalSorter({id: {*_references(body)} & resources.keys() for id, body in resources.items()}).prepare()
+    return resources
+
+
+def _references(node: Any) -> Iterator[str]:
+    """Names that a part of a template refers to."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _references(item)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            match key, value:
+                case ("Ref" | "DependsOn", str(name)):
+                    yield name
+                case "DependsOn", list(names):
+                    yield from names
+                case "Fn::GetAtt", _:
+                    yield value[0] if isinstance(value, list) else value.partition(".")[0]
+                case "Fn::Sub", _:
+                    text = value[0] if isinstance(value, list) else value
+                    yield from re.findall(r"\$\{([A-Za-z0-9]+)", text)
+            yield from _references(value)
+
+
 def templates(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> dict[str, dict[str, Any]]:
     """Templates by stack name; each call returns its own copy."""
-    key = f"{cluster!r} {json.dumps(flags, sort_keys=True)}"
-    if key not in _synthesised:
-        _synthesised[key] = _shared_text(key, lambda: _texts(cluster, flags))
-    return {name: json.loads(text) for name, text in json.loads(_synthesised[key]).items()}
+    return {stack.stack_name: stack.template for stack in synth(cluster, flags).stacks}
 
 
-def _texts(cluster: ClusterFile, flags: dict[str, Any]) -> str:
-    # Neither is in a template, and both take time.
-    app = cdk.App(context=flags, analytics_reporting=False, tree_metadata=False, stack_traces=False)
-    ClusterStacks(app, cluster=cluster, account="123456789012")
-    stacks = app.synth().stacks
-    return json.dumps({stack.stack_name: Path(stack.template_full_path).read_text() for stack in stacks})
-
-
-def _shared_text(key: str, create: Callable[[], str]) -> str:
-    if _shared is None:
-        return create()
-    file = _shared / hashlib.sha256(key.encode()).hexdigest()
-    if not file.exists():
-        # Two processes may do the same at once: each puts a whole file there.
-        partial = file.with_suffix(f".{os.getpid()}")
-        partial.write_text(create())
-        partial.replace(file)
-    return file.read_text()
-
-
-def synth(cluster: ClusterFile) -> cdk.cx_api.CloudAssembly:
-    """The cloud assembly, which is kept for the next calls: a test looks at several things of it."""
-    key = repr(cluster)
-    if key not in _assemblies:
-        app = cdk.App(analytics_reporting=False)
-        ClusterStacks(app, cluster=cluster, account="123456789012")
-        _assemblies[key] = app.synth()
-        if len(_assemblies) > _MOST_ASSEMBLIES:
-            _assemblies.popitem(last=False)
-    return _assemblies[key]
+def template_of(cluster: ClusterFile, stack: str) -> dict[str, Any]:
+    """The template of one stack, by the last part of its name."""
+    return synth(cluster).get_stack_by_name(f"{cluster.name}-{stack}").template
 
 
 def storage_of(cluster: ClusterFile) -> dict[str, Any]:
     """The template of the Storage stack."""
-    template: dict[str, Any] = synth(cluster).get_stack_by_name(f"{cluster.name}-Storage").template
-    return template
+    return template_of(cluster, "Storage")
 
 
 def of_type(template: dict[str, Any], type: str) -> list[dict[str, Any]]:
@@ -83,8 +167,12 @@ def of_type(template: dict[str, Any], type: str) -> list[dict[str, Any]]:
     return [item for item in template["Resources"].values() if item["Type"] == type]
 
 
+def by_type(template: dict[str, Any], type: str) -> dict[str, dict[str, Any]]:
+    """Resources of one type, by their logical ids."""
+    return {id: item for id, item in template["Resources"].items() if item["Type"] == type}
+
+
 def warning_ids(cluster: ClusterFile) -> list[str]:
     """Ids of the warnings that synthesis shows, one for each place."""
-    result = [message for stack in synth(cluster).stacks for message in stack.messages]
-    words = [str(message.entry.data) for message in result if "warn" in str(message.level).lower()]
+    words = [text for stack in synth(cluster).stacks for text in stack.warnings]
     return [word.rpartition("[ack: ")[2].rstrip("]").removeprefix("Annotation::") for word in words]
