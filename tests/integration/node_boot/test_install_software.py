@@ -272,6 +272,59 @@ def test_dcgm_of_the_image_stays_if_its_exporter_is_known(
     assert (f"{DCGM}cuda12" in versions) == (there == dcgm)
 
 
+def test_sources_of_the_image_for_the_same_packages_are_replaced(machine: Machine, world: World) -> None:
+    """Apt stops at a repository with two keys, for all packages."""
+    uri, key = f"{world.server.url}/nvidia", "/etc/apt/keyrings/gpu.gpg"
+    machine.write("/etc/apt/sources.list.d/gpu.list", f"deb [signed-by={key}] {uri} ./\n")
+    machine.write("/etc/apt/sources.list.d/gpu.sources", f"Types: deb\nURIs: {uri}\nSuites: ./\nSigned-By: {key}\n")
+    done = install(machine, "dcgm-exporter")
+    assert states(machine) == {"dcgm-exporter": "ok: installed"}, done.stdout
+    assert machine.run("apt-get", "update").returncode == 0
+
+
+# Keep the lock of a file while the arguments run.
+LOCKED = """\
+python3 -c 'if 1:
+    import fcntl, os, sys, time
+    file = open(sys.argv[1], "w")
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    open("/holder", "w").write(str(os.getpid()))
+    time.sleep(60)' "$0" &
+while [ ! -s /holder ]; do :; done
+"$@"
+rc=$?
+kill $!
+exit $rc
+"""
+
+
+def test_a_node_waits_for_another_program_that_updates_the_lists_and_completes_its_installation(
+    machine: Machine, world: World
+) -> None:
+    """At a first boot apt-daily.service updates them; a boot that was interrupted leaves a journal of dpkg."""
+    machine.write("/core.deb", world.server.files[f"/nvidia/{DCGM}core_1_4.5.3-1.deb"])
+    assert machine.run("dpkg", "--unpack", "/core.deb").returncode == 0
+    machine.write("/var/lib/dpkg/updates/0000", machine.run("dpkg-query", "--status", f"{DCGM}core").stdout)
+    assert "dpkg was interrupted" in machine.run("apt-get", "install", "--yes", "chrony").stderr
+    # The other program has ended when the script waits for the first time.
+    machine.write("/usr/local/sbin/sleep", '#!/bin/sh\necho "sleep $*" >>/calls\nkill "$(cat /holder)"\n', 0o755)
+    script = software_script("chrony", architecture="x86_64", slurm_version=SLURM)
+    machine.write("/var/lib/pcs/software.sh", script.text, 0o755)
+    done = machine.run("bash", "-c", LOCKED, "/var/lib/apt/lists/lock", "/var/lib/pcs/software.sh", *script.arguments)
+    assert states(machine) == {"chrony": "ok: installed"}, done.stdout
+    assert "sleep 5" in machine.calls
+
+
+def test_the_limit_is_of_all_items_together(machine: Machine) -> None:
+    script = software_script("chrony", "enroot", architecture="x86_64", slurm_version=SLURM)
+    machine.write("/var/lib/pcs/software.sh", script.text, 0o755)
+    command = ("bash", "-c", LOCKED, "/var/lib/dpkg/lock-frontend", "/var/lib/pcs/software.sh", *script.arguments)
+    done = machine.run(*command, ULTRACLUSTER_SOFTWARE_LIMIT="5")
+    assert done.returncode == 1
+    # One waited for dpkg until the end, and the other one does not begin.
+    assert "no time is left for apt-get" in done.stdout
+
+
 def test_pyxis_without_the_headers_of_slurm_is_a_state(machine: Machine) -> None:
     machine.run("rm", "-r", f"{HOME}/include")
     assert install(machine, "pyxis").returncode == 1

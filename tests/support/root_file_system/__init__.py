@@ -40,7 +40,8 @@ class Server:
                 outer.requests.append(self.path)
                 body = outer.files.get(os.path.normpath(self.path))
                 start = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").removesuffix("-"))
-                if body is None or start > len(body):
+                # A file that is complete has no rest.
+                if body is None or 0 < start >= len(body):
                     self.send_response(404 if body is None else 416)
                 else:
                     self.send_response(206 if start else 200)

@@ -147,13 +147,17 @@ unpack() {
 
 # --- packages of the distribution ------------------------------------------------------------------------------------
 
-# Two of apt do not go together: its own timeout is for those that the image starts at its first boot.
-with_apt() {
-    local left=$((limit - SECONDS))
+# Two of apt do not go together: its own timeout is for those that the image starts at its first boot. The time that is
+# left is that after the wait. Files of the image that were edited stay: a question would have no answer.
+with_apt() (
+    exec 7>"$work/apt"
+    flock --wait "$((limit > SECONDS ? limit - SECONDS : 0))" 7 || fail "no time is left for apt-get"
+    left=$((limit - SECONDS))
     [ "$left" -ge 1 ] || fail "no time is left for apt-get"
-    flock "$work" timeout --kill-after=5 "$left" apt-get --quiet --yes --option DPkg::Lock::Timeout=120 \
-        --option Acquire::Retries=2 --option Acquire::http::Timeout=15 --option Acquire::https::Timeout=15 "$@"
-}
+    timeout --kill-after=5 "$left" apt-get --quiet --yes --option DPkg::Lock::Timeout=120 \
+        --option Dpkg::Options::=--force-confdef --option Dpkg::Options::=--force-confold \
+        --option Acquire::Retries=2 --option Acquire::http::Timeout=15 --option Acquire::https::Timeout=15 "$@" 7>&-
+)
 
 # Install those packages whose command is missing, each argument PACKAGE:COMMAND.
 packages() {
@@ -167,14 +171,40 @@ packages() {
     with_apt install --no-install-recommends "${missing[@]}" || fail "apt-get cannot install ${missing[*]}"
 }
 
-# Once for all items. A list that cannot be updated may be good enough.
+# Once for all items. A list that cannot be updated may be good enough. apt-get does not wait for another one that updates
+# the lists, as apt-daily.service does at the first boot.
 update() {
     (
         flock 8
         [ ! -e "$work/updated" ] || exit 0
-        with_apt update || log "apt-get update failed; goes on with the packages that are known"
+        # An installation that was interrupted, such as by the limit, stops all others.
+        within dpkg --force-confdef --force-confold --configure -a || log "packages of an earlier boot cannot be configured"
+        for try in {1..10}; do
+            if with_apt update 2>&1 | tee "$work/update.log"; then break; fi
+            if [ "$try" -eq 10 ] || ! grep -q "Could not get lock" "$work/update.log"; then
+                log "apt-get update failed; goes on with the packages that are known"
+                break
+            fi
+            sleep 5
+        done
         touch "$work/updated"
     ) 8>"$work/updating"
+}
+
+# Remove a repository from the sources of the image if a package brings its own source of it: with two keys for one
+# repository apt stops, for all packages. https://github.com/NVIDIA/cuda-repo-management/issues/4 (read 2026-11-23)
+replace_source() {
+    local path uri source
+    while read -r path; do
+        uri=$(dpkg-deb --fsys-tarfile "$1" | tar -xO ".$path" | grep -oE 'https?://[^ ]+' | head -n 1)
+        for source in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+            # With or without the slash at the end.
+            if ! grep -qsF "${uri%/}" "$source" || dpkg-query --search "$source" >/dev/null 2>&1; then continue; fi
+            log "$source has ${uri%/}, whose source ${1##*/} replaces: disabled"
+            if [[ $source == *.sources ]]; then mv "$source" "$source.disabled"; else sed -i "\|${uri%/}|d" "$source"; fi
+            if [ "$source" = "$path" ]; then rm -f "$source"; fi
+        done
+    done < <(dpkg-deb --fsys-tarfile "$1" | tar -t | sed -n 's|^\.\(/etc/apt/sources.list.d/.*\.list\)$|\1|p')
 }
 
 # --- items -----------------------------------------------------------------------------------------------------------
@@ -285,6 +315,7 @@ install_dcgm-exporter() {
     [ "$internet" = yes ] || fail "the image lacks dcgm-exporter ${exporter:-}, and there is no internet"
     # The image need not have kept NVIDIA's repository.
     fetch cuda-keyring
+    replace_source "$file"
     with_apt install "$file"
     rm -f "$work/updated"
     update
