@@ -18,7 +18,7 @@ class Image:
         self.root = root
         self.bin = root / "bin"
         self.bin.mkdir()
-        for command in ("awk", "bash", "env", "grep", "mkdir", "mktemp", "mv", "python3", "rm", "sed"):
+        for command in ("awk", "bash", "env", "grep", "mkdir", "mktemp", "mv", "python3", "rm", "sed", "timeout"):
             (self.bin / command).symlink_to(f"/usr/bin/{command}")
         self.script = root / "containers"
         self.script.write_text(scripts.text("containers.sh"))
@@ -64,6 +64,19 @@ def test_pyxis_for_this_slurm_and_enroot_are_well(image: Image) -> None:
     image.with_pyxis(0x190B02)
     assert image.look() == (0, "ok")
     assert (image.root / ETC / "pyxis.conf").read_text() == f"required /{PLUGIN}\n"
+
+
+@pytest.mark.parametrize("code", [0, 1], ids=["GPUs", "no GPU"])
+def test_the_modules_of_the_driver_are_loaded_for_users(image: Image, code: int) -> None:
+    """The option is of the command itself: after `info` it is refused."""
+    image.with_enroot()
+    image.with_pyxis(0x190B02)
+    loaded = image.root / "loaded"
+    program = image.bin / "nvidia-container-cli"
+    program.write_text(f'#!/bin/bash\n[ "$*" = "--load-kmods info" ] || exit 2\necho yes >{loaded}\nexit {code}\n')
+    program.chmod(0o755)
+    assert image.look() == (0, "ok")
+    assert loaded.exists()
 
 
 def test_an_enroot_that_runs_for_root_only_is_reported(image: Image) -> None:

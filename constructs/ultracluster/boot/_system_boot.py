@@ -1,4 +1,4 @@
-"""System settings of every Slurm node: kernel parameters, slurmd's restarts, a check of Pyxis."""
+"""System settings of every Slurm node: kernel parameters, updates, slurmd's restarts, a check of Pyxis."""
 
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
 
@@ -19,6 +19,15 @@ net.ipv4.neigh.default.gc_thresh3 = 16384
 # node: https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/OPERATIONS.md 6.2 (commit 95b939c
 # of 2026-07-23, read 2026-11-21). One key of the table, so that settings of the image for others stay.
 _NEEDRESTART = "$nrconf{override_rc}{qr(^slurmd)} = 0;\n"
+# A kernel that unattended-upgrades installs runs from the next reboot on, and has no Lustre client: each package of AWS
+# is for one kernel, https://docs.aws.amazon.com/fsx/latest/LustreGuide/install-lustre-client.html (read 2026-11-23).
+# The libraries of a driver must be those of the loaded module. Patterns match from the start of a name.
+_UNATTENDED_UPGRADES = """\
+Unattended-Upgrade::Package-Blacklist {
+    "linux-(aws|image|headers|modules)";
+    "(lib)?nvidia-";
+};
+"""
 
 
 def system_boot(*, slurm_version: str) -> NodeBoot:
@@ -38,6 +47,7 @@ def system_boot(*, slurm_version: str) -> NodeBoot:
         files=(
             NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL),
             NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART),
+            NodeFile(path="/etc/apt/apt.conf.d/90ultracluster", text=_UNATTENDED_UPGRADES),
             program("containers", in_place=True),
             unit_file(CONTAINERS_UNIT, check),
         ),

@@ -5,161 +5,19 @@ Files are small, and are served with real checksums and signatures; see `support
 
 import re
 import subprocess
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from support.root_file_system import Machine, Repository, Server, tarball, zipped
+from support.root_file_system import Machine, tarball
+from support.root_file_system.publishers import DCGM, HOME, SLURM, World, install, states
 from ultracluster.boot import SoftwareItem, scripts, software_script
 from ultracluster.catalogue.ec2 import image_software as software
+from ultracluster.compute._image_pipeline import _versions
 
-PLUGIN = (Path(__file__).parents[2] / "support/real_slurm/containers.c").read_text()
-STATE = "/run/ultracluster/software/"
 BUCKET = "/bucket/ultracluster/software"
 ALL: tuple[SoftwareItem, ...] = (
     *("chrony", "enroot", "pyxis", "prometheus", "node_exporter", "dcgm-exporter", "lustre-efa-tool"),
 )
-# The targets that upstream's Makefiles have, and a `deps` that needs what git would fetch.
-ENROOT = {
-    "Makefile": """\
-.PHONY: deps install setcap
-bin/enroot-nsenter: | deps
-\t[ "$(FORCE_GLIBC)$(DEPS)" = 1 ] && mkdir -p bin && echo 'int main(void) { return 0; }' | gcc -x c - -o $@
-deps:
-\tfalse
-install: bin/enroot-nsenter
-\tinstall -D bin/enroot-nsenter $(prefix)/bin/enroot-nsenter
-\tinstall -D -m 755 enroot.in $(prefix)/bin/enroot
-\tinstall -D -m 644 /dev/null $(prefix)/share/enroot/apparmor.profile
-\tinstall -d $(sysconfdir)/enroot/hooks.d
-setcap:
-\ttrue
-""",
-    "deps/Makefile": "libbsd:\n\ttrue\n",
-    # Each command makes the directories of its user first: enroot.in of v4.1.2, read 2026-11-23.
-    "enroot.in": """\
-#!/bin/bash
-set -euo pipefail
-ENROOT_RUNTIME_PATH=${XDG_RUNTIME_DIR:-/run}/enroot
-ENROOT_CACHE_PATH=${HOME:-/root}/.cache/enroot
-ENROOT_DATA_PATH=${HOME:-/root}/.local/share/enroot
-while read -r key value; do
-    case $key in ENROOT_*_PATH) eval "$key=$value" ;; esac
-done </etc/enroot/enroot.conf
-(umask 077 && mkdir -p "$ENROOT_CACHE_PATH" "$ENROOT_DATA_PATH" "$ENROOT_RUNTIME_PATH")
-echo 4.1.2
-""",
-}
-PYXIS = {
-    "Makefile": """\
-install:
-\tgcc -shared -fPIC -D_GNU_SOURCE $(CPPFLAGS) plugin.c -o spank_pyxis.so
-\tinstall -D -m 644 spank_pyxis.so $(libdir)/slurm/spank_pyxis.so
-""",
-    "plugin.c": PLUGIN,
-}
-TOOL = {"configure-efa-fsx-lustre-client/setup.sh": "#!/bin/sh\n"}
-# Commands that the host may lack; the packages bring them.
-COMMANDS = ("gawk", "jq", "parallel", "mksquashfs", "zstd", "column", "pigz", "setcap", "squashfuse", "fuse-overlayfs")
-PACKAGES = {"mksquashfs": "squashfs-tools", "column": "bsdextrautils", "setcap": "libcap2-bin"}
-DCGM = "datacenter-gpu-manager-4-"
-
-
-def slurm_release() -> str:
-    """Release of the Slurm whose headers are here."""
-    header = Path("/usr/include/slurm/slurm_version.h").read_text()
-    major, minor = re.search(r"SLURM_VERSION_NUMBER 0x(..)(..)", header).groups()  # type: ignore[union-attr]
-    return f"{int(major, 16):02d}.{int(minor, 16):02d}"
-
-
-SLURM = slurm_release()
-HOME = f"/opt/aws/pcs/scheduler/slurm-{SLURM}"
-
-
-class World:
-    """Publishers of software, and machines."""
-
-    def __init__(self, directory: Path) -> None:
-        self.server = Server()
-        self.ubuntu = Repository(self.server, directory, "ubuntu")
-        for command in COMMANDS:
-            name = PACKAGES.get(command, command)
-            self.ubuntu.add(name, files={f"/usr/bin/{command}": "#!/bin/sh\n"})
-        self.ubuntu.add("chrony", files={"/usr/bin/chronyc": "#!/bin/sh\n"})
-        self.ubuntu.publish()
-        self.nvidia = Repository(self.server, directory, "nvidia")
-        for dcgm, exporter in (("4.5.3", "4.8.2"), ("4.7.0", "4.9.0"), ("5.0.0", "5.0.0")):
-            for part in ("core", "cuda13", "proprietary", "proprietary-cuda13"):
-                self.nvidia.add(f"{DCGM}{part}", f"1:{dcgm}-1")
-            program = f"#!/bin/sh\necho dcgm-exporter version {exporter}\n"
-            depends = f"{DCGM}core"
-            self.nvidia.add(
-                "datacenter-gpu-manager-exporter", f"{exporter}-1", depends, {"/usr/bin/dcgm-exporter": program}
-            )
-        self.nvidia.add(f"{DCGM}cuda12", "1:5.0.0-1")
-        self.nvidia.publish()
-        keyring = Repository(self.server, directory, "keyring").add(
-            "cuda-keyring", "1.1-1", files={"/etc/apt/sources.list.d/cuda.list": self.nvidia.source}
-        )
-        files = {
-            "enroot": tarball("enroot-4.1.2", ENROOT),
-            "pyxis": tarball("pyxis-0.24.0", PYXIS),
-            "prometheus": tarball("prometheus-3", {"prometheus": "#!/bin/sh\necho prometheus, version 3.13.2\n"}),
-            "node_exporter": tarball("node_exporter-1", {"node_exporter": "#!/bin/sh\necho node_exporter\n"}),
-            "cuda-keyring": keyring,
-            "configure-efa-fsx-lustre-client": zipped(TOOL),
-        }
-        self.artefacts = tuple(
-            replace(item, url=url, sha256=checksum)
-            for item in software.artefacts("x86_64")
-            for url, checksum in [self.server.put(f"/files/{item.file}", files[item.name])]
-        )
-        self.paths = {item.name: f"/files/{item.file}" for item in self.artefacts}
-
-    def machine(self, directory: Path) -> Machine:
-        """A machine with Slurm's headers, and the repository of the distribution."""
-        machine = Machine(directory)
-        machine.write("/etc/apt/keyrings/ubuntu.gpg", self.ubuntu.key)
-        machine.write("/etc/apt/keyrings/nvidia.gpg", self.nvidia.key)
-        done = machine.run(
-            "bash",
-            "-euc",
-            f"rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /var/lib/apt/lists/*\n"
-            f"echo '{self.ubuntu.source.strip()}' >/etc/apt/sources.list\n"
-            f"mkdir -p {HOME}/include && ln -s /usr/include/slurm {HOME}/include/slurm",
-        )
-        assert done.returncode == 0, done.stderr
-        return machine
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    created = World(tmp_path_factory.mktemp("publishers"))
-    yield created
-    created.server.close()
-
-
-@pytest.fixture
-def machine(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    monkeypatch.setattr(software, "ARTEFACTS", world.artefacts)
-    world.server.requests.clear()
-    return world.machine(tmp_path / "machine")
-
-
-def install(
-    machine: Machine, *items: SoftwareItem, bucket: bool = True, internet: bool = True
-) -> subprocess.CompletedProcess[str]:
-    """Run the script as AWS PCS does."""
-    where = {"bucket": "cluster-data", "region": "us-east-2"} if bucket else {}
-    script = software_script(*items, architecture="x86_64", slurm_version=SLURM, internet=internet, **where)
-    machine.write("/var/lib/pcs/software.sh", script.text, 0o755)
-    return machine.run("/var/lib/pcs/software.sh", *script.arguments)
-
-
-def states(machine: Machine) -> dict[str, str]:
-    return {path.name: path.read_text().strip() for path in (machine.upper / STATE.lstrip("/")).iterdir()}
 
 
 def test_a_fresh_node_gets_all_of_it_and_a_second_run_changes_nothing(machine: Machine, world: World) -> None:
@@ -345,3 +203,49 @@ def test_rejects_wrong_usage(machine: Machine, arguments: list[str]) -> None:
     script = software_script("chrony", architecture="x86_64", slurm_version=SLURM)
     machine.write("/var/lib/pcs/software.sh", script.text, 0o755)
     assert machine.run("/var/lib/pcs/software.sh", *arguments).returncode == 2
+
+
+def build_image(machine: Machine, world: World, **wrong: str) -> subprocess.CompletedProcess[str]:
+    """Run the build of an image on a machine with Ubuntu's name, with installers that report their arguments."""
+    machine.write("/linux-aws.deb", world.server.files["/ubuntu/linux-aws_99.0.deb"])
+    assert machine.run("dpkg", "--install", "/linux-aws.deb").returncode == 0
+    machine.write("/etc/os-release", 'PRETTY_NAME="Ubuntu 24.04.5 LTS"\nID=ubuntu\nVERSION_ID="24.04"\n')
+    pcs = "aws-pcs-slurm/aws-pcs-slurm-25.11-installer"
+    installers = {
+        "EFA": ("aws-efa-installer", "efa_installer.sh", "aws-efa-installer-1.49.0"),
+        "AGENT": ("aws-pcs-agent", "installer.sh", "aws-pcs-agent/aws-pcs-agent-v1.5.1-1"),
+        "SLURM": ("aws-pcs-slurm-25.11-installer", "installer.sh", f"{pcs}-25.11.8-1"),
+    }
+    versions = _versions("25.11")
+    for name, (folder, program, path) in installers.items():
+        report = f'#!/bin/sh\necho "$(basename "$PWD")/{program} $*" >>/calls\n'
+        _, versions[f"{name}_SHA256"] = world.server.put(f"/{path}.tar.gz", tarball(folder, {program: report}))
+    text = scripts.text("image-build.sh")
+    for host in ("https://efa-installer.amazonaws.com", "https://aws-pcs-repo-$region.s3.$region.amazonaws.com"):
+        assert host in text
+        text = text.replace(host, world.server.url)
+    machine.write("/image-build.sh", text, 0o755)
+    return machine.run("/image-build.sh", "us-east-2", "25.11", **(versions | wrong))
+
+
+def test_an_image_is_built_up_to_the_publishers_installers(machine: Machine, world: World) -> None:
+    done = build_image(machine, world)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert machine.calls == [
+        "systemctl disable --now unattended-upgrades.service",
+        "aws-efa-installer/efa_installer.sh --yes",
+        "aws-pcs-agent/installer.sh ",
+        "aws-pcs-slurm-25.11-installer/installer.sh -y",
+    ]
+    # Another kernel has neither the driver nor the Lustre client of the parent.
+    assert machine.run("apt-mark", "showhold").stdout == "linux-aws\n"
+    installed = machine.run("dpkg-query", "--show", "--showformat", "${Package}\n", "sssd-ldap", "nfs-common").stdout
+    assert installed == "nfs-common\nsssd-ldap\n"
+    # A newer EFA of the parent stays, and the log names the step that fails.
+    machine.write("/opt/amazon/efa_installed_packages", "# EFA installer version: 1.50.0\n")
+    machine.write("/calls", "")
+    done = build_image(machine, world, SLURM_SHA256="0" * 64)
+    assert done.returncode == 1
+    assert not [call for call in machine.calls if "efa" in call or "slurm" in call]
+    assert "image-build: http" in done.stdout
+    assert "image-build: failed: sha256sum --check --strict" in done.stderr

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -21,6 +22,11 @@ PART = NodeBoot(
         NodeFile(path="/etc/efa.conf", text="a \\ b $HOME \x60c\x60\n", mode="0644"),
     ),
     units=("efa.service", "check.timer"),
+)
+
+UPGRADES = (
+    *("linux-aws", "linux-image-7.0.0-1015-aws", "linux-headers-aws", "linux-modules-extra-aws", "linux-libc-dev"),
+    *("nvidia-fabricmanager-580", "libnvidia-compute-580", "openssl", "nvidiaish"),
 )
 
 
@@ -192,3 +198,15 @@ def test_needrestart_reads_its_drop_in_and_leaves_slurmd_alone(tmp_path: Path) -
     done = subprocess.run(["perl", "-e", program, str(tmp_path / "x.conf")], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "2"
     assert done.stdout.splitlines()[0].endswith("=0")
+
+
+def test_updates_leave_kernel_and_driver_as_the_lustre_client_needs_them(tmp_path: Path) -> None:
+    """A node that is rebooted has the kernel of its image."""
+    (settings,) = (file for file in system_boot(slurm_version="25.11").files if "apt.conf.d" in file.path)
+    (tmp_path / "own").write_text(settings.text)
+    command = ["apt-config", "--config-file", str(tmp_path / "own"), "dump", "--format", "%f %v%n"]
+    dump = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    patterns = re.findall(r"^Unattended-Upgrade::Package-Blacklist:: (.+)$", dump, re.MULTILINE)
+    # As unattended-upgrades does.
+    kept = {name for name in UPGRADES for pattern in patterns if re.match(pattern, name)}
+    assert kept == set(UPGRADES) - {"openssl", "linux-libc-dev", "nvidiaish"}

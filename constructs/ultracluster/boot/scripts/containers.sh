@@ -76,6 +76,14 @@ as_user() {
     return "$code"
 }
 
+# Load the modules of the driver and make their devices, which a user who starts a container may not do: Enroot warns that
+# nvidia_uvm is not loaded, and the container has no GPU. As AWS's sample does: https://github.com/awslabs/awsome-distributed-ai,
+# architectures/aws-pcs/assets/scripts/install-enroot-pyxis.sh (commit 95b939c, read 2026-11-23). Nodes without GPU have none.
+load_modules() {
+    command -v nvidia-container-cli >/dev/null || return 0
+    timeout --kill-after=5 60 nvidia-container-cli --load-kmods info >/dev/null 2>&1 || return 0
+}
+
 main() {
     local file plugin version problem found=0 enroot=no
     if [ "${1:-}" != --slurm ] || ! [[ ${2:-} =~ ^[0-9]{2}\.[0-9]{2}$ ]]; then
@@ -98,6 +106,7 @@ main() {
     case $enroot$found in
         no0) state "none: the image has neither Enroot nor Pyxis" ;;
         yes1)
+            load_modules
             problem=$(as_user) || fail "Enroot does not run for users, who need paths of their own in enroot.conf: $problem"
             state ok
             ;;

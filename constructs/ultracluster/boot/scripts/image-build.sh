@@ -6,6 +6,7 @@
 # EC2 Image Builder runs it, as root, with all versions in its environment; install-software.sh follows. Steps follow
 # https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_custom.html (read 2026-11-21).
 set -Eeuo pipefail
+trap 'echo "image-build: failed: $BASH_COMMAND" >&2' ERR
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
 root=${ULTRACLUSTER_ROOT:-}
 region=$1
@@ -20,19 +21,35 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-apt() { apt-get --quiet --yes --option DPkg::Lock::Timeout=600 "$@"; }
+# Configuration files that the parent edited stay: a question would have no answer.
+apt() {
+    apt-get --quiet --yes --option DPkg::Lock::Timeout=600 --option Acquire::Retries=3 \
+        --option Dpkg::Options::=--force-confdef --option Dpkg::Options::=--force-confold "$@"
+}
 
-# Download a file, verifies it and unpacks it.
+# apt-get does not wait for another one that updates the lists, as apt-daily.service does after the start of an instance.
+update() {
+    local try
+    for try in {1..10}; do
+        if apt update; then return; fi
+        sleep "$try"
+    done
+    return 1
+}
+
+# Download a file, verify it and unpack it.
 fetch() {
+    echo "image-build: $1"
     curl --fail --silent --show-error --location --retry 5 --output "$2" "$1"
     echo "$3  $2" | sha256sum --check --strict
     tar -xf "$2"
 }
 
 # Another kernel than that of the parent has neither its driver nor its Lustre client.
-apt-mark hold linux-aws linux-image-aws linux-headers-aws "linux-image-$(uname -r)" || true
+dpkg-query --show --showformat '${db:Status-Abbrev} ${Package}\n' 'linux-*' | awk '$1 == "ii" { print $2 }' |
+    grep -E '^linux-(aws|image|headers|modules)' | xargs --no-run-if-empty apt-mark hold
 systemctl disable --now unattended-upgrades.service || true
-apt update
+update
 apt install --no-install-recommends curl nfs-common sssd-ldap sssd-tools libnss-sss libpam-sss
 
 # The parent's may be newer, and stays.
