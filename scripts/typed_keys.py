@@ -12,10 +12,11 @@ from ultracluster.clusterfile import schema
 FOLDER = Path(__file__).parents[1] / "constructs" / "ultracluster" / "clusterfile" / "_keys"
 #: Module, its first line, and the keys at the top of a cluster file whose types it has.
 _MODULES = {
-    "_nodes": ("node groups, images, instance types and networks", ("nodes", "types", "image", "network")),
+    "_nodes": ("node groups, images, instance types and networks", ("nodes", "types", "image", "network", "perimeter")),
     "_storage": ("file systems and buckets", ("storage",)),
     "_slurm": ("Slurm", ("slurm",)),
     "_kubernetes": ("Kubernetes", ("kubernetes",)),
+    "_hyperpod": ("SageMaker HyperPod", ("hyperpod",)),
     "_observability": ("metrics, alerts and notices", ("observability", "notifications")),
 }
 #: Types whose name in the JSON schema is that of the class of a section.

@@ -1,11 +1,15 @@
 """Generate the list of examples from their first comments."""
 
+import re
 from itertools import takewhile
 from pathlib import Path
 
 from docs_reference.markdown import page, table
+from ultracluster import clusterfile
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
+_MOVING = """Each example with only `orchestrator` changed: it works, or `ultracluster check` names these keys, each
+with what to write instead."""
 _ABOUT = """Cluster files of the repository, each with what it shows. `ultracluster check FILE` describes one;
 `ultracluster rehearse FILE` deploys it to a local cloud."""
 
@@ -13,10 +17,26 @@ _ABOUT = """Cluster files of the repository, each with what it shows. `ultraclus
 def examples_page() -> str:
     """Page with a table for each orchestrator."""
     sections = []
-    for title, prefix in (("Slurm", "slurm"), ("Kubernetes", "eks")):
+    for title, prefix in (("Slurm", "slurm"), ("Kubernetes", "eks"), ("SageMaker HyperPod", "hyperpod")):
         rows = [(_link(path), _about(path)) for path in sorted(_EXAMPLES.glob(f"{prefix}-*.yaml"))]
         sections.append(f"## {title}\n\n{table(('example', 'shows'), rows)}")
-    return page("Examples", _ABOUT, *sections)
+    return page("Examples", _ABOUT, *sections, _moving())
+
+
+def _moving() -> str:
+    """Section with the keys that each example has no equivalent for, under each other orchestrator."""
+    names = clusterfile.orchestrators()
+    rows = [(_link(path), *(_moved(path, name) for name in names)) for path in sorted(_EXAMPLES.glob("*.yaml"))]
+    return f"## Move to another orchestrator\n\n{_MOVING}\n\n{table(('example', *map('`{}`'.format, names)), rows)}"
+
+
+def _moved(path: Path, orchestrator: str) -> str:
+    text = re.sub(r"^orchestrator: \S+", f"orchestrator: {orchestrator}", path.read_text(encoding="utf-8"), flags=re.M)
+    try:
+        clusterfile.loads(text, str(path))
+    except clusterfile.ClusterFileError as error:
+        return "<br>".join(dict.fromkeys(f"`{problem.field}`" for problem in error.problems))
+    return "works"
 
 
 def _link(path: Path) -> str:

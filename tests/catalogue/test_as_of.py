@@ -14,6 +14,7 @@ MODULES = {
     "openzfs": "storage/_openzfs.py",
     "pcs": "schedulers/_pcs.py",
     "eks": "schedulers/_eks*.py",
+    "hyperpod": "schedulers/_hyperpod.py",
     "monitoring": "monitoring/_*.py",
     "training": "training/_*.py",
 }

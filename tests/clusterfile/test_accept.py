@@ -39,6 +39,15 @@ ACCEPTED = {
         "AWS::S3Files::FileSystem",
         '"Prefix": "home/"',
     ),
+    "hyperpod-region": (
+        moved(
+            bent("orchestrator: slurm", "orchestrator: hyperpod-slurm", bent(RESERVATION, "on-demand")),
+            "eu-west-3",
+            "euw3-az1",
+        ),
+        "AWS::SageMaker::Cluster",
+        '"NodeProvisioningMode": "Continuous"',
+    ),
     "image-driver": (
         bent("p5en.48xlarge", "g4ad.16xlarge", bent("40 GB/s", "40 GB/s, efa: false"))
         + "types: {g4ad.16xlarge: {architecture: x86_64, vcpus: 64, memory: 256 GiB, addresses-per-interface: 50, "

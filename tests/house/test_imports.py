@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
 from support.contracts import ACCOUNT, REGION, exported
-from ultracluster import compute, eks, network, observability, slurm, storage
+from ultracluster import compute, eks, hyperpod, network, observability, slurm, storage
 from ultracluster.rules import Refusal
 
 MALFORMED = "no such/thing!\n"
@@ -66,6 +66,12 @@ IMPORTS: Mapping[Callable[..., Any], dict[str, Any]] = {
     observability.PrometheusWorkspace.from_workspace_attributes: {
         "workspace_id": "ws-01234567-89ab-cdef-0123-456789abcdef",
         "region": "us-west-2",
+    },
+    hyperpod.HyperPodCluster.from_hyper_pod_cluster_attributes: {
+        "cluster_name": "llama",
+        "cluster_arn": f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/abcdefghijkl",
+        "role": ROLE,
+        "security_groups": GROUP,
     },
     slurm.PcsCluster.from_pcs_cluster_attributes: {**PCS, "instance_profile_arn": PROFILE, "security_groups": GROUP},
     slurm.PcsComputeNodeGroup.from_pcs_compute_node_group_attributes: {

@@ -31,6 +31,12 @@ from ultracluster.boot._home_mounts import (
     s3_files_mount,
     s3_files_volume,
 )
+from ultracluster.boot._hyperpod_boot import (
+    hyperpod_controller,
+    hyperpod_hooks,
+    hyperpod_parameter,
+    hyperpod_setup,
+)
 from ultracluster.boot._imds import imds_boot
 from ultracluster.boot._jobs import jobs_boot, jobs_parameter
 from ultracluster.boot._limited_script import limited_script, script_slots
@@ -158,6 +164,10 @@ __all__ = [
     "health_boot",
     "health_mode_parameter",
     "health_settings",
+    "hyperpod_controller",
+    "hyperpod_hooks",
+    "hyperpod_parameter",
+    "hyperpod_setup",
     "imds_boot",
     "in_place_files",
     "install_program",

@@ -17,6 +17,7 @@ AS_OF: Mapping[str, date] = MappingProxyType(
         "openzfs": date(2026, 11, 21),
         "pcs": date(2026, 11, 20),
         "eks": date(2026, 11, 20),
+        "hyperpod": date(2026, 11, 23),
         "monitoring": date(2026, 11, 20),
         "training": date(2026, 11, 22),
     }

@@ -104,7 +104,8 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
 
     of = orchestrator_texts(cluster)
     sentences = [of.control_plane(cluster), *group_sentences(cluster, of.group_details)]
-    sentences.append(f"vCPUs: {_vcpus(cluster)}")
+    if cluster.traits.own_instances:
+        sentences.append(f"vCPUs: {_vcpus(cluster)}")
     capacity = _subnet_capacity(cluster)
     room = "" if capacity is None else f" of {capacity:,}"
     where = cluster.network.existing.subnet if cluster.network.existing else str(cluster.subnets.training)

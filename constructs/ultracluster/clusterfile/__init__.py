@@ -7,6 +7,7 @@ from ultracluster.clusterfile._json_schema import schema
 from ultracluster.clusterfile._loading import build, load, loads, locate, variant
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._node_scripts import node_script, resolve_scripts
+from ultracluster.clusterfile._orchestrators import orchestrators
 from ultracluster.clusterfile._perimeter import perimeter_members
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem
 from ultracluster.clusterfile._quantities import Size, Throughput
@@ -54,6 +55,7 @@ __all__ = [
     "locate",
     "node_script",
     "orchestrator_texts",
+    "orchestrators",
     "perimeter_members",
     "prefix",
     "resolve_scripts",

@@ -20,6 +20,7 @@ from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections._declared import DeclaredType, DeclaredTypeName
+from ultracluster.clusterfile.sections._hyperpod import HyperPod
 from ultracluster.clusterfile.sections._image import Image, ImageOption
 from ultracluster.clusterfile.sections._kubernetes import Kubernetes
 from ultracluster.clusterfile.sections._network import Network, Perimeter
@@ -48,10 +49,8 @@ class ClusterFile(Section):
         description="Id of the zone of all nodes: EFA does not cross zones. Ids, unlike names such as us-east-2a, mean "
         "the same zone in every account."
     )
-    account: t.Account | None = Field(
-        default=None, description="AWS account, 12 digits. Default: that of your credentials."
-    )
-    orchestrator: t.Orchestrator = Field(description="slurm, run by AWS PCS, or kubernetes, run by EKS.")
+    account: t.Account | None = Field(default=None, description="AWS account, 12 digits. Default: your credentials'.")
+    orchestrator: t.Orchestrator = Field(description="slurm: AWS PCS. kubernetes: EKS. hyperpod-slurm: HyperPod.")
     nodes: Annotated[dict[NodeGroupName, NodeGroupSection], Field(min_length=1)] = Field(
         description="Groups of equal nodes, by name.", examples=[{"train": {"type": "p5en.48xlarge", "count": 64}}]
     )
@@ -63,6 +62,7 @@ class ClusterFile(Section):
     types: dict[DeclaredTypeName, DeclaredType] = Field(default={}, description="Types not in this release, by name.")
     slurm: Slurm = Field(default=Slurm(), description="Slurm, run by AWS PCS.")
     kubernetes: Kubernetes = Field(default=Kubernetes(), description="Kubernetes, run by Amazon EKS.")
+    hyperpod: HyperPod = Field(default=HyperPod(), description="SageMaker HyperPod, beside `slurm`.")
     network: Network = Field(default=Network(), description="The VPC. Default: a new one, 10.0.0.0/16.")
     storage: Storage = Field(default=Storage(), description="File systems and buckets.")
     encryption_key: t.KeyArn | None = Field(default=None, description="KMS key of the storage. Default: a new one.")
@@ -137,7 +137,7 @@ class ClusterFile(Section):
     @property
     def control_plane(self) -> Slurm | Kubernetes:
         """Section of the orchestrator."""
-        return cast("Slurm | Kubernetes", getattr(self, self.traits.name))
+        return cast("Slurm | Kubernetes", getattr(self, self.traits.sections[0]))
 
     @property
     def service_count(self) -> int:
@@ -147,7 +147,7 @@ class ClusterFile(Section):
     @cached_property
     def service_type(self) -> InstanceType:
         """Instance type of the nodes beside the node groups."""
-        return self.catalogue.look_up(self.control_plane.service_nodes.type)[0]
+        return self.catalogue.look_up(self.traits.type_of(self.control_plane.service_nodes))[0]
 
     @property
     def login_image(self) -> ImageOption:
@@ -172,7 +172,7 @@ class ClusterFile(Section):
     @property
     def slurm_metrics(self) -> bool:
         """True if the controller of Slurm serves metrics, which a login node then scrapes."""
-        metrics = self.slurm.metrics
+        metrics = self.slurm.metrics if self.traits.serves_metrics else False
         return self.observability.on and _slurm_plan.may_show_metrics(self.slurm) if metrics is None else metrics
 
     @property
@@ -188,7 +188,7 @@ class ClusterFile(Section):
     @property
     def instances(self) -> int:
         """Instances of the cluster, those beside the node groups included."""
-        return sum(group.count for group in self.node_groups) + self.service_count
+        return sum(group.count for group in self.node_groups) + self.service_count + self.traits.control_nodes
 
     @property
     def expected_nodes(self) -> dict[str, int]:
@@ -278,7 +278,7 @@ class ClusterFile(Section):
         """IPv4 addresses that the training subnet must hold."""
         return training_addresses(
             [group for group in self.node_groups if group.zone == self.zone],
-            service=self.service_count,
+            service=self.service_count + self.traits.control_nodes,
             service_type=self.service_type,
             lustre=self.lustre_spec,
             pods=self.traits.service_pods,

@@ -115,7 +115,7 @@ class Draft(ClusterFile):
     def service_type(self) -> InstanceType:
         """Instance type of the nodes beside the node groups."""
         try:
-            return self.catalogue.look_up(self.control_plane.service_nodes.type)[0]
+            return self.catalogue.look_up(self.traits.type_of(self.control_plane.service_nodes))[0]
         except ValueError:
             raise Invalid from None
 

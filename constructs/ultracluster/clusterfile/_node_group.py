@@ -96,6 +96,7 @@ class NodeGroup:
         os: Operating system of Kubernetes nodes.
         pods: Pods of a Kubernetes node that take addresses of its subnet.
         elastic: True if Karpenter launches and terminates the nodes.
+        service_addresses: IPv4 addresses of a node whose network interfaces the service creates, or None.
     """
 
     name: str
@@ -118,6 +119,7 @@ class NodeGroup:
     os: eks.NodeOs = "al2023"
     pods: int = 0
     elastic: bool = False
+    service_addresses: int | None = None
 
     @property
     def image_option(self) -> ImageOption:
@@ -136,6 +138,8 @@ class NodeGroup:
     @property
     def addresses_per_node(self) -> int:
         """IPv4 addresses of one node in its subnet."""
+        if self.service_addresses is not None:
+            return self.service_addresses
         return addresses(self.interfaces) + (eks.pod_addresses(self.pods) if self.pods else 0)
 
     @property
@@ -150,6 +154,8 @@ class NodeGroup:
         Raises:
             ValueError: If EC2 does not allow it.
         """
+        if self.service_addresses is not None:
+            return None
         return placement(self.placement_group, record=self.instance_type, capacity=self.capacity, count=self.count)
 
     @property
@@ -225,6 +231,7 @@ def node_groups(
             os=section.os or "al2023",
             elastic=section.elastic,
             pods=section.pods or traits.default_pods,
+            service_addresses=None if traits.addresses is None else traits.addresses(record),
         )
         for index, part in enumerate(parts)
     )
@@ -251,6 +258,7 @@ def expected_nodes(groups: Sequence[NodeGroup], traits: OrchestratorTraits, serv
         for group in groups
     }
     always[traits.service_nodes] = service_count
+    always["controller"] = traits.control_nodes
     return {name: count for name, count in always.items() if count}
 
 

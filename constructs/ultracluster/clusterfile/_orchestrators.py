@@ -4,28 +4,37 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import InstanceType, Layout
-from ultracluster.catalogue.schedulers import pcs
+from ultracluster.catalogue.schedulers import hyperpod, pcs
+from ultracluster.clusterfile.sections._kubernetes import SystemNodes
+from ultracluster.clusterfile.sections._slurm import Login
 from ultracluster.planning.capacity import Service
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrchestratorTraits:
-    """Differences between orchestrators. A further one is a row of `ORCHESTRATORS`, and a section of its name.
+    """Differences between orchestrators. A further one is a row of `ORCHESTRATORS`, and its section.
 
     Args:
-        name: Name in the cluster file, which is the name of its section too.
+        name: Name in the cluster file.
         title: Name in messages.
         service: AWS service that runs it, as in messages.
         facts: Topic of its facts; see `catalogue.AS_OF`.
         capacity_service: Service that launches the nodes; see `planning.capacity.purchase`.
-        service_nodes: Key of the nodes beside the node groups, in its section.
+        sections: Sections of the file that configure it; the first has its service nodes.
+        service_nodes: Key of the nodes beside the node groups, in its first section.
+        service_type: Type of these nodes, unless the file names one. By default, that of the section.
+        control_nodes: Nodes that run its control plane, beside the others.
         group_keys: Keys of a node group for its nodes only.
         capacity_keys: Keys of a Capacity Block for its nodes only.
         installs_software: Nodes install software at boot, so that the deployment can build images with it.
+        own_instances: Instances are in the account, so that quotas of EC2, placement groups and tags apply to them.
         has_platform: Charts and objects are installed on the cluster after its deployment.
         powers_nodes_off: Idle nodes are powered off, down to the minimum of their group.
         two_zones: The control plane has subnets in two zones.
         default_layout: Network interfaces of a node that names no layout.
+        addresses: Addresses of a node whose network interfaces the service creates. By default, those of the layout.
+        serves_metrics: The control plane serves metrics.
+        resume_options: Options of srun for jobs that resume from a checkpoint.
         default_pods: Pods of a node that take addresses of its subnet, unless its group names a number.
         service_pods: The same of a node beside the node groups.
         pin: How to keep the image of nodes.
@@ -36,17 +45,28 @@ class OrchestratorTraits:
     service: str
     facts: str
     capacity_service: Service
+    sections: tuple[str, ...]
     service_nodes: str
+    service_type: str | None = None
+    control_nodes: int = 0
     group_keys: tuple[str, ...]
     capacity_keys: tuple[str, ...] = ()
     installs_software: bool = False
+    own_instances: bool = True
     has_platform: bool = False
     powers_nodes_off: bool = False
     two_zones: bool = False
     default_layout: Callable[[InstanceType], Layout]
+    addresses: Callable[[InstanceType], int] | None = None
+    serves_metrics: bool = False
+    resume_options: tuple[str, ...] = ()
     default_pods: int = 0
     service_pods: int = 0
     pin: str
+
+    def type_of(self, nodes: Login | SystemNodes) -> str:
+        """Return the type of the nodes beside the node groups: that of their section, or the default for them."""
+        return nodes.type if self.service_type is None or "type" in nodes.model_fields_set else self.service_type
 
 
 _SLURM = OrchestratorTraits(
@@ -55,11 +75,13 @@ _SLURM = OrchestratorTraits(
     service="AWS PCS",
     facts="pcs",
     capacity_service="pcs",
+    sections=("slurm",),
     service_nodes="login",
     group_keys=("min", "slurm", "scripts"),
     installs_software=True,
     powers_nodes_off=True,
     default_layout=pcs.default_layout,
+    serves_metrics=True,
     pin="run ultracluster image pin FILE",
 )
 _KUBERNETES = OrchestratorTraits(
@@ -69,6 +91,7 @@ _KUBERNETES = OrchestratorTraits(
     facts="eks",
     # A self-managed Auto Scaling group launches what a managed node group cannot.
     capacity_service="self-managed",
+    sections=("kubernetes",),
     service_nodes="system",
     group_keys=("taints", "os", "pods", "elastic", "update"),
     capacity_keys=("starts", "active"),
@@ -81,8 +104,34 @@ _KUBERNETES = OrchestratorTraits(
     service_pods=58,
     pin="image: ami-...",
 )
+_HYPERPOD_SLURM = OrchestratorTraits(
+    name="hyperpod-slurm",
+    title="Slurm on HyperPod",
+    service="SageMaker HyperPod",
+    facts="hyperpod",
+    capacity_service="hyperpod",
+    sections=("slurm", "hyperpod"),
+    service_nodes="login",
+    # AWS's own examples have general types, and HyperPod has none of the seventh generation for computing.
+    service_type="m7i.2xlarge",
+    control_nodes=1,
+    # Rules of HyperPod refuse each with its reason.
+    group_keys=_SLURM.group_keys,
+    own_instances=False,
+    default_layout=pcs.default_layout,
+    addresses=hyperpod.addresses,
+    resume_options=hyperpod.RESUME_OPTIONS,
+    pin="HyperPod keeps the image of a node until its software is updated",
+)
 #: Orchestrators by their name in the cluster file.
-ORCHESTRATORS: Mapping[str, OrchestratorTraits] = {traits.name: traits for traits in (_SLURM, _KUBERNETES)}
+ORCHESTRATORS: Mapping[str, OrchestratorTraits] = {
+    traits.name: traits for traits in (_SLURM, _KUBERNETES, _HYPERPOD_SLURM)
+}
+
+
+def orchestrators() -> tuple[str, ...]:
+    """Return the names of all orchestrators."""
+    return tuple(ORCHESTRATORS)
 
 
 def traits_of(orchestrator: str) -> OrchestratorTraits:

@@ -24,6 +24,7 @@ def _kubernetes(cluster: ClusterFile) -> KubernetesSource:
 _SOURCES: Mapping[str, Callable[[ClusterFile], SlurmSource | KubernetesSource | None]] = {
     "slurm": _slurm,
     "kubernetes": _kubernetes,
+    "hyperpod-slurm": _slurm,
 }
 
 

@@ -3,7 +3,11 @@
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._administrator_policy import PcsAdministratorPolicy
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
+from ultracluster.slurm._job_files import job_files, jobs_directory
 from ultracluster.slurm._login_ssh import LoginSsh
+from ultracluster.slurm._metrics import remote_write_parameter, slurm_collectors
+from ultracluster.slurm._node_archive import publish_archive
+from ultracluster.slurm._node_health import health_mode
 from ultracluster.slurm._node_images import NodeImages
 from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._node_users import NodeUsers
@@ -37,4 +41,10 @@ __all__ = [
     "SlurmAccounts",
     "SlurmCluster",
     "SlurmOptions",
+    "health_mode",
+    "job_files",
+    "jobs_directory",
+    "publish_archive",
+    "remote_write_parameter",
+    "slurm_collectors",
 ]

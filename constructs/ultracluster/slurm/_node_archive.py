@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from ultracluster.compute import ScriptAsset
 
@@ -58,3 +58,13 @@ class NodeArchive(Construct):
         parameter.node.add_dependency(policy)
         #: What must exist before a node boots.
         self.ready = (parameter, policy)
+
+
+def publish_archive(
+    scope: Construct, id: str, *, content: bytes, parameter_name: str, description: str, roles: Sequence[iam.IRole]
+) -> tuple[IDependable, ...]:
+    """Publish an archive for nodes, and return what must exist before a node boots; see `NodeArchive`."""
+    archive = NodeArchive(
+        scope, id, content=content, parameter_name=parameter_name, description=description, roles=roles
+    )
+    return archive.ready

@@ -87,3 +87,8 @@ def publish_topic(scope: Construct, cluster: ClusterFile, role: iam.IRole, topic
     if key is not None:
         actions = ["kms:Decrypt", "kms:GenerateDataKey"]
         iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=[key.key_arn])
+
+
+def health_mode(scope: Construct, id: str, *, cluster: str, role: iam.IRole) -> None:
+    """Create the parameter with the mode of the health checks, and allow nodes to read it."""
+    NodeHealth(scope, id, cluster=cluster).allow_drains(role)

@@ -17,6 +17,7 @@ from ultracluster.storage import Storage
 
 if TYPE_CHECKING:
     from ultracluster.eks import KubernetesCluster, KubernetesPlatform
+    from ultracluster.hyperpod import HyperPodSlurmCluster
     from ultracluster.slurm import NodeImages, SlurmCluster
 
 
@@ -32,8 +33,14 @@ def _kubernetes() -> "type[KubernetesCluster]":
     return KubernetesCluster
 
 
-_ORCHESTRATORS: Mapping[str, "Callable[[], type[SlurmCluster | KubernetesCluster]]"] = MappingProxyType(
-    {"slurm": _slurm, "kubernetes": _kubernetes}
+def _hyperpod_slurm() -> "type[HyperPodSlurmCluster]":
+    from ultracluster.hyperpod import HyperPodSlurmCluster
+
+    return HyperPodSlurmCluster
+
+
+_ORCHESTRATORS: Mapping[str, "Callable[[], type[SlurmCluster | KubernetesCluster | HyperPodSlurmCluster]]"] = (
+    MappingProxyType({"slurm": _slurm, "kubernetes": _kubernetes, "hyperpod-slurm": _hyperpod_slurm})
 )
 
 

@@ -9,6 +9,7 @@ from ultracluster.workloads._slurm_jobs import JobFile, slurm_jobs
 
 _JOBS: Mapping[str, Callable[[ClusterFile], tuple[JobFile, ...]]] = {
     "slurm": slurm_jobs,
+    "hyperpod-slurm": slurm_jobs,
     "kubernetes": lambda cluster: kubernetes_jobs(platform_of(cluster)),
 }
 

@@ -24,6 +24,7 @@ class QueueShape:
         shared: Mount that all nodes share, with the users' directories, or None without
             one.
         internet: Whether nodes reach public registries.
+        resume_options: Options of srun for jobs that resume.
     """
 
     cluster: str
@@ -36,6 +37,7 @@ class QueueShape:
     mounts: tuple[str, ...]
     shared: str | None
     internet: bool
+    resume_options: tuple[str, ...] = ()
 
 
 def queue_shapes(cluster: ClusterFile) -> tuple[QueueShape, ...]:
@@ -76,4 +78,5 @@ def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile, others:
         mounts=tuple(path for path in (lustre, home, scratch) if path),
         shared=lustre or home,
         internet=cluster.network.internet,
+        resume_options=cluster.traits.resume_options,
     )

@@ -169,6 +169,8 @@ def _render(job: _Job, queue: QueueShape) -> str:
     record = queue.instance_type
     image = job.image if job.image and queue.internet and record.architecture in job.image.architectures else None
     body = "\n".join(_body(name) for name in job.bodies)
+    if queue.resume_options and "resume.sh" in job.bodies:
+        body = body.replace(" srun ", f" srun {' '.join(queue.resume_options)} ")
     lines = [
         "#!/usr/bin/env bash",
         f"# {job.title[0].upper()}{job.title[1:]}; {queue.efa_devices} EFA devices each.",

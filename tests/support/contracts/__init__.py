@@ -30,7 +30,7 @@ __all__ = [
     "rows",
 ]
 
-PACKAGES = ("network", "security", "compute", "storage", "observability", "slurm", "eks", "stacks")
+PACKAGES = ("network", "security", "compute", "storage", "observability", "slurm", "eks", "hyperpod", "stacks")
 
 #: Columns of the table.
 MANNERS = {

@@ -1,7 +1,8 @@
-"""Facts about AWS PCS, Slurm, Amazon EKS and its add-ons; each with source and date."""
+"""Facts about AWS PCS, Slurm, SageMaker HyperPod, Amazon EKS and its add-ons; each with source and date."""
 
 from ultracluster.catalogue.schedulers import _eks as eks
 from ultracluster.catalogue.schedulers import _eks_add_ons as eks_add_ons
+from ultracluster.catalogue.schedulers import _hyperpod as hyperpod
 from ultracluster.catalogue.schedulers import _pcs as pcs
 from ultracluster.catalogue.schedulers import _registries as registries
 from ultracluster.catalogue.schedulers._eks import NodeOs, ami_type, huge_pages
@@ -17,6 +18,7 @@ __all__ = [
     "eks",
     "eks_add_ons",
     "huge_pages",
+    "hyperpod",
     "pcs",
     "registries",
 ]

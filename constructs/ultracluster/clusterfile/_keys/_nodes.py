@@ -179,3 +179,10 @@ Network = TypedDict(
     },
     total=False,
 )
+
+
+class Perimeter(TypedDict, total=False):
+    """Principals that may reach the data, and resources that nodes may reach."""
+
+    organisation: str
+    accounts: Sequence[str | int]

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile.descriptions import _kubernetes, _slurm
+from ultracluster.clusterfile.descriptions import _hyperpod, _kubernetes, _slurm
 
 
 class OrchestratorTexts(Protocol):
@@ -29,7 +29,11 @@ class OrchestratorTexts(Protocol):
         """Reason why an edit of the file creates another control plane, or an empty string."""
 
 
-_TEXTS: Mapping[str, OrchestratorTexts] = {"slurm": _slurm, "kubernetes": _kubernetes}
+_TEXTS: Mapping[str, OrchestratorTexts] = {
+    "slurm": _slurm,
+    "kubernetes": _kubernetes,
+    "hyperpod-slurm": _hyperpod,
+}
 
 
 def orchestrator_texts(cluster: ClusterFile) -> OrchestratorTexts:

@@ -177,7 +177,8 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     fresh = [
         (group.instance_type, group.capacity, group.count)
         for group in cluster.node_groups
-        if isinstance(group.capacity, OnDemand | OpenReservation | Spot) and group.instance_type.gpus
+        if isinstance(group.capacity, OnDemand | OpenReservation | Spot)
+        if group.instance_type.gpus and cluster.traits.own_instances
     ]
     needs = {quota: vcpus for quota, vcpus in vcpu_needs(fresh).items() if vcpus > quota.default}
     if needs:

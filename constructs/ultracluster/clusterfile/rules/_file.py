@@ -12,6 +12,7 @@ from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
 from ultracluster.clusterfile.rules._directory import check_directory
+from ultracluster.clusterfile.rules._hyperpod import check_hyperpod
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes, check_orchestrator
 from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases, check_updates
 from ultracluster.clusterfile.rules._lustre import check_lustre
@@ -26,7 +27,7 @@ from ultracluster.clusterfile.rules._private import (
     check_private_registry,
 )
 from ultracluster.clusterfile.rules._rule import error, rules, shared
-from ultracluster.clusterfile.rules._slurm import check_slurm
+from ultracluster.clusterfile.rules._slurm import check_queues_and_users, check_slurm
 from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes
 from ultracluster.clusterfile.rules._storage import check_home, check_kubernetes_home, check_mounts, check_slurm_home
 from ultracluster.clusterfile.rules._types import check_types
@@ -260,5 +261,6 @@ _RULES_OF: Mapping[str, tuple[Check, ...]] = {
         check_kubernetes_home,
         _check_admins,
     ),
+    "hyperpod-slurm": (check_hyperpod, check_queues_and_users),
 }
 _LIMITS: tuple[Check, ...] = (_check_stack, _check_controller, check_addresses, _check_series, check_efa_connections)

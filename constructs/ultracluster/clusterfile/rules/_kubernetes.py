@@ -53,24 +53,26 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
     """Check that no key is for the other orchestrator."""
     if not draft.orchestrator:
         return
-    for other in (traits for traits in ORCHESTRATORS.values() if traits is not draft.traits):
-        if other.name in draft.model_fields_set:
+    configures = {section: traits for traits in reversed([*ORCHESTRATORS.values()]) for section in traits.sections}
+    for section, other in configures.items():
+        if section in draft.model_fields_set and section not in draft.traits.sections:
             message = f"configures {other.name}, and orchestrator is {draft.orchestrator}; remove one of the two"
-            yield _OTHER((other.name,), message, at_key=True)
+            yield _OTHER((section,), message, at_key=True)
+    for other in ORCHESTRATORS.values():
         yield from _check_keys(other, draft)
 
 
 def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:
     message = f"is for nodes of {other.title}, and orchestrator is {draft.orchestrator}; remove it"
     for name, section in draft.nodes.items():
-        for key in other.group_keys:
+        for key in sorted({*other.group_keys} - {*draft.traits.group_keys}):
             if key in section.model_fields_set:
                 hint = ", and put what nodes need into their image or a DaemonSet" if key == "scripts" else ""
                 yield _OTHER(("nodes", name, key), message + hint, at_key=True)
     capacities = {group.section: group.capacity for group in draft.node_groups}
     for name, capacity in capacities.items():
         if isinstance(capacity, CapacityBlock | UltraServerBlock):
-            for key in other.capacity_keys:
+            for key in sorted({*other.capacity_keys} - {*draft.traits.capacity_keys}):
                 if getattr(capacity, key):
                     yield _OTHER(("nodes", name, "capacity", key), message, at_key=True)
 

@@ -11,6 +11,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.rules import _file, _reading
 from ultracluster.clusterfile.rules._associations import warn_associations
 from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_capacity
+from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
 from ultracluster.clusterfile.rules._kubernetes_nodes import warn_releases
 from ultracluster.clusterfile.rules._lustre import warn_lustre
@@ -107,4 +108,8 @@ _WARNINGS = (
     *(warn_observability, warn_nodes),
 )
 # Of one orchestrator, by its name.
-_WARNINGS_OF = {"slurm": (warn_slurm_capacity, warn_slurm), "kubernetes": (warn_kubernetes, warn_releases)}
+_WARNINGS_OF = {
+    "slurm": (warn_slurm_capacity, warn_slurm),
+    "kubernetes": (warn_kubernetes, warn_releases),
+    "hyperpod-slurm": (warn_hyperpod,),
+}

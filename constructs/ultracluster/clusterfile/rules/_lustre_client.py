@@ -141,7 +141,7 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
         )
-    if cluster.traits.installs_software or client.bundle is not None:
+    if cluster.traits.installs_software or not cluster.traits.own_instances or client.bundle is not None:
         return
     if lacking := [group.section for group in near if _sets_efa_up(group)]:
         yield (

@@ -124,7 +124,7 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
     here = [group for group in groups if group.zone == draft.zone]
     needed = training_addresses(
         here,
-        service=draft.service_count,
+        service=draft.service_count + draft.traits.control_nodes,
         service_type=draft.service_type,
         lustre=valid(lambda: draft.lustre_spec),
         pods=draft.traits.service_pods,

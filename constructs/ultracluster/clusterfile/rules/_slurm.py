@@ -87,6 +87,12 @@ def check_slurm(draft: Draft) -> Iterator[Problem]:
             yield _GRES((*path, "gres" if section.slurm.gres else "settings"), message)
 
 
+def check_queues_and_users(draft: Draft) -> Iterator[Problem]:
+    """Check what does not depend on the service that runs Slurm."""
+    yield from _check_queues(draft.slurm, draft.nodes, draft.node_groups)
+    yield from _check_users(draft.slurm)
+
+
 def _check_replace(draft: Draft) -> Iterator[Problem]:
     most, path = draft.slurm.replacements, ("slurm", "health", "replace")
     limit = max((breaker_limit(group.count) for group in draft.node_groups), default=most)

@@ -40,8 +40,9 @@ def check_types(draft: Draft) -> Iterator[Problem]:
             )
             yield _DECLARED(("types", name, "network-cards"), message)
     uses: dict[Path, str] = {("nodes", name, "type"): type for name, type in draft.type_names.items()}
-    if service := valid(lambda: draft.control_plane.service_nodes):
-        uses[draft.traits.name, draft.traits.service_nodes, "type"] = service.type
+    service = valid(lambda: draft.control_plane.service_nodes)
+    if service is not None and "type" in service.model_fields_set:
+        uses[draft.traits.sections[0], draft.traits.service_nodes, "type"] = service.type
     for path, type in uses.items():
         try:
             record, server = draft.catalogue.look_up(type)

@@ -1,0 +1,64 @@
+"""Scripts and settings of SageMaker HyperPod nodes, after the configuration by their image."""
+
+from collections.abc import Mapping
+
+from ultracluster.boot import scripts
+from ultracluster.boot._health import health_settings
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
+
+_UNIT = "ultracluster-hyperpod-settings.service"
+# Scripts of the image are there too: https://github.com/awslabs/awsome-distributed-ai,
+# 1.architectures/5.sagemaker-hyperpod/Extensions/observability/README.md (commit 95b939c of 2026-07-23, read
+# 2026-11-23)
+_HOOKS = {
+    "prolog": "/opt/slurm/etc/prolog.d/800_ultracluster.sh",
+    "epilog": "/opt/slurm/etc/epilog.d/800_ultracluster.sh",
+}
+#: The list of settings: words are added to those of the image.
+_LISTS = ("PrologFlags", "SchedulerParameters")
+
+
+def hyperpod_parameter(cluster: str, group: str) -> str:
+    """Return the name of the parameter with the scripts of a group of nodes."""
+    return f"/ultracluster/{cluster}/hyperpod/{group}"
+
+
+def hyperpod_setup(*, cluster: str, region: str, group: str) -> str:
+    """Return the lifecycle script of a group of nodes, which runs what the Parameter Store lists."""
+    text = scripts.text("hyperpod-setup.sh")
+    for placeholder, value in (("@PARAMETER@", hyperpod_parameter(cluster, group)), ("@REGION@", region)):
+        text = text.replace(placeholder, value)
+    return text
+
+
+def hyperpod_hooks() -> NodeBoot:
+    """Return the files by which the prolog and epilog of the image run those of `health_boot`."""
+    files = (
+        NodeFile(path=path, text=f'#!/bin/sh\nexec {PROGRAM}{name} "$@"\n', mode="0755")
+        for name, path in _HOOKS.items()
+    )
+    return NodeBoot(files=tuple(files), units=())
+
+
+def hyperpod_controller(settings: Mapping[str, str], *, health: bool) -> NodeBoot:
+    """Return the files and the unit that write settings into slurm.conf on the controller.
+
+    Args:
+        settings: Settings of the cluster file.
+        health: Nodes run the checks of `health_boot` before jobs.
+    """
+    library = health_settings({}) if health else {}
+    # The image has a prolog of its own, which runs every script of a folder.
+    library = {name: value for name, value in library.items() if name not in ("Prolog", "Epilog")}
+    lines = [f"{'+' if name in _LISTS else ''}{name} {value}\n" for name, value in {**library, **settings}.items()]
+    service = oneshot(
+        "Settings of slurm.conf",
+        unit=("After=network-online.target slurmctld.service",),
+        service=(f"ExecStart={PROGRAM}hyperpod-settings", "TimeoutStartSec=2min"),
+    )
+    files = (
+        program("hyperpod-settings", comments=False),
+        NodeFile(path="/etc/ultracluster/slurm-settings", text="".join(lines)),
+        unit_file(_UNIT, service),
+    )
+    return NodeBoot(files=files, units=(_UNIT,) if lines else ())

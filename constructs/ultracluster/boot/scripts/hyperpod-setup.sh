@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Set a node of SageMaker HyperPod up, after the configuration by its image: run the scripts of its group in their order.
+#
+#   hyperpod-setup.sh
+#
+# The Parameter Store lists them: URL, checksum, what follows from a failure, and arguments, on a line each. HyperPod runs
+# this once on each new node, as root: https://docs.aws.amazon.com/sagemaker/latest/dg/
+# smcluster-getting-started-slurm-cli.html (read 2026-11-23)
+#
+# Exit code 0: all have run. 1: the list, or a script that must not fail, did; HyperPod then replaces the node.
+set -Eeuo pipefail
+export LC_ALL=C
+
+parameter=@PARAMETER@
+region=@REGION@
+# Root directory: empty on a node, a directory in tests.
+root=${ULTRACLUSTER_ROOT:-}
+log=$root/var/log/provision/ultracluster.log
+pause=${ULTRACLUSTER_PAUSE:-5}
+
+log() {
+    echo "hyperpod-setup: $*"
+    echo "hyperpod-setup: $*" >>"$log"
+}
+
+# Run a command again while it fails: the role and the network of a new node take a while.
+again() {
+    local try
+    for try in 1 2 3 4 5 6; do
+        ! "$@" || return 0
+        log "try $try failed: $*" >&2
+        sleep "$pause"
+    done
+    return 1
+}
+
+list() {
+    aws ssm get-parameter --name "$parameter" --region "$region" --query Parameter.Value --output text >"$work/list"
+}
+
+fetch() {
+    aws s3 cp --only-show-errors --region "$region" "$1" "$work/script" </dev/null || return 1
+    echo "$2  $work/script" | sha256sum --check --quiet
+}
+
+main() {
+    local url checksum failure arguments
+    mkdir -p "${log%/*}"
+    again list || { log "there is no $parameter"; exit 1; }
+    while read -r url checksum failure arguments; do
+        [ -n "$url" ] || continue
+        log "$url"
+        # Arguments are words without spaces.
+        # shellcheck disable=SC2086
+        if again fetch "$url" "$checksum" && bash "$work/script" $arguments </dev/null >>"$log" 2>&1; then continue; fi
+        log "$url failed: $failure"
+        [ "$failure" = CONTINUE ] || exit 1
+    done <"$work/list"
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+main

@@ -1,0 +1,196 @@
+"""Rules of SageMaker HyperPod."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ultracluster.catalogue.ec2 import REGIONS
+from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._draft import Draft, until_invalid, valid
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.planning.capacity import OnDemand, Spot
+
+_TYPE = shared("hyperpod-type")
+_REGION = shared("hyperpod-region")
+_NAME = error("hyperpod-name", "HyperPod takes some names of clusters and groups only, and has groups of its own.")
+_SPOT = error("hyperpod-spot", "HyperPod launches Spot instances for Kubernetes only.")
+_SLURM = error("hyperpod-slurm", "HyperPod runs Slurm by its image and its API, which have no such setting.")
+_NODES = error("hyperpod-nodes", "HyperPod launches its nodes itself, without a launch template of the account.")
+_PARTITION = error("hyperpod-partition", "HyperPod puts a node group into one partition, which has no settings.")
+_STORAGE = error("hyperpod-storage", "HyperPod mounts FSx for Lustre itself, with EFA where both sides have it.")
+_PRIVATE = error("hyperpod-private", "AWS does not publish the endpoints and buckets that HyperPod nodes need.")
+_ACCOUNTING = error("hyperpod-accounting", "An accounting database needs continuous provisioning.")
+_BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts of buckets named sagemaker-... only.")
+_QUOTA = warning("hyperpod-quota", "Nodes on demand need quotas of SageMaker, which a new account does not have.")
+
+# Keys of the section `slurm`, and what takes their place. A key with its default is no request.
+_KEYS: Mapping[str, str] = {
+    "version": "the image of HyperPod has its own version; remove it",
+    "size": "the controller is a node; write its type instead: hyperpod: {controller: m7i.8xlarge}",
+    "accounting": "its image always keeps accounting; remove it",
+    "scale_down_idle_time": "it powers no node off; remove it",
+    "accounting_purge_time": "it has no setting for this; remove it, or purge a database of your own: hyperpod: "
+    "{accounting: {endpoint: ..., secret: ...}}",
+    "rest_api": "its image does not serve the REST API; remove it, and start slurmrestd on the controller",
+    "metrics": "its controller serves no metrics; remove it",
+    "logs": "it writes logs to /aws/sagemaker/Clusters in CloudWatch; remove it, and set the retention there",
+    "slurmdbd_settings": "it writes slurmdbd.conf itself; remove it",
+    "cgroup_settings": "it writes cgroup.conf itself; remove it",
+    "accounts": "accounts are created on the controller, which has the database: sacctmgr; remove it",
+    "qos": "QoS are created on the controller, which has the database: sacctmgr; remove it",
+    "directory": "no node is joined to a directory yet; write users instead",
+}
+# Keys of a section of `nodes`.
+_NODE_KEYS: Mapping[str, str] = {
+    "min": "every node of a group runs; remove it",
+    "slurm": "it writes the nodes into slurm.conf itself; remove it",
+    "scripts": "no further scripts run on its nodes yet; put what nodes need into the containers of jobs",
+    "labels": "it gives nodes no features; remove it, and submit by partition",
+    "tags": "its instances are in an account of the service; remove it, and write tags of the cluster",
+    "layout": "it creates the network interfaces itself; remove it",
+    "image": "its nodes have its own image; remove it",
+}
+_LUSTRE_KEYS: Mapping[str, str] = {
+    "client": "it sets up EFA for Lustre itself, where file system and node are in one zone; remove it",
+}
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html, and the agent that writes them:
+# https://github.com/awslabs/awsome-distributed-ai, 1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/
+# hyperpod-mental-model.md (commit 95b939c of 2026-07-23; both read 2026-11-23)
+_ITS_SETTINGS = (
+    *("NodeName", "PartitionName", "SlurmctldHost", "SlurmctldParameters", "ClusterName", "TopologyPlugin", "Include"),
+    *("AccountingStorageHost", "AccountingStoragePort", "AccountingStorageType", "Prolog", "Epilog", "GresTypes"),
+)
+_OWN_GROUPS = ("controller", hyperpod.ALL_NODES_PARTITION)
+
+
+def check_hyperpod(draft: Draft) -> Iterator[Problem]:
+    """Check a cluster of HyperPod with Slurm."""
+    for rule in (_check_region, _check_names, _check_types, _check_nodes, _check_section, _check_slurm, _check_storage):
+        yield from until_invalid(rule(draft))
+
+
+def _check_region(draft: Draft) -> Iterator[Problem]:
+    if draft.region in REGIONS.values() and draft.region not in hyperpod.REGIONS:
+        yield _REGION(("region",), f"HyperPod is not available in {draft.region}; use another region or orchestrator")
+    if not draft.network.internet:
+        message = "nodes of HyperPod need the internet here: no page of AWS lists the endpoints that replace it"
+        yield _PRIVATE(("network", "internet"), f"{message}; remove it, or write orchestrator: slurm")
+    if draft.perimeter is not None:
+        message = "no page of AWS lists the buckets of the service that its nodes read through the endpoint of the VPC"
+        yield _PRIVATE(("perimeter",), f"{message}; remove it, or write orchestrator: slurm", at_key=True)
+
+
+def _check_names(draft: Draft) -> Iterator[Problem]:
+    yield from (_NAME(("name",), message) for message in hyperpod.check_name(valid(lambda: draft.name) or "a"))
+    for name in draft.nodes:
+        for message in hyperpod.check_name(name):
+            yield _NAME(("nodes", name), message, at_key=True)
+        if name in _OWN_GROUPS:
+            message = f"{name!r} is a name of HyperPod's own; choose another name"
+            yield _NAME(("nodes", name), message, at_key=True)
+
+
+def _check_types(draft: Draft) -> Iterator[Problem]:
+    for group in draft.node_groups:
+        for message in hyperpod.check_type(group.instance_type.name):
+            yield _TYPE(("nodes", group.section, "type"), f"{message}; use another type")
+        if isinstance(group.capacity, Spot):
+            message = "HyperPod launches Spot instances for Kubernetes only; write on-demand, or {training-plan: ARN}"
+            yield _SPOT(("nodes", group.section, "capacity"), message)
+    for path, name in (
+        (("slurm", "login", "type"), valid(lambda: draft.service_type.name)),
+        (("hyperpod", "controller"), valid(lambda: draft.hyperpod.controller)),
+    ):
+        yield from (_TYPE(path, f"{message}; use another") for message in (hyperpod.check_type(name) if name else ()))
+
+
+def _check_nodes(draft: Draft) -> Iterator[Problem]:
+    for name, section in draft.nodes.items():
+        path: Path = ("nodes", name)
+        yield from _refused(_NODES, path, section, _NODE_KEYS)
+        if "placement_group" in section.model_fields_set and section.placement_group not in ("auto", None):
+            message = "HyperPod places its instances itself; remove it"
+            yield _NODES((*path, "placement-group"), message, at_key=True)
+    if "image" in draft.model_fields_set and draft.image != "aws":
+        yield _NODES(("image",), "HyperPod: its nodes have its own image; remove it", at_key=True)
+
+
+def _check_section(draft: Draft) -> Iterator[Problem]:
+    section = draft.hyperpod
+    if section.accounting is not None and section.strategy is not None:
+        message = "a database needs continuous provisioning, which strategy turns off; remove one of the two"
+        yield _ACCOUNTING(("hyperpod", "accounting"), message, at_key=True)
+    if section.bucket is not None and not section.bucket.startswith(hyperpod.BUCKET_PREFIX):
+        message = f"must begin with {hyperpod.BUCKET_PREFIX}, for HyperPod reads no other, got {section.bucket!r}"
+        yield _BUCKET(("hyperpod", "bucket"), message)
+
+
+def _check_slurm(draft: Draft) -> Iterator[Problem]:
+    slurm = draft.slurm
+    yield from _refused(_SLURM, ("slurm",), slurm, _KEYS)
+    if "imds" in slurm.model_fields_set and slurm.imds != "all":
+        message = "agents of HyperPod serve the credentials of the role to all users of a node; write imds: all"
+        yield _SLURM(("slurm", "imds"), message)
+    if slurm.replacements:
+        yield _SLURM(("slurm", "health"), "HyperPod replaces faulty nodes itself; write health: true")
+    for key, hint in (
+        ("ssh", "its nodes are reached by Session Manager; remove it"),
+        ("image", "its nodes have its own image; remove it"),
+        ("scripts", "no further scripts run on its nodes yet; remove it"),
+    ):
+        yield from _refused(_SLURM, ("slurm", "login"), slurm.login, {key: hint})
+    for name in _ITS_SETTINGS:
+        if name in slurm.settings:
+            yield _SLURM(("slurm", "settings", name), "HyperPod writes it itself; remove it", at_key=True)
+    for name, user in slurm.users.items():
+        hint = "accounts are created on the controller, which has the database: sacctmgr; remove it"
+        yield from _refused(_SLURM, ("slurm", "users", name), user, {"accounts": hint, "admin": hint})
+    yield from _check_partitions(draft)
+
+
+def _check_partitions(draft: Draft) -> Iterator[Problem]:
+    slurm = draft.slurm
+    types = {group.section: group.instance_type.name for group in draft.node_groups}
+    partition_of: dict[str, str] = {}
+    for name, queue in slurm.queues.items():
+        path: Path = ("slurm", "queues", name)
+        label = f"PartitionName={name}"
+        hint = f"partitions have no settings; remove it, and set it on the controller: scontrol update {label}"
+        keys = sorted(queue.model_fields_set - {"nodes"})
+        yield from _refused(_PARTITION, path, queue, dict.fromkeys(keys, hint))
+        of_queue = sorted({types[section] for section in queue.nodes if section in types})
+        if len(of_queue) > 1:
+            message = f"has {' and '.join(of_queue)}, which a job would mix: HyperPod names nodes by"
+            yield _PARTITION((*path, "nodes"), f"{message} their addresses; write a queue for each")
+        for section in queue.nodes or (name,):
+            first = partition_of.setdefault(section, name)
+            if first != name:
+                message = f"{section} is in the partition {first}, and in {hyperpod.ALL_NODES_PARTITION}, as all"
+                yield _PARTITION((*path, "nodes"), f"{message} nodes are; remove it from one")
+
+
+def _check_storage(draft: Draft) -> Iterator[Problem]:
+    if (lustre := draft.storage.lustre) is not None:
+        yield from _refused(_STORAGE, ("storage", "lustre"), lustre, _LUSTRE_KEYS)
+
+
+def _refused(rule: Rule, path: Path, section: Any, hints: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a problem for each key that differs from its default."""
+    for key, hint in hints.items():
+        field = type(section).model_fields.get(key)
+        if field is not None and key in section.model_fields_set and getattr(section, key) != field.default:
+            yield rule((*path, key.replace("_", "-")), f"HyperPod: {hint}", at_key=True)
+
+
+def warn_hyperpod(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    groups = [group for group in cluster.node_groups if group.gpus and isinstance(group.capacity, OnDemand)]
+    types = sorted({group.instance_type.name for group in groups})
+    if types:
+        names = ", ".join(f"ml.{name} for cluster usage" for name in types)
+        yield (
+            _QUOTA,
+            f"nodes on demand need quotas of SageMaker, which are zero for GPUs in a new account: {names}; request an "
+            "increase, or buy a training plan: capacity: {training-plan: ARN}",
+        )

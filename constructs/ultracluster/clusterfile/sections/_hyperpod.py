@@ -1,0 +1,65 @@
+"""The section `hyperpod`: SageMaker HyperPod, beside Slurm."""
+
+import re
+from typing import Annotated
+
+from pydantic import Field
+
+from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.clusterfile.sections import _common as t
+from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._nodes import InstanceTypeName
+from ultracluster.clusterfile.sections._section import Section
+
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-23)
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
+_HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
+_SECRET = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+", re.ASCII)
+BucketName = Annotated[str, w.pattern(_BUCKET.pattern, "the name of a bucket", "sagemaker-llama-scripts")]
+Host = Annotated[str, w.pattern(_HOST.pattern, "a host name", "slurm.cluster-abc.us-east-2.rds.amazonaws.com")]
+SecretArn = Annotated[
+    str,
+    w.pattern(
+        _SECRET.pattern,
+        "the ARN of a secret",
+        "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm-AbCdEf",
+    ),
+]
+Strategy = Annotated[str, w.choice(hyperpod.SLURM_STRATEGIES, "a strategy of HyperPod for slurm.conf")]
+
+
+class Accounting(Section):
+    """An existing MySQL database of Slurm's accounting."""
+
+    endpoint: Host = Field(description="Host name, which the nodes reach.")
+    secret: SecretArn = Field(description="ARN of the secret with user name and password.")
+
+
+class HyperPod(Section):
+    """SageMaker HyperPod, beside Slurm."""
+
+    controller: InstanceTypeName = Field(
+        default="m7i.4xlarge", description="EC2 instance type of the controller node of Slurm."
+    )
+    deep_health_checks: t.Flag = Field(
+        default=True,
+        description="Whether a node with GPUs is tested before its first job: GPUs, and EFA and NCCL between nodes. "
+        "It then takes an hour or more.",
+    )
+    node_recovery: t.Flag = Field(
+        default=True, description="Whether HyperPod reboots or replaces nodes whose hardware fails."
+    )
+    strategy: Strategy | None = Field(
+        default=None,
+        description="What keeps the partitions of slurm.conf. Default: continuous provisioning, which merges them, "
+        "starts with the nodes that there are, and retries the others.",
+    )
+    accounting: Accounting | None = Field(
+        default=None, description="Database of Slurm's accounting. Default: one on the controller."
+    )
+    bucket: BucketName | None = Field(
+        default=None, description="Existing bucket for lifecycle scripts, named sagemaker-... Default: a new one."
+    )
+    volume_key: t.KeyArn | None = Field(
+        default=None, description="KMS key of the volumes of the nodes. Default: the service's own."
+    )

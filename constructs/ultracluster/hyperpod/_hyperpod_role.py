@@ -1,0 +1,52 @@
+"""Execution role of HyperPod nodes."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.planning import checked
+from ultracluster.security import acknowledge_wildcards
+
+_REASON = (
+    "actions on network interfaces, sessions and file systems have no resource-level permission, or act on resources "
+    "that exist after the node only; log groups and streams of HyperPod have the ids of cluster and node in their names"
+)
+
+
+class HyperPodRole(iam.Role):
+    """Execution role of the nodes of a HyperPod cluster in a VPC: logs, metrics, Session Manager, network interfaces.
+
+    It has the actions of AWS's managed policy for the role, and those that AWS's own template adds for a VPC. Access to
+    the bucket of the lifecycle scripts is granted for that bucket alone, where the managed policy has every bucket
+    whose name begins with `sagemaker-`. It is an `iam.Role`: hand it to every `grants`.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html (read 2026-11-23)
+    """
+
+    @checked
+    def __init__(self, scope: Construct, id: str) -> None:
+        super().__init__(scope, id, assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+        stack = cdk.Stack.of(self)
+        logs = stack.format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=hyperpod.LOG_GROUPS,
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        interfaces = stack.format_arn(service="ec2", resource="network-interface", resource_name="*")
+        namespace = {"StringEquals": {"cloudwatch:namespace": hyperpod.METRICS_NAMESPACE}}
+        for statement in (
+            iam.PolicyStatement(sid="Logs", actions=list(hyperpod.LOG_ACTIONS), resources=[logs]),
+            iam.PolicyStatement(
+                sid="Metrics", actions=["cloudwatch:PutMetricData"], resources=["*"], conditions=namespace
+            ),
+            iam.PolicyStatement(
+                sid="AccountWide",
+                actions=sorted([*hyperpod.SESSION_ACTIONS, *hyperpod.NETWORK_ACTIONS, *hyperpod.FILE_SYSTEM_ACTIONS]),
+                resources=["*"],
+            ),
+            iam.PolicyStatement(sid="Tags", actions=["ec2:CreateTags"], resources=[interfaces]),
+        ):
+            self.add_to_principal_policy(statement)
+        acknowledge_wildcards(self, ["*", logs, interfaces], _REASON)

@@ -1,0 +1,183 @@
+"""Instance groups of a HyperPod cluster, as records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sagemaker as l1
+
+from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.planning import check_fields
+from ultracluster.planning.capacity import Capacity, OnDemand, purchase
+from ultracluster.rules import Refusal, error, shared
+
+_GROUP = error("hyperpod-group", "HyperPod takes some names, numbers and volumes of an instance group only.")
+_TYPE = shared("hyperpod-type")
+#: Role of the nodes of a group in Slurm.
+NodeType = Literal["Controller", "Login", "Compute"]
+# Values of cfn-lint's rule E3644, which come from price lists, lack these (1.58, 2026-11); the API has them.
+_NOT_IN_PRICE_LISTS = ("p5e.48xlarge", "p6e-gb200.36xlarge")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HyperPodMount:
+    """A file system that HyperPod mounts on the nodes of a group.
+
+    Args:
+        dns_name: DNS name of the file system.
+        path: Mount point.
+        mount_name: Mount name of a file system of FSx for Lustre. Default: it is one of FSx for OpenZFS.
+    """
+
+    dns_name: str
+    path: str
+    mount_name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HyperPodInstanceGroup:
+    """Equal nodes of a HyperPod cluster.
+
+    Args:
+        name: Name, 1 to 63 letters, digits and hyphens.
+        instance_type: EC2 name of the type, without `ml.`, such as `p5en.48xlarge`.
+        count: Number of nodes.
+        capacity: `OnDemand`, `Spot` or a `TrainingPlan`. Default: on demand, by the quota of the account.
+        node_type: Role of the nodes in Slurm. Default: none, for Kubernetes or a `provisioning_parameters.json`.
+        partition: Partition of compute nodes. Each node is also in the partition `dev`, which is Slurm's default.
+        script: Lifecycle script, by its path in the scripts of the cluster. It runs after the configuration by the
+            image, or with `on_create` instead of it.
+        on_create: The script owns the whole set-up of a node, Slurm's start included. Default: no.
+        deep_health_checks: Check GPUs, and EFA and NCCL between nodes, before a node takes its first job. Default: no.
+        volume_gib: Size of the second volume, at `/opt/sagemaker`; the service sizes the root volume. Default: none.
+        mounts: File systems that the service mounts; at most one of each kind.
+        subnet: Subnet of the nodes. Default: that of the cluster.
+
+    Raises:
+        Refusal: If HyperPod does not take a value. All reasons at once.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html (read
+    2026-11-23)
+    """
+
+    name: str
+    instance_type: str
+    count: int
+    capacity: Capacity = field(default_factory=OnDemand)
+    node_type: NodeType | None = None
+    partition: str | None = None
+    script: str | None = None
+    on_create: bool = False
+    deep_health_checks: bool = False
+    volume_gib: int | None = None
+    mounts: Sequence[HyperPodMount] = ()
+    subnet: ec2.ISubnet | None = None
+
+    def __post_init__(self) -> None:
+        """Validate all values."""
+        check_fields(self)
+        if problems := self._problems():
+            raise Refusal("", problems)
+
+    def _problems(self) -> list[str]:
+        problems: list[str] = [_GROUP(f"name: {text}") for text in hyperpod.check_name(self.name)]
+        problems += map(_TYPE, hyperpod.check_type(self.instance_type.removeprefix("ml.")))
+        if not 0 <= self.count <= hyperpod.MOST_INSTANCES:
+            problems.append(_GROUP(f"count must be 0 to {hyperpod.MOST_INSTANCES}, got {self.count}"))
+        try:
+            purchase(self.capacity, "hyperpod")
+        except ValueError as problem:
+            problems.append(_GROUP(f"capacity: {problem}"))
+        if self.node_type == "Compute" and self.partition is None:
+            problems.append(_GROUP("compute nodes need a partition"))
+        if self.node_type != "Compute" and self.partition is not None:
+            problems.append(_GROUP("a partition has compute nodes only: node_type must be 'Compute'"))
+        if self.partition is not None:
+            problems += [_GROUP(f"partition: {text}") for text in hyperpod.check_name(self.partition)]
+        if self.on_create and self.script is None:
+            problems.append(_GROUP("on_create needs a script"))
+        if self.volume_gib is not None and not 1 <= self.volume_gib <= hyperpod.LARGEST_VOLUME_GIB:
+            most = hyperpod.LARGEST_VOLUME_GIB
+            problems.append(_GROUP(f"volume_gib must be 1 to {most:,}, got {self.volume_gib}"))
+        lustre = sum(mount.mount_name is not None for mount in self.mounts)
+        if max(lustre, len(self.mounts) - lustre) > 1:
+            problems.append(_GROUP("HyperPod mounts one file system of Lustre and one of OpenZFS in a group"))
+        return problems
+
+    @property
+    def hidden_from_price_lists(self) -> bool:
+        """True if the type is not in the price lists that cfn-lint reads."""
+        return self.instance_type in _NOT_IN_PRICE_LISTS
+
+    def render(
+        self, *, role: iam.IRole, source_s3_uri: str | None, security_groups: Sequence[str], key: kms.IKey | None
+    ) -> l1.CfnCluster.ClusterInstanceGroupProperty:
+        """Return the property of the cluster.
+
+        Args:
+            role: Execution role.
+            source_s3_uri: Location of the lifecycle scripts of the cluster.
+            security_groups: Ids of the security groups, for a subnet other than that of the cluster.
+            key: Key of the volumes.
+        """
+        cluster = l1.CfnCluster
+        setting: Mapping[str, Any] = dict(filter(None, [purchase(self.capacity, "hyperpod").setting]))
+        requirements = setting.get("CapacityRequirements")
+        lifecycle = None
+        if self.script is not None and source_s3_uri is not None:
+            stage = "on_create" if self.on_create else "on_init_complete"
+            lifecycle = cluster.ClusterLifeCycleConfigProperty(source_s3_uri=source_s3_uri, **{stage: self.script})
+        override = None
+        if self.subnet is not None:
+            override = cluster.VpcConfigProperty(
+                security_group_ids=list(security_groups), subnets=[self.subnet.subnet_id]
+            )
+        slurm = None
+        if self.node_type is not None:
+            slurm = cluster.ClusterSlurmConfigProperty(
+                node_type=self.node_type, partition_names=None if self.partition is None else [self.partition]
+            )
+        return cluster.ClusterInstanceGroupProperty(
+            instance_group_name=self.name,
+            instance_type=f"ml.{self.instance_type}",
+            instance_count=self.count,
+            execution_role=role.role_arn,
+            life_cycle_config=lifecycle,
+            training_plan_arn=setting.get("TrainingPlanArn"),
+            capacity_requirements=_requirements(requirements),
+            on_start_deep_health_checks=list(hyperpod.DEEP_HEALTH_CHECKS) if self.deep_health_checks else None,
+            instance_storage_configs=self._storage(key) or None,
+            override_vpc_config=override,
+            slurm_config=slurm,
+        )
+
+    def _storage(self, key: kms.IKey | None) -> list[l1.CfnCluster.ClusterInstanceStorageConfigProperty]:
+        cluster = l1.CfnCluster
+        volume = cluster.ClusterEbsVolumeConfigProperty
+        volumes = []
+        arn = None if key is None else key.key_arn
+        if arn is not None:
+            # The service sizes the root volume, and takes its key only.
+            volumes.append(volume(root_volume=True, volume_kms_key_id=arn))
+        if self.volume_gib is not None:
+            volumes.append(volume(volume_size_in_gb=self.volume_gib, volume_kms_key_id=arn))
+        result = [cluster.ClusterInstanceStorageConfigProperty(ebs_volume_config=each) for each in volumes]
+        for mount in self.mounts:
+            if mount.mount_name is None:
+                openzfs = cluster.ClusterFsxOpenZfsConfigProperty(dns_name=mount.dns_name, mount_path=mount.path)
+                result.append(cluster.ClusterInstanceStorageConfigProperty(fsx_open_zfs_config=openzfs))
+            else:
+                lustre = cluster.ClusterFsxLustreConfigProperty(
+                    dns_name=mount.dns_name, mount_name=mount.mount_name, mount_path=mount.path
+                )
+                result.append(cluster.ClusterInstanceStorageConfigProperty(fsx_lustre_config=lustre))
+        return result
+
+
+def _requirements(value: Mapping[str, Any] | None) -> l1.CfnCluster.ClusterCapacityRequirementsProperty | None:
+    if value is None:
+        return None
+    return l1.CfnCluster.ClusterCapacityRequirementsProperty(on_demand=value.get("OnDemand"), spot=value.get("Spot"))

@@ -1,0 +1,118 @@
+"""Scripts of HyperPod nodes with Slurm, and the files that change in place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ultracluster.boot import (
+    IMAGE_HOMES,
+    SCRATCH_UNIT,
+    BootScript,
+    LocalScratch,
+    Mount,
+    NodeBoot,
+    NodeFile,
+    boot_script,
+    breaker_boot,
+    deep_check,
+    health_boot,
+    hyperpod_controller,
+    hyperpod_hooks,
+    in_place_files,
+    jobs_boot,
+    node_scripts_boot,
+    seed_home_boot,
+    slurm_boot,
+    software_script,
+    users_boot,
+    without_in_place_files,
+)
+from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.slurm import jobs_directory, slurm_collectors
+from ultracluster.storage import Storage
+
+#: Groups beside the node groups of the file.
+LOGIN, CONTROLLER = "login", "controller"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeScripts:
+    """Scripts of a group of nodes.
+
+    Args:
+        scripts: Scripts in their order.
+        in_place: Files that change under a running job, which nodes fetch.
+    """
+
+    scripts: tuple[BootScript, ...]
+    in_place: tuple[NodeFile, ...]
+
+
+def node_scripts(
+    cluster: ClusterFile,
+    storage: Storage,
+    instance_type: InstanceType,
+    *,
+    group: str,
+    layout: Layout | None = None,
+    jobs: bool = False,
+) -> NodeScripts:
+    """Return the scripts of a group of nodes.
+
+    HyperPod mounts Lustre, and sets EFA up for it; other file systems are mounted by the boot script.
+
+    Args:
+        cluster: Cluster file.
+        storage: File systems of the nodes.
+        instance_type: Type of the nodes.
+        group: Name of the group.
+        layout: Network interfaces of compute nodes. By default, the nodes take no jobs.
+        jobs: The nodes write the job files.
+    """
+    mounts = [mount for mount in storage.mounts if mount.type != "lustre"]
+    lustre = [_by_the_service(mount) for mount in storage.mounts if mount.type == "lustre"]
+    parts = [
+        users_boot(cluster=cluster.name, region=cluster.region),
+        breaker_boot(cluster=cluster.name, region=cluster.region, replace={}),
+        deep_check(instance_type.name),
+        slurm_boot(instance_type, [*lustre, *mounts]),
+    ]
+    if any(mount.path == IMAGE_HOMES for mount in mounts):
+        parts.append(seed_home_boot())
+    if layout is not None and cluster.slurm.health:
+        efa = sum(row.kind in ("efa", "efa-only") for row in interfaces(instance_type, layout))
+        parts += [health_boot(instance_type, efa_devices=efa), hyperpod_hooks()]
+    if group == CONTROLLER:
+        parts.append(hyperpod_controller(cluster.slurm_settings, health=bool(cluster.slurm.health)))
+    if instance_type.nvme[0]:
+        scratch = LocalScratch(path=cluster.storage.scratch.path).for_hyperpod(instance_type)
+        parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
+    if jobs:
+        parts.append(jobs_boot(cluster=cluster.name, region=cluster.region, directory=jobs_directory(cluster)))
+    parts += slurm_collectors(cluster, instance_type, group=group, layout=layout)
+    fetched = node_scripts_boot(cluster=cluster.name, region=cluster.region, group=group)
+    boot = boot_script(fetched, *without_in_place_files(parts), mounts=mounts)
+    return NodeScripts(scripts=(*_software(cluster, storage, instance_type), boot), in_place=in_place_files(parts))
+
+
+def _by_the_service(mount: Mount) -> Mount:
+    return replace(mount, after=())
+
+
+def _software(cluster: ClusterFile, storage: Storage, instance_type: InstanceType) -> Sequence[BootScript]:
+    """Return the script that installs what collects metrics, which the image of HyperPod lacks."""
+    if not cluster.observability.on:
+        return ()
+    bucket = storage.data_bucket
+    exporter = ("dcgm-exporter",) if instance_type.gpus else ()
+    return (
+        software_script(
+            "prometheus",
+            "node_exporter",
+            *exporter,
+            architecture=instance_type.architecture,
+            slurm_version=cluster.slurm.version,
+            bucket=None if bucket is None else bucket.bucket.bucket_name,
+            region=cluster.region,
+        ),
+    )

@@ -1,0 +1,125 @@
+"""Scripts of HyperPod nodes: what runs at their set-up, and the settings of slurm.conf."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.node_boot import Node
+from ultracluster.boot import hyperpod_controller, hyperpod_hooks, hyperpod_parameter, hyperpod_setup
+
+AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
+CONF = "/opt/slurm/etc/slurm.conf"
+IMAGE_CONF = (
+    "ClusterName=x\nPrologFlags=Contain\nSchedulerParameters=defer\nDefMemPerCPU=1\nPartitionName=dev Nodes=ALL"
+)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    created = Node(tmp_path)
+    shutil.copy(AWS, created.state / "aws")
+    return created
+
+
+def publish(node: Node, *scripts: tuple[str, str, str], broken: bool = False) -> None:
+    """List scripts in the Parameter Store: text, what follows from a failure, arguments."""
+    lines = []
+    for text, failure, arguments in scripts:
+        checksum = hashlib.sha256(text.encode()).hexdigest()
+        (node.state / "store" / f"{checksum}.sh").write_text(text + ("\n# more" if broken else ""))
+        lines.append(f"s3://assets/{checksum}.sh {checksum} {failure} {arguments}".rstrip())
+    listed = {hyperpod_parameter("llama", "train"): "\n".join(lines)}
+    (node.state / "parameters.json").write_text(json.dumps(listed))
+
+
+def set_up(node: Node) -> subprocess.CompletedProcess[str]:
+    program = node.file("/tmp/train.sh", hyperpod_setup(cluster="llama", region="us-east-2", group="train"))
+    return node.start(program, ULTRACLUSTER_PAUSE="0")
+
+
+def ran(node: Node, name: str, *, code: int = 0) -> str:
+    return f'#!/bin/bash\nprintf "%s\\n" "{name} $*" >>"{node.state}/ran"\nexit {code}\n'
+
+
+def test_the_scripts_of_a_group_run_in_their_order_with_their_arguments(node: Node) -> None:
+    publish(node, (ran(node, "software"), "CONTINUE", "--slurm 25.11"), (ran(node, "boot"), "TERMINATE", "fs@tcp:/a b"))
+    assert set_up(node).returncode == 0
+    assert (node.state / "ran").read_text() == "software --slurm 25.11\nboot fs@tcp:/a b\n"
+    assert "s3://assets/" in node.read("/var/log/provision/ultracluster.log")
+
+
+def test_a_script_that_may_fail_ends_nothing(node: Node) -> None:
+    publish(node, (ran(node, "software", code=1), "CONTINUE", ""), (ran(node, "boot"), "TERMINATE", ""))
+    assert set_up(node).returncode == 0
+    assert "boot" in (node.state / "ran").read_text()
+
+
+def test_a_script_that_must_not_fail_ends_the_set_up(node: Node) -> None:
+    publish(node, (ran(node, "boot", code=1), "TERMINATE", ""), (ran(node, "more"), "TERMINATE", ""))
+    assert set_up(node).returncode == 1
+    assert (node.state / "ran").read_text() == "boot \n"
+
+
+def test_a_script_with_another_checksum_never_runs(node: Node) -> None:
+    publish(node, (ran(node, "boot"), "TERMINATE", ""), broken=True)
+    assert set_up(node).returncode == 1
+    assert not (node.state / "ran").exists()
+
+
+def test_a_node_without_a_list_fails(node: Node) -> None:
+    (node.state / "parameters.json").write_text("{}")
+    result = set_up(node)
+    assert result.returncode == 1
+    assert "there is no /ultracluster/llama/hyperpod/train" in result.stdout
+
+
+def settle(node: Node, settings: dict[str, str], *, health: bool = True) -> subprocess.CompletedProcess[str]:
+    for file in hyperpod_controller(settings, health=health).files:
+        node.file(file.path, file.text)
+    reconfigure = node.bin / "scontrol"
+    if not reconfigure.exists():
+        reconfigure.write_text(f'#!/bin/bash\necho "$*" >>"{node.state}/reconfigured"\n')
+        reconfigure.chmod(0o755)
+    return node.run("hyperpod-settings")
+
+
+def test_settings_replace_those_of_the_image_and_lists_keep_them(node: Node) -> None:
+    node.file(CONF, IMAGE_CONF)
+    assert settle(node, {"DefMemPerCPU": "4000"}).returncode == 0
+    lines = node.read(CONF).splitlines()
+    assert "PrologFlags=Contain,Alloc,NoHold" in lines
+    assert "SchedulerParameters=defer,nohold_on_prolog_fail" in lines
+    assert [line for line in lines if "DefMem" in line] == ["DefMemPerCPU=4000"]
+    assert "PartitionName=dev Nodes=ALL" in lines
+    assert not any(line.startswith(("Prolog=", "Epilog=")) for line in lines), "the image runs every script of a folder"
+
+
+def test_a_second_run_changes_nothing_and_disturbs_no_controller(node: Node) -> None:
+    node.file(CONF, IMAGE_CONF)
+    settle(node, {})
+    before = node.read(CONF)
+    settle(node, {})
+    assert node.read(CONF) == before
+    assert (node.state / "reconfigured").read_text() == "reconfigure\n"
+
+
+def test_a_controller_without_slurm_conf_is_a_failed_unit(node: Node) -> None:
+    assert settle(node, {}).returncode == 1
+
+
+def test_nodes_without_checks_and_settings_have_no_unit() -> None:
+    assert hyperpod_controller({}, health=False).units == ()
+
+
+def test_prolog_and_epilog_lie_beside_those_of_the_image() -> None:
+    files = {file.path: file for file in hyperpod_hooks().files}
+    assert sorted(files) == [
+        "/opt/slurm/etc/epilog.d/800_ultracluster.sh",
+        "/opt/slurm/etc/prolog.d/800_ultracluster.sh",
+    ]
+    assert all(file.mode == "0755" for file in files.values())
+    assert "exec /usr/local/sbin/ultracluster-prolog" in files["/opt/slurm/etc/prolog.d/800_ultracluster.sh"].text

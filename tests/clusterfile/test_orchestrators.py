@@ -1,0 +1,132 @@
+"""Moving: an example with another orchestrator is valid, or names each line without an equivalent, and a remedy."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from support import EXAMPLES
+from ultracluster import clusterfile
+from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
+
+REMEDY = re.compile(r"\b(write|remove|use|buy|name|put|choose|create|set|correct)\b")
+
+
+def moved(file: Path, orchestrator: str) -> str:
+    text, count = re.subn(r"^orchestrator: \S+", f"orchestrator: {orchestrator}", file.read_text(), flags=re.MULTILINE)
+    assert count == 1
+    return text
+
+
+@pytest.mark.parametrize("orchestrator", ORCHESTRATORS)
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_moves_or_names_each_line_without_an_equivalent(file: Path, orchestrator: str) -> None:
+    text = moved(file, orchestrator)
+    try:
+        cluster = clusterfile.loads(text, str(file))
+    except clusterfile.ClusterFileError as error:
+        lines = text.splitlines()
+        for problem in error.problems:
+            assert 1 <= problem.line <= len(lines)
+            assert REMEDY.search(problem.message), problem.message
+    else:
+        assert cluster.traits.name == orchestrator
+
+
+def test_each_orchestrator_takes_a_file_of_each_other() -> None:
+    """A file of ten lines, without what is the service's own."""
+    for file in ("slurm-home", "slurm-minimal"):
+        path = next(example for example in EXAMPLES if example.stem == file)
+        for orchestrator in ("slurm", "hyperpod-slurm"):
+            assert clusterfile.loads(moved(path, orchestrator), str(path)).traits.name == orchestrator
+
+
+FILE = """\
+name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: hyperpod-slurm
+nodes:
+  train: {type: p5en.48xlarge, count: 4}
+"""
+BAD = [
+    ("nodes.train", "capacity: cr-0123456789abcdef0", "nodes.train.capacity: HyperPod launches instances of SageMaker"),
+    ("nodes.train", "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}", "buy a training plan"),
+    ("nodes.train", "capacity: spot", "HyperPod launches Spot instances for Kubernetes only; write on-demand"),
+    ("nodes.train", "min: 0", "nodes.train.min: HyperPod: every node of a group runs; remove it"),
+    ("nodes.train", "labels: {rack: a}", "it gives nodes no features"),
+    ("nodes.train", "placement-group: cluster", "HyperPod places its instances itself"),
+    ("", "kubernetes: {version: '1.34'}", "configures kubernetes, and orchestrator is hyperpod-slurm"),
+    ("", "slurm: {size: LARGE}", "the controller is a node; write its type instead: hyperpod: {controller: m7i.8xl"),
+    ("", "slurm: {settings: {NodeName: a}}", "slurm.settings.NodeName: HyperPod writes it itself; remove it"),
+    ("", "slurm: {health: {replace: 2}}", "HyperPod replaces faulty nodes itself; write health: true"),
+    ("", "slurm: {imds: root}", "serve the credentials of the role to all users of a node; write imds: all"),
+    ("", "slurm: {login: {type: c7i.2xlarge}}", "slurm.login.type: HyperPod has no ml.c7i.2xlarge"),
+    ("", "slurm: {queues: {train: {max-time: 1 d}}}", "scontrol update PartitionName=train"),
+    (
+        "",
+        "slurm: {queues: {a-queue: {nodes: [train]}, b-queue: {nodes: [train]}}}",
+        "train is in the partition a-queue, and in dev, as all nodes are; remove it from one",
+    ),
+    (
+        "",
+        "slurm: {queues: {a-queue: {nodes: [train, other]}}}",
+        "has p5.48xlarge and p5en.48xlarge, which a job would mix",
+    ),
+    ("", "hyperpod: {controller: c7i.2xlarge}", "hyperpod.controller: HyperPod has no ml.c7i.2xlarge"),
+    ("", "hyperpod: {bucket: llama-scripts}", "must begin with sagemaker-, for HyperPod reads no other"),
+    (
+        "",
+        "hyperpod: {strategy: Merge, accounting: {endpoint: a.b, secret: "
+        "'arn:aws:secretsmanager:us-east-2:123456789012:secret:x'}}",
+        "a database needs continuous provisioning, which strategy turns off",
+    ),
+    ("", "network: {internet: false}", "nodes of HyperPod need the internet here"),
+    ("", "perimeter: {accounts: ['123456789012']}", "no page of AWS lists the buckets of the service"),
+    ("", "image: build", "image: HyperPod: its nodes have its own image; remove it"),
+]
+
+
+@pytest.mark.parametrize(("where", "line", "message"), BAD, ids=lambda value: str(value)[:40])
+def test_hyperpod_refuses_what_it_has_no_equivalent_for(where: str, line: str, message: str) -> None:
+    text = FILE.replace("count: 4}", f"count: 4, {line}}}") if where else f"{FILE}{line}\n"
+    if "other" in line:
+        text = text.replace("count: 4}", "count: 4}\n  other: {type: p5.48xlarge, count: 4}")
+    with pytest.raises(clusterfile.ClusterFileError) as error:
+        clusterfile.loads(text, "c.yaml")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("train: {", "controller: {", "'controller' is a name of HyperPod's own; choose another name"),
+        ("train: {", "train-: {", "begins and ends with a letter or digit, got 'train-'"),
+        ("us-east-2\nzone: use2-az1", "af-south-1\nzone: afs1-az1", "HyperPod is not available in af-south-1"),
+        ("p5en.48xlarge", "c7i.48xlarge", "nodes.train.type: HyperPod has no ml.c7i.48xlarge"),
+    ],
+)
+def test_hyperpod_refuses_names_places_and_types(old: str, new: str, message: str) -> None:
+    with pytest.raises(clusterfile.ClusterFileError) as error:
+        clusterfile.loads(FILE.replace(old, new), "c.yaml")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
+def test_the_section_of_hyperpod_is_for_hyperpod(orchestrator: str) -> None:
+    text = FILE.replace("hyperpod-slurm", orchestrator) + "hyperpod: {node-recovery: false}\n"
+    with pytest.raises(
+        clusterfile.ClusterFileError, match=f"configures hyperpod-slurm, and orchestrator is {orchestrator}"
+    ):
+        clusterfile.loads(text, "c.yaml")
+
+
+def test_a_cluster_of_hyperpod_has_a_controller_node_and_the_addresses_of_its_cards() -> None:
+    cluster = clusterfile.loads(FILE, "c.yaml")
+    assert cluster.expected_nodes == {"train": 4, "login": 1, "controller": 1}
+    assert cluster.instances == 6
+    assert cluster.service_type.name == "m7i.2xlarge"
+    assert [group.addresses for group in cluster.node_groups] == [4 * 16]
+    assert not cluster.slurm_metrics
+    assert [warning.rule for warning in clusterfile.warnings(cluster)].count("hyperpod-quota") == 1
+    assert "vcpu-quota" not in [warning.rule for warning in clusterfile.warnings(cluster)]

@@ -1,0 +1,136 @@
+"""Rows of `ultracluster.hyperpod`."""
+
+from typing import Any
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from support import ROOT
+from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._world import World
+from ultracluster import clusterfile, hyperpod, network, storage
+
+_ROLE = "arn:aws:iam::123456789012:role/Nodes"
+_NO_NETWORK = No("it has no network interface")
+_NO_ROLE = No("it has no role")
+_NO_METRICS = No("HyperPod publishes figures of its agents only; collectors on the nodes write theirs to Prometheus")
+_ORCHESTRATOR = "orchestrator: hyperpod-slurm"
+_SCRIPTS = {"setup.sh": "#!/usr/bin/env bash\n"}
+
+
+def groups(**more: Any) -> list[hyperpod.HyperPodInstanceGroup]:
+    """A controller, and compute nodes."""
+    controller = hyperpod.HyperPodInstanceGroup(
+        name="controller", instance_type="m7i.2xlarge", count=1, node_type="Controller"
+    )
+    train: dict[str, Any] = {
+        "name": "train",
+        "instance_type": "p5en.48xlarge",
+        "count": 2,
+        "partition": "train",
+        **more,
+    }
+    return [controller, hyperpod.HyperPodInstanceGroup(**train, node_type="Compute")]
+
+
+def cluster(scope: Construct, id: str, world: World, **more: Any) -> hyperpod.HyperPodCluster:
+    arguments: dict[str, Any] = {"subnet": world.subnet, "groups": groups(), **more}
+    # Two of one name cannot be in one account.
+    return hyperpod.HyperPodCluster(scope, id, name=id, security_groups=[world.security_group], **arguments)
+
+
+def _of_tokens(scope: Construct, id: str, world: World) -> hyperpod.HyperPodCluster:
+    subnet = ec2.Subnet.from_subnet_id(scope, f"{id}Subnet", world.token("SubnetId"))
+    mount = hyperpod.HyperPodMount(dns_name=world.token("DnsName"), path="/fsx", mount_name=world.token("MountName"))
+    return cluster(
+        scope,
+        id,
+        world,
+        groups=groups(mounts=[mount], subnet=subnet),
+        subnet=subnet,
+        role=iam.Role.from_role_arn(scope, f"{id}Role", world.token("RoleArn")),
+        scripts=_scripts_of_tokens(scope, f"{id}Scripts", world),
+        accounting=hyperpod.AccountingDatabase(endpoint=world.token("Host"), secret_arn=world.token("SecretArn")),
+        volume_key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn")),
+    )
+
+
+def _scripts_of_tokens(scope: Construct, id: str, world: World) -> hyperpod.HyperPodScripts:
+    name = f"sagemaker-llama-{world.token('Suffix')}"
+    return hyperpod.HyperPodScripts(scope, id, bucket_name=name, scripts=_SCRIPTS)
+
+
+def _imported(scope: Construct, id: str) -> hyperpod.IHyperPodCluster:
+    return hyperpod.HyperPodCluster.from_hyper_pod_cluster_attributes(
+        scope,
+        id,
+        cluster_name="llama",
+        cluster_arn="arn:aws:sagemaker:us-east-2:123456789012:cluster/abcdefghijkl",
+        role=iam.Role.from_role_arn(scope, f"{id}Role", _ROLE),
+        security_groups=ec2.SecurityGroup.from_security_group_id(scope, f"{id}Group", "sg-0123456789abcdef0"),
+    )
+
+
+def _of_file(scope: Construct, id: str, world: World) -> hyperpod.HyperPodSlurmCluster:
+    text = (ROOT / "examples" / "slurm-minimal.yaml").read_text().replace("orchestrator: slurm", _ORCHESTRATOR)
+    # Two of one name would have the same bucket.
+    cluster = clusterfile.loads(text, "c.yaml").model_copy(update={"name": id.lower()})
+    nodes = network.Network(
+        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
+    )
+    return hyperpod.HyperPodSlurmCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
+
+
+ROWS: dict[str, Row] = {
+    "HyperPodCluster": Row(
+        metrics=_NO_METRICS,
+        make=cluster,
+        connects=Connects(default_port="ALL TRAFFIC"),
+        grants=Grants(methods=("read", "repair")),
+        principal=True,
+        tags=["AWS::SageMaker::Cluster", "AWS::IAM::Role"],
+        default_child="AWS::SageMaker::Cluster",
+        tokens=_of_tokens,
+        twin=Twin(make=_imported, interface=hyperpod.IHyperPodCluster),
+    ),
+    "HyperPodRole": Row(
+        make=lambda scope, id, world: hyperpod.HyperPodRole(scope, id),
+        connects=_NO_NETWORK,
+        grants=No("a role has the CDK's own grant, grant_pass_role and grant_assume_role"),
+        principal=True,
+        tags=["AWS::IAM::Role"],
+        default_child="AWS::IAM::Role",
+        tokens=No("it takes no text"),
+        twin=Twin(make=lambda scope, id: hyperpod.HyperPodRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole),
+    ),
+    "HyperPodSlurmCluster": Row(
+        make=_of_file,
+        connects=No("its nodes connect: `node_groups`"),
+        grants=No("its cluster has them: `node_groups`"),
+        principal=No("its role is one: `role`"),
+        tags=["AWS::IAM::Role", "AWS::S3::Bucket"],
+        default_child=No("it is a role, a bucket and parameters; the cluster is in the scope of the nodes"),
+        tokens=No("it takes a cluster file"),
+        twin=No("no other construct refers to it"),
+    ),
+    "HyperPodScripts": Row(
+        make=lambda scope, id, world: hyperpod.HyperPodScripts(
+            scope, id, scripts=_SCRIPTS, bucket_name=f"sagemaker-llama-{id.lower()}"
+        ),
+        connects=_NO_NETWORK,
+        grants=Grants(methods=("read",)),
+        principal=_NO_ROLE,
+        tags=["AWS::S3::Bucket", "AWS::Lambda::Function", "AWS::IAM::Role"],
+        default_child=No("it is a bucket and what fills it"),
+        tokens=_scripts_of_tokens,
+        twin=No("its location is its content, so another stack creates the same in the bucket that it is given"),
+        uses={
+            "an existing bucket": lambda subject, stack, world: hyperpod.HyperPodScripts(
+                stack, "More", scripts=_SCRIPTS, bucket=s3.Bucket.from_bucket_name(stack, "Old", "sagemaker-old")
+            )
+        },
+    ),
+}
