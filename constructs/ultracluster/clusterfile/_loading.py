@@ -1,5 +1,8 @@
 """Reading a cluster file: every error is reported at once, each with its place."""
 
+# The types of a new key are generated from its section, which imports this module.
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -103,7 +106,7 @@ def build(
     kubernetes: keys.Kubernetes = DEFAULT,
     hyperpod: keys.HyperPod = DEFAULT,
     network: keys.Network = DEFAULT,
-    perimeter: keys.Perimeter | None = None,
+    perimeter: keys.Perimeter = DEFAULT,
     storage: keys.Storage = DEFAULT,
     encryption_key: str | None = None,
     notifications: keys.Notifications = DEFAULT,
