@@ -166,7 +166,7 @@ def test_reports_all_errors_at_once() -> None:
         ("/data: {bucket: s3://my-datasets/tokens}", "", "write bucket: my-datasets and prefix: tokens"),
         ("/data: {bucket: My_Data}", "", "links./data.bucket: 'My_Data' is no name of a bucket"),
         ("/data: {bucket: a--use2-az1--x-s3}", "", "S3 Express One Zone has no associations"),
-        ("/data: {prefix: a//b}", "", "links./data: 's3://DATA-BUCKET/a//b': a prefix becomes a directory"),
+        ("/data: {prefix: a//b}", "", "links./data: /data, prefix 'a//b': a prefix becomes a directory"),
         ("/data: {import: NEW}", "", "links./data.import: must be a list, got 'NEW'; write for example import: [NEW]"),
         ("/data: {import: [new]}", "", "links./data.import[0]: an event is one of NEW, CHANGED, DELETED, got 'new'"),
         ("/data: {export: [NEW, NEW]}", "", "links./data.export[1]: names 'NEW' twice; remove one"),
