@@ -65,6 +65,7 @@ _KEYS: Mapping[str, tuple[str, str] | None] = {
         (f"nodes.*.{key}" for key in ("taints", "os", "release", "update", "elastic", "pods")), _KUBERNETES
     ),
     "kubernetes": _KUBERNETES,
+    "hyperpod": ("ParallelCluster runs on EC2, not on HyperPod", "remove the section"),
     "image": None,
     "types": (
         "ParallelCluster asks EC2 about each type, and 3.16 supports the UltraServers of p6e-gb200 only",
