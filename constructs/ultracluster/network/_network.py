@@ -34,8 +34,6 @@ _REGION = error("network-region", "A handed-in network must be in the region of 
 # Keys of the file for a network that is created; an existing one has them already.
 _CREATED = ("cidr", "training_subnet", "subnets", "internet")
 _SERVICES = {"slurm": PCS_SERVICES, "kubernetes": EKS_SERVICES}
-# The admin host of Kubernetes reports the result of a deployment to CloudFormation.
-_SIGNALS = {"slurm": False, "kubernetes": True}
 _ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
 
 
@@ -177,7 +175,8 @@ def _imported(scope: Construct, cluster: ClusterFile) -> Network:
 def _s3_policy(scope: Construct, cluster: ClusterFile, members: Sequence[str]) -> iam.PolicyDocument:
     existing = cluster.storage.existing_bucket
     buckets = [] if existing is None else [existing.name]
-    return s3_policy(scope, members, buckets=buckets, signals=_SIGNALS[cluster.orchestrator])
+    # The admin host of the platform reports the result of a deployment to CloudFormation.
+    return s3_policy(scope, members, buckets=buckets, signals=cluster.traits.has_platform)
 
 
 def _created(scope: Construct, cluster: ClusterFile) -> Network:
