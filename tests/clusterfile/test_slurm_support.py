@@ -4,7 +4,8 @@ from datetime import date
 
 import pytest
 
-from ultracluster.clusterfile import ClusterFileError, loads, warnings
+from support import ROOT
+from ultracluster.clusterfile import ClusterFileError, load, loads, warnings
 
 FILE = """\
 name: first
@@ -53,3 +54,8 @@ def test_exclusive_queues_need_the_version_that_has_them() -> None:
     with pytest.raises(ClusterFileError, match=r"Exclusive.*26\.05"):
         loads(text, "c.yaml")
     loads(text.replace("25.11", "26.05"), "c.yaml")
+
+
+def test_hyperpod_does_not_follow_the_versions_of_pcs() -> None:
+    cluster = load(ROOT / "examples" / "hyperpod-slurm.yaml")
+    assert not [row for row in warnings(cluster, date(2030, 1, 1)) if "version-support" in row.rule]

@@ -1,15 +1,19 @@
 """Warnings about versions whose support ends."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 
 from ultracluster.catalogue.schedulers import eks, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.rules._rule import Rule, warning
-from ultracluster.clusterfile.sections._slurm import Slurm
 
 _SLURM = warning("slurm-version-support", "A version of Slurm that AWS PCS stops supporting soon, or has stopped.")
 _KUBERNETES = warning("kubernetes-version-support", "A version in extended support, which costs more by the hour.")
+# Advice, day of its facts, and rule, by the topic of an orchestrator's facts. HyperPod chooses its versions itself.
+_SERVICES: Mapping[str, tuple[Callable[[str, date], str | None], date, Rule]] = {
+    "pcs": (pcs.support_warning, pcs.READ_ON, _SLURM),
+    "eks": (eks.version_advice, eks.READ_ON, _KUBERNETES),
+}
 #: Rules that depend on the day.
 SUPPORT_RULES = (_SLURM, _KUBERNETES)
 
@@ -21,10 +25,9 @@ def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tu
         cluster: The cluster file.
         today: Day to compare with. Default: the day on which the dates were read.
     """
-    section = cluster.control_plane
-    if isinstance(section, Slurm):
-        message, rule = pcs.support_warning(section.version, today or pcs.READ_ON), _SLURM
-    else:
-        message, rule = eks.version_advice(section.version, today or eks.READ_ON), _KUBERNETES
-    if message is not None:
+    service = _SERVICES.get(cluster.traits.facts)
+    if service is None:
+        return
+    advice, read_on, rule = service
+    if (message := advice(cluster.control_plane.version, today or read_on)) is not None:
         yield rule, message
