@@ -366,3 +366,21 @@ def test_a_node_group_takes_twenty_scripts_of_a_stage(stack: cdk.Stack) -> None:
     scripts = [NodeScript(name=f"s{n}", url="s3://tools/x.sh", sha256="0" * 64) for n in range(20)]
     with pytest.raises(ValueError, match="may have 20 scripts"):
         World(stack).nodes(boot=[boot_script(), *scripts])
+
+
+def test_metrics_are_those_of_the_cluster(stack: cdk.Stack) -> None:
+    """https://docs.aws.amazon.com/pcs/latest/userguide/monitoring-cloudwatch_metrics.html (read 2026-11-23)"""
+    cluster = World(stack).cluster
+    cluster.metrics.metric_idle_capacity().create_alarm(stack, "Idle", threshold=0, evaluation_periods=60)
+    cluster.metrics.metric_pending_capacity().create_alarm(stack, "Pending", threshold=0, evaluation_periods=30)
+    alarms = Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm").values()
+    metrics = [
+        entry.get("MetricStat", {}).get("Metric", entry)
+        for alarm in alarms
+        for entry in alarm["Properties"].get("Metrics", [alarm["Properties"]])
+    ]
+    published = {entry["MetricName"]: entry for entry in metrics if "MetricName" in entry}
+    assert set(published) == {"IdleCapacity", "DesiredCapacity", "ActualCapacity"}
+    id = stack.resolve(cluster.cluster_id)
+    for entry in published.values():
+        assert (entry["Namespace"], entry["Dimensions"]) == ("AWS/PCS", [{"Name": "ClusterId", "Value": id}])

@@ -7,6 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
 from ultracluster.slurm._grants import PcsClusterGrants, PcsNodeGroupGrants
+from ultracluster.slurm._pcs_metrics import PcsClusterMetrics
 
 
 class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
@@ -35,6 +36,10 @@ class IPcsCluster(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):
     @property
     def grants(self) -> PcsClusterGrants:
         """Permissions on the cluster."""
+
+    @property
+    def metrics(self) -> PcsClusterMetrics:
+        """CloudWatch metrics: instances of all node groups."""
 
 
 class IPcsComputeNodeGroup(cdk.IResource, ec2.IConnectable, iam.IGrantable, Protocol):

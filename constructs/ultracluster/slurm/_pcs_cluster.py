@@ -18,6 +18,7 @@ from ultracluster.slurm._grants import PcsClusterGrants
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._node_role import ROLE_PATH, PcsNodeRole
 from ultracluster.slurm._options import SlurmOptions
+from ultracluster.slurm._pcs_metrics import PcsClusterMetrics
 from ultracluster.slurm._settings import NAME, custom_settings
 
 _LIMIT = shared("slurm-controller-limit")
@@ -46,6 +47,11 @@ class _PcsClusterBase(NodeResource):
     def grants(self) -> PcsClusterGrants:
         """Permissions on the cluster."""
         return PcsClusterGrants(self.cluster_arn)
+
+    @property
+    def metrics(self) -> PcsClusterMetrics:
+        """CloudWatch metrics: instances of all node groups."""
+        return PcsClusterMetrics(self.cluster_id)
 
 
 class PcsCluster(_PcsClusterBase):

@@ -19,11 +19,8 @@ _IMAGE = "ami-0123456789abcdef0"
 _PROFILE = "arn:aws:iam::123456789012:instance-profile/aws-pcs/Nodes"
 _NO_NETWORK = No("it has no network interface")
 _NO_ROLE = No("it has no role")
-# https://docs.aws.amazon.com/pcs/latest/userguide/monitoring-overview.html (read 2026-11-22) names no metrics of PCS.
-# Unlike those of EKS and FSx: `*-canned-metrics.generated.js` of aws-cdk-lib 2.275.0 (read 2026-11-23).
-_NO_METRICS = No(
-    "the CDK's list of AWS's metrics has none of PCS (2026-11-23); collectors on the nodes write to Prometheus"
-)
+# https://docs.aws.amazon.com/pcs/latest/userguide/monitoring-cloudwatch_metrics.html (read 2026-11-23)
+_NO_METRICS = No("PCS publishes metrics of whole clusters only: `metrics` of PcsCluster")
 _NO_TOKENS = No("every text of it must be known at synthesis")
 _NOT_PASSED = No("no other construct refers to it")
 _NO_PERMISSIONS = No("there is nothing that a principal could be allowed to do with it")
@@ -141,7 +138,7 @@ ROWS: dict[str, Row] = {
         twin=_NOT_PASSED,
     ),
     "PcsCluster": Row(
-        metrics=_NO_METRICS,
+        metrics=True,
         make=controller,
         connects=Connects(default_port="6817"),
         grants=Grants(methods=("read",)),
