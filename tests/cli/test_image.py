@@ -89,10 +89,15 @@ def test_plans_each_architecture_before_a_build() -> None:
         assert {"EFA", "Enroot", "Pyxis", "Prometheus"} <= {item["name"].title() for item in image["software"]} | {
             "EFA"
         }
+        assert "no GPU" in image["not_run"]["metrics of dcgm-exporter"]
         assert all(item["proof"] for item in image["software"] if item["source"] != "the parent")
     printed = run("plan", str(BUILT))
     assert "at least 30 min" in printed
     assert "$0.71 for two c7i.4xlarge" in printed
+    assert printed.count("Not run there:") == 1
+    page = (ROOT / "docs" / "operations" / "verification.md").read_text()
+    for what, reason in images[0]["not_run"].items():
+        assert f"| {what} | {reason} |" in page
 
 
 def test_names_the_key_of_a_file_that_builds_nothing() -> None:

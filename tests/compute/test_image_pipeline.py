@@ -1,10 +1,8 @@
-"""The pipeline for images, as a template; its check runs here in bash."""
+"""The pipeline for images, as a template; `tests/integration/node_boot` runs its scripts."""
 
 import json
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,7 +18,6 @@ from ultracluster.boot import install_program, scripts, without_comments
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.compute._image_pipeline import _versions
 from ultracluster.monitoring.collectors import _node as collectors
 
 # "data: Maximum length of 16000": https://docs.aws.amazon.com/imagebuilder/latest/APIReference/API_CreateComponent.html
@@ -128,130 +125,6 @@ def test_refuses_a_slurm_without_installer_and_a_parent_of_another_architecture(
 def test_every_slurm_with_an_installer_is_one_that_pcs_runs() -> None:
     assert set(software.SLURM) <= set(pcs.SLURM_VERSIONS)
     assert pcs.DEFAULT_SLURM_VERSION in software.SLURM
-
-
-# What Prometheus' agent does with its configuration, as far as the check sees it: a request, signed or not.
-AGENT = f"""\
-#!{sys.executable}
-import re, sys, urllib.request
-
-if sys.argv[1] == "--version":
-    sys.exit(print("prometheus, version 3.13.2"))
-config = dict(argument.lstrip("-").split("=", 1) for argument in sys.argv[1:] if "=" in argument)["config.file"]
-text = open(config).read()
-url = re.search('url: "(http[^"]+)"', text)[1]
-key, region = re.search("access_key: ([A-Z]+)", text)[1], re.search("region: ([a-z0-9-]+)", text)[1]
-signature = f"AWS4-HMAC-SHA256 Credential={{key}}/20261122/{{region}}/aps/aws4_request, Signature=00"
-urllib.request.urlopen(urllib.request.Request(url, b"samples", {{"Authorization": signature}}))
-"""
-
-
-@pytest.fixture
-def image(tmp_path: Path) -> Path:
-    """An image that has all."""
-    versions = _versions("25.11")
-    files = {
-        "opt/amazon/efa_installed_packages": f"# EFA installer version: {versions['EFA_VERSION']}\n",
-        "opt/aws/pcs/version": "AGENT_VERSION='1.5.1'\nAGENT_RELEASE='1'\n",
-        "opt/aws/pcs/scheduler/slurm-25.11/version": "SLURM_VERSION='25.11.8'\n",
-        "opt/aws/pcs/scheduler/slurm-25.11/lib/slurm/spank_pyxis.so": "elf",
-        "etc/aws/pcs/scheduler/slurm-25.11/plugstack.conf.d/pyxis.conf": "required /x/spank_pyxis.so\n",
-        "bin/modinfo": '#!/bin/sh\n[ "$1" = --field ] && echo 580.95.05 || echo filename: x\n',
-        "bin/enroot": "#!/bin/sh\necho 4.1.2\n",
-        "bin/runuser": '#!/bin/sh\nshift 3\nexec "$@"\n',
-        "bin/dcgmi": "#!/bin/sh\n",
-        "bin/chronyc": "#!/bin/sh\n",
-        "etc/chrony/sources.d/amazon-time-sync.sources": "server 169.254.169.123 prefer iburst\n",
-        **{f"opt/ultracluster/bin/{name}": "#!/bin/sh\n" for name in ("node_exporter", "dcgm-exporter")},
-        "opt/ultracluster/bin/prometheus": AGENT,
-        "bin/python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
-        "bin/mount.nfs4": "#!/bin/sh\n",
-        "bin/systemctl": "#!/bin/sh\ncase $2 in nvidia-imex.*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
-        "bin/dpkg-query": "#!/bin/sh\ncase $4 in *-exporter) echo 4.8.2-1 ;; *) echo 1:4.5.3-1 ;; esac\n",
-        "opt/ultracluster/configure-efa-fsx-lustre-client/setup.sh": "#!/bin/sh\n",
-        "opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent": "#!/bin/sh\n",
-        "bin/uname": "#!/bin/sh\necho aarch64\n",
-        "check": scripts.text("image-check.sh"),
-    }
-    for path, text in files.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-        (tmp_path / path).chmod(0o755)
-    return tmp_path
-
-
-def check(image: Path) -> tuple[int, str]:
-    environment = _versions("25.11") | {
-        "PATH": f"{image / 'bin'}:/usr/bin:/bin",
-        "ULTRACLUSTER_ROOT": str(image),
-    }
-    done = subprocess.run([image / "check", "25.11"], env=environment, capture_output=True, text=True, timeout=180)
-    return done.returncode, "".join(line for line in done.stdout.splitlines(True) if line.startswith("FAILED"))
-
-
-@pytest.mark.parametrize("efa", ["1.49.0", "1.50.0", "2.0.0"])
-def test_an_image_that_has_all_passes(image: Path, efa: str) -> None:
-    (image / "opt/amazon/efa_installed_packages").write_text(f"# EFA installer version: {efa}\n# Debug packages: no\n")
-    assert check(image) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "missing"),
-    [
-        ("bin/modinfo", "#!/bin/sh\necho 570.1\n", "NVIDIA driver 580 or newer"),
-        ("bin/modinfo", "#!/bin/sh\n[ $1 != lustre ] && echo 580.1\n", "Lustre client"),
-        ("etc/chrony/sources.d/amazon-time-sync.sources", "", "chrony, with Amazon's time"),
-        ("bin/enroot", "#!/bin/sh\necho 3.5.0\n", "Enroot 4.1.2"),
-        ("bin/enroot", "#!/bin/sh\n[ $1 = version ] && echo 4.1.2\n", "Enroot for users who are not root"),
-        ("opt/aws/pcs/version", "AGENT_VERSION='1.4.0'\n", "PCS agent 1.5.1"),
-        ("opt/aws/pcs/scheduler/slurm-25.11/version", "SLURM_VERSION='25.11.2'\n", "Slurm 25.11.8"),
-        ("opt/aws/pcs/scheduler/slurm-25.11/lib/slurm/spank_pyxis.so", "", "Pyxis"),
-        ("opt/amazon/efa_installed_packages", "# EFA installer version: 1.30.0\n", "EFA installer 1.49.0 or newer"),
-        ("opt/amazon/efa_installed_packages", "", "EFA installer 1.49.0 or newer"),
-        ("bin/systemctl", '#!/bin/sh\n[ "$2" != nvidia-imex.service ] || exit 1\necho masked\n', "IMEX"),
-        (
-            "bin/dpkg-query",
-            "#!/bin/sh\ncase $4 in *-exporter) echo 4.9.0-1 ;; *) echo 1:4.5.3-1 ;; esac\n",
-            f"DCGM and dcgm-exporter, one of {_versions('25.11')['DCGM_PAIRS']}",
-        ),
-        (
-            "opt/ultracluster/configure-efa-fsx-lustre-client/setup.sh",
-            "",
-            "AWS's tool for Lustre over EFA",
-        ),
-        (
-            "bin/systemctl",
-            "#!/bin/sh\ncase $2 in nvidia-dcgm-exporter.*|*imex*) echo enabled ;; *) echo masked; exit 1 ;; esac\n",
-            "nvidia-dcgm-exporter.service leaves its port to the node's own unit",
-        ),
-    ],
-)
-def test_an_image_that_lacks_something_is_not_made(image: Path, path: str, text: str, missing: str) -> None:
-    (image / path).write_text(text)
-    assert check(image) == (1, f"FAILED: {missing}\n")
-
-
-@pytest.mark.parametrize("program", ["prometheus", "node_exporter", "dcgm-exporter"])
-@pytest.mark.parametrize("broken", ["missing", "dangling", "of another architecture"])
-def test_an_image_that_cannot_collect_metrics_is_not_made(image: Path, program: str, broken: str) -> None:
-    path = image / "opt" / "ultracluster" / "bin" / program
-    if broken == "of another architecture":
-        # The head of an ELF file, and nothing behind it.
-        path.write_bytes(b"\x7fELF\x02\x01\x01\x00")
-    else:
-        path.unlink()
-    if broken == "dangling":
-        path.symlink_to(image / "usr" / "bin" / program)
-    more = "FAILED: prometheus signs remote_write\n" if program == "prometheus" else ""
-    assert check(image) == (1, f"FAILED: {program}\n{more}")
-
-
-def test_debians_prometheus_which_does_not_sign_makes_no_image(image: Path) -> None:
-    """The real one of Debian 12, version 2.42: AWS would refuse every sample of every node."""
-    program = image / "opt/ultracluster/bin/prometheus"
-    program.unlink()
-    program.symlink_to(str(shutil.which("prometheus")))
-    assert check(image) == (1, "FAILED: prometheus signs remote_write\n")
 
 
 def test_images_have_the_exporter_that_nodes_of_kubernetes_run_and_the_dcgm_it_was_made_with() -> None:

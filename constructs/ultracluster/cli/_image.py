@@ -53,6 +53,10 @@ def plan(file: FileArgument, json_: JsonOption = False) -> None:
             domain = ".".join(item.source.removeprefix("https://").partition("/")[0].split(".")[-2:])
             rows.add_row(item.name, item.version, f"{kind}:{digits[:_DIGITS]}" if kind else digits, domain)
         console().print(rows)
+    if images:
+        typer.echo("The check of an image runs each program on an instance from it. Not run there:")
+        for what, reason in images[0].not_run.items():
+            typer.echo(f"  {what}: {reason}")
 
 
 @app.command("status")

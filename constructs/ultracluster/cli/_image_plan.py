@@ -3,7 +3,14 @@
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ultracluster.catalogue.ec2 import BUILD_MINUTES, BUILDERS, Architecture, InstanceType, image_parameter
+from ultracluster.catalogue.ec2 import (
+    BUILD_MINUTES,
+    BUILDERS,
+    CHECKS_NOT_RUN,
+    Architecture,
+    InstanceType,
+    image_parameter,
+)
 from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.planning.capacity import BuiltImage, Image
 
@@ -47,6 +54,7 @@ class ImagePlan:
         minutes: Minutes of a build, at least.
         usd: Cost of the instances in that time, at us-east-1's price.
         software: Its software.
+        not_run: What the check of the image does not run, with the reason and what it does instead.
     """
 
     architecture: Architecture
@@ -60,6 +68,7 @@ class ImagePlan:
     minutes: int
     usd: float
     software: tuple[Software, ...]
+    not_run: dict[str, str]
 
     def as_json(self) -> dict[str, Any]:
         """Return the plan as JSON."""
@@ -93,6 +102,7 @@ def _plan(cluster: "ClusterFile", architecture: Architecture, parent: "Image | N
         minutes=BUILD_MINUTES,
         usd=round(_INSTANCES * builder.usd_per_hour * BUILD_MINUTES / 60, 2),
         software=tuple(installed(architecture, cluster.slurm.version)),
+        not_run=dict(CHECKS_NOT_RUN),
     )
 
 

@@ -130,6 +130,14 @@ def test_dcgm_of_the_image_stays_if_its_exporter_is_known(
     assert (f"{DCGM}cuda12" in versions) == (there == dcgm)
 
 
+def test_a_machine_with_a_driver_gets_nvidias_tools_for_containers(machine: Machine) -> None:
+    """Ubuntu has no such package; two items that need NVIDIA's repository add it once."""
+    machine.write("/usr/bin/nvidia-smi", "#!/bin/sh\n", 0o755)
+    done = install(machine, "enroot", "dcgm-exporter")
+    assert set(states(machine).values()) == {"ok: installed"}, done.stdout
+    assert machine.has("/usr/bin/nvidia-container-cli")
+
+
 def test_sources_of_the_image_for_the_same_packages_are_replaced(machine: Machine, world: World) -> None:
     """Apt stops at a repository with two keys, for all packages."""
     uri, key = f"{world.server.url}/nvidia", "/etc/apt/keyrings/gpu.gpg"
@@ -232,7 +240,7 @@ def test_an_image_is_built_up_to_the_publishers_installers(machine: Machine, wor
     done = build_image(machine, world)
     assert done.returncode == 0, done.stdout + done.stderr
     assert machine.calls == [
-        "systemctl disable --now unattended-upgrades.service",
+        "systemctl stop apt-daily.timer apt-daily-upgrade.timer",
         "aws-efa-installer/efa_installer.sh --yes",
         "aws-pcs-agent/installer.sh ",
         "aws-pcs-slurm-25.11-installer/installer.sh -y",

@@ -23,7 +23,11 @@ _ENTER = """
 mount --types overlay overlay --options lowerdir=/,upperdir="$0/upper",workdir="$0/work" "$0/root"
 mount --bind /dev "$0/root/dev"
 mount --bind /proc "$0/root/proc"
-exec chroot "$0/root" env --ignore-environment "$@"
+cd "$0/root"
+pivot_root . mnt
+umount --lazy mnt
+# Not in another root than that of the mounts, in which no user may have a namespace.
+exec chroot . env --ignore-environment "$@"
 """
 
 
@@ -85,6 +89,8 @@ class Machine:
         """Write a file of the machine."""
         created = self.upper / path.lstrip("/")
         created.parent.mkdir(parents=True, exist_ok=True)
+        # A link of the machine is one into the root of the host.
+        created.unlink(missing_ok=True)
         created.write_bytes(text if isinstance(text, bytes) else text.encode())
         created.chmod(mode)
 

@@ -28,7 +28,8 @@ setcap:
 \ttrue
 """,
     "deps/Makefile": "libbsd:\n\ttrue\n",
-    # Each command makes the directories of its user first: enroot.in of v4.1.2, read 2026-11-23.
+    # Each command makes the directories of its user first: enroot.in of v4.1.2, read 2026-11-23. An image of its
+    # squashfs-tools is a tar here.
     "enroot.in": """\
 #!/bin/bash
 set -euo pipefail
@@ -39,7 +40,23 @@ while read -r key value; do
     case $key in ENROOT_*_PATH) eval "$key=$value" ;; esac
 done </etc/enroot/enroot.conf
 (umask 077 && mkdir -p "$ENROOT_CACHE_PATH" "$ENROOT_DATA_PATH" "$ENROOT_RUNTIME_PATH")
-echo 4.1.2
+case "$1 ${2:-}" in
+    "version ") echo 4.1.2 ;;
+    "list ") ls "$ENROOT_DATA_PATH" ;;
+    "create --force")
+        # unsquashfs -s
+        [ "$(head -c 4 "$5")" = hsqs ] || { echo "[ERROR] Invalid image format: $5" >&2; exit 1; }
+        rm -rf "${ENROOT_DATA_PATH:?}/$4"
+        mkdir "$ENROOT_DATA_PATH/$4"
+        tail -c +5 "$5" | tar -x -C "$ENROOT_DATA_PATH/$4"
+        ;;
+    # enroot-switchroot calls the shell of the container.
+    "start image-check")
+        exec unshare --user --map-current-user --root="$ENROOT_DATA_PATH/$2" /bin/sh "${@:4}"
+        ;;
+    "remove --force") rm -r "$ENROOT_DATA_PATH/$3" ;;
+    *) exit 2 ;;
+esac
 """,
 }
 PYXIS = {
@@ -50,7 +67,17 @@ install:
 """,
     "plugin.c": PLUGIN,
 }
-TOOL = {"configure-efa-fsx-lustre-client/setup.sh": "#!/bin/sh\n"}
+# Its options, and what it needs: bin/configure-efa-fsx-lustre-client.py of the pinned zip, read 2026-11-23.
+TOOL = {
+    "configure-efa-fsx-lustre-client/setup.sh": "#!/bin/sh\n",
+    "configure-efa-fsx-lustre-client/bin/configure-efa-fsx-lustre-client.py": """\
+import shutil, sys
+if missing := [name for name in ("lfs", "lctl", "ip", "curl", "modinfo") if not shutil.which(name)]:
+    sys.exit(f"Error: {missing}")
+if set(sys.argv[1:]) != {"--internal-check-only", "--allow-no-efa", "--disable-dmesg"}:
+    sys.exit("Error: No EFA device found")
+""",
+}
 # Commands that the host may lack; the packages bring them.
 COMMANDS = ("gawk", "jq", "parallel", "mksquashfs", "zstd", "column", "pigz", "setcap", "squashfuse", "fuse-overlayfs")
 PACKAGES = {"mksquashfs": "squashfs-tools", "column": "bsdextrautils", "setcap": "libcap2-bin"}
@@ -94,6 +121,7 @@ class World:
                 "datacenter-gpu-manager-exporter", f"{exporter}-1", depends, {"/usr/bin/dcgm-exporter": program}
             )
         self.nvidia.add(f"{DCGM}cuda12", "1:5.0.0-1")
+        self.nvidia.add("libnvidia-container-tools", files={"/usr/bin/nvidia-container-cli": "#!/bin/sh\n"})
         self.nvidia.publish()
         keyring = Repository(self.server, directory, "keyring").add(
             "cuda-keyring", "1.1-1", files={"/etc/apt/sources.list.d/cuda.list": self.nvidia.source}

@@ -27,12 +27,12 @@ apt() {
         --option Dpkg::Options::=--force-confdef --option Dpkg::Options::=--force-confold "$@"
 }
 
-# apt-get does not wait for another one that updates the lists, as apt-daily.service does after the start of an instance.
-update() {
+# Neither apt-get update nor apt-mark waits for another program of apt, as apt-daily.service is after the start of an instance.
+again() {
     local try
     for try in {1..10}; do
-        if apt update; then return; fi
-        sleep "$try"
+        if "$@"; then return; fi
+        sleep "$((6 * try))"
     done
     return 1
 }
@@ -45,11 +45,14 @@ fetch() {
     tar -xf "$2"
 }
 
+# The build only: nodes update themselves, but for kernel and driver. An update that runs already is waited for.
+systemctl stop apt-daily.timer apt-daily-upgrade.timer || true
 # Another kernel than that of the parent has neither its driver nor its Lustre client.
 dpkg-query --show --showformat '${db:Status-Abbrev} ${Package}\n' 'linux-*' | awk '$1 == "ii" { print $2 }' |
-    grep -E '^linux-(aws|image|headers|modules)' | xargs --no-run-if-empty apt-mark hold
-systemctl disable --now unattended-upgrades.service || true
-update
+    grep -E '^linux-(aws|image|headers|modules)' >packages || true
+mapfile -t packages <packages
+if [ "${#packages[@]}" -gt 0 ]; then again apt-mark hold "${packages[@]}"; fi
+again apt update
 apt install --no-install-recommends curl nfs-common sssd-ldap sssd-tools libnss-sss libpam-sss
 
 # The parent's may be newer, and stays.

@@ -207,6 +207,18 @@ replace_source() {
     done < <(dpkg-deb --fsys-tarfile "$1" | tar -t | sed -n 's|^\.\(/etc/apt/sources.list.d/.*\.list\)$|\1|p')
 }
 
+# Add NVIDIA's repository, which the image need not have kept. Once for all items.
+nvidia_repository() (
+    flock 9
+    [ ! -e "$work/nvidia" ] || exit 0
+    fetch cuda-keyring
+    replace_source "$file"
+    with_apt install "$file"
+    rm -f "$work/updated"
+    update
+    touch "$work/nvidia"
+) 9>"$work/adding"
+
 # --- items -----------------------------------------------------------------------------------------------------------
 # Each has a function that checks whether it is there, and one that installs it.
 
@@ -248,7 +260,11 @@ install_enroot() {
     unpack enroot
     packages "${compiler[@]}" curl:curl gawk:gawk jq:jq parallel:parallel squashfs-tools:mksquashfs zstd:zstd \
         bsdextrautils:column pigz:pigz libcap2-bin:setcap squashfuse:squashfuse fuse-overlayfs:fuse-overlayfs
-    if is_installed nvidia-smi; then packages libnvidia-container-tools:nvidia-container-cli; fi
+    if is_installed nvidia-smi && ! is_installed nvidia-container-cli; then
+        # Ubuntu has no such package.
+        [ "$internet" = no ] || nvidia_repository
+        packages libnvidia-container-tools:nvidia-container-cli
+    fi
     within make --silent -C "$folder/deps" FORCE_GLIBC=1 libbsd
     # Of `deps` the rest are submodules.
     within make --silent -C "$folder" --old-file=deps "${made[@]}" install
@@ -313,12 +329,7 @@ install_dcgm-exporter() {
     dcgm=${there#*:} dcgm=${dcgm%%-*}
     exporter=$(pairs | sed -n "s/^${dcgm:-none} //p")
     [ "$internet" = yes ] || fail "the image lacks dcgm-exporter ${exporter:-}, and there is no internet"
-    # The image need not have kept NVIDIA's repository.
-    fetch cuda-keyring
-    replace_source "$file"
-    with_apt install "$file"
-    rm -f "$work/updated"
-    update
+    nvidia_repository
     if [ -n "$exporter" ]; then
         wanted=("$core=$there")
     else

@@ -4,7 +4,7 @@ from ultracluster.catalogue.ec2 import _software as image_software
 from ultracluster.catalogue.ec2._describe import instance_type_from_api
 from ultracluster.catalogue.ec2._general_types import general_type_names
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
-from ultracluster.catalogue.ec2._image_builds import BUILD_MINUTES, BUILDERS
+from ultracluster.catalogue.ec2._image_builds import BUILD_MINUTES, BUILDERS, CHECKS_NOT_RUN
 from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves, without_driver
 from ultracluster.catalogue.ec2._instance_type import (
     Architecture,
@@ -41,6 +41,7 @@ from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, r
 __all__ = [
     "BUILDERS",
     "BUILD_MINUTES",
+    "CHECKS_NOT_RUN",
     "ELASTIC_IPS_QUOTA",
     "GPUS",
     "INSTANCES_IN_CAPACITY_BLOCKS",

@@ -32,3 +32,18 @@ BUILDERS: Mapping[Architecture, Builder] = MappingProxyType(
 #: https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/CUSTOM-AMI.md (commit 95b939c of
 #: 2026-07-23, read 2026-11-22). The images here have more, so it is a lower bound.
 BUILD_MINUTES = 30
+
+#: What the check of an image does not run on a builder, and what it does instead.
+CHECKS_NOT_RUN: Mapping[str, str] = MappingProxyType(
+    {
+        "NVIDIA modules and nvidia-smi": "no GPU; modules and what they depend on are found for the kernel",
+        "metrics of dcgm-exporter": "no GPU; it starts DCGM",
+        "containers with GPUs, and enroot import": "no GPU, no registry; a container of a local image starts",
+        "EFA, with kefalnd": "no EFA device; the driver is loaded, libfabric has its provider, kefalnd is found",
+        "AWS's tool for Lustre over EFA": "no EFA device; its dry run",
+        "mounts of Lustre and NFS": "no file system; modules are loaded, and NFS gets to the refusal of a connection",
+        "PCS agent and slurmd": "no cluster; versions, and the hardware that slurmd sees",
+        "IMEX": "no UltraServer; its unit is enabled",
+        "sending of logs and metrics": "configurations are valid, and Prometheus signs a sample for a local server",
+    }
+)
