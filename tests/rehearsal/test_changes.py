@@ -250,14 +250,6 @@ def test_the_aws_cli_sees_what_moto_made(stacks: Stacks) -> None:
     assert stacks.client("sts").get_caller_identity()["Account"] == "123456789012"
 
 
-def test_the_same_stack_gets_the_same_ids_again(stacks: Stacks) -> None:
-    name = stacks.create({"Fs": file_system()})
-    before = stacks.ids(name)
-    stacks.delete(name)
-    stacks.create({"Fs": file_system()}, name=name)
-    assert stacks.ids(name) == before
-
-
 def test_templates_may_be_yaml_with_short_tags(stacks: Stacks) -> None:
     text = """
     Resources:

@@ -6,6 +6,7 @@ Calls CloudFormation through clients that the caller creates: AWS's, or those of
 from cdk_rehearsal.deploy._assembly import AssembledStack, assembled
 from cdk_rehearsal.deploy._cdk_cli import CdkCli, CliResult
 from cdk_rehearsal.deploy._comparison import Comparison, comparison
+from cdk_rehearsal.deploy._creation_failed import release_failed
 from cdk_rehearsal.deploy._errors import DeployError
 from cdk_rehearsal.deploy._protection import protect
 from cdk_rehearsal.deploy._stack_policy import allows, policy_problems
@@ -21,4 +22,5 @@ __all__ = [
     "comparison",
     "policy_problems",
     "protect",
+    "release_failed",
 ]

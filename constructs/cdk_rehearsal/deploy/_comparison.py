@@ -14,6 +14,8 @@ from cdk_rehearsal.registry import UnreadableError, read
 Client = Callable[[str, str | None], Any]
 
 _SSM = "AWS::SSM::Parameter::Value<"
+#: Status of a stack whose creation failed: it holds nothing, and the CDK CLI deletes it before it creates it again.
+CREATION_FAILED = "ROLLBACK_COMPLETE"
 # Nothing exists under these: a change set was created, or deleted, and no more.
 _ABSENT = ("REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html (read 2026-11-22)
@@ -31,12 +33,14 @@ class Comparison:
         deployed: Directory with the templates that are deployed.
         assembled: Directory with those of the assembly.
         new: Stacks that do not exist yet.
+        failed: Those of the new ones that exist without resources, because their creation failed.
         blocked: Stack -> status in which it cannot be updated.
     """
 
     deployed: Path
     assembled: Path
     new: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     blocked: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -62,8 +66,11 @@ def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -
     for stack in stacks:
         cloudformation = client("cloudformation", stack.region)
         expected = read(stack.template.read_text(encoding="utf-8"))
-        existing = _describe(cloudformation, stack.name)
-        if existing is None:
+        existing = described(cloudformation, stack.name)
+        failed = existing is not None and existing["StackStatus"] == CREATION_FAILED
+        if failed:
+            result.failed.append(stack.name)
+        if existing is None or failed:
             result.new.append(stack.name)
         else:
             if existing["StackStatus"] not in _UPDATABLE:
@@ -76,7 +83,8 @@ def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -
     return result
 
 
-def _describe(cloudformation: Any, name: str) -> Mapping[str, Any] | None:
+def described(cloudformation: Any, name: str) -> Mapping[str, Any] | None:
+    """Return a stack as CloudFormation describes it, or None if there is none."""
     from botocore.exceptions import ClientError
 
     try:

@@ -199,6 +199,7 @@ class CloudFormationApi:
             },
             tags={tag["Key"]: tag["Value"] for tag in request.get("Tags", [])},
             environment=environment,
+            imports=bool(request.get("ImportExistingResources")),
         )
         change_set.request = request
         return stack, change_set
@@ -252,4 +253,7 @@ class CloudFormationApi:
 
 
 def _rolls_back(*requests: dict[str, Any]) -> bool:
-    return not any(each.get("DisableRollback") or each.get("OnStackFailure") == "DO_NOTHING" for each in requests)
+    kept = ("OnStackFailure", "OnFailure")
+    return not any(
+        each.get("DisableRollback") or any(each.get(key) == "DO_NOTHING" for key in kept) for each in requests
+    )

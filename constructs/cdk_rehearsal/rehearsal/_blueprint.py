@@ -45,6 +45,7 @@ class Blueprint:
     environment: Environment
     deletion_policy: str = "Delete"
     replace_policy: str = "Delete"
+    path: str = ""
 
     def changed(self, properties: dict[str, Any]) -> list[str]:
         """Names of the top-level properties that differ from these."""

@@ -9,6 +9,8 @@ from cdk_rehearsal.deploy import allows
 from cdk_rehearsal.registry import registry
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError, reason_of
+from cdk_rehearsal.rehearsal._faults import construct_path
+from cdk_rehearsal.rehearsal._imports import retained
 from cdk_rehearsal.rehearsal._inventory import Inventory
 from cdk_rehearsal.rehearsal._journal import Action, Entry
 from cdk_rehearsal.rehearsal._scope import StackResolver
@@ -22,6 +24,7 @@ class Deployment:
         self._inventory = inventory
         self._stack = stack
         self._template = change_set.template
+        self._imports = change_set.imports
         self._old = dict(stack.resources)
         self.created: dict[str, Resource] = {}
         self._undo: list[tuple[str, Callable[[], None]]] = []
@@ -92,12 +95,14 @@ class Deployment:
             environment=self._stack.environment,
             deletion_policy=self._resolver.resolve(expected.get("DeletionPolicy", "Delete")),
             replace_policy=self._resolver.resolve(expected.get("UpdateReplacePolicy", "Delete")),
+            path=construct_path(expected),
         )
 
     def _apply(self, blueprint: Blueprint) -> None:
         old = self._old.get(blueprint.logical_id)
         if old is None:
-            self._create(blueprint, None, [])
+            if not (self._imports and self._import(blueprint)):
+                self._create(blueprint, None, [])
             return
         if old.blueprint.type_name != blueprint.type_name:
             raise ResourceError(
@@ -142,6 +147,22 @@ class Deployment:
             self._superseded.append(old)
         self._event(blueprint, resource.physical_id, f"{verb}_COMPLETE")
         self._inventory.journal.record(Action.REPLACE if old else Action.CREATE, resource, ", ".join(why))
+
+    def _import(self, blueprint: Blueprint) -> bool:
+        """Take over a resource that another stack retained; return False if there is none."""
+        expected = self._template.resources[blueprint.logical_id]
+        match = retained(self._inventory.stacks, self._stack.environment, blueprint.type, expected)
+        if match is None:
+            return False
+        owner, existing = match
+        self._event(blueprint, existing.physical_id, "IMPORT_IN_PROGRESS")
+        resource = replace(existing, blueprint=blueprint)
+        owner.retained.remove(existing)
+        self._undo.append((blueprint.logical_id, lambda: self._inventory.remove(self._stack, resource, "Retain")))
+        self.created[blueprint.logical_id] = resource
+        self._event(blueprint, resource.physical_id, "IMPORT_COMPLETE")
+        self._inventory.journal.record(Action.IMPORT, resource)
+        return True
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
         if why := self._refused(old.blueprint.properties, blueprint):

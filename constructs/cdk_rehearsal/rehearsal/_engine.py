@@ -50,6 +50,7 @@ class Engine(Inventory):
         given: dict[str, str | None],
         tags: dict[str, str],
         environment: Environment,
+        imports: bool = False,
     ) -> tuple[Stack, ChangeSet]:
         """Create a change set. A parameter of None keeps the value that the stack has."""
         with self._lock:
@@ -62,7 +63,7 @@ class Engine(Inventory):
             values = parameters.resolve(
                 template, chosen, partial(parameters.look_up, environment=environment), self.journal
             )
-            changes = preview(self, stack, template, values)
+            changes = preview(self, stack, template, values, imports=imports)
             change_set = ChangeSet(
                 id=stack.id.replace(f":stack/{stack.name}/", f":changeSet/{name}/").rsplit("/", 1)[0] + f"/{uuid4()}",
                 name=name,
@@ -73,6 +74,7 @@ class Engine(Inventory):
                 given=chosen,
                 tags=tags,
                 changes=changes,
+                imports=imports,
             )
             if kind == "UPDATE" and not changes and _same(stack, template, tags):
                 change_set.status, change_set.execution, change_set.reason = "FAILED", "UNAVAILABLE", NO_CHANGES

@@ -13,6 +13,7 @@ class Action(StrEnum):
     """Action on a resource."""
 
     CREATE = "create"
+    IMPORT = "import"
     UPDATE = "update"
     REPLACE = "replace"
     DELETE = "delete"

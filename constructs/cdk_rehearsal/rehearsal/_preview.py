@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from cdk_rehearsal.registry import registry
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._imports import retained
 from cdk_rehearsal.rehearsal._inventory import Inventory
 from cdk_rehearsal.rehearsal._scope import StackResolver
 from cdk_rehearsal.rehearsal._state import Resource, Stack
@@ -24,7 +26,9 @@ class _PreviewResolver(StackResolver):
         return name in self._template.resources and name not in self._created
 
 
-def preview(inventory: Inventory, stack: Stack, template: Template, values: dict[str, Any]) -> list[dict[str, Any]]:
+def preview(
+    inventory: Inventory, stack: Stack, template: Template, values: dict[str, Any], *, imports: bool = False
+) -> list[dict[str, Any]]:
     """Return the changes that deploying a template would make, in CloudFormation's form."""
     created: dict[str, Resource] = {}
     resolver = _PreviewResolver(inventory, stack, template, values, created)
@@ -37,7 +41,8 @@ def preview(inventory: Inventory, stack: Stack, template: Template, values: dict
             continue
         expected.add(logical_id)
         if logical_id not in old:
-            changes.append(_change("Add", logical_id, part["Type"]))
+            physical_id = _existing(inventory, stack, part) if imports else None
+            changes.append(_change("Import" if physical_id else "Add", logical_id, part["Type"], physical_id))
             continue
         resource = old[logical_id]
         if resource.blueprint.type_name != part["Type"]:
@@ -63,6 +68,13 @@ def preview(inventory: Inventory, stack: Stack, template: Template, values: dict
             resource = old[logical_id]
             changes.append(_change("Remove", logical_id, resource.blueprint.type_name, resource.physical_id))
     return changes
+
+
+def _existing(inventory: Inventory, stack: Stack, part: dict[str, Any]) -> str | None:
+    """Return the physical id of the retained resource that a change set would import."""
+    kind = registry(stack.environment.region).find(part["Type"])
+    match = retained(inventory.stacks, stack.environment, kind, part) if kind else None
+    return match[1].physical_id if match else None
 
 
 def _modification(resource: Resource, after: dict[str, Any], replaced: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Report of a rehearsal: the final table, as data and for people."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ LIMITS = (
     "nodes: nothing boots, mounts, joins a scheduler or sends a packet over EFA",
     "AWS's own choices: zone names, addresses, versions and ids are made up",
 )
+_MADE = (Action.CREATE, Action.REPLACE)
 _ENI_HOLDERS = ("AWS::EC2::Subnet", "AWS::EC2::SecurityGroup")
 
 
@@ -149,7 +151,7 @@ _MAKERS: dict[str, str] = {
 
 def report(*, steps: list[Step], journal: Journal, stacks: Stacks, leave_out: frozenset[str]) -> Report:
     """Sum up a rehearsal, without the stacks that are not the app's own (the CDK's bootstrap stack)."""
-    created = [entry for entry in journal.entries(Action.CREATE, Action.REPLACE) if entry.stack not in leave_out]
+    created = [entry for entry in journal.entries(*_MADE) if entry.stack not in leave_out]
     types: dict[str, Counter[str]] = {}
     for entry in sorted(created, key=lambda entry: entry.type):
         types.setdefault(entry.type, Counter())[entry.maker.value] += 1
@@ -158,10 +160,21 @@ def report(*, steps: list[Step], journal: Journal, stacks: Stacks, leave_out: fr
         stacks=dict(Counter(entry.stack for entry in created)),
         types={name: dict(counts) for name, counts in types.items()},
         stand_ins=tuple(journal.stand_ins),
-        retained=tuple(entry for entry in journal.entries(Action.RETAIN) if entry.stack not in leave_out),
+        retained=_retained(entry for entry in journal if entry.stack not in leave_out),
         notes=(*journal.notes, *_held(journal, stacks)),
         outputs={stack.name: _outputs(stack) for stack in stacks if stack.name not in leave_out and _outputs(stack)},
     )
+
+
+def _retained(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Return what was retained, without what a later deployment imported."""
+    left: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        if entry.action is Action.RETAIN:
+            left[entry.type, entry.physical_id] = entry
+        elif entry.action is Action.IMPORT:
+            left.pop((entry.type, entry.physical_id), None)
+    return tuple(left.values())
 
 
 def _outputs(stack: Stack) -> dict[str, str]:

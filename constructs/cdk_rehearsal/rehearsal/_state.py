@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
+from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment, Maker
 from cdk_rehearsal.rehearsal._errors import TemplateError
@@ -54,6 +54,8 @@ class ChangeSet:
     reason: str | None = None
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     request: dict[str, Any] = field(default_factory=dict)
+    #: Whether resources that exist already are imported.
+    imports: bool = False
 
 
 @dataclass(kw_only=True)
@@ -115,11 +117,10 @@ class Stacks(list[Stack]):
 
     def add(self, name: str, environment: Environment) -> Stack:
         e = environment
-        stack = Stack(
-            name=name,
-            id=f"arn:{e.partition}:cloudformation:{e.region}:{e.account}:stack/{name}/{uuid4()}",
-            environment=environment,
-        )
+        arn = f"arn:{e.partition}:cloudformation:{e.region}:{e.account}:stack/{name}"
+        # A stack that is created again has another id, as on AWS, and the same one in each run.
+        earlier = sum(stack.name == name and stack.environment == environment for stack in self)
+        stack = Stack(name=name, id=f"{arn}/{uuid5(NAMESPACE_URL, f'{arn}/{earlier}')}", environment=environment)
         self.append(stack)
         return stack
 

@@ -1,6 +1,7 @@
 """Plausible values for what AWS would have made up: physical ids, ARNs, host names and other read-only properties.
 
-The same stack, logical id and generation always give the same values.
+The same stack, logical id and generation always give the same values. A stack that is created again gives others, so
+that a retained resource without a name of its own does not block the next one.
 """
 
 import hashlib
@@ -95,8 +96,7 @@ class Values:
 
     def token(self, length: int, alphabet: str = HEX, label: str = "") -> str:
         """Return `length` characters that belong to this resource and `label` alone."""
-        b, e = self.blueprint, self.blueprint.environment
-        seed = f"{e.account}/{e.region}/{b.stack_name}/{b.logical_id}/{self.generation}/{label}"
+        seed = f"{self.blueprint.stack_id}/{self.blueprint.logical_id}/{self.generation}/{label}"
         number = int.from_bytes(hashlib.shake_256(seed.encode()).digest(length * 2), "big")
         characters = []
         for _ in range(length):

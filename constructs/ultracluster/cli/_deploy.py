@@ -31,6 +31,13 @@ _Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="ID", help="Resource or node group that may be lost. Repeatable; STACK/ID too."),
 ]
+_Import = Annotated[
+    bool,
+    typer.Option(
+        "--import-existing-resources",
+        help="Take over retained resources whose names the cluster has, such as a log group of an earlier cluster.",
+    ),
+]
 _ROLLBACK_PAGE = "docs/operations/changes.md#a-rollback-that-failed"
 
 
@@ -49,12 +56,13 @@ def deploy(
     app: _App = None,
     allow: _Allow = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before changes of IAM and security groups.")] = False,
+    imports: _Import = False,
 ) -> None:
     """Deploy a cluster file, unless that loses data, nodes or jobs; then protect the stacks by stack policies."""
     with _prepared(file, app, allow) as plan:
         plan.print()
         plan.refuse()
-        plan.deploy(ask=not yes and sys.stdin.isatty())
+        plan.deploy(ask=not yes and sys.stdin.isatty(), imports=imports)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +85,10 @@ class _Plan:
         """Print the verdict."""
         if self.sides.new:
             typer.echo(f"new stacks: {', '.join(self.sides.new)}")
+        if self.sides.failed:
+            typer.echo(
+                f"deleted before they are created again, because their creation failed: {', '.join(self.sides.failed)}"
+            )
         if self.report is None:
             typer.echo("nothing is deployed yet: nothing can be lost.")
             return
@@ -92,13 +104,15 @@ class _Plan:
         if self.report is not None and not self.report.ok:
             fail(refusal(self.report))
 
-    def deploy(self, *, ask: bool) -> None:
+    def deploy(self, *, ask: bool, imports: bool) -> None:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
-        from cdk_rehearsal.deploy import protect
+        from cdk_rehearsal.deploy import protect, release_failed
 
+        release_failed(self.stacks, _client)
         _warn(protect(self.stacks, _client, allow=self.allow))
         approval = "broadening" if ask else "never"
         arguments = ["deploy", "**", "--app", str(self.assembly), "--require-approval", approval]
+        arguments += ["--import-existing-resources"] if imports else []
         code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
         problems = protect(self.stacks, _client)
         _warn(problems)

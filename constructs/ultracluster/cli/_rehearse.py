@@ -30,16 +30,32 @@ _Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="LOGICAL_ID", help="Resource that the update may lose, as in `guard`. Repeatable."),
 ]
+_Fail = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail",
+        metavar="RESOURCE[:ACTION]",
+        help="Let a resource fail once on create (default), update or delete: logical id, STACK/LOGICAL_ID, construct "
+        "path or type. Repeatable.",
+    ),
+]
 
 
 def rehearse(
-    file: _File = None, app: _App = None, keep: _Keep = False, allow: _Allow = None, json_: JsonOption = False
+    file: _File = None,
+    app: _App = None,
+    keep: _Keep = False,
+    allow: _Allow = None,
+    fail_: _Fail = None,
+    json_: JsonOption = False,
 ) -> None:
     """Deploy, update and destroy with the real CDK CLI, on a local stand-in for AWS."""
     if file is None and app is None:
         raise typer.BadParameter("name a cluster file, or an app directory with --app DIR")
     if keep and json_:
         raise typer.BadParameter("--keep and --json do not go together")
+    if keep and fail_:
+        raise typer.BadParameter("--keep and --fail do not go together")
     try:
         from cdk_rehearsal import rehearsal
         from ultracluster.cli._one_more_group import one_more_group
@@ -66,6 +82,7 @@ def rehearse(
                 keep=_wait if keep else None,
                 allow=allow or (),
                 update_rules=UPDATE_RULES,
+                fail=fail_ or (),
                 **options,
             )
     except rehearsal.RehearsalError as error:

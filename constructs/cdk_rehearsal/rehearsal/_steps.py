@@ -1,0 +1,279 @@
+"""Steps of a rehearsal, each with the real CDK CLI on the local cloud."""
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from cdk_rehearsal import guard
+from cdk_rehearsal.deploy import (
+    AssembledStack,
+    CdkCli,
+    CliResult,
+    DeployError,
+    assembled,
+    comparison,
+    protect,
+    release_failed,
+)
+from cdk_rehearsal.registry import DELETION_PROTECTION, read
+from cdk_rehearsal.rehearsal._blueprint import Environment
+from cdk_rehearsal.rehearsal._cloud import LocalCloud
+from cdk_rehearsal.rehearsal._errors import RehearsalError
+from cdk_rehearsal.rehearsal._failure_steps import FailureSteps, leftovers
+from cdk_rehearsal.rehearsal._faults import FaultAction, check_names
+from cdk_rehearsal.rehearsal._journal import Action
+from cdk_rehearsal.rehearsal._report import Step, changes
+from cdk_rehearsal.rehearsal._state import Stack
+from cdk_rehearsal.rehearsal._update import Edit, Update
+
+#: Stacks that are not the app's own.
+TOOLKIT = frozenset({"CDKToolkit"})
+# With the stacks of stages; "--all" means those of the main assembly.
+_EVERY_STACK = "**"
+_IMPORT = "--import-existing-resources"
+_DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+
+Keep = Callable[[dict[str, str]], None]
+
+
+class Listener(Protocol):
+    """Receiver of the progress of a rehearsal."""
+
+    def begin(self, name: str) -> None:
+        """Handle the start of a step."""
+
+    def line(self, text: str) -> None:
+        """Handle a line that the CLI printed."""
+
+    def end(self, step: Step) -> None:
+        """Handle the end of a step."""
+
+
+class _FailedStep(Exception):
+    """A step failed; the steps after it are not run."""
+
+
+@dataclass(kw_only=True)
+class Rehearsal:
+    """Steps of one rehearsal."""
+
+    cloud: LocalCloud
+    app: Path
+    scratch: Path
+    place: Environment
+    context: Mapping[str, str]
+    update: Update | None
+    listener: Listener
+    compare: Callable[[Path, Path], guard.Report]
+    allow: tuple[str, ...]
+    failures: FailureSteps
+    steps: list[Step] = field(default_factory=list)
+    edit: Edit | None = None
+
+    def __post_init__(self) -> None:
+        self.assembly = self.scratch / "cdk.out"
+        self.cli = self._cli_at(self.place)
+
+    def run(self, keep: Keep | None) -> None:
+        """Run every step, up to the first that fails."""
+        with contextlib.suppress(_FailedStep):
+            self._run_steps(keep)
+
+    def _run_steps(self, keep: Keep | None) -> None:
+        self._step("synth", lambda: self._synth() or check_names(self.failures.faults, self._templates()))
+        for place in self._places():
+            self._step(f"bootstrap {place.account}/{place.region}", partial(self._bootstrap, place))
+        self._fail("create", "deploy", self._deploy)
+        if any(stack.retained for stack in self.cloud.stacks):
+            # A failed creation retains what has the deletion policy Retain, under its name.
+            self._step(f"deploy {_IMPORT}", partial(self._deploy, _IMPORT))
+        else:
+            self._step("deploy", self._deploy)
+        if keep is not None:
+            everything = self.cloud.environment(self.place.region, self.place.account)
+            keep({key: value for key, value in everything.items() if key.startswith("AWS_")})
+            return
+        if self.update is None:
+            self._step("deploy again: no changes", self._deploy_again)
+        else:
+            self._run_update(self.update)
+        for stack in self.cloud.stacks.living():
+            if stack.protected:
+                self._step(f"lift the termination protection of {stack.name}", partial(_lift, stack))
+        self._fail("delete", "destroy", self._destroy)
+        self._step("destroy", self._destroy)
+        if self.failures.faults:
+            self._step(f"deploy {_IMPORT}: beside what was retained", partial(self._deploy, _IMPORT))
+            self._step("destroy again", self._destroy_protected)
+
+    def _fail(self, action: FaultAction, name: str, run: Callable[[], list[str]]) -> None:
+        """Run a step once for each fault of an action, and require that the stacks roll back."""
+        for fault in self.failures.of(action):
+            self._step(f"{name}: {fault} fails", partial(self.failures.meet, fault, run), fails=True)
+
+    def _run_update(self, update: Update) -> None:
+        name = f"update: {update.name}"
+        if not any(self.failures.of("update")):
+            self._step(name, lambda: self._prepare_update(update) or self._deploy_update())
+            return
+        self._step(f"prepare the {name}", partial(self._prepare_update, update))
+        self._fail("update", name, self._deploy)
+        self._step(name, self._deploy_update)
+
+    def _step(self, name: str, action: Callable[[], list[str]], *, fails: bool = False) -> None:
+        """Run a step. `action` returns the problems, an empty list if there are none.
+
+        Args:
+            name: Name in the report.
+            action: The step.
+            fails: Whether resources fail on demand, so that a failed one is no problem by itself.
+        """
+        before = len(self.cloud.journal.entries())
+        begun = time.monotonic()
+        self.listener.begin(name)
+        try:
+            problems = action()
+        except RehearsalError as error:
+            problems = [str(error)]
+        entries = self.cloud.journal.entries()[before:]
+        failed = [entry for entry in entries if entry.action is Action.FAIL]
+        text = "\n".join(problems)
+        if not fails:
+            problems += [f"{e.stack}/{e.logical_id}: {e.detail}" for e in failed if e.detail not in text]
+        step = Step(
+            name=name,
+            seconds=round(time.monotonic() - begun, 2),
+            ok=not problems,
+            changes=changes(entries),
+            reasons=tuple(problems),
+        )
+        self.steps.append(step)
+        self.listener.end(step)
+        if problems:
+            raise _FailedStep
+
+    def _cli_at(self, place: Environment) -> CdkCli:
+        environment = self.cloud.environment(place.region, place.account)
+        environment |= {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
+        try:
+            return CdkCli(app=self.app, environment=environment, scratch=self.scratch)
+        except DeployError as error:
+            raise RehearsalError(str(error)) from None
+
+    def _run(self, *arguments: str) -> CliResult:
+        context = [word for key, value in self.context.items() for word in ("--context", f"{key}={value}")]
+        return self.cli.run(*arguments, *context, each_line=self.listener.line)
+
+    def _synth(self) -> list[str]:
+        result = self._run("synth", "--quiet", "--output", str(self.assembly))
+        return _problems(result) or ([] if self._stacks() else ["the app has no stacks"])
+
+    def _assembled(self) -> list[AssembledStack]:
+        return list(assembled(self.assembly))
+
+    def _client(self, service: str, region: str | None) -> Any:
+        return self.cloud.client(service, region or self.place.region, self.place.account)
+
+    def _stacks(self) -> list[tuple[str, Environment]]:
+        return [
+            (
+                stack.name,
+                Environment(account=stack.account or self.place.account, region=stack.region or self.place.region),
+            )
+            for stack in self._assembled()
+        ]
+
+    def _places(self) -> list[Environment]:
+        """Return the accounts and regions of the app's stacks. The CLI uses the credentials of the first."""
+        places = sorted({place for _, place in self._stacks()})
+        self.place = places[0]
+        self.cli = self._cli_at(self.place)
+        return places
+
+    def _bootstrap(self, place: Environment) -> list[str]:
+        return _problems(self._cli_at(place).bootstrap(place.account, place.region, self.listener.line))
+
+    def _templates(self) -> dict[str, dict[str, Any]]:
+        return {stack.name: read(stack.template.read_text(encoding="utf-8")) for stack in self._assembled()}
+
+    def _deploy(self, *options: str) -> list[str]:
+        release_failed(self._assembled(), self._client)
+        arguments = ("--require-approval", "never", "--app", str(self.assembly), *options)
+        result = self._run("deploy", _EVERY_STACK, *arguments)
+        return _problems(result) or self._missing() or protect(self._assembled(), self._client)
+
+    def _missing(self) -> list[str]:
+        """Compare the stacks of the assembly with those that exist."""
+        statuses = {(stack.name, stack.environment): stack.status for stack in self.cloud.stacks.living()}
+        problems = []
+        for name, place in self._stacks():
+            status = statuses.get((name, place), "missing")
+            if status not in _DEPLOYED:
+                problems.append(f"the CLI reports success, but the stack {name} is {status}")
+        return problems
+
+    def _prepare_update(self, update: Update) -> list[str]:
+        self.edit = edit = update.edit(self.scratch)
+        self.context = {**self.context, **edit.context}
+        self.assembly = self.scratch / "cdk.out-update"
+        problems = self._synth() or self._lost()
+        if not problems:
+            protect(self._assembled(), self._client, allow=self.allow)
+        return problems
+
+    def _deploy_update(self) -> list[str]:
+        before = len(self.cloud.journal.entries(Action.CREATE))
+        problems = self._deploy()
+        if not problems and self.edit and len(self.cloud.journal.entries(Action.CREATE)) == before:
+            keys = ", ".join(f"`{key}`" for key in self.edit.context)
+            problems = [
+                f"{self.edit.description}, but the deployment created nothing: does the app read the context {keys}?"
+            ]
+        return problems
+
+    def _lost(self) -> list[str]:
+        """Compare what is deployed with the update, before it is deployed."""
+        folder = self.scratch / "guard"
+        folder.mkdir()
+        sides = comparison(self._assembled(), self._client, folder)
+        try:
+            return self.compare(sides.deployed, sides.assembled).lines()
+        except guard.GuardError as error:
+            return [str(error)]
+
+    def _deploy_again(self) -> list[str]:
+        before = len(self.cloud.journal.entries())
+        problems = self._synth() or self._deploy()
+        return problems or [
+            f"deployed again, the same app should change nothing: {entry.action} {entry.stack}/{entry.logical_id}"
+            for entry in self.cloud.journal.entries()[before:]
+        ]
+
+    def _destroy(self) -> list[str]:
+        result = self.cli.run(
+            "destroy", _EVERY_STACK, "--force", "--app", str(self.assembly), each_line=self.listener.line
+        )
+        left = [stack.name for stack in self.cloud.stacks.living() if stack.name not in TOOLKIT]
+        problems = [f"the CLI reports success, but the stack {name} is still there" for name in left]
+        return _problems(result) or problems or leftovers(self.cloud.journal.entries(), TOOLKIT)
+
+    def _destroy_protected(self) -> list[str]:
+        for stack in self.cloud.stacks.living():
+            _lift(stack)
+        return self._destroy()
+
+
+def _problems(result: CliResult) -> list[str]:
+    return result.reasons if result.code else []
+
+
+def _lift(stack: Stack) -> list[str]:
+    """Do what a person does before the deletion of a stack, of which a service refuses a part."""
+    stack.protected = False
+    for resource in stack.resources.values():
+        resource.blueprint.properties.pop(DELETION_PROTECTION.get(resource.blueprint.type_name, ""), None)
+    return []
