@@ -15,6 +15,7 @@ from support.template_lint import problems
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.cli._writing import RenderedFile, write_files
+from ultracluster.workloads import WORKLOADS
 
 RUN = CliRunner()
 MAIN_JOB = str(ROOT / "examples" / "slurm-512-gpus.yaml")
@@ -74,8 +75,49 @@ def test_rules_of_every_example_are_rules_and_know_how_many_nodes_there_should_b
 
 def test_rejects_a_call_without_a_kind_and_lists_the_kinds(tmp_path: Path) -> None:
     result = RUN.invoke(app, ["render", MAIN_JOB, "--out", str(tmp_path)])
-    kinds = "--jobs, --kubernetes, --rules, --dashboards, --templates, --parallelcluster, --ci"
+    kinds = "--jobs, --kubernetes, --rules, --dashboards, --templates, --parallelcluster, --workload, --ci"
     assert (result.exit_code, result.stderr) == (2, f"error: specify what to render: {kinds}\n")
+
+
+def test_one_workload_is_written_for_one_group(tmp_path: Path) -> None:
+    mixed = str(ROOT / "examples" / "slurm-mixed.yaml")
+    arguments = ["render", mixed, "--workload", "finetune", "--group", "tune", "--set", "nodes=2", "--out"]
+    result = RUN.invoke(app, [*arguments, str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    (written,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert written == tmp_path / "tune" / "finetune.sbatch"
+    assert "#SBATCH --nodes=2\n" in written.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--workload", "pretrain", "--set", "gpus=520"], 1, "65 nodes x 8 GPUs = 520 GPUs, and train has 64 nodes"),
+        (["--workload", "pretrain", "--set", "gpus"], 2, "--set takes KEY=VALUE, got 'gpus'"),
+        (["--workload", "pretrain", "--set", "gpus=8", "--set", "gpus=16"], 2, "--set gpus is given twice"),
+        (["--jobs", "--set", "gpus=8"], 2, "--group and --set are for --workload"),
+        (["--jobs", "--group", "train"], 2, "--group and --set are for --workload"),
+    ],
+)
+def test_rejects_settings_that_do_not_apply(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+    result = RUN.invoke(app, ["render", MAIN_JOB, *arguments, "--out", str(tmp_path)])
+    assert (result.exit_code, list(tmp_path.iterdir())) == (code, [])
+    assert result.stderr.startswith(f"error: {message}")
+
+
+def test_the_table_and_the_json_of_workloads_list_all_of_them() -> None:
+    shown = RUN.invoke(app, ["workloads"])
+    rows = json.loads(RUN.invoke(app, ["workloads", "--json"]).stdout)
+    assert shown.exit_code == 0
+    assert [row["name"] for row in rows] == list(WORKLOADS)
+    for row in rows:
+        assert re.search(rf"(?m)^ *{row['name']} ", shown.stdout)
+        for form in row["forms"]:
+            assert (form["file"] if form["orchestrator"] == "slurm" else form["kind"]) in shown.stdout
+            assert WORKLOADS[row["name"]].forms
+    inference = next(row for row in rows if row["name"] == "inference")
+    assert {form["kind"] for form in inference["forms"]} == {"sbatch", "LeaderWorkerSet"}
+    assert "tensor_parallel: GPUs of a tensor-parallel group (inference)" in shown.stdout
 
 
 def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:

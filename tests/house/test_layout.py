@@ -55,9 +55,9 @@ NAMES = ROOT / "tests" / "house" / "public-api.json"
 LATE = ("import_module", "__import__")
 LONGEST_FILE = 300
 MOST_ARGUMENTS = 12
-# 257, eleven of the planner (a plan is called from notebooks, where nothing else of the library is), and eight of
-# HyperPod, a third service with constructs of its own.
-MOST_PUBLIC_NAMES = 276
+# 257, eleven of the planner (a plan is called from notebooks, where nothing else of the library is), eight of
+# HyperPod, a third service with constructs of its own, and five of the description of workloads.
+MOST_PUBLIC_NAMES = 281
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 from support import ROOT
 from ultracluster.boot import NodeBoot, deep_check
 from ultracluster.clusterfile import load, loads
-from ultracluster.workloads import slurm_jobs
+from ultracluster.workloads import slurm_jobs, workload_files
 
 SRUN = """\
 #!/usr/bin/env bash
@@ -259,6 +259,19 @@ def test_vllm_is_tensor_parallel_in_a_node_and_pipeline_parallel_between_nodes(n
     assert "--headless" not in first
     assert "--node-rank=1" in second
     assert second.endswith(" --headless")
+
+
+def test_vllm_keeps_to_the_tensor_parallelism_of_the_file(node: Node) -> None:
+    node.provide("vllm")
+    cluster = load(str(ROOT / "examples" / "slurm-512-gpus.yaml"))
+    (file,) = workload_files(cluster, "inference", settings={"tensor_parallel": "4", "nodes": "2", "model": "/fsx/m"})
+    assert node.run_text(file.text, nodes=2).returncode == 0
+    first, second = node.calls("vllm")
+    assert "serve /fsx/m --tensor-parallel-size=4 --pipeline-parallel-size=4 --nnodes=2 --node-rank=0" in first
+    assert second.endswith(" --headless")
+    text = file.text.replace("tensor_parallel=4", "tensor_parallel=16")
+    done = node.run_text(text, nodes=3)
+    assert (done.returncode, done.stderr) == (2, "job: 3 nodes x 8 GPUs = 24 is not a multiple of tensor_parallel=16\n")
 
 
 P5 = """

@@ -20,6 +20,7 @@ from ultracluster.cli import _plan as plan
 from ultracluster.cli import _rehearse as rehearse
 from ultracluster.cli import _render as render
 from ultracluster.cli import _rules as rules
+from ultracluster.cli import _workloads as workloads
 
 app = typer.Typer(
     name="ultracluster",
@@ -48,6 +49,7 @@ app.command("images", short_help="List charts and images of a Kubernetes cluster
 app.command("mirror", short_help="Copy charts and images of a Kubernetes cluster to its registry.")(mirror.mirror)
 app.add_typer(image.app, name="image")
 app.command("render")(render.render)
+app.command("workloads", short_help="List the workloads that render --workload renders.")(workloads.workloads)
 app.command("diagram", short_help="Draw the stacks of a cluster file as SVG.")(diagram.diagram)
 
 

@@ -14,6 +14,7 @@ from ultracluster.cli._ci import pipeline
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._parallelcluster import configuration_files
 from ultracluster.cli._templates import template_files, template_notes
+from ultracluster.cli._workloads import workload_rendered
 from ultracluster.cli._writing import RenderedFile, print_notes, write_files, written_json, written_table
 
 if TYPE_CHECKING:
@@ -85,6 +86,16 @@ def render(
         typer.Option("--out", metavar="DIR", help="Directory for the files; --parallelcluster prints without one."),
     ] = None,
     jobs: Annotated[bool, typer.Option("--jobs", help="Job files: training, RL, inference, NCCL test.")] = False,
+    workload: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Files of one workload only: ultracluster workloads lists them.")
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="GROUP", help="Queue or node group of --workload. Default: the only one with GPUs."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of --workload; repeatable.")
+    ] = None,
     kubernetes: Annotated[
         bool, typer.Option("--kubernetes", help="Kubernetes: charts with their values, and objects.")
     ] = False,
@@ -129,12 +140,19 @@ def render(
             lambda cluster: configuration_files(cluster, file, bucket),
             "orchestrator: slurm",
         ),
+        "workload": (
+            workload is not None,
+            lambda cluster: workload_rendered(cluster, workload or "", group, settings or ()),
+            "nodes with GPUs",
+        ),
         "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster), "nodes"),
     }
     if not any(requested for requested, _, _ in kinds.values()):
         misuse(f"specify what to render: {', '.join(f'--{kind}' for kind in kinds)}")
     if outputs is not None and not kubernetes:
         misuse("--outputs is for --kubernetes")
+    if (group is not None or settings) and workload is None:
+        misuse("--group and --set are for --workload")
     if bucket is not None and not parallelcluster:
         misuse("--bucket is for --parallelcluster")
     only = [kind for kind, (requested, _, _) in kinds.items() if requested] == ["parallelcluster"]

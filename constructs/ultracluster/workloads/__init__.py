@@ -1,17 +1,23 @@
 """Job files for Slurm and Kubernetes, with every number from the cluster file. Pure Python: no CDK, no Node."""
 
 from ultracluster.workloads._artifacts import Artifact, cluster_artifacts, image_target
-from ultracluster.workloads._from_cluster_file import job_files
+from ultracluster.workloads._from_cluster_file import job_files, workload_files
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_bundle import kubernetes_bundle, kubernetes_files
 from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
 from ultracluster.workloads._slurm_jobs import JobFile, job_helpers, slurm_jobs
+from ultracluster.workloads._table import WORKLOADS
+from ultracluster.workloads._workload import SETTINGS, Form, Workload
 
 __all__ = [
     "IMAGES",
+    "SETTINGS",
+    "WORKLOADS",
     "Artifact",
     "ContainerImage",
+    "Form",
     "JobFile",
+    "Workload",
     "cluster_artifacts",
     "image_target",
     "job_files",
@@ -20,4 +26,5 @@ __all__ = [
     "kubernetes_files",
     "kubernetes_jobs",
     "slurm_jobs",
+    "workload_files",
 ]

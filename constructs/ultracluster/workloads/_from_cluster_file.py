@@ -3,17 +3,104 @@
 from collections.abc import Callable, Mapping
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.kubernetes import platform_of
-from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
-from ultracluster.workloads._slurm_jobs import JobFile, slurm_jobs
+from ultracluster.kubernetes import PlatformNodes, platform_of
+from ultracluster.planning.capacity import segment
+from ultracluster.workloads._kubernetes_jobs import kubernetes_forms, kubernetes_job, kubernetes_jobs
+from ultracluster.workloads._limits import Room, refused, unknown, validated
+from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
+from ultracluster.workloads._slurm_jobs import JobFile, slurm_forms, slurm_job, slurm_jobs, slurm_nodes
+from ultracluster.workloads._table import WORKLOADS
+from ultracluster.workloads._workload import Workload
+
+_Given = Mapping[str, str]
+
+
+def workload_files(
+    cluster: ClusterFile, workload: str, *, group: str | None = None, settings: _Given | None = None
+) -> tuple[JobFile, ...]:
+    """Return the files of one workload for one group.
+
+    Args:
+        cluster: Cluster file.
+        workload: Name of the workload, of `WORKLOADS`.
+        group: Queue on Slurm, node group on Kubernetes. By default, the only one with GPUs.
+        settings: Values by name, as texts: `{"nodes": "4"}`.
+
+    Raises:
+        Refusal: If a name does not exist, or the group cannot run the workload; with the arithmetic.
+    """
+    if workload not in WORKLOADS:
+        raise unknown("workload", workload, list(WORKLOADS))
+    return _WORKLOAD[cluster.orchestrator](cluster, WORKLOADS[workload], group, settings or {})
+
+
+def job_files(cluster: ClusterFile) -> tuple[JobFile, ...]:
+    """Return the job files for the orchestrator of a cluster file."""
+    return _JOBS[cluster.orchestrator](cluster)
+
+
+def _slurm(cluster: ClusterFile, workload: Workload, group: str | None, given: _Given) -> tuple[JobFile, ...]:
+    queues = {queue.name: queue for queue in queue_shapes(cluster)}
+    queue = queues[_group("queue", group, list(queues))]
+    files = []
+    for form in slurm_forms(workload):
+        if form.on_shared and not queue.shared:
+            raise refused(f"{workload.name} needs a file system that all nodes share: storage.lustre or storage.home")
+        settings = validated(workload, form, _room_of_queue(queue), given, nodes=slurm_nodes(form, queue))
+        files.append(slurm_job(form, queue, settings))
+    return tuple(files)
+
+
+def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, given: _Given) -> tuple[JobFile, ...]:
+    platform = platform_of(cluster)
+    groups = {item.name: item for item in platform.gpu_groups}
+    forms = kubernetes_forms(workload)
+    if not forms:
+        known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row))
+        raise refused(f"{workload.name} has no form for Kubernetes; {known} have one")
+    nodes = groups[_group("group", group, list(groups))]
+    room = _room_of_nodes(nodes, efa=platform.efa_way(nodes) is not None)
+    return tuple(
+        kubernetes_job(platform, form, nodes, validated(workload, form, room, given, nodes=form.nodes(nodes)))
+        for form in forms
+    )
+
+
+def _group(kind: str, given: str | None, known: list[str]) -> str:
+    if not known:
+        raise refused("the cluster file has no nodes with GPUs")
+    if given is None and len(known) > 1:
+        raise refused(f"name a {kind} of {', '.join(known)}: --group")
+    if given is not None and given not in known:
+        raise unknown(f"a {kind} with GPUs", given, known)
+    return given or known[0]
+
+
+def _room_of_queue(queue: QueueShape) -> Room:
+    record = queue.instance_type
+    return Room(
+        name=queue.name,
+        type=record.name,
+        nodes=queue.nodes,
+        gpus=record.gpus,
+        efa=queue.efa_devices > 0,
+        domain=queue.segment or 1,
+    )
+
+
+def _room_of_nodes(group: PlatformNodes, *, efa: bool) -> Room:
+    record = group.instance_type
+    domain = segment(group.ultraserver.instances) if group.ultraserver else 1
+    return Room(name=group.name, type=record.name, nodes=group.working, gpus=record.gpus, efa=efa, domain=domain)
+
 
 _JOBS: Mapping[str, Callable[[ClusterFile], tuple[JobFile, ...]]] = {
     "slurm": slurm_jobs,
     "hyperpod-slurm": slurm_jobs,
     "kubernetes": lambda cluster: kubernetes_jobs(platform_of(cluster)),
 }
-
-
-def job_files(cluster: ClusterFile) -> tuple[JobFile, ...]:
-    """Return the job files for the orchestrator of a cluster file."""
-    return _JOBS[cluster.orchestrator](cluster)
+_WORKLOAD: Mapping[str, Callable[[ClusterFile, Workload, str | None, _Given], tuple[JobFile, ...]]] = {
+    "slurm": _slurm,
+    "hyperpod-slurm": _slurm,
+    "kubernetes": _kubernetes,
+}

@@ -23,11 +23,10 @@ from ultracluster.kubernetes import (
     with_reporting,
 )
 from ultracluster.planning.capacity import segment
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal
 from ultracluster.workloads._images import PYTORCH, ContainerImage
+from ultracluster.workloads._limits import JOB_NODES
 
-#: Rule of jobs that are too large.
-JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
 #: Placeholder of the image on nodes that no pinned image is made for: it must be replaced.
 NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
 _PORT = 29_500
@@ -42,6 +41,7 @@ def train_job(
     name: str | None = None,
     nodes: int | None = None,
     command: Sequence[str] = (),
+    image: str = "",
 ) -> list[Object]:
     """Return a gang as a TrainJob of Kubeflow Trainer, and the network policy for its pods.
 
@@ -52,6 +52,7 @@ def train_job(
         name: Name of the job. By default, `pretrain-` and the group: two groups of a team have two jobs.
         nodes: Number of nodes. By default, all that are not spare.
         command: Command of every pod. By default, torchrun with `train.py` of the first file system.
+        image: Image of every pod. By default, the pinned one.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
@@ -65,7 +66,7 @@ def train_job(
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
     trainer: Object = {
         "command": list(command) or ["torchrun", REPORTER, _script(platform)],
-        "image": image_for(group, PYTORCH),
+        "image": image or image_for(group, PYTORCH),
         "numNodes": requested,
         "numProcPerNode": group.instance_type.gpus,
         "resourcesPerNode": resources,
@@ -89,6 +90,7 @@ def job_set(
     name: str | None = None,
     nodes: int | None = None,
     command: Sequence[str] = (),
+    image: str = "",
 ) -> list[Object]:
     """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
 
@@ -103,7 +105,7 @@ def job_set(
         platform,
         group,
         container="node",
-        image=image_for(group, PYTORCH),
+        image=image or image_for(group, PYTORCH),
         command=command or _torchrun(platform, group, name, requested),
     )
     queued = _queued(platform, team)

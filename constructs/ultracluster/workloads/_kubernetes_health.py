@@ -20,7 +20,8 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.rules import Refusal
 from ultracluster.workloads._images import NCCL_TESTS
-from ultracluster.workloads._kubernetes_gang import JOB_NODES, queue_labels
+from ultracluster.workloads._kubernetes_gang import queue_labels
+from ultracluster.workloads._limits import JOB_NODES
 
 #: The one of the GPU operator: https://github.com/NVIDIA/gpu-operator, deployments/gpu-operator/values.yaml (commit
 #: a22dbf6 of 2026-08-21, read 2026-11-21). EKS's nodes have driver 580, which is CUDA 13, and DCGM before 4.4 has no
@@ -38,8 +39,8 @@ _DEADLINE_SECONDS = 3_600
 _VERDICT = {"mountPath": "/verdict", "name": "verdict"}
 
 
-def dcgm_check(platform: Platform, group: PlatformNodes) -> list[Object]:
-    """Return DCGM's diagnostics on all idle nodes of a group at once.
+def dcgm_check(platform: Platform, group: PlatformNodes, *, nodes: int | None = None) -> list[Object]:
+    """Return DCGM's diagnostics on idle nodes of a group at once: by default, on all that are not spare.
 
     See: https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html (read 2026-11-21)
     """
@@ -59,23 +60,25 @@ def dcgm_check(platform: Platform, group: PlatformNodes) -> list[Object]:
         "activeDeadlineSeconds": _DEADLINE_SECONDS,
         "backoffLimit": 0,
         "completionMode": "Indexed",
-        "completions": group.working,
-        "parallelism": group.working,
+        "completions": nodes or group.working,
+        "parallelism": nodes or group.working,
         "template": {"spec": {**_with_cordon(pod, "dcgm", [where]), "restartPolicy": "Never"}},
     }
     return [make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)]
 
 
-def nccl_check(platform: Platform, group: PlatformNodes) -> list[Object]:
+def nccl_check(platform: Platform, group: PlatformNodes, *, nodes: int | None = None) -> list[Object]:
     """Return NCCL's all-reduce over the number of nodes with a known floor; all are cordoned if it fails.
 
-    The test does not show which node is at fault: run it again with each node beside a good one.
+    The test does not show which node is at fault: run it again with each node beside a good one. On another number of
+    nodes it has no floor.
 
     Raises:
         Refusal: If the group has too few nodes.
     """
     figure = nccl_figure_for(group)
-    nodes = figure.nodes if figure else _NODES
+    nodes = nodes or nccl_nodes(group)
+    figure = figure if figure and figure.nodes == nodes else None
     if group.working < nodes:
         raise Refusal("", JOB_NODES(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}"))
     name = f"nccl-{group.name}"
@@ -138,6 +141,12 @@ def nccl_figure_for(group: PlatformNodes) -> NcclFigure | None:
     """Return the published figure with the largest message of the fewest nodes of the type, or None."""
     known = [row for row in NCCL_FIGURES if row.instance_type == group.instance_type.name]
     return min(known, key=lambda row: (row.nodes, -row.message_bytes), default=None)
+
+
+def nccl_nodes(group: PlatformNodes) -> int:
+    """Return the number of nodes with a known floor, or else two, the fewest that use the network."""
+    figure = nccl_figure_for(group)
+    return figure.nodes if figure else _NODES
 
 
 def _with_cordon(pod: Object, check: str, target: list[Object]) -> Object:

@@ -16,7 +16,8 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.rules import Refusal
 from ultracluster.workloads._images import VLLM
-from ultracluster.workloads._kubernetes_gang import JOB_NODES, image_for, queue_labels
+from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
+from ultracluster.workloads._limits import JOB_NODES
 
 _PORT = 8_000
 
@@ -30,6 +31,8 @@ def leader_worker_set(
     size: int = 2,
     replicas: int = 1,
     model: str = "",
+    tensor_parallel: int | None = None,
+    image: str = "",
 ) -> list[Object]:
     """Return vLLM as a LeaderWorkerSet, which restarts leader and workers as one, and its Service.
 
@@ -41,6 +44,8 @@ def leader_worker_set(
         size: Nodes of a replica.
         replicas: Number of replicas.
         model: Directory of the model. By default, `model` of the first file system.
+        tensor_parallel: GPUs of a tensor-parallel group, which divide those of a replica. By default, those of a node.
+        image: Image of every pod. By default, the pinned one.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
@@ -53,21 +58,22 @@ def leader_worker_set(
     if size < 1 or replicas < 1 or size * replicas > group.working:
         text = f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"
         raise Refusal("", JOB_NODES(text))
+    tensor = tensor_parallel or group.instance_type.gpus
     serve = [
         "vllm",
         "serve",
         model or f"{next(iter(platform.volumes), '/workspace')}/model",
         f"--port={_PORT}",
-        f"--tensor-parallel-size={group.instance_type.gpus}",
-        f"--pipeline-parallel-size={size}",
+        f"--tensor-parallel-size={tensor}",
+        f"--pipeline-parallel-size={size * group.instance_type.gpus // tensor}",
         f"--nnodes={size}",
         "--node-rank=$(LWS_WORKER_INDEX)",
         "--master-addr=$(LWS_LEADER_ADDRESS)",
     ]
     pods = {"leaderworkerset.sigs.k8s.io/name": name}
     template: Object = {"restartPolicy": "RecreateGroupOnPodRestart", "size": size}
-    template["leaderTemplate"] = _template(platform, group, serve, role="leader")
-    template["workerTemplate"] = _template(platform, group, [*serve, "--headless"], role="worker")
+    template["leaderTemplate"] = _template(platform, group, serve, image, role="leader")
+    template["workerTemplate"] = _template(platform, group, [*serve, "--headless"], image, role="worker")
     service = {
         "ports": [{"name": "http", "port": _PORT, "protocol": "TCP", "targetPort": _PORT}],
         "selector": {**pods, "role": "leader"},
@@ -95,8 +101,8 @@ def leader_worker_set(
     ]
 
 
-def _template(platform: Platform, group: PlatformNodes, command: list[str], *, role: str) -> Object:
-    pod = node_pod(platform, group, container="vllm", image=image_for(group, VLLM), command=command)
+def _template(platform: Platform, group: PlatformNodes, command: list[str], image: str, *, role: str) -> Object:
+    pod = node_pod(platform, group, container="vllm", image=image or image_for(group, VLLM), command=command)
     if role == "leader":
         pod["containers"][0]["ports"] = [{"containerPort": _PORT, "name": "http", "protocol": "TCP"}]
         pod["containers"][0]["readinessProbe"] = {"httpGet": {"path": "/health", "port": _PORT}, "periodSeconds": 10}

@@ -1,30 +1,25 @@
 """Job files for Slurm: one for each workload and queue, with the numbers of the cluster file."""
 
 import re
-from collections.abc import Sequence
+import shlex
 from dataclasses import dataclass
 from importlib import resources
 
 from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import NCCL_FIGURES
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.workloads._images import IMAGES, NCCL_TESTS, PYTORCH, VLLM, ContainerImage
+from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
+from ultracluster.workloads._slurm_form import SlurmForm
+from ultracluster.workloads._table import WORKLOADS
+from ultracluster.workloads._workload import Settings, Workload
 
-# Of these, Slurm requests a checkpoint five minutes before a job has to stop.
-_RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
-# Of these, tasks run in a container.
-_CONTAINER = ("image.sh", "metrics.sh", "common.sh")
 # Python modules that report the progress of a job, below the directory of the job files.
 _PYTHON = "python"
 _HELPERS = {
     "ultracluster_job.py": "Python module that reports the progress of a job",
     "ultracluster_run.py": "Python program that runs a training program and reports its progress",
 }
-_VERL_IMAGE = (
-    "https://github.com/awslabs/awsome-distributed-ai/tree/95b939cdc5b24ded03a70da21533964f9354b731/"
-    "3.test_cases/pytorch/verl/hyperpod-eks/rlvr"
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,21 +39,11 @@ class JobFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Job:
-    name: str
-    title: str
-    usage: Sequence[str]
-    #: Number of nodes. Scripts read it from Slurm, so that `sbatch --nodes` changes it.
+    """A form with its settings. Scripts read the number of nodes from Slurm, so that `sbatch --nodes` changes it."""
+
+    form: SlurmForm
+    given: Settings
     nodes: int
-    #: Shell files of the job.
-    bodies: Sequence[str]
-    tasks_per_node: int = 1
-    options: Sequence[str] = ()
-    #: None: no image can be pinned, for the reason `no_image`, and is built from `no_image_source`.
-    image: ContainerImage | None = None
-    no_image: str = ""
-    no_image_source: str = ""
-    #: Further lines that set variables.
-    sets: Sequence[str] = ()
 
 
 def slurm_jobs(cluster: ClusterFile) -> tuple[JobFile, ...]:
@@ -68,10 +53,31 @@ def slurm_jobs(cluster: ClusterFile) -> tuple[JobFile, ...]:
         cluster: Cluster file.
     """
     return tuple(
-        JobFile(path=f"{queue.name}/{job.name}.sbatch", text=_render(job, queue), what=job.title)
+        slurm_job(form, queue, Settings())
         for queue in queue_shapes(cluster)
-        for job in _jobs(queue)
+        for workload in WORKLOADS.values()
+        for form in slurm_forms(workload)
+        if queue.shared or not form.on_shared
     )
+
+
+def slurm_forms(workload: Workload) -> tuple[SlurmForm, ...]:
+    """Return the sbatch files of a workload."""
+    return tuple(form for form in workload.forms if isinstance(form, SlurmForm))
+
+
+def slurm_nodes(form: SlurmForm, queue: QueueShape) -> int:
+    """Return the nodes of a job by default."""
+    few = min(queue.nodes, queue.segment or _nccl_nodes(queue))
+    return {"all": queue.nodes, "few": few, "one": 1}[form.nodes]
+
+
+def slurm_job(form: SlurmForm, queue: QueueShape, given: Settings) -> JobFile:
+    """Return the job file of a workload for one queue."""
+    job = _Job(form=form, given=given, nodes=given.nodes or slurm_nodes(form, queue))
+    amount = _amount(queue, job.nodes)
+    title = form.title.format(amount=amount, shared=queue.shared, type=queue.instance_type.name)
+    return JobFile(path=f"{queue.name}/{form.file}", text=_render(job, queue, title), what=title)
 
 
 def job_helpers() -> tuple[JobFile, ...]:
@@ -81,110 +87,28 @@ def job_helpers() -> tuple[JobFile, ...]:
     )
 
 
-def _jobs(queue: QueueShape) -> tuple[_Job, ...]:
-    few = min(queue.nodes, queue.segment or _nccl_nodes(queue))
-    train = (*_CONTAINER, "on-nodes.sh", "resume.sh", "torchrun.sh")
-    cache = f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'
-    return (
-        _Job(
-            name="pretrain",
-            title=f"pre-training on {_amount(queue, queue.nodes)}",
-            usage=("sbatch pretrain.sbatch train.py [ARGUMENTS]   torchrun starts it once for each GPU",),
-            nodes=queue.nodes,
-            bodies=train,
-            options=_RESUMES,
-            image=PYTORCH,
-        ),
-        _Job(
-            name="finetune",
-            title=f"fine-tuning on {_amount(queue, 1)}",
-            usage=(
-                "sbatch finetune.sbatch train.py [ARGUMENTS]            such as a script of TRL or Accelerate",
-                "sbatch --nodes=4 finetune.sbatch train.py [ARGUMENTS]  the same on four nodes",
-            ),
-            nodes=1,
-            bodies=train,
-            options=_RESUMES,
-            image=PYTORCH,
-            sets=(cache,),
-        ),
-        _Job(
-            name="rl",
-            title=f"reinforcement learning with veRL on {_amount(queue, few)}",
-            usage=("sbatch rl.sbatch data.train_files=... actor_rollout_ref.model.path=...   settings of veRL",),
-            nodes=few,
-            bodies=(*_CONTAINER, "on-nodes.sh", "resume.sh", "verl.sh"),
-            options=_RESUMES,
-            no_image="veRL with EFA is in no published image",
-            no_image_source=_VERL_IMAGE,
-            sets=(cache,),
-        ),
-        _Job(
-            name="inference",
-            title=f"inference with vLLM on {_amount(queue, 1)}",
-            usage=("sbatch inference.sbatch MODEL [ARGUMENTS]   of vllm serve; MODEL: a directory or a name",),
-            nodes=1,
-            bodies=(*_CONTAINER, "on-nodes.sh", "vllm.sh"),
-            options=_RESUMES[:2],
-            image=VLLM,
-            sets=(cache,),
-        ),
-        _Job(
-            name="nccl",
-            title=f"NCCL all-reduce test on {_amount(queue, few)}",
-            usage=(
-                "sbatch nccl.sbatch                          exit code 1: below a known floor, or not over EFA",
-                "LARGEST=64G sbatch --nodes=4 nccl.sbatch    on four nodes, with messages up to that size",
-            ),
-            nodes=few,
-            bodies=(*_CONTAINER, "nccl.sh"),
-            tasks_per_node=queue.instance_type.gpus,
-            image=NCCL_TESTS,
-        ),
-        _Job(
-            name="health",
-            title=f"health check of {_amount(queue, queue.nodes)}",
-            usage=(
-                "sbatch health.sbatch            DCGM's diagnostics at level 2 on every node: minutes",
-                "LEVEL=4 sbatch health.sbatch    up to two hours",
-            ),
-            nodes=queue.nodes,
-            bodies=("health.sh",),
-        ),
-        _Job(
-            name="import",
-            title=f"import of container images to {queue.shared}, on 1 node of {queue.instance_type.name}",
-            usage=(
-                "sbatch import.sbatch [IMAGE ...]       for your jobs; without IMAGE, the pinned ones. Else, the first",
-                "                                       job that takes an image imports it, while its nodes wait",
-                "sudo bash import.sbatch [IMAGE ...]    on a node with Enroot: for the jobs of all users",
-            ),
-            nodes=1,
-            bodies=("image.sh", "import.sh"),
-        ),
-    )[: None if queue.shared else -1]
-
-
-def _render(job: _Job, queue: QueueShape) -> str:
-    record = queue.instance_type
-    image = job.image if job.image and queue.internet and record.architecture in job.image.architectures else None
-    body = "\n".join(_body(name) for name in job.bodies)
-    if queue.resume_options and "resume.sh" in job.bodies:
+def _render(job: _Job, queue: QueueShape, title: str) -> str:
+    record, form = queue.instance_type, job.form
+    image = form.container
+    if image and not (queue.internet and record.architecture in image.architectures):
+        image = None
+    body = "\n".join(_body(name) for name in form.bodies)
+    if queue.resume_options and "resume.sh" in form.bodies:
         body = body.replace(" srun ", f" srun {' '.join(queue.resume_options)} ")
     lines = [
         "#!/usr/bin/env bash",
-        f"# {job.title[0].upper()}{job.title[1:]}; {queue.efa_devices} EFA devices each.",
+        f"# {title[0].upper()}{title[1:]}; {queue.efa_devices} EFA devices each.",
         f"# Queue {queue.name} of {queue.cluster}.",
-        *(f"#   {line}" for line in job.usage),
+        *(f"#   {line}" for line in form.usage),
         "#",
         "# Submit it from a directory that all nodes have: the log is written there.",
         *_about_variables(job, queue, image),
         "#",
-        f"#SBATCH --job-name={job.name}",
+        f"#SBATCH --job-name={form.job}",
         f"#SBATCH --partition={queue.name}",
         f"#SBATCH --nodes={job.nodes}",
         f"#SBATCH --gpus-per-node={record.gpus}",
-        f"#SBATCH --ntasks-per-node={job.tasks_per_node}",
+        f"#SBATCH --ntasks-per-node={record.gpus if form.task_per_gpu else 1}",
         # Every CPU of the node, however Slurm counts them: --cpus-per-task would need the number.
         "#SBATCH --exclusive",
         "#SBATCH --mem=0",
@@ -192,63 +116,67 @@ def _render(job: _Job, queue: QueueShape) -> str:
         "#SBATCH --wait-all-nodes=1",
         *_segment(job, queue),
         *([f"#SBATCH --exclude={','.join(queue.others)}"] if queue.others else []),
-        *(f"#SBATCH {option}" for option in job.options),
+        *(f"#SBATCH {option}" for option in form.options),
         "#SBATCH --output=%x-%j.out",
         "set -euo pipefail",
         "",
-        *_numbers(queue, body),
+        *_numbers(queue, body, job.given),
         *_sets_image(job, image),
-        *([f'RUN="${{RUN:-{_of_user(queue)}/{job.name}}}"'] if "resume.sh" in job.bodies else []),
-        *job.sets,
+        *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
+        *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
+        *([f"[ $# -gt 0 ] || set -- {shlex.quote(job.given.model)}"] if job.given.model else []),
     ]
     return "\n".join(lines) + "\n\n" + body
 
 
 def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None) -> list[str]:
-    lines = []
-    if image:
+    lines, form = [], job.form
+    if job.given.image:
+        lines.append("# IMAGE    container image, or a .sqsh file that Enroot imported; empty: what the nodes have.")
+    elif image:
         lines += [
             "# IMAGE    container image, or a .sqsh file that Enroot imported; empty: what the nodes have.",
             f"#          Default: {image.holds}",
         ]
-    elif _runs_containers(job):
-        lines.append(f"# IMAGE    must be set: {_why_no_image(job, queue)}; empty: what the nodes have.")
-        lines += [f"#          To build one: {job.no_image_source}"] if job.no_image_source else []
-    if "resume.sh" in job.bodies:
+    elif _runs_containers(form):
+        lines.append(f"# IMAGE    must be set: {_why_no_image(form, queue)}; empty: what the nodes have.")
+        lines += [f"#          To build one: {form.no_image_source}"] if form.no_image_source else []
+    if "resume.sh" in form.bodies:
         where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
         lines.append(f"# RUN      directory of the run's checkpoints{where}.")
-    if _runs_containers(job):
+    if _runs_containers(form):
         lines.append("# INSPECTOR  path of NCCL's libnccl-profiler-inspector.so: report collectives; many series.")
-    if "resume.sh" in job.bodies:
+    if "resume.sh" in form.bodies:
         lines.append("# REPORT   no: start the program itself, not the one that reports its steps and checkpoints.")
-    if job.name != "import":
+    if not form.on_shared:
         lines.append("# PAYLOAD  a shell command that every task runs instead, to try the job: 'sleep 60'.")
     return lines
 
 
-def _runs_containers(job: _Job) -> bool:
-    return "common.sh" in job.bodies
+def _runs_containers(form: SlurmForm) -> bool:
+    return "common.sh" in form.bodies
 
 
-def _why_no_image(job: _Job, queue: QueueShape) -> str:
+def _why_no_image(form: SlurmForm, queue: QueueShape) -> str:
     if not queue.internet:
         return "nodes reach no public registry. A .sqsh file, or an image in Amazon ECR of the region"
-    return job.no_image or f"no image is pinned for {queue.instance_type.architecture}"
+    return form.no_image or f"no image is pinned for {queue.instance_type.architecture}"
 
 
 def _sets_image(job: _Job, image: ContainerImage | None) -> list[str]:
-    if not _runs_containers(job):
+    if not _runs_containers(job.form):
         return []
-    if image:
-        return [f'IMAGE="${{IMAGE-{image.enroot}}}"']
+    if reference := job.given.image or (image.enroot if image else ""):
+        return [f'IMAGE="${{IMAGE-{reference}}}"']
     return ['if [ -n "${PAYLOAD:-}" ]; then IMAGE=""; fi', ': "${IMAGE?must be set; see the top of this file}"']
 
 
-def _numbers(queue: QueueShape, body: str) -> list[str]:
+def _numbers(queue: QueueShape, body: str, given: Settings) -> list[str]:
     """Return the values of the cluster file for the shell files."""
     known = {
         "instance_type": queue.instance_type.name,
         "gpus_per_node": queue.instance_type.gpus,
+        "tensor_parallel": given.tensor_parallel or queue.instance_type.gpus,
         "efa_devices": queue.efa_devices,
         "mounts": f'"{" ".join(queue.mounts)}"',
         "shared": queue.shared or '""',

@@ -1,19 +1,22 @@
 # shellcheck shell=bash
-# Tensor parallel inside a node, pipeline parallel between nodes:
+# Tensor parallel inside an NVLink domain, pipeline parallel between the groups of tensor parallelism:
 # https://docs.vllm.ai/en/latest/serving/parallelism_scaling.html (read 2026-11-21)
 # shellcheck disable=SC2329  # each node runs it
 node() {
     local model=$1 across=()
     shift
+    [ "$stages" -eq 1 ] || across=(--pipeline-parallel-size="$stages")
     if [ "$SLURM_JOB_NUM_NODES" -gt 1 ]; then
-        across=(--pipeline-parallel-size="$SLURM_JOB_NUM_NODES" --nnodes="$SLURM_JOB_NUM_NODES"
-            --node-rank="$SLURM_PROCID" --master-addr="$head")
+        across+=(--nnodes="$SLURM_JOB_NUM_NODES" --node-rank="$SLURM_PROCID" --master-addr="$head")
         [ "$SLURM_PROCID" -eq 0 ] || across+=(--headless)
     fi
-    exec vllm serve "$model" --tensor-parallel-size="$gpus_per_node" "${across[@]}" "$@"
+    exec vllm serve "$model" --tensor-parallel-size="$tensor_parallel" "${across[@]}" "$@"
 }
 
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the model: sbatch inference.sbatch MODEL [ARGUMENTS OF vllm serve]"
+gpus=$((SLURM_JOB_NUM_NODES * gpus_per_node)) stages=$((SLURM_JOB_NUM_NODES * gpus_per_node / tensor_parallel))
+[ "$((stages * tensor_parallel))" -eq "$gpus" ] ||
+    fail "$SLURM_JOB_NUM_NODES nodes x $gpus_per_node GPUs = $gpus is not a multiple of tensor_parallel=$tensor_parallel"
 echo "$SLURM_JOB_NAME: http://$head:${VLLM_PORT:-8000}/v1 once the model is loaded"
-export gpus_per_node
+export tensor_parallel stages
 run_on_nodes bash -c "$(declare -f node); node \"\$@\"" node "$@"

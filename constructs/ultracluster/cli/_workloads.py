@@ -1,0 +1,74 @@
+"""The command `workloads`, and the files of one workload."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ultracluster.cli._output import JsonOption, console, misuse, print_json, table
+from ultracluster.cli._writing import RenderedFile
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
+
+
+def workloads(json_: JsonOption = False) -> None:
+    """List the workloads that `ultracluster render --workload` renders, with their settings for `--set`."""
+    from ultracluster.workloads import SETTINGS, WORKLOADS
+
+    if json_:
+        print_json([_described(workload) for workload in WORKLOADS.values()])
+        return
+    rows = table(None, "workload")
+    rows.add_column("what", overflow="fold")
+    rows.add_column("needs", overflow="fold")
+    for heading in ("Slurm", "Kubernetes"):
+        rows.add_column(heading, no_wrap=True)
+    for workload in WORKLOADS.values():
+        shown: dict[str, list[str]] = {"slurm": [], "kubernetes": []}
+        for form in workload.forms:
+            shown[form.family].append(form.shown)
+        cells = ("\n".join(names) or "-" for names in shown.values())
+        rows.add_row(workload.name, workload.summary, workload.needs, *cells)
+    console().print(rows)
+    typer.echo("settings, for --set KEY=VALUE:")
+    for key, meaning in SETTINGS.items():
+        users = [row.name for row in WORKLOADS.values() if any(key in form.settings for form in row.forms)]
+        typer.echo(f"  {key}: {meaning} ({', '.join(users)})")
+
+
+def workload_rendered(
+    cluster: "ClusterFile", workload: str, group: str | None, settings: Sequence[str]
+) -> list[RenderedFile]:
+    """Return the files of one workload."""
+    from ultracluster.workloads import workload_files
+
+    given: dict[str, str] = {}
+    for setting in settings:
+        key, separator, value = setting.partition("=")
+        if not separator:
+            misuse(f"--set takes KEY=VALUE, got {setting!r}")
+        if key in given:
+            misuse(f"--set {key} is given twice")
+        given[key] = value
+    files = workload_files(cluster, workload, group=group, settings=given)
+    return [RenderedFile(path=file.path, text=file.text, what=file.what) for file in files]
+
+
+def _described(workload: Any) -> dict[str, Any]:
+    from ultracluster.workloads import SETTINGS
+
+    return {
+        "name": workload.name,
+        "summary": workload.summary,
+        "needs": workload.needs,
+        "forms": [
+            {
+                "orchestrator": form.family,
+                "file": form.file,
+                "kind": form.kind,
+                "settings": {key: SETTINGS[key] for key in form.settings},
+            }
+            for form in workload.forms
+        ],
+    }

@@ -1,0 +1,143 @@
+"""Refusals of workloads that a group cannot run, with the arithmetic."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ultracluster.rules import Message, Refusal, error
+from ultracluster.workloads._workload import SETTINGS, Form, Settings, Workload
+
+#: Rule of jobs that are too large.
+JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
+_UNKNOWN = error("workload", "A workload, its group and its settings must exist, and values must be valid.")
+_TENSOR = error("job-tensor-parallel", "Tensor parallelism must divide the GPUs of an NVLink domain and of the job.")
+_EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
+
+# A shell and YAML read these as they are.
+_PLAIN = re.compile(r"[A-Za-z0-9./:@#+=_-]+")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """A group as a workload uses it.
+
+    Args:
+        name: Name of the group.
+        type: Name of its instance type.
+        nodes: Nodes without spare ones.
+        gpus: GPUs of a node.
+        efa: Whether nodes have EFA devices.
+        domain: Nodes of an NVLink domain.
+    """
+
+    name: str
+    type: str
+    nodes: int
+    gpus: int
+    efa: bool
+    domain: int = 1
+
+
+def unknown(kind: str, given: str, known: Sequence[str]) -> Refusal:
+    """Return the refusal of a name that does not exist."""
+    if not known:
+        return Refusal("", _UNKNOWN(f"{kind} does not exist, got {given!r}"))
+    return Refusal("", _UNKNOWN(f"{kind} must be one of {', '.join(known)}, got {given!r}"))
+
+
+def refused(text: str) -> Refusal:
+    """Return the refusal of a workload that does not apply to a cluster."""
+    return Refusal("", _UNKNOWN(text))
+
+
+def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, str], *, nodes: int) -> Settings:
+    """Return the settings of a workload on a group.
+
+    Args:
+        workload: The workload.
+        form: Form of its file.
+        room: The group.
+        given: Settings as texts.
+        nodes: Nodes by default.
+
+    Raises:
+        Refusal: With all errors.
+    """
+    for key in given:
+        if key not in form.settings:
+            raise unknown(f"a setting of {workload.name} for {form.family}", key, form.settings)
+    if {"nodes", "gpus"} <= given.keys():
+        raise refused(f"{workload.name}: set nodes or gpus, not both, got {given['nodes']} and {given['gpus']}")
+    numbers = {key: _number(key, text) for key, text in given.items() if key not in ("model", "image")}
+    for key in given.keys() & {"model", "image"}:
+        if not _PLAIN.fullmatch(given[key]):
+            raise refused(f"{key}, the {SETTINGS[key]}, has letters, digits and ./:@#+=_-, got {given[key]!r}")
+    errors: list[Message] = []
+    if gpus := numbers.pop("gpus", 0):
+        errors += _whole_nodes(gpus, room)
+        numbers["nodes"] = -(-gpus // room.gpus)
+    settings = Settings(**numbers, model=given.get("model", ""), image=given.get("image", ""))
+    requested = nodes if settings.nodes is None else settings.nodes
+    errors += _too_large(room, requested, settings.replicas)
+    if settings.nodes is not None:
+        errors += _segments(room, requested)
+    if requested > 1 and workload.across_nodes and not room.efa:
+        text = f"{workload.name} on {requested} nodes needs EFA on each, and {room.type} in {room.name} has 0 devices"
+        errors.append(_EFA(f"{text}: set nodes=1, or use a group with EFA"))
+    if settings.tensor_parallel is not None:
+        errors += _tensor(room, requested, settings.tensor_parallel)
+    if errors:
+        raise Refusal("", errors)
+    return settings
+
+
+def _number(key: str, text: str) -> int:
+    if not text.isdecimal() or not text.isascii() or int(text) < 1:
+        raise refused(f"{key}, the {SETTINGS[key]}, must be a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+def _whole_nodes(gpus: int, room: Room) -> list[Message]:
+    if gpus % room.gpus == 0:
+        return []
+    below, above = gpus // room.gpus * room.gpus, -(-gpus // room.gpus) * room.gpus
+    nearest = f"{below:,} or {above:,}" if below else f"{above:,}"
+    text = f"gpus={gpus:,} is {gpus / room.gpus:g} nodes of {room.gpus} GPUs, and a job has whole nodes: use {nearest}"
+    return [JOB_NODES(text)]
+
+
+def _too_large(room: Room, nodes: int, replicas: int) -> list[Message]:
+    total = nodes * replicas
+    if total <= room.nodes:
+        return []
+    times = f"{replicas} replicas x " if replicas > 1 else ""
+    return [
+        JOB_NODES(
+            f"{times}{_count(nodes)} x {room.gpus} GPUs = {total * room.gpus:,} GPUs, and {room.name} has "
+            f"{_count(room.nodes)} x {room.gpus} = {room.nodes * room.gpus:,} without spare ones"
+        )
+    ]
+
+
+def _segments(room: Room, nodes: int) -> list[Message]:
+    if nodes <= room.domain or nodes % room.domain == 0:
+        return []
+    below = nodes // room.domain * room.domain
+    text = f"{nodes} nodes are {nodes / room.domain:g} segments of {room.domain} nodes, each in one NVLink domain"
+    return [JOB_NODES(f"{text}: use {below} or {below + room.domain}")]
+
+
+def _tensor(room: Room, nodes: int, size: int) -> list[Message]:
+    domain, total = room.domain * room.gpus, nodes * room.gpus
+    if domain % size:
+        sizes = ", ".join(str(number) for number in range(1, domain + 1) if domain % number == 0)
+        text = f"tensor_parallel={size} does not divide the {domain} GPUs of an NVLink domain"
+        return [_TENSOR(f"{text} ({room.domain} x {room.gpus} of {room.type}): use one of {sizes}")]
+    if total % size:
+        text = f"{_count(nodes)} x {room.gpus} GPUs = {total} is not a multiple of tensor_parallel={size}"
+        return [_TENSOR(f"{text}: use at least {-(-size // room.gpus)} nodes")]
+    return []
+
+
+def _count(nodes: int) -> str:
+    return f"{nodes:,} node{'' if nodes == 1 else 's'}"

@@ -1,0 +1,50 @@
+"""Forms of workloads for Slurm: the parts of an sbatch file."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ultracluster.workloads._images import ContainerImage
+from ultracluster.workloads._workload import Family, Form
+
+# Of these, Slurm requests a checkpoint five minutes before a job has to stop.
+RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
+# Of these, tasks run in a container.
+CONTAINER = ("image.sh", "metrics.sh", "common.sh")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlurmForm(Form):
+    """An sbatch file of a workload.
+
+    Args:
+        title: First line of the file, with `{amount}`, `{shared}` and `{type}`.
+        usage: Further lines that show how it is submitted.
+        nodes: Nodes by default: all that are not spare, one, or as few as a test with a known result has.
+        bodies: Shell files of the job.
+        task_per_gpu: Whether a node has a task for each GPU.
+        options: Options of sbatch.
+        container: Image, or None if no image can be pinned, for the reason `no_image`.
+        no_image: Why no image can be pinned.
+        no_image_source: Source to build one from.
+        cache: Whether it downloads models and data from Hugging Face.
+        on_shared: Whether it needs a file system that all nodes share.
+    """
+
+    family: Family = "slurm"
+    kind: str = "sbatch"
+    title: str
+    usage: tuple[str, ...]
+    nodes: Literal["all", "few", "one"]
+    bodies: tuple[str, ...] = field(repr=False)
+    task_per_gpu: bool = False
+    options: tuple[str, ...] = ()
+    container: ContainerImage | None = None
+    no_image: str = ""
+    no_image_source: str = ""
+    cache: bool = False
+    on_shared: bool = False
+
+    @property
+    def job(self) -> str:
+        """Name of the job."""
+        return self.file.removesuffix(".sbatch")

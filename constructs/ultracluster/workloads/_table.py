@@ -1,0 +1,160 @@
+"""Every workload, described once for Slurm and Kubernetes."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ultracluster.workloads._images import NCCL_TESTS, PYTORCH, VLLM
+from ultracluster.workloads._kubernetes_form import DCGM, JOB_SET, LEADER_WORKER_SET, NCCL, TRAIN_JOB
+from ultracluster.workloads._slurm_form import CONTAINER, RESUMES, SlurmForm
+from ultracluster.workloads._workload import Workload
+
+_TRAIN = (*CONTAINER, "on-nodes.sh", "resume.sh", "torchrun.sh")
+_SCALED = ("nodes", "gpus", "image")
+
+_ROWS = (
+    Workload(
+        name="pretrain",
+        summary="pre-training with torchrun, a process for each GPU, with checkpoints and requeue",
+        needs="all nodes that are not spare; your training program",
+        forms=(
+            SlurmForm(
+                file="pretrain.sbatch",
+                title="pre-training on {amount}",
+                usage=("sbatch pretrain.sbatch train.py [ARGUMENTS]   torchrun starts it once for each GPU",),
+                nodes="all",
+                bodies=_TRAIN,
+                options=RESUMES,
+                container=PYTORCH,
+                settings=_SCALED,
+            ),
+            TRAIN_JOB,
+            JOB_SET,
+        ),
+    ),
+    Workload(
+        name="finetune",
+        summary="fine-tuning with torchrun, such as with TRL or Accelerate",
+        needs="1 node; your training program",
+        forms=(
+            SlurmForm(
+                file="finetune.sbatch",
+                title="fine-tuning on {amount}",
+                usage=(
+                    "sbatch finetune.sbatch train.py [ARGUMENTS]            such as a script of TRL or Accelerate",
+                    "sbatch --nodes=4 finetune.sbatch train.py [ARGUMENTS]  the same on four nodes",
+                ),
+                nodes="one",
+                bodies=_TRAIN,
+                options=RESUMES,
+                container=PYTORCH,
+                cache=True,
+                settings=_SCALED,
+            ),
+        ),
+    ),
+    Workload(
+        name="rl",
+        summary="reinforcement learning with veRL on a Ray cluster of its nodes",
+        needs="2 nodes, or one segment of an UltraServer; an image with veRL and EFA; data and model",
+        forms=(
+            SlurmForm(
+                file="rl.sbatch",
+                title="reinforcement learning with veRL on {amount}",
+                usage=("sbatch rl.sbatch data.train_files=... actor_rollout_ref.model.path=...   settings of veRL",),
+                nodes="few",
+                bodies=(*CONTAINER, "on-nodes.sh", "resume.sh", "verl.sh"),
+                options=RESUMES,
+                no_image="veRL with EFA is in no published image",
+                no_image_source=(
+                    "https://github.com/awslabs/awsome-distributed-ai/tree/95b939cdc5b24ded03a70da21533964f9354b731/"
+                    "3.test_cases/pytorch/verl/hyperpod-eks/rlvr"
+                ),
+                cache=True,
+                settings=_SCALED,
+            ),
+        ),
+    ),
+    Workload(
+        name="inference",
+        summary="inference with vLLM: tensor parallel in an NVLink domain, pipeline parallel between them",
+        needs="1 node on Slurm, 2 on Kubernetes, or as many as the model needs; a model",
+        forms=(
+            SlurmForm(
+                file="inference.sbatch",
+                title="inference with vLLM on {amount}",
+                usage=("sbatch inference.sbatch MODEL [ARGUMENTS]   of vllm serve; MODEL: a directory or a name",),
+                nodes="one",
+                bodies=(*CONTAINER, "on-nodes.sh", "vllm.sh"),
+                options=RESUMES[:2],
+                container=VLLM,
+                cache=True,
+                settings=(*_SCALED, "tensor_parallel", "model"),
+            ),
+            LEADER_WORKER_SET,
+        ),
+    ),
+    Workload(
+        name="nccl",
+        summary="NCCL all-reduce test, compared with the published result of the type",
+        needs="as many nodes as a published result has, otherwise 2; on Kubernetes no fewer",
+        forms=(
+            SlurmForm(
+                file="nccl.sbatch",
+                title="NCCL all-reduce test on {amount}",
+                usage=(
+                    "sbatch nccl.sbatch                          exit code 1: below a known floor, or not over EFA",
+                    "LARGEST=64G sbatch --nodes=4 nccl.sbatch    on four nodes, with messages up to that size",
+                ),
+                nodes="few",
+                bodies=(*CONTAINER, "nccl.sh"),
+                task_per_gpu=True,
+                container=NCCL_TESTS,
+                settings=_SCALED,
+            ),
+            NCCL,
+        ),
+    ),
+    Workload(
+        name="health",
+        summary="DCGM diagnostics of each node",
+        needs="all nodes that are not spare",
+        across_nodes=False,
+        forms=(
+            SlurmForm(
+                file="health.sbatch",
+                title="health check of {amount}",
+                usage=(
+                    "sbatch health.sbatch            DCGM's diagnostics at level 2 on every node: minutes",
+                    "LEVEL=4 sbatch health.sbatch    up to two hours",
+                ),
+                nodes="all",
+                bodies=("health.sh",),
+            ),
+            DCGM,
+        ),
+    ),
+    Workload(
+        name="import",
+        summary="import of container images with Enroot, once for all nodes",
+        needs="1 node; Lustre or shared home directories",
+        across_nodes=False,
+        forms=(
+            SlurmForm(
+                file="import.sbatch",
+                title="import of container images to {shared}, on 1 node of {type}",
+                usage=(
+                    "sbatch import.sbatch [IMAGE ...]       "
+                    "for your jobs; without IMAGE, the pinned ones. Else, the first",
+                    "                                       job that takes an image imports it, while its nodes wait",
+                    "sudo bash import.sbatch [IMAGE ...]    on a node with Enroot: for the jobs of all users",
+                ),
+                nodes="one",
+                bodies=("image.sh", "import.sh"),
+                on_shared=True,
+                settings=(),
+            ),
+        ),
+    ),
+)
+#: All workloads by name, in the order in which they are listed.
+WORKLOADS: Mapping[str, Workload] = MappingProxyType({row.name: row for row in _ROWS})

@@ -1,0 +1,81 @@
+"""The description of a workload, which every form of it follows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+#: Families of orchestrators that share their job files.
+Family = Literal["slurm", "kubernetes"]
+
+#: Settings of workloads, with what each one changes.
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "nodes": "number of nodes",
+        "gpus": "number of GPUs, in whole nodes, instead of nodes",
+        "tensor_parallel": "GPUs of a tensor-parallel group",
+        "replicas": "number of replicas, each on `nodes` nodes",
+        "model": "directory or name of the model",
+        "image": "container image",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    """A file of a workload for one family of orchestrators.
+
+    Args:
+        family: Family of orchestrators.
+        file: Name of the file, in the directory of its group.
+        kind: `sbatch`, or the kind of the Kubernetes object that runs the workload.
+        settings: Names of its settings, of `SETTINGS`.
+    """
+
+    family: Family
+    file: str
+    kind: str
+    settings: tuple[str, ...] = ("nodes", "gpus")
+
+    @property
+    def shown(self) -> str:
+        """Kind of the object, or the name of a file that Slurm runs."""
+        return self.file if self.kind == "sbatch" else self.kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workload:
+    """A load that clusters run.
+
+    Args:
+        name: Name, for `ultracluster render --workload`.
+        summary: Short description.
+        needs: What it needs of a cluster and of its user.
+        forms: Its files, one or more for each family of orchestrators that runs it.
+        across_nodes: False if its nodes exchange nothing, so that several need no EFA.
+    """
+
+    name: str
+    summary: str
+    needs: str
+    forms: tuple[Form, ...]
+    across_nodes: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """Valid settings of one workload on one group.
+
+    Args:
+        nodes: Number of nodes. By default, that of the form.
+        tensor_parallel: GPUs of a tensor-parallel group. By default, those of a node.
+        replicas: Number of replicas.
+        model: Model, or an empty text.
+        image: Container image, or an empty text for the pinned one.
+    """
+
+    nodes: int | None = None
+    tensor_parallel: int | None = None
+    replicas: int = 1
+    model: str = ""
+    image: str = ""

@@ -1,0 +1,201 @@
+"""One workload on one group: its files, its settings, and refusals with their arithmetic."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+
+from support import ROOT
+from ultracluster import workloads
+from ultracluster.clusterfile import ClusterFile, load, loads
+from ultracluster.rules import Refusal
+
+NO_EFA = """
+name: plain
+region: us-east-2
+zone: use2-az1
+orchestrator: {orchestrator}
+nodes:
+  gpu: {{type: g5.2xlarge, count: 4}}
+"""
+SCALED = ("eks-512-gpus", "slurm-512-gpus")
+
+
+def example(name: str) -> ClusterFile:
+    return load(str(ROOT / "examples" / f"{name}.yaml"))
+
+
+def files(cluster: str | ClusterFile, name: str, *, group: str | None = None, **settings: str) -> dict[str, str]:
+    cluster = example(cluster) if isinstance(cluster, str) else cluster
+    created = workloads.workload_files(cluster, name, group=group, settings=settings)
+    return {file.path: file.text for file in created}
+
+
+def manifest(text: str) -> Any:
+    return next(iter(yaml.safe_load_all(text)))["spec"]
+
+
+@pytest.mark.parametrize("name", [*SCALED, "slurm-home", "eks-minimal"])
+def test_the_job_files_of_a_cluster_are_those_of_its_workloads(name: str) -> None:
+    cluster = example(name)
+    family = "kubernetes" if name.startswith("eks") else "slurm"
+    single = {
+        path: text
+        for row in workloads.WORKLOADS.values()
+        if any(form.family == family for form in row.forms)
+        for path, text in files(cluster, row.name).items()
+    }
+    assert single == {job.path: job.text for job in workloads.job_files(cluster)}
+    listed = {form.file for row in workloads.WORKLOADS.values() for form in row.forms if form.family == family}
+    assert {Path(path).name for path in single} == listed
+
+
+def test_a_test_of_more_nodes_than_the_group_has_is_refused_and_not_left_out() -> None:
+    with pytest.raises(Refusal, match=r"2 nodes x 8 GPUs = 16 GPUs, and train has 1 node x 8 = 8 without spare ones"):
+        files(loads((ROOT / "examples/eks-minimal.yaml").read_text().replace("count: 2", "count: 1"), "x"), "nccl")
+
+
+def test_nodes_and_gpus_change_the_size_on_slurm() -> None:
+    for settings in ({"nodes": "4"}, {"gpus": "32"}):
+        (text,) = files("slurm-512-gpus", "pretrain", **settings).values()
+        assert "#SBATCH --nodes=4\n" in text
+        assert text.startswith("#!/usr/bin/env bash\n# Pre-training on 32 ")
+
+
+def test_nodes_and_gpus_change_the_size_on_kubernetes() -> None:
+    train, gang = files("eks-512-gpus", "pretrain", gpus="32").values()
+    assert manifest(train)["trainer"]["numNodes"] == 4
+    assert manifest(gang)["replicatedJobs"][0]["template"]["spec"]["parallelism"] == 4
+    (check,) = files("eks-512-gpus", "health", nodes="3").values()
+    assert manifest(check)["completions"] == 3
+    (nccl,) = files("eks-512-gpus", "nccl", nodes="16").values()
+    assert manifest(nccl)["mpiReplicaSpecs"]["Worker"]["replicas"] == 16
+    launcher = manifest(nccl)["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
+    assert {"name": "FLOOR", "value": ""} in launcher["env"], "no figure is published for 16 nodes"
+    assert "with no floor, for none is published" in nccl
+
+
+def test_inference_on_kubernetes_takes_size_replicas_model_and_tensor_parallelism() -> None:
+    (text,) = files(
+        "eks-512-gpus", "inference", nodes="2", replicas="3", model="/fsx/m", tensor_parallel="4", image="r.io/v:1"
+    ).values()
+    spec = manifest(text)
+    leader = spec["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]
+    assert (spec["replicas"], spec["leaderWorkerTemplate"]["size"], leader["image"]) == (3, 2, "r.io/v:1")
+    assert {"/fsx/m", "--tensor-parallel-size=4", "--pipeline-parallel-size=4"} <= set(leader["command"])
+
+
+def test_an_image_takes_the_place_of_the_pinned_one() -> None:
+    (text,) = files("slurm-private", "pretrain", image="123.dkr.ecr.us-east-2.amazonaws.com#t:1").values()
+    assert 'IMAGE="${IMAGE-123.dkr.ecr.us-east-2.amazonaws.com#t:1}"\n' in text
+    assert "must be set" not in text
+    for gang in files("eks-gb200", "pretrain", image="r.io/t:1").values():
+        assert "replace-me" not in gang
+        assert "r.io/t:1" in gang
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "result"),
+    [("/fsx/m", [], "/fsx/m"), ("/fsx/m", ["own"], "own"), ("meta/m-8B", [], "meta/m-8B")],
+)
+def test_the_model_of_a_file_is_the_one_without_an_argument(model: str, arguments: list[str], result: str) -> None:
+    (text,) = files("slurm-512-gpus", "inference", model=model).values()
+    assert subprocess.run(["shellcheck", "-s", "bash", "-"], input=text, text=True).returncode == 0
+    (line,) = (line for line in text.splitlines() if line.startswith("[ $# -gt 0 ] || set --"))
+    done = subprocess.run(["bash", "-c", f"{line}\necho $1", "x", *arguments], capture_output=True, text=True)
+    assert done.stdout == f"{result}\n"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "name", "settings", "message"),
+    [
+        *(
+            (cluster, "pretrain", {"gpus": "1000"},
+             r"125 nodes x 8 GPUs = 1,000 GPUs, and train has 64 nodes x 8 = 512 without spare ones \[job-nodes\]")
+            for cluster in SCALED
+        ),
+        ("slurm-512-gpus", "pretrain", {"gpus": "12"}, r"gpus=12 is 1.5 nodes of 8 GPUs.* use 8 or 16 \[job-nodes\]"),
+        ("slurm-512-gpus", "pretrain", {"gpus": "3"}, r"gpus=3 is 0.375 nodes of 8 GPUs, .*: use 8 \[job-nodes\]"),
+        ("slurm-512-gpus", "pretrain", {"nodes": "65"}, r"65 nodes x 8 GPUs = 520 GPUs, .* 64 nodes x 8 = 512"),
+        ("eks-512-gpus", "inference", {"nodes": "9", "replicas": "8"}, r"8 replicas x 9 nodes x 8 GPUs = 576 GPUs"),
+        *(
+            (cluster, "inference", {"tensor_parallel": "3"},
+             r"=3 does not divide the 8 GPUs of an NVLink domain \(1 x 8 of p5en.48xlarge\): use one of 1, 2, 4, 8 \[")
+            for cluster in SCALED
+        ),
+        ("slurm-512-gpus", "inference", {"tensor_parallel": "16"}, r"=16 does not divide the 8 GPUs of an NVLink"),
+        ("slurm-512-gpus", "pretrain", {"nodes": "2", "gpus": "16"}, r"set nodes or gpus, not both, got 2 and 16"),
+        ("slurm-512-gpus", "pretrain", {"nodes": "0"}, r"nodes, the number of nodes, must be a whole .* got '0'"),
+        ("slurm-512-gpus", "pretrain", {"nodes": "\u0664"}, r"must be a whole number"),
+        ("slurm-512-gpus", "pretrain", {"gpus": "many"}, r"gpus, .*, must be a whole number of at least 1, got 'many'"),
+        ("slurm-512-gpus", "pretrain", {"image": ""}, r"image, .*, has letters, digits and ./:@#\+=_-, got ''"),
+        ("slurm-512-gpus", "inference", {"model": "a b"}, r"model, .*, has letters, digits .*, got 'a b'"),
+        ("slurm-512-gpus", "inference", {"model": "a$(id)"}, r"model, .*, has letters, digits .*, got 'a"),
+        ("slurm-512-gpus", "pretrain", {"node": "2"},
+         r"a setting of pretrain for slurm must be one of nodes, gpus, image, got 'node' \[workload\]"),
+        ("slurm-512-gpus", "inference", {"replicas": "2"}, r"one of nodes, gpus, image, tensor_parallel, model,"),
+        ("slurm-512-gpus", "import", {"nodes": "2"}, r"a setting of import for slurm does not exist, got 'nodes'"),
+        ("slurm-512-gpus", "train", {}, r"workload must be one of pretrain, finetune, .*, got 'train' \[workload\]"),
+        ("eks-512-gpus", "rl", {}, r"rl has no form for Kubernetes; pretrain, inference, nccl, health have one"),
+        ("slurm-minimal", "import", {}, r"import needs a file system that all nodes share: storage.lustre or"),
+        ("slurm-mixed", "pretrain", {}, r"name a queue of train, tune, serve, pool: --group \[workload\]"),
+    ],
+)  # fmt: skip
+def test_rejects_what_the_group_cannot_run(cluster: str, name: str, settings: dict[str, str], message: str) -> None:
+    with pytest.raises(Refusal, match=message):
+        files(cluster, name, **settings)
+
+
+def test_rejects_a_group_that_does_not_exist_and_a_cluster_without_gpus() -> None:
+    with pytest.raises(Refusal, match=r"a queue with GPUs must be one of train, got 'tune'"):
+        files("slurm-512-gpus", "pretrain", group="tune")
+    with pytest.raises(Refusal, match=r"a group with GPUs must be one of .*, got 'tune'"):
+        files("eks-512-gpus", "pretrain", group="tune")
+    text = (ROOT / "examples" / "slurm-minimal.yaml").read_text().replace("p5.48xlarge", "m7i.8xlarge")
+    with pytest.raises(Refusal, match=r"the cluster file has no nodes with GPUs"):
+        files(loads(text, "x"), "pretrain")
+
+
+def test_a_segment_of_ultraservers_is_one_nvlink_domain() -> None:
+    def of(name: str, **settings: str) -> str:
+        (text,) = files("slurm-ultraserver", name, group="train", **settings).values()
+        return text
+
+    assert "tensor_parallel=64\n" in of("inference", nodes="16", tensor_parallel="64")
+    assert "#SBATCH --segment=16\n" in of("pretrain", gpus="128")
+    with pytest.raises(
+        Refusal, match=r"1 node x 4 GPUs = 4 is not a multiple of tensor_parallel=64: use at least 16 n"
+    ):
+        of("inference", tensor_parallel="64")
+    with pytest.raises(Refusal, match=r"=128 does not divide the 64 GPUs of an NVLink domain \(16 x 4 of p6e-gb200"):
+        of("inference", nodes="32", tensor_parallel="128")
+    with pytest.raises(Refusal, match=r"20 nodes are 1.25 segments of 16 nodes, each in one NVLink .*: use 16 or 32"):
+        of("pretrain", nodes="20")
+
+
+@pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
+def test_rejects_several_nodes_without_efa_and_allows_one(orchestrator: str) -> None:
+    cluster = loads(NO_EFA.format(orchestrator=orchestrator), "x")
+    message = r"on 4 nodes needs EFA on each, and g5.2xlarge in gpu has 0 devices: set nodes=1, or .* \[job-efa\]"
+    with pytest.raises(Refusal, match=rf"pretrain {message}"):
+        files(cluster, "pretrain")
+    assert files(cluster, "pretrain", nodes="1")
+    assert files(cluster, "health"), "its nodes exchange nothing"
+
+
+def test_all_problems_of_the_size_are_in_one_message() -> None:
+    with pytest.raises(Refusal) as caught:
+        files("slurm-512-gpus", "inference", nodes="65", tensor_parallel="5")
+    assert [message.rule.id for message in caught.value.messages] == ["job-nodes", "job-tensor-parallel"]
+
+
+@pytest.mark.parametrize("row", workloads.WORKLOADS.values(), ids=lambda row: row.name)
+def test_every_workload_is_described(row: workloads.Workload) -> None:
+    assert row.name == next(name for name, other in workloads.WORKLOADS.items() if other is row)
+    assert row.summary
+    assert row.needs
+    assert row.forms
+    for form in row.forms:
+        assert set(form.settings) <= set(workloads.SETTINGS)
