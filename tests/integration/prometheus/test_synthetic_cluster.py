@@ -1,4 +1,4 @@
-"""Synthetic cluster of 100 nodes: fake exporters, real Prometheus and Alertmanager, notifications of faults."""
+"""Synthetic cluster of 32 nodes: fake exporters, real Prometheus and Alertmanager, notifications of faults."""
 
 import re
 import time
@@ -8,6 +8,7 @@ import pytest
 
 from support.dashboard_queries import EMPTY_WHEN_WELL, queries, silent
 from support.synthetic import SyntheticCluster
+from support.synthetic.fleet import NODES
 from support.synthetic.scenarios import SCENARIOS, Scenario, inject, settle, value
 from support.synthetic.services import PODS, QUEUES
 from support.synthetic.shortened import EVALUATION_S
@@ -28,7 +29,6 @@ from ultracluster.monitoring.names import (
 
 pytestmark = pytest.mark.daemons
 
-NODES = 100
 # What nothing here has: NVLink 5, errors that are not injected, other names of the same.
 ABSENT = re.compile(r".*NVLINK_(COUNT|RECOVERY_(EVENT|FAILED)|EFFECTIVE).*|DCGM_EXP_CLOCK.*|vllm:gpu_cache_usage_perc")
 QUIET = re.compile(
@@ -37,13 +37,13 @@ QUIET = re.compile(
 )
 TIMES: dict[str, float] = {}
 # What a reader has chosen: before, a node that is well; after, the one that lost a GPU, and all nodes of the network.
-CHOSEN = {"cluster": "llama", "job": "1001", "node": "i-00000000000000001"}
-BROKEN = CHOSEN | {"node": "i-00000000000000003"}
+CHOSEN = {"cluster": "llama", "job": "1001", "node": "i-00000000000000002"}
+BROKEN = CHOSEN | {"node": "i-00000000000000001"}
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyntheticCluster]:
-    with SyntheticCluster(tmp_path_factory.mktemp("synthetic"), nodes=NODES) as result:
+    with SyntheticCluster(tmp_path_factory.mktemp("synthetic")) as result:
         settle(result)
         yield result
 

@@ -42,7 +42,6 @@ class SyntheticCluster:
 
     Args:
         directory: Where it may write.
-        nodes: How many nodes.
         profile: How much is collected.
         extra_rules: Other people's rule files, evaluated beside ours.
     """
@@ -51,14 +50,13 @@ class SyntheticCluster:
         self,
         directory: Path,
         *,
-        nodes: int = 200,
         profile: Profile = Profile.STANDARD,
         extra_rules: tuple[Path, ...] = (),
     ) -> None:
         self.directory = directory
         self.profile = profile
         self.extra_rules = extra_rules
-        self.fleet = make_fleet(nodes)
+        self.fleet = make_fleet()
         self.exporters, self.prometheus, self.alertmanager = free_ports(3)
         #: What came by webhook: when, which receiver, the alert.
         self.notifications: list[tuple[float, str, dict[str, Any]]] = []
@@ -71,7 +69,7 @@ class SyntheticCluster:
         self.directory.mkdir(parents=True, exist_ok=True)
         self._write()
         logs = self.directory
-        self._start(sys.executable, "-m", "support.synthetic.exporters", str(self.exporters), str(len(self.fleet)))
+        self._start(sys.executable, "-m", "support.synthetic.exporters", str(self.exporters))
         self._start(
             shutil.which("alertmanager") or "prometheus-alertmanager",
             f"--config.file={logs / 'alertmanager.yaml'}",

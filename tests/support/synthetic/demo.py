@@ -20,7 +20,7 @@ def main() -> None:
         print(f"Alertmanager  http://127.0.0.1:{cluster.alertmanager}")
         print(
             "As pictures   python -m support.dashboard_preview "
-            f"http://127.0.0.1:{cluster.prometheus} pictures cluster={NAME} job=1001 node={cluster.fleet[3].instance}"
+            f"http://127.0.0.1:{cluster.prometheus} pictures cluster={NAME} job=1001 node={cluster.fleet[1].instance}"
         )
         print(f"{len(cluster.fleet)} nodes that are none, {FACTOR} times faster. Ctrl-C ends it.", flush=True)
         settle(cluster)

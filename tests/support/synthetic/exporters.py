@@ -1,4 +1,4 @@
-"""Exporters of a few hundred nodes in one process: `python -m synthetic.exporters PORT NODES`.
+"""Exporters of all nodes in one process: `python -m support.synthetic.exporters PORT`.
 
 A stand-in, and named one: the names, labels and units are those of the real exporters, the values are made up.
 """
@@ -16,8 +16,8 @@ from support.synthetic.services import SERVICES, Services
 class Exporters:
     """Answers `/node/NUMBER`, `/dcgm/NUMBER`, `/agent/NUMBER`, and one page for each service of the cluster."""
 
-    def __init__(self, nodes: int) -> None:
-        self.fleet = make_fleet(nodes)
+    def __init__(self) -> None:
+        self.fleet = make_fleet()
         self.services = Services(self.fleet)
         self.start = time.time()
 
@@ -63,12 +63,12 @@ class Exporters:
             writer.close()
 
 
-async def main(port: int, nodes: int) -> None:
+async def main(port: int) -> None:
     """Serve until the process is ended."""
-    server = await asyncio.start_server(Exporters(nodes).answer, "127.0.0.1", port, backlog=1024)
+    server = await asyncio.start_server(Exporters().answer, "127.0.0.1", port, backlog=1024)
     async with server:
         await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(main(int(sys.argv[1])))

@@ -7,11 +7,12 @@ from ultracluster.monitoring.names import EFA_COUNTERS
 
 GPUS = 8
 EFA_DEVICES = 32
-#: Node numbers of each job: who has their GPUs.
-JOBS = {"1001": range(60), "1002": range(60, 80), "1003": range(80, 90), "1004": range(90, 96)}
+NODES = 32
+#: Node numbers of each job: who has their GPUs. The last nodes are idle.
+JOBS = {"1001": range(18), "1002": range(18, 22), "1003": range(22, 26), "1004": range(26, 30)}
 #: User and account of each job, and the node that asks Slurm for them, as a login node does.
 OWNERS = {"1001": ("ada", "nlp"), "1002": ("ben", "nlp"), "1003": ("eve", "vision"), "1004": ("kim", "vision")}
-ASKS = 70
+ASKS = 20
 _MIB = 2**20
 #: How long the nodes have been up when it starts.
 _UP_S = 6 * 86_400
@@ -268,7 +269,7 @@ class FakeNode:
         )
 
 
-def make_fleet(nodes: int) -> dict[int, FakeNode]:
+def make_fleet() -> dict[int, FakeNode]:
     """The nodes by number; jobs take the first ones."""
     owner = {number: job for job, numbers in JOBS.items() for number in numbers}
-    return {number: FakeNode(number=number, job=owner.get(number)) for number in range(nodes)}
+    return {number: FakeNode(number=number, job=owner.get(number)) for number in range(NODES)}

@@ -18,7 +18,7 @@ def main(folder: str) -> None:
     """Draw them all, over the minutes around the faults; the node is the one that loses a GPU."""
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as directory, SyntheticCluster(Path(directory), nodes=160) as cluster:
+    with tempfile.TemporaryDirectory() as directory, SyntheticCluster(Path(directory)) as cluster:
         settle(cluster)
         time.sleep(_BEFORE_S)
         inject(cluster)
