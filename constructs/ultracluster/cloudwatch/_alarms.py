@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -96,8 +96,7 @@ class Alarms:
         if definition is None:
             text = f"name must be one of {', '.join(self._definitions)}, got {name!r}"
             raise Refusal(self._owner, _ALARM(text))
-        if not hasattr(action, "topic_arn") and not hasattr(action, "bind"):
-            raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {action!r}"))
+        bound = self._bound(action)
         place, id = scope or self._scope, id or name
         if place.node.try_find_child(id) is not None:
             raise Refusal(
@@ -123,7 +122,6 @@ class Alarms:
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
             alarm_description=definition.description.format(threshold=f"{limit:,g}", minutes=f"{minutes:g}"),
         )
-        bound: Any = actions.SnsAction(cast(sns.ITopic, action)) if hasattr(action, "topic_arn") else action
         alarm.add_alarm_action(bound)
         alarm.add_ok_action(bound)
         return alarm
@@ -150,7 +148,16 @@ class Alarms:
             names = ", ".join(self._definitions)
             text = f"leave_out must hold names of {names}, got {', '.join(sorted(unknown))}"
             raise Refusal(self._owner, _ALARM(text))
-        return [self.add(name, action, scope=scope) for name in self._definitions if name not in left_out]
+        bound = self._bound(action)
+        return [self.add(name, bound, scope=scope) for name in self._definitions if name not in left_out]
+
+    def _bound(self, action: Any) -> Any:
+        # Through jsii, looking for `topic_arn` reads it, so `add_all` does so once.
+        if hasattr(action, "bind"):
+            return action
+        if hasattr(action, "topic_arn"):
+            return actions.SnsAction(action)
+        raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {action!r}"))
 
     @property
     def _scope(self) -> Construct:

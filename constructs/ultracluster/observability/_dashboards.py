@@ -39,8 +39,7 @@ def fitted(dashboards: Mapping[str, str], plugin: str) -> dict[str, str]:
         plugin: Id of the plugin.
     """
     return {
-        uid: json.dumps(_fitted(json.loads(text), plugin), indent=1, sort_keys=True)
-        for uid, text in sorted(dashboards.items())
+        uid: json.dumps(_fitted(json.loads(text), plugin), sort_keys=True) for uid, text in sorted(dashboards.items())
     }
 
 

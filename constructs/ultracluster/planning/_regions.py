@@ -1,9 +1,10 @@
 """Zones and the region of the stack that names them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
 from ultracluster.planning._texts import known
@@ -45,14 +46,40 @@ def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
     resources = [(name, each) for argument, value in values.items() for name, each in _regional(argument, value)]
     if not resources:
         return []
-    stack = next((each for each in reversed(scope.node.scopes) if hasattr(type(each), "stack_name")), None)
-    if stack is None or not known(region := stack.region):
+    region = _region_of_stack(scope)
+    if region is None or not known(region):
         return []
     return [
         OTHER_REGION(f"{name} must be in {region}, the region of the stack, got a resource in {there}")
         for name, resource in resources
-        if known(there := resource.env.region) and there != region
+        if known(there := _region_of(resource) or region) and there != region
     ]
+
+
+def _once(read: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+    """Read the region of each object once: it never changes, and each reading is several calls of Node."""
+    regions: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
+
+    def region(owner: Any) -> str | None:
+        try:
+            if owner not in regions:
+                regions[owner] = read(owner)
+            return regions[owner]
+        except TypeError:  # It has no hash, or takes no weak reference.
+            return read(owner)
+
+    return region
+
+
+@_once
+def _region_of_stack(scope: Any) -> str | None:
+    stack = next((each for each in reversed(scope.node.scopes) if hasattr(type(each), "stack_name")), None)
+    return None if stack is None else stack.region
+
+
+@_once
+def _region_of(resource: Any) -> str | None:
+    return str(resource.env.region)
 
 
 def security_groups(value: Any) -> list[Any]:
