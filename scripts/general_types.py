@@ -1,7 +1,7 @@
 """Write the catalogue's table of general types: `python scripts/general_types.py`.
 
 The source is the answer of EC2's DescribeInstanceTypes that moto carries. A type is in the table if it is a virtual
-machine on Nitro, and its accelerators, if it has any, are whole NVIDIA GPUs or Neuron devices. Types that
+machine on Nitro or bare metal, and its accelerators, if it has any, are whole NVIDIA GPUs or Neuron devices. Types that
 `catalogue/ec2/_types.py` describes by hand are left out, and so is the rest of the P family.
 """
 
@@ -35,7 +35,8 @@ def belongs(name: str, item: dict[str, Any]) -> bool:
     """Return True if a type belongs into the table."""
     gpus = item.get("GpuInfo", {}).get("Gpus", [])
     return (
-        item.get("Hypervisor") == "nitro"
+        True in (item.get("Hypervisor") == "nitro", item.get("BareMetal"))
+        and not name.startswith("mac")
         and name not in INSTANCE_TYPES
         and not name.startswith("p")
         and not any(key in item for key in _OTHER_ACCELERATORS)

