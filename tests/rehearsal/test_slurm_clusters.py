@@ -11,6 +11,7 @@ from cdk_rehearsal.rehearsal import Entry
 from support import ROOT
 from support.clusterfile_data import bent, private_with_directory
 from support.rehearsal_tools import Stacks, Template, local_stacks
+from support.slurm_edits import BASE
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.testing import IN_PLACE, UPDATE_RULES
@@ -28,16 +29,16 @@ def stacks() -> Iterator[Stacks]:
         yield local
 
 
-def deploy(stacks: Stacks, text: str, deployed: dict[str, Template] | None = None) -> dict[str, Template]:
-    """Deploy a cluster in the order of its stacks, and return its templates."""
+def deploy(stacks: Stacks, text: str) -> dict[str, Template]:
+    """Deploy a cluster in the order of its stacks, without those that are deployed, and return its templates."""
     assembled = templates(clusterfile.loads(text, "c.yaml"))
     for name, template in assembled.items():
+        deployed = stacks.template(name)
         if deployed is None:
             stacks.create(template["Resources"], name, **sections(template))
-        elif template != deployed[name]:
+        elif template != deployed:
             stacks.update(name, template["Resources"], **sections(template))
-        done = "CREATE_COMPLETE" if deployed is None or template == deployed[name] else "UPDATE_COMPLETE"
-        assert stacks.status(name) == done, stacks.reasons(name)
+        assert stacks.status(name) in ("CREATE_COMPLETE", "UPDATE_COMPLETE"), stacks.reasons(name)
     return assembled
 
 
@@ -53,7 +54,7 @@ def edited(stacks: Stacks, directory: Path, before: str, after: str) -> tuple[se
     """
     old = deploy(stacks, before)
     count = len(stacks.cloud.journal.entries())
-    new = deploy(stacks, after, old)
+    new = deploy(stacks, after)
     sides = [written(directory / side, assembled) for side, assembled in (("old", old), ("new", new))]
     report = compare(*sides, update_rules=UPDATE_RULES, in_place=IN_PLACE)
     assert report.ok, report.lines()
@@ -100,3 +101,63 @@ def test_a_directory_in_a_private_cluster_replaces_the_nodes_that_the_guard_name
     assert {"AWS::EC2::VPCEndpoint", "AWS::FSx::FileSystem"} <= created
     everything = {entry.type for entry in stacks.cloud.journal if entry.stack.startswith("keep-")}
     assert not everything & {"AWS::EC2::NatGateway", "AWS::EC2::InternetGateway", "AWS::EC2::EIP"}
+
+
+# A month of one cluster, several edits at a time. First a file system, a second group and more nodes. Then another name
+# of the first group, a larger file system and no second group. Then another image, and a group that cannot be created.
+GROWN = bent("count: 8,", "count: 16,", BASE)
+GROWN = bent("slurm:\n", "  prepare: {type: m8g.4xlarge, count: 2, image: ami-0aaaaaaaaaaaaaaaa}\nslurm:\n", GROWN)
+GROWN += "  lustre: {throughput: 40 GB/s}\n"
+RENAMED = bent("  train:", "  tuning:", bent("40 GB/s", "60 GB/s", GROWN))
+RENAMED = "".join(line for line in RENAMED.splitlines(True) if "  prepare:" not in line)
+FAILED = bent("slurm:\n", "  data: {type: c8i.4xlarge, count: 2, image: ami-0bbbbbbbbbbbbbbbb}\nslurm:\n", RENAMED)
+FAILED = bent("ami-0123456789abcdef0", "ami-0cccccccccccccccc", FAILED)
+DATA = ("AWS::FSx::FileSystem", "AWS::FSx::Volume", "AWS::S3::Bucket", "AWS::KMS::Key")
+
+
+def month(stacks: Stacks, directory: Path, before: str, after: str) -> tuple[set[str], list[tuple[str, str]]]:
+    """Deploy an edit that the guard allows, and return fates of node groups and what the update did with them."""
+    old, new = (templates(clusterfile.loads(text, "c.yaml")) for text in (before, after))
+    directory.mkdir()
+    sides = [written(directory / side, assembled) for side, assembled in (("old", old), ("new", new))]
+    report = compare(*sides, update_rules=UPDATE_RULES, in_place=IN_PLACE)
+    assert report.ok, report.lines()
+    count = len(stacks.cloud.journal.entries())
+    deploy(stacks, after)
+    happened = stacks.cloud.journal.entries()[count:]
+    lost = [entry for entry in happened if entry.type in DATA and entry.action.value not in ("create", "update")]
+    assert not lost, "data stays"
+    fates = {f"{finding.logical_id.partition('NodeGroup')[0].lower()}: {finding.fate}" for finding in report.nodes}
+    groups = (
+        (entry.action.value, entry.logical_id.partition("NodeGroup")[0].lower())
+        for entry in happened
+        if entry.type == GROUP
+    )
+    return fates, sorted(groups)
+
+
+def test_a_month_of_edits_keeps_the_data_and_changes_the_nodes_that_the_guard_names(
+    stacks: Stacks, tmp_path: Path
+) -> None:
+    deploy(stacks, BASE)
+    assert month(stacks, tmp_path / "grown", BASE, GROWN) == (
+        {"train: replaces nodes", "login: replaces nodes"},  # they mount the file system
+        [("create", "prepare"), ("update", "login"), ("update", "train")],
+    )
+    assert month(stacks, tmp_path / "renamed", GROWN, RENAMED) == (
+        {"train: deleted", "prepare: deleted"},
+        [("create", "tuning"), ("delete", "prepare"), ("delete", "train")],
+    )
+    before = {name: stacks.ids(name) for name in templates(clusterfile.loads(RENAMED, "c.yaml"))}
+    stacks.cloud.faults.add("create", GROUP)
+    with pytest.raises(AssertionError, match="failed on demand"):
+        month(stacks, tmp_path / "failed", RENAMED, FAILED)
+    assert stacks.status("llama-Compute") == "UPDATE_ROLLBACK_COMPLETE"
+    assert {name: stacks.ids(name) for name in before} == before
+    # The same deployment once more, and then the group and the image are taken back.
+    tuning = {"tuning: replaces nodes"}
+    assert month(stacks, tmp_path / "again", RENAMED, FAILED) == (tuning, [("create", "data"), ("update", "tuning")])
+    assert month(stacks, tmp_path / "back", FAILED, RENAMED) == (
+        {*tuning, "data: deleted"},
+        [("delete", "data"), ("update", "tuning")],
+    )

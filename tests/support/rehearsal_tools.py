@@ -46,6 +46,13 @@ class Stacks:
     def describe(self, name: str) -> dict[str, Any]:
         return dict(self.cloudformation.describe_stacks(StackName=name)["Stacks"][0])
 
+    def template(self, name: str) -> Template | None:
+        """Return the template of a stack, or None if there is no stack."""
+        try:
+            return dict(self.cloudformation.get_template(StackName=name)["TemplateBody"])
+        except ClientError:
+            return None
+
     def status(self, name: str) -> str:
         return str(self.describe(name)["StackStatus"])
 
