@@ -4,6 +4,7 @@ Needs cfn-lint, which carries the registry schemas: `pip install "cdk-ultraclust
 """
 
 from cdk_rehearsal.guard._compare import causes, compare, protected_resources
+from cdk_rehearsal.guard._refusals import refusals
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source
 from cdk_rehearsal.guard._stateful import STATEFUL
@@ -20,4 +21,5 @@ __all__ = [
     "causes",
     "compare",
     "protected_resources",
+    "refusals",
 ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from cdk_rehearsal.guard._judge import Judge
+from cdk_rehearsal.guard._refusals import refusals_of
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source, Stacks, load
 from cdk_rehearsal.guard._stateful import stateful
@@ -16,7 +17,6 @@ from cdk_rehearsal.registry import (
     NO_RULES,
     UpdateRules,
     did_you_mean,
-    service_problems,
     starts_nodes,
 )
 
@@ -143,14 +143,13 @@ def _in_place(
 
 def _broken(before: Stacks, after: Stacks, fates: Mapping[Place, tuple[Cause, ...]]) -> Iterator[str]:
     """Yield what services refuse in resources that are new or change; what is deployed was not refused."""
-    world = World(after.templates, names=after.names)
-    for stack, template in after.templates.items():
-        for logical_id, resource in template.resources.items():
-            place = (stack, logical_id)
-            if fates.get(place) or logical_id not in getattr(before.templates.get(stack), "resources", {}):
-                name = f"{stack}/{logical_id}" if stack else logical_id
-                for problem in service_problems(resource["Type"], world.value(place, "Properties") or {}):
-                    yield f"{name} ({resource['Type']}): the service refuses it: {problem}"
+    same = {
+        (stack, logical_id)
+        for stack, template in before.templates.items()
+        for logical_id in template.resources
+        if not fates.get((stack, logical_id))
+    }
+    yield from map(str, refusals_of(after, without=same))
 
 
 def _same_names(before: Stacks, causes: Mapping[Place, tuple[Cause, ...]]) -> list[Finding]:
