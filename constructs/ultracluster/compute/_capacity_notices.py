@@ -12,7 +12,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from ultracluster.compute._arguments import Errors
-from ultracluster.planning import checked, email_problem
+from ultracluster.planning import checked, email_problem, id_problem
 from ultracluster.security import check_same_region
 
 # The pages of EC2 and of PCS spell the names of the events differently:
@@ -86,6 +86,8 @@ class CapacityNotices(cdk.Resource):
         Errors(check_same_region(self, {"topic": topic})).check(self)
         ids = sorted({reservation_ids} if isinstance(reservation_ids, str) else set(reservation_ids))
         errors = Errors([] if ids else ["reservation_ids must hold at least one id, got none"])
+        for reservation in ids:
+            errors.messages += id_problem("reservation_ids", reservation, "cr-")
         errors.messages += email_problem("email", email)
         errors.check(self)
         key = None if topic else _key(self)

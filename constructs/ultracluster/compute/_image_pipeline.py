@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from typing import Protocol, get_args
 
@@ -18,7 +19,7 @@ from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
 from ultracluster.compute._template_checks import check_groups
-from ultracluster.planning import arn_problem, as_list, checked, checked_except
+from ultracluster.planning import arn_problem, as_list, checked, checked_except, text_problem
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import Refusal, error
 
@@ -28,6 +29,8 @@ _VERSION = "1.0.0"
 _ARN_FORM = "arn:aws:imagebuilder:REGION:ACCOUNT:image-pipeline/NAME"
 # Seconds for the installation of software, which compiles and may replace DCGM.
 _SOFTWARE_LIMIT = 1800
+# https://docs.aws.amazon.com/imagebuilder/latest/userguide/image-builder-cron.html (read 2026-11-23)
+_SCHEDULE = re.compile(r"cron\([-A-Za-z0-9*?/,#L ]{9,}\)|rate\([0-9]+ [a-z]+\)", re.ASCII)
 _SLURM = error("image-pipeline-slurm", "AWS has installers for some Slurm releases only.")
 
 
@@ -124,6 +127,8 @@ class ImagePipeline(_Base):
         errors.messages += check_groups(groups, subnet)
         default = Image(parameter=image_parameter("dlami", architecture))
         base = errors.take(lambda: read_image(self, parent, "parent"), None) or default
+        if schedule is not None:
+            errors.messages += text_problem("schedule", schedule, _SCHEDULE, "such as cron(0 0 ? * sun *)")
         if base.known_architecture not in (None, architecture):
             errors.messages.append(IMAGE(f"parent must be for {architecture}, got one for {base.known_architecture}"))
         errors.check(self)

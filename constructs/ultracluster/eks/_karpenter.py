@@ -12,6 +12,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.eks._add_on import pod_role
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.planning import checked
@@ -59,7 +60,7 @@ class EksKarpenter(cdk.Resource):
         node_role: Role of the nodes that it launches; see `EksNodeRole.add_access_entry`.
 
     Raises:
-        ValueError: If the name of the cluster is a token.
+        Refusal: If the name of the cluster is a token, or is not one that EKS takes.
 
     See: https://karpenter.sh/docs/reference/cloudformation/ (read 2026-11-21)
     """
@@ -72,6 +73,9 @@ class EksKarpenter(cdk.Resource):
         if cdk.Token.is_unresolved(name):
             message = "name must be known at synthesis, got a token: it is part of the key of a tag"
             raise Refusal(self, TOKEN(message))
+        # Policies name it: with a wildcard they would allow the instances of other clusters.
+        if problems := facts.check_cluster_name(name):
+            raise Refusal(self, problems)
         #: Role of the nodes that it launches.
         self.node_role = node_role
         #: Queue of interruptions.

@@ -137,6 +137,8 @@ class EksNodeGroup(_EksNodeGroupBase):
             *check_same_vpc({**subnets, **groups}),
             *check_private(subnets),
         ]
+        if not several:
+            problems.append("subnet must hold at least one subnet, got none")
         if known(name):
             problems += facts.check_node_group_name(name)
         problems += token_errors({"os": os, "update": update, "names of labels": " ".join(labels or {})})

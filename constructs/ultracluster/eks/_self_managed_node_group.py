@@ -4,6 +4,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.cloudwatch import Alarms
 from ultracluster.compute import (
     AutoScalingGroupMetrics,
@@ -64,6 +65,8 @@ class EksSelfManagedNodeGroup(NodeResource):
         if cdk.Token.is_unresolved(cluster_name):
             message = "cluster_name must be known at synthesis, got a token: it is part of the key of a tag"
             problems.append(TOKEN(message))
+        else:
+            problems += [f"cluster_{problem}" for problem in facts.check_cluster_name(cluster_name)]
         if problems:
             raise Refusal(self, problems)
         #: Launch template.

@@ -1,10 +1,17 @@
 """The security group of nodes that communicate over EFA."""
 
+import re
+
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network._group_rules import allow_all_between
-from ultracluster.planning import checked
+from ultracluster.planning import checked, text_problem
+from ultracluster.rules import Refusal
+
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateSecurityGroup.html (read 2026-11-23)
+_DESCRIPTION = re.compile(r"[A-Za-z0-9 ._:/()#,@\[\]+=&;{}!$*-]{1,255}", re.ASCII)
+_FORM = "at most 255 letters, digits, spaces and ._-:/()#,@[]+=&;{}!$*"
 
 
 class EfaSecurityGroup(ec2.SecurityGroup):
@@ -32,6 +39,8 @@ class EfaSecurityGroup(ec2.SecurityGroup):
         vpc: ec2.IVpc,
         description: str = "Cluster nodes: all traffic among themselves, EFA included",
     ) -> None:
+        if problems := [*text_problem("description", description, _DESCRIPTION, _FORM)]:
+            raise Refusal(f"{scope.node.path}/{id}".strip("/"), problems)
         super().__init__(scope, id, vpc=vpc, description=description, allow_all_outbound=True)
         self._connections = ec2.Connections(security_groups=[self], default_port=ec2.Port.all_traffic())
         allow_all_between(self, "Self", self, self)

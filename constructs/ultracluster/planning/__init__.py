@@ -6,7 +6,15 @@ from types import ModuleType
 from ultracluster.planning._perimeter import ORGANISATION, perimeter_condition, perimeter_problems
 from ultracluster.planning._plan import Figure, Kind, Plan
 from ultracluster.planning._regions import OTHER_REGION, security_groups, zone_problems
-from ultracluster.planning._texts import arn_problem, email_problem, id_problem, known, text_problem
+from ultracluster.planning._texts import (
+    NFS_EXPORT,
+    NFS_SERVER,
+    arn_problem,
+    email_problem,
+    id_problem,
+    known,
+    text_problem,
+)
 from ultracluster.planning._types import (
     as_list,
     check_fields,
@@ -19,6 +27,8 @@ from ultracluster.planning._types import (
 )
 
 __all__ = [
+    "NFS_EXPORT",
+    "NFS_SERVER",
     "ORGANISATION",
     "OTHER_REGION",
     "Figure",

@@ -23,6 +23,12 @@ _IDS: Mapping[str, tuple[str, str]] = {
 }
 
 
+#: A host name or an IPv4 address, as they are before the colon of a device.
+NFS_SERVER = re.compile(
+    r"(?=.{1,180}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*"
+)
+#: A path on an NFS server, as it is after the colon of a device.
+NFS_EXPORT = re.compile(r"(?=.{1,120}$)(/[A-Za-z0-9_][A-Za-z0-9._-]*)+|/")
 _EMAIL = re.compile(r"[^\s@<>\"\\,;]+@[^\s@<>\"\\,;]+\.[A-Za-z0-9-]+")
 
 

@@ -35,6 +35,10 @@ _T = TypeVar("_T")
 _SHOWN = 60
 #: Halves of characters, which UTF-8 cannot encode.
 _HALF = re.compile("[\\ud800-\\udfff]")
+#: Characters that no name, id, path or description of AWS may have.
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
+#: Arguments with texts of several lines.
+_LINES = frozenset({"alert_manager", "configuration", "query", "script", "text", "user_data"})
 _EXPECTED = {
     "bool_type": "True or False",
     "float_type": "a number",
@@ -147,15 +151,41 @@ def checked_except(*unchecked: str) -> Callable[[Callable[_P, _T]], Callable[_P,
                 allowed = "RETAIN_ON_UPDATE_OR_DELETE, RETAIN or DESTROY"
                 errors.append(_REMOVAL_POLICY(f"removal_policy must be {allowed}, got SNAPSHOT"))
             errors = errors or [*region_errors(given["scope"], given)]
+            path = getattr(getattr(given["scope"], "node", None), "path", "")
+            path = f"{path}/{given['id'] if isinstance(given['id'], str) else ''}".strip("/")
             if errors:
-                path = getattr(getattr(given["scope"], "node", None), "path", "")
-                id = given["id"] if isinstance(given["id"], str) else ""
-                raise Refusal(f"{path}/{id}".strip("/"), errors)
-            return create(*args, **kwargs)
+                raise Refusal(path, errors)
+            if not (unusable := _text_errors(signature, given)):
+                return create(*args, **kwargs)
+            # The constructor may have a rule for the text, whose message is better.
+            try:
+                create(*args, **kwargs)
+            except Refusal:
+                raise
+            except Exception as error:
+                raise Refusal(path, unusable) from error
+            raise Refusal(path, unusable)
 
         return wrapped
 
     return wrap
+
+
+def _text_errors(signature: inspect.Signature, given: Mapping[str, object]) -> list[str]:
+    """Return a sentence for each text without a character, and for each with a control character."""
+    errors = []
+    for name, value in given.items():
+        texts = (
+            {f"{name}[{index}]": each for index, each in enumerate(value)} if isinstance(value, list | tuple) else {}
+        )
+        for place, text in (texts or {name: value}).items():
+            if not isinstance(text, str) or text == signature.parameters[name].default:
+                continue
+            if not text.strip():
+                errors.append(f"{place} must have at least one character that is not a space, got {shown(text)}")
+            elif name not in _LINES and _CONTROL.search(text):
+                errors.append(f"{place} must be one line without control characters, got {shown(text)}")
+    return errors
 
 
 def _id_errors(id: object) -> list[str]:

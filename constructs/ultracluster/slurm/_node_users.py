@@ -8,8 +8,9 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import User, users_path
+from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import Directory
-from ultracluster.planning import checked
+from ultracluster.planning import checked, text_problem
 from ultracluster.rules import Refusal, error
 
 _TWICE = error("node-users", "Files belong to numbers: two users with one name or number share their files.")
@@ -25,12 +26,15 @@ class NodeUsers(Construct):
         users: Users of its nodes.
 
     Raises:
-        ValueError: If two users have the same name or uid.
+        Refusal: If `cluster` is not a name of a cluster, or two users have the same name or uid.
     """
 
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: str, users: Sequence[User]) -> None:
         super().__init__(scope, id)
+        # The name is a part of the path of the parameters.
+        if problems := [*text_problem("cluster", cluster, pcs.CLUSTER_NAME, "the name of a cluster")]:
+            raise Refusal(self, problems)
         for field, values in (("name", [user.name for user in users]), ("uid", [user.uid for user in users])):
             if len(set(values)) < len(values):
                 raise Refusal(self, _TWICE(f"every user must have a {field} of their own, got {values}"))

@@ -1,6 +1,5 @@
 """The section `storage.home`."""
 
-import re
 from typing import Annotated
 
 from pydantic import Field
@@ -10,14 +9,12 @@ from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section
+from ultracluster.planning import NFS_EXPORT, NFS_SERVER
 
 #: Services of home directories; `nfs` is any server that supports NFS 4.1, FSx for ONTAP included.
 HOME_TYPES = ("openzfs", "efs", "s3-files", "nfs")
 # With nodes in one zone a home in two is paid twice, and needs a second subnet.
 _DEPLOYMENTS = tuple(word for word, sold in openzfs.DEPLOYMENTS.items() if sold.zones == 1)
-# A host name or an address, as they are before the colon of a device.
-_SERVER = re.compile(r"(?=.{1,180}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*")
-_EXPORT = re.compile(r"(?=.{1,120}$)(/[A-Za-z0-9_][A-Za-z0-9._-]*)+|/")
 
 HomeType = Annotated[str, w.choice(HOME_TYPES, "a type of home directories (FSx for ONTAP is nfs)")]
 HomeDeployment = Annotated[
@@ -26,12 +23,12 @@ HomeDeployment = Annotated[
 VolumeId = Annotated[str, w.ec2_id("fsvol", "the id of a volume of FSx")]
 Server = Annotated[
     str,
-    w.pattern(_SERVER, "the DNS name or IPv4 address of an NFS server", "nfs.example.com"),
+    w.pattern(NFS_SERVER, "the DNS name or IPv4 address of an NFS server", "nfs.example.com"),
 ]
 Export = Annotated[
     str,
     w.pattern(
-        _EXPORT,
+        NFS_EXPORT,
         "an absolute path on the server, such as /vol1, of letters, digits, dots, hyphens and underscores",
         "/vol1",
     ),

@@ -7,7 +7,7 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, nfs_mount
 from ultracluster.cloudwatch import AlarmDefinition
-from ultracluster.planning import checked
+from ultracluster.planning import NFS_EXPORT, NFS_SERVER, checked, text_problem
 from ultracluster.rules import Refusal, error
 from ultracluster.storage._metrics import FileSystemMetrics
 from ultracluster.storage._shared_file_system import SharedFileSystem
@@ -36,6 +36,9 @@ class NfsHome(SharedFileSystem):
         security_group: Security group of the server, to which rules for clients are added. Default: its owner adds
             them.
 
+    Raises:
+        Refusal: If the server is not a DNS name or IPv4 address, or the path is not absolute or has other characters.
+
     See: https://www.rfc-editor.org/rfc/rfc8881 (NFS 4.1, read 2026-11-22)
     """
 
@@ -50,6 +53,14 @@ class NfsHome(SharedFileSystem):
         security_group: ec2.ISecurityGroup | None = None,
     ) -> None:
         super().__init__(scope, id)
+        problems = [
+            *text_problem("server", server, NFS_SERVER, "the DNS name or IPv4 address of an NFS server"),
+            *text_problem(
+                "path", path, NFS_EXPORT, "an absolute path of letters, digits, dots, hyphens and underscores"
+            ),
+        ]
+        if problems:
+            raise Refusal(self, problems)
         self._server, self._path = server, path
         self._set(server, _NoMetrics(server), security_group)
         unseen = f"that it exports {path} to the addresses of the nodes, to be written, without root squash"

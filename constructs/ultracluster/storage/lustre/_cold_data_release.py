@@ -1,5 +1,6 @@
 """Scheduled release of cold data from a Lustre file system: FSx keeps the names, S3 keeps the content."""
 
+import re
 from collections.abc import Sequence
 
 import aws_cdk as cdk
@@ -7,11 +8,13 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, text_problem
 from ultracluster.planning.lustre import RELEASE_TASK, check_release, check_schedule, task_path
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region, wildcard_finding
 from ultracluster.storage.lustre._data_repository_association import DataRepositoryAssociation
+
+_TIME_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*", re.ASCII)
 
 
 class ColdDataRelease(cdk.Resource):
@@ -55,15 +58,18 @@ class ColdDataRelease(cdk.Resource):
         if not links:
             raise Refusal(self, "associations must hold at least one, got none")
         chosen = [link.association.path for link in links] if paths is None else as_list(paths)
-        errors = check_release(
-            chosen,
-            [link.association for link in links],
-            not_accessed_for_days=not_accessed_for_days,
-            mount_options=mount_options,
-        )
+        errors: list[str] = [
+            *check_release(
+                chosen,
+                [link.association for link in links],
+                not_accessed_for_days=not_accessed_for_days,
+                mount_options=mount_options,
+            )
+        ]
         errors += check_same_region(self, {f"associations[{index}]": link for index, link in enumerate(links)})
         if not cdk.Token.is_unresolved(schedule):
             errors += [RELEASE_TASK(f"schedule: {error}") for error in check_schedule(schedule)]
+        errors += text_problem("time_zone", time_zone, _TIME_ZONE, "the IANA name of a time zone, such as Europe/Paris")
         file_systems = sorted({link.file_system_id for link in links})
         if len(file_systems) > 1:
             text = f"the associations belong to {len(file_systems)} file systems: release from each by itself"

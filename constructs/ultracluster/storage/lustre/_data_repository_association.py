@@ -11,7 +11,7 @@ from constructs import Construct, IConstruct, IValidation
 
 from ultracluster.catalogue.storage import repositories
 from ultracluster.cloudwatch import Alarms
-from ultracluster.planning import as_list, checked, token_errors
+from ultracluster.planning import as_list, checked, id_problem, token_errors
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, shared
@@ -97,8 +97,10 @@ class DataRepositoryAssociation(cdk.Resource):
         self.metrics = AssociationMetrics(self.file_system_id)
         #: CloudWatch alarms.
         self.alarms = Alarms(self, self.metrics.alarm_definitions())
-        problems = self._problems([self.association])
-        if not isinstance(file_system, str):
+        problems: list[str] = [*self._problems([self.association])]
+        if isinstance(file_system, str):
+            problems += id_problem("file_system", file_system, "fs-")
+        else:
             problems += check_same_region(self, {"file_system": cast(cdk.IResource, file_system)})
         if problems:
             raise Refusal(self, problems)
