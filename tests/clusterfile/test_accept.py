@@ -34,6 +34,11 @@ ACCEPTED = {
         "AWS::FSx::FileSystem",
         '"DeploymentType": "SINGLE_AZ_HA_1"',
     ),
+    "home-throughput": (
+        bent("storage: {", "storage: {home: {throughput: 20480 MB/s}, "),
+        "AWS::FSx::FileSystem",
+        '"ThroughputCapacity": 20480',
+    ),
     "home-client": (
         bent("storage: {", "storage: {home: {type: s3-files}, "),
         "AWS::S3Files::FileSystem",
@@ -47,6 +52,12 @@ ACCEPTED = {
         ),
         "AWS::SageMaker::Cluster",
         '"NodeProvisioningMode": "Continuous"',
+    ),
+    "hyperpod-type": (
+        bent("orchestrator: slurm", "orchestrator: hyperpod-slurm", bent(RESERVATION, "on-demand"))
+        + "hyperpod: {controller: c7i.4xlarge}\n",
+        "AWS::SageMaker::Cluster",
+        '"InstanceType": "ml.c7i.4xlarge"',
     ),
     "image-driver": (
         bent("p5en.48xlarge", "g4ad.16xlarge", bent("40 GB/s", "40 GB/s, efa: false"))

@@ -260,7 +260,8 @@ class ClusterFile(Section):
         home, region = self.storage.home, None if "home-region" in self.accept else self.region
         if home is None or home.type != "openzfs" or home.existing is not None:
             return None
-        return home_size(home, region=region, clients=self.instances)
+        new = "home-throughput" in self.accept
+        return home_size(home, region=region, clients=self.instances, any_throughput=new)
 
     @property
     def grafana(self) -> str:

@@ -79,13 +79,14 @@ def grafana_kind(grafana: Grafana, region: str, *, accept: Container[str], inter
     return "none" if kind == "self-hosted" and not internet else kind
 
 
-def home_size(home: Home, *, region: str | None, clients: int) -> OpenZfsSize:
+def home_size(home: Home, *, region: str | None, clients: int, any_throughput: bool = False) -> OpenZfsSize:
     """Return the size of the home file system of a section.
 
     Args:
         home: The section.
         region: The region, or None to size without it.
         clients: Nodes that mount it, login nodes included.
+        any_throughput: Accept a throughput that is not in the catalogue. Default: no.
 
     Raises:
         ValueError: If FSx does not sell it in the region.
@@ -96,4 +97,5 @@ def home_size(home: Home, *, region: str | None, clients: int) -> OpenZfsSize:
         deployment_type=home.deployment,
         capacity_gib=home.capacity.gib if home.capacity else OPENZFS_CAPACITY_GIB,
         throughput_mb_per_s=home.throughput.mb_per_s if home.throughput else None,
+        any_throughput=any_throughput,
     )

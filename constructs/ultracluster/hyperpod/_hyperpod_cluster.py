@@ -26,6 +26,7 @@ from ultracluster.security import check_same_region
 
 _CLUSTER = error("hyperpod-cluster", "HyperPod takes some names, groups and roles of nodes of a cluster only.")
 _REGION = shared("hyperpod-region")
+_TYPE = shared("hyperpod-type")
 #: What keeps the partitions of slurm.conf.
 Strategy = Literal["Managed", "Merge", "Overwrite"]
 _SECRET = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
@@ -174,6 +175,8 @@ class HyperPodCluster(_HyperPodClusterBase):
         region = cdk.Stack.of(self).region
         if not cdk.Token.is_unresolved(region) and region not in hyperpod.REGIONS:
             cdk.Validations.of(self).add_warning(_REGION.warning_id, f"HyperPod is not known to be in {region}")
+        for message in dict.fromkeys(message for group in groups for message in group.unknown_type):
+            cdk.Validations.of(self).add_warning(_TYPE.warning_id, message)
         nodes = role or HyperPodRole(self, "Role")
         if scripts is not None and role is None:
             scripts.grants.read(nodes)

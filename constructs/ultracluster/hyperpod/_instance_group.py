@@ -1,5 +1,6 @@
 """Instance groups of a HyperPod cluster, as records."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,10 +13,10 @@ from aws_cdk import aws_sagemaker as l1
 from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.planning import check_fields
 from ultracluster.planning.capacity import Capacity, OnDemand, purchase
-from ultracluster.rules import Refusal, error, shared
+from ultracluster.rules import Refusal, error
 
 _GROUP = error("hyperpod-group", "HyperPod takes some names, numbers and volumes of an instance group only.")
-_TYPE = shared("hyperpod-type")
+_TYPE = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+", re.ASCII)
 #: Role of the nodes of a group in Slurm.
 NodeType = Literal["Controller", "Login", "Compute"]
 # Values of cfn-lint's rule E3644, which come from price lists, lack these (1.58, 2026-11); the API has them.
@@ -84,7 +85,8 @@ class HyperPodInstanceGroup:
 
     def _problems(self) -> list[str]:
         problems: list[str] = [_GROUP(f"name: {text}") for text in hyperpod.check_name(self.name)]
-        problems += map(_TYPE, hyperpod.check_type(self.instance_type.removeprefix("ml.")))
+        if not _TYPE.fullmatch(self.instance_type):
+            problems.append(f"instance_type must be an EC2 name such as p5en.48xlarge, got {self.instance_type[:60]!r}")
         if not 0 <= self.count <= hyperpod.MOST_INSTANCES:
             problems.append(_GROUP(f"count must be 0 to {hyperpod.MOST_INSTANCES}, got {self.count}"))
         try:
@@ -110,7 +112,12 @@ class HyperPodInstanceGroup:
     @property
     def hidden_from_price_lists(self) -> bool:
         """True if the type is not in the price lists that cfn-lint reads."""
-        return self.instance_type in _NOT_IN_PRICE_LISTS
+        return self.instance_type in _NOT_IN_PRICE_LISTS or bool(self.unknown_type)
+
+    @property
+    def unknown_type(self) -> list[str]:
+        """Message about a type that HyperPod is not known to have; empty if it has it."""
+        return hyperpod.check_type(self.instance_type)
 
     def render(
         self, *, role: iam.IRole, source_s3_uri: str | None, security_groups: Sequence[str], key: kms.IKey | None

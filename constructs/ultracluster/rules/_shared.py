@@ -8,7 +8,6 @@ from ultracluster.rules._rule import Rule, RuleText, register
 _ERRORS: Mapping[str, str] = {
     "capacity-count": "A reservation cannot hold more nodes than it has instances.",
     "capacity-service": "PCS and EKS must be able to launch nodes with the capacity.",
-    "hyperpod-type": "HyperPod has some instance types only.",
     "image": "An image must be ready for the service and have the architecture of the type.",
     "kubernetes-chart": "A Helm release that does not exist, or a version that does not serve these nodes.",
     "kubernetes-name": "Kubernetes takes lowercase labels of at most 63 characters as names.",
@@ -47,6 +46,7 @@ _ERRORS: Mapping[str, str] = {
 # They rest on a fact with a date: `accept` allows them in a cluster file, and constructs warn.
 _ACCEPTABLE: Mapping[str, str] = {
     "hyperpod-region": "HyperPod is not available in every region.",
+    "hyperpod-type": "HyperPod has some instance types only.",
     "kubernetes-scaling-tier": "EKS has some tiers of the control plane only.",
     "kubernetes-version": "EKS runs some versions of Kubernetes only, until a date.",
     "lustre-tier": "FSx for Lustre sells some throughput tiers, and not all of them in each zone.",

@@ -15,6 +15,7 @@ from ultracluster.clusterfile.sections._home import Home
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_PREFIX, HOME_SOLD
 
 _BACKUPS = shared(HOME_BACKUPS)
+_THROUGHPUT = error("home-throughput", "FSx for OpenZFS sells some throughputs only.", acceptable=True)
 _REGION = error("home-region", "FSx for OpenZFS is not sold in every region.", acceptable=True)
 _SOLD = shared(HOME_SOLD)
 _CLIENTS = shared(HOME_CLIENTS)
@@ -155,14 +156,21 @@ def _check_openzfs(home: Home, draft: Draft) -> Iterator[Problem]:
         message = f"daily backups are kept for whole days, 1 d to {openzfs.MOST_BACKUP_DAYS} d, got {home.backups}"
         yield _BACKUPS((*_PATH, "backups"), message)
     yield from until_invalid(_check_clients(home, draft))
-    # The rule of the region is acceptable, so errors that every region has are of the other rule.
-    for rule, region in ((_SOLD, None), (_REGION, valid(lambda: draft.region))):
+    # The rules of throughput and region are acceptable, so errors that both do not change are of the other rule.
+    seen: set[str] = set()
+    for rule, region, any_throughput in (
+        (_SOLD, None, True),
+        (_THROUGHPUT, None, False),
+        (_REGION, valid(lambda: draft.region), True),
+    ):
         try:
-            home_size(home, region=region, clients=draft.instances)
+            home_size(home, region=region, clients=draft.instances, any_throughput=any_throughput)
         except ValueError as error:
-            # The cluster file has no home in two zones.
-            yield _unsold(rule, home, str(error).replace(", MULTI_AZ_1", ""))
-            return
+            parts = [part for part in str(error).split("; ") if part not in seen]
+            seen.update(parts)
+            if parts:
+                # The cluster file has no home in two zones.
+                yield _unsold(rule, home, "; ".join(parts).replace(", MULTI_AZ_1", ""))
 
 
 def _unsold(rule: Rule, home: Home, message: str) -> Problem:

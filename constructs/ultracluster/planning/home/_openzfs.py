@@ -6,7 +6,7 @@ from ultracluster.catalogue.storage import openzfs as facts
 from ultracluster.planning import check_types
 from ultracluster.rules import error
 
-HOME_SOLD = error("home-configuration", "FSx for OpenZFS sells some capacities and throughputs only.")
+HOME_SOLD = error("home-configuration", "FSx for OpenZFS takes some capacities, IOPS and numbers of clients only.")
 HOME_CLIENTS = error("home-clients", "NFS allows the ranges that it is given, and nodes must be in one of them.")
 HOME_BACKUPS = error("home-backups", "FSx keeps daily backups for 1 to 90 whole days.")
 
@@ -63,6 +63,7 @@ def size_openzfs(
     capacity_gib: int = CAPACITY_GIB,
     throughput_mb_per_s: int | None = None,
     iops: int | None = None,
+    any_throughput: bool = False,
 ) -> OpenZfsSize:
     """Return the cheapest file system that suits the home directories of a cluster in one zone.
 
@@ -74,6 +75,7 @@ def size_openzfs(
         throughput_mb_per_s: Throughput capacity in MB/s. Default: the smallest that takes so many clients, from
             128 MB/s on.
         iops: SSD IOPS. Default: three for each GiB.
+        any_throughput: Accept a throughput that is not in the catalogue. Default: no.
 
     Raises:
         ValueError: If FSx does not offer it. All reasons at once.
@@ -99,7 +101,7 @@ def size_openzfs(
             f"{sold.most_iops:,}, got {iops:,}"
         )
     throughput = throughput_mb_per_s or _throughput(sold, clients)
-    if throughput not in sold.throughput_mb_per_s:
+    if throughput not in sold.throughput_mb_per_s and not any_throughput:
         steps = ", ".join(f"{step:,}" for step in sold.throughput_mb_per_s)
         problems.append(f"the throughput of {chosen} must be one of {steps} MB/s, got {throughput:,}")
     most = facts.connections(throughput) // CONNECTIONS_PER_CLIENT
