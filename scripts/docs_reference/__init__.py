@@ -9,6 +9,7 @@ from docs_reference.cluster_file import cluster_file_page
 from docs_reference.command import command_page
 from docs_reference.contracts import contracts_page
 from docs_reference.examples import examples_page
+from docs_reference.images import images_page
 from docs_reference.kubernetes import kubernetes_page
 from docs_reference.lustre import lustre_page
 from docs_reference.metrics import metrics_page
@@ -36,6 +37,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/stories.md": stories_page,
     "reference/outputs.md": outputs_page,
     "reference/capacity.md": capacity_page,
+    "reference/images.md": images_page,
     "reference/lustre.md": lustre_page,
     "reference/kubernetes.md": kubernetes_page,
     "reference/predictions.md": predictions_page,

@@ -24,6 +24,7 @@ def test_a_fresh_node_gets_all_of_it_and_a_second_run_changes_nothing(machine: M
     done = install(machine, *ALL)
     assert done.returncode == 0, done.stdout + done.stderr
     assert states(machine) == dict.fromkeys(ALL, "ok: installed")
+    assert re.search(r"^install-software: ends after \d+ s$", done.stdout, re.MULTILINE)
     for program in ("prometheus", "node_exporter", "dcgm-exporter"):
         assert machine.run(f"/opt/ultracluster/bin/{program}", "--version").returncode == 0
     # The check before slurmd accepts what gcc made: a plugin for the Slurm of this machine.

@@ -402,6 +402,7 @@ main() {
         fi
         sed "s/^/$item: /" "$work/$item.log"
     done
+    log "ends after $SECONDS s"
     return "$rc"
 }
 
