@@ -27,7 +27,7 @@ help:
 	@echo "make lowest, make newest         synthesise the examples with the lowest, or newest, allowed dependencies"
 	@echo "make demo-observability          a synthetic cluster with real Prometheus and Alertmanager, to look at"
 	@echo "make lock                        update requirements.txt from pyproject.toml"
-	@echo "make setup, make test-packages   only what the others set up: .venv and the CDK CLI; Slurm, Prometheus, ParallelCluster"
+	@echo "make setup, make test-packages   only what the others set up: .venv and the CDK CLI; Slurm, Prometheus, ParallelCluster, PyTorch"
 
 setup: $(READY)
 
@@ -51,6 +51,7 @@ test: $(READY) test-packages
 test-packages:
 	@scripts/install-test-packages
 	@PYTHON="$(PYTHON)" scripts/install-parallelcluster
+	@PYTHON="$(PYTHON)" scripts/install-training-packages
 
 lint: $(READY)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
@@ -88,4 +89,4 @@ lock: $(READY)
 	@echo "-e ." >> requirements.txt
 
 clean:
-	rm -rf $(VENV) .venv-parallelcluster node_modules cdk.out
+	rm -rf $(VENV) .venv-parallelcluster .venv-training node_modules cdk.out

@@ -53,7 +53,7 @@ def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path
     assert [path.name for path in tmp_path.rglob("*.sbatch")] == ["pretrain.sbatch"]
     assert changed.read_text() == "# mine\n"
     forced = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--force", "--json"])
-    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 8]
+    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 12]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

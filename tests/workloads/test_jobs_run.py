@@ -128,6 +128,7 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
         "torchrun",
         "--nnodes=64",
         "--nproc-per-node=8",
+        "--max-restarts=3",
         "--rdzv-backend=c10d",
         "--rdzv-id=7.0",
         f"--rdzv-endpoint={head}:29500",
@@ -151,9 +152,11 @@ def test_torchrun_starts_the_program_that_reports_where_the_nodes_have_it(
     helper.mkdir(parents=True)
     (helper / "ultracluster_run.py").touch()
     text = text.replace("helper=/fsx/", f"helper={node.directory}/fsx/")
-    for arguments in (["train.py", "-x"], ["--standalone", "train.py"]):
+    (helper / "ultracluster_train.py").touch()
+    for arguments in (["train.py", "-x"], ["--standalone", "train.py"], ["ultracluster_train.py", "-x"]):
         assert node.run_text(text, *arguments, nodes=1, IMAGE="", REPORT=report).returncode == 0
-    first, second = node.calls("torchrun")
+    first, second, third = node.calls("torchrun")
+    assert third.endswith(f"{helper}/ultracluster_train.py -x")
     assert first.endswith(f" {helper}/ultracluster_run.py train.py -x" if starts else ":29500 train.py -x")
     assert second.endswith(":29500 --standalone train.py")
 

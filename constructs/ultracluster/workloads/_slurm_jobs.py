@@ -20,6 +20,12 @@ _HELPERS = {
     "ultracluster_job.py": "Python module that reports the progress of a job",
     "ultracluster_run.py": "Python program that runs a training program and reports its progress",
 }
+_TRAINING = {
+    "ultracluster_train.py": "Python program that trains a small language model with FSDP2 or DDP",
+    "ultracluster_model.py": "its model",
+    "ultracluster_data.py": "its data, synthetic or from files",
+    "ultracluster_checkpoint.py": "its checkpoints",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,10 +87,13 @@ def slurm_job(form: SlurmForm, queue: QueueShape, given: Settings) -> JobFile:
 
 
 def job_helpers() -> tuple[JobFile, ...]:
-    """Return the Python files that report the progress of a training program."""
-    return tuple(
-        JobFile(path=f"{_PYTHON}/{name}", text=scripts.text(name), what=what) for name, what in _HELPERS.items()
-    )
+    """Return the Python files that job files run: the reporting of a training program, and one such program."""
+    programs = resources.files(__package__).joinpath("training")
+    texts = {name: scripts.text(name) for name in _HELPERS} | {
+        name: programs.joinpath(name).read_text(encoding="utf-8") for name in _TRAINING
+    }
+    about = {**_HELPERS, **_TRAINING}
+    return tuple(JobFile(path=f"{_PYTHON}/{name}", text=text, what=about[name]) for name, text in texts.items())
 
 
 def _render(job: _Job, queue: QueueShape, title: str) -> str:
@@ -144,6 +153,8 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
     if "resume.sh" in form.bodies:
         where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
         lines.append(f"# RUN      directory of the run's checkpoints{where}.")
+    if "torchrun.sh" in form.bodies:
+        lines.append("# RESTARTS  restarts of failed processes on the same nodes. Default: 3.")
     if _runs_containers(form):
         lines.append("# INSPECTOR  path of NCCL's libnccl-profiler-inspector.so: report collectives; many series.")
     if "resume.sh" in form.bodies:

@@ -20,7 +20,10 @@ _ROWS = (
             SlurmForm(
                 file="pretrain.sbatch",
                 title="pre-training on {amount}",
-                usage=("sbatch pretrain.sbatch train.py [ARGUMENTS]   torchrun starts it once for each GPU",),
+                usage=(
+                    "sbatch pretrain.sbatch train.py [ARGUMENTS]         torchrun starts it once for each GPU",
+                    "sbatch pretrain.sbatch ultracluster_train.py        a small model and synthetic tokens: --help",
+                ),
                 nodes="all",
                 bodies=_TRAIN,
                 options=RESUMES,

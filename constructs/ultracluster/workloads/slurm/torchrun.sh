@@ -1,7 +1,12 @@
 # shellcheck shell=bash
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the training program: sbatch $SLURM_JOB_NAME.sbatch train.py [ARGUMENTS]"
+# A program of the job files, such as ultracluster_train.py, needs no path.
+[ -e "${1:-}" ] || [ ! -f "$helper/${1:-}" ] || set -- "$helper/$1" "${@:2}"
 # A program, not an option of torchrun.
 case "${1:-}" in *.py) set -- ${reporter:+"$reporter"} "$@" ;; esac
-# Every restart of the job has a new rendezvous.
-train torchrun --nnodes="$SLURM_JOB_NUM_NODES" --nproc-per-node="$gpus_per_node" --rdzv-backend=c10d \
-    --rdzv-id="$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}" --rdzv-endpoint="$head:29500" "$@"
+# If a process fails, torchrun restarts all of them, with a new store: a shared one has the addresses of the processes
+# before (https://github.com/pytorch/pytorch/issues/135712, read 2026-11-23, and so in PyTorch 2.13.0). Every restart of
+# the job has a new rendezvous.
+export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1
+train torchrun --nnodes="$SLURM_JOB_NUM_NODES" --nproc-per-node="$gpus_per_node" --max-restarts="${RESTARTS:-3}" \
+    --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}" --rdzv-endpoint="$head:${MASTER_PORT:-29500}" "$@"

@@ -1,0 +1,171 @@
+"""The training program through the rendered job file, on a real Slurm: two nodes with a process each, on CPUs."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.ports import free_ports
+from support.real_slurm import RealSlurm
+from support.real_slurm.accounting import environments
+from support.training import BIN, ENVIRONMENT, SMALL
+from support.waiting import PATIENCE_SECONDS
+from ultracluster import clusterfile
+from ultracluster.workloads import job_helpers, workload_files
+
+pytestmark = pytest.mark.daemons
+
+CLUSTER = """\
+name: training
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5.4xlarge, count: 2}
+storage:
+  lustre: {throughput: 20 GB/s}
+"""
+STEPS = 30
+# The program itself, which waits before some steps while the test has a file locked.
+PROGRAM = """\
+import fcntl, pathlib, sys
+import ultracluster_train as program
+train_step = program.Training.train_step
+def gated(training):
+    gate = pathlib.Path(f"gate-{training.step}")
+    if gate.exists():
+        with gate.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+    return train_step(training)
+program.Training.train_step = gated
+sys.exit(program.main(sys.argv[1:]))
+"""
+OPTIONS = [*SMALL, f"--steps={STEPS}", "--checkpoint-steps=5"]
+
+
+@pytest.fixture
+def slurm() -> Iterator[RealSlurm]:
+    with RealSlurm(clusterfile.loads(CLUSTER, "cluster.yaml")) as running:
+        python = running.directory / "fsx/jobs/current/python"
+        python.mkdir(parents=True)
+        for file in job_helpers():
+            (python / Path(file.path).name).write_text(file.text)
+        yield running
+
+
+class Run:
+    """A job in a directory of its own."""
+
+    def __init__(self, slurm: RealSlurm) -> None:
+        self.slurm, self.here = slurm, slurm.directory / "fsx" / "run"
+        self.here.mkdir()
+        (file,) = workload_files(slurm.cluster, "pretrain")
+        (self.here / "pretrain.sbatch").write_text(file.text.replace("=/fsx", f"={slurm.directory}/fsx"))
+        (self.here / "train.py").write_text(PROGRAM)
+        self.id = ""
+
+    def submit(self) -> None:
+        self.id = self.slurm.run(
+            *("sbatch", "--parsable", f"--chdir={self.here}", f"{self.here}/pretrain.sbatch", "train.py", *OPTIONS),
+            **{**ENVIRONMENT, "PATH": f"{BIN}:{self.slurm.environment['PATH']}"},
+            MASTER_PORT=str(free_ports(1)[0]),
+            ULTRACLUSTER_ROOT=str(self.slurm.directory / "nodes/train-1/root"),
+            IMAGE="",
+            RUN=str(self.here / "checkpoints"),
+        )
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        log = self.here / f"pretrain-{self.id}.out"
+        lines = log.read_text().splitlines() if log.exists() else []
+        return [event for line in lines if line.startswith("{") and (event := json.loads(line))["event"] == kind]
+
+    def losses(self) -> list[tuple[int, float]]:
+        return [(event["step"], event["loss"]) for event in self.events("step")]
+
+    def reached(self, step: int, times: int = 1) -> None:
+        self.slurm.until(f"step {step} is done", lambda: [done for done, _ in self.losses()].count(step) == times)
+
+    def metrics(self) -> dict[str, float]:
+        (file,) = (self.slurm.directory / "nodes/train-1/root/var/lib/ultracluster/job-metrics").glob("*/train.prom")
+        lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+    @contextmanager
+    def gate(self, step: int) -> Iterator[None]:
+        """Hold all ranks before the step after this one."""
+        with (self.here / f"gate-{step}").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+            (self.here / f"gate-{step}").unlink()
+
+    def kill(self, rank: int) -> None:
+        """End the process of a rank, as a fault of its node's memory does."""
+        here = f"\0RANK={rank}\0"
+        pids = [pid for pid, text in environments() if here in text and str(self.here) in text and "train.py" in text]
+        assert pids, f"rank {rank} does not run"
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+
+def uninterrupted(directory: Path) -> list[tuple[int, float]]:
+    """Losses of the same run without Slurm: two processes, from the first step to the last."""
+    python = directory / "fsx/jobs/current/python"
+    command = [f"{BIN}/python", f"{python}/ultracluster_train.py", *OPTIONS, f"--checkpoints={directory}/alone"]
+    common = {**ENVIRONMENT, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0]), "WORLD_SIZE": "2"}
+    ranks = [
+        subprocess.Popen(command, env={**common, "RANK": str(rank)}, stdout=subprocess.PIPE, text=True)
+        for rank in (0, 1)
+    ]
+    (log, _), _ = (rank.communicate(timeout=PATIENCE_SECONDS) for rank in ranks)
+    assert [rank.returncode for rank in ranks] == [0, 0]
+    events = [json.loads(line) for line in log.splitlines()]
+    return [(event["step"], event["loss"]) for event in events if event["event"] == "step"]
+
+
+def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(slurm: RealSlurm) -> None:
+    run = Run(slurm)
+    with ExitStack() as until_killed, ExitStack() as until_asked:
+        until_killed.enter_context(run.gate(12))
+        until_asked.enter_context(run.gate(20))
+        run.submit()
+        run.reached(12)
+        slurm.until("a checkpoint is complete", (run.here / "checkpoints/step-10/.metadata").exists)
+        run.kill(rank=0)
+        until_killed.close()
+        run.reached(20)
+        slurm.until("a later checkpoint is reported", lambda: run.metrics().get("train_step", 0) >= 15)
+        metrics = run.metrics()
+        slurm.run("scancel", "--batch", "--signal=USR1", run.id)
+        slurm.until("a checkpoint is requested", (run.here / "checkpoints/checkpoint-request").exists)
+    slurm.until("the run has ended", lambda: bool(run.events("requested end")))
+    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 2})
+    slurm.start_now(run.id)
+    slurm.until("the job ends", lambda: slurm.job(run.id, "%T") in ("COMPLETED", "FAILED", ""))
+    assert slurm.job(run.id, "%T") == "COMPLETED", slurm.shown()
+
+    steps = [step for step, _ in run.losses()]
+    (last,) = (event["step"] for event in run.events("requested end"))
+    # The killed run repeats the steps after its checkpoint; the requeued one repeats none.
+    assert [event["step"] for event in run.events("start")] == [0, 10, last]
+    assert steps == [*range(1, 13), *range(11, STEPS + 1)]
+    assert last in range(20, 23)
+    curve = dict(run.losses())
+    assert [curve[step] for step in (11, 12)] == [loss for step, loss in run.losses()[10:12]]
+    assert list(curve.items()) == uninterrupted(slurm.directory)
+    assert curve[STEPS] < curve[1] / 1.5
+
+    assert metrics["train_restarts_total"] == 1
+    assert metrics["train_tokens_total"] == (metrics["train_step"] - 10) * 2 * 4 * 32
+    assert metrics["train_loss"] == pytest.approx(curve[int(metrics["train_step"])], rel=1e-12)
+    assert {"train_last_checkpoint_timestamp_seconds", "train_checkpoint_seconds", "train_startup_seconds"} <= set(
+        metrics
+    )
+    kept = {path.parent.name for path in (run.here / "checkpoints").glob("step-*/.metadata")}
+    assert kept == {"step-25", f"step-{STEPS}"}
