@@ -16,7 +16,9 @@ _EXAMPLES = Path(__file__).parents[2] / "examples"
 _ABOUT = """Outputs and SSM parameters of the stacks, from the stacks of every [example](examples.md). They are a
 contract: the changelog names each one that is renamed or removed. `NAME` is the name of the cluster.
 Outputs without a description, such as `ExportsOutput...`, connect the stacks to each other and are not part
-of it. *all* means that every example has it; otherwise it comes with the options that need it."""
+of it. *all* means that every example has it; otherwise it comes with the options that need it.
+`UltraCluster` has them in one stack: its `outputs` maps the same names to them."""
+_ORCHESTRATORS = {"slurm": "Slurm", "kubernetes": "Kubernetes", "hyperpod-slurm": "HyperPod"}
 
 
 def outputs_page() -> str:
@@ -37,7 +39,7 @@ def outputs_page() -> str:
                     name = str(stack.resolve(resource.name)).replace(cluster.name, "NAME")
                     name = re.sub("(?<=/users/).*", "USER", name)
                     parameters.setdefault(name, (resource.description or "").replace(cluster.name, "NAME"))
-    totals = {kind: sum(cluster.orchestrator == kind for cluster in clusters) for kind in ("slurm", "kubernetes")}
+    totals = {kind: sum(cluster.orchestrator == kind for cluster in clusters) for kind in _ORCHESTRATORS}
     rows = [
         (
             f"`NAME-{kind}`",
@@ -50,7 +52,7 @@ def outputs_page() -> str:
     return page(
         "Outputs and parameters",
         _ABOUT,
-        f"## Outputs\n\n{table(('stack', 'output', 'value', 'Slurm', 'Kubernetes'), rows)}",
+        f"## Outputs\n\n{table(('stack', 'output', 'value', *_ORCHESTRATORS.values()), rows)}",
         "## SSM parameters\n\n"
         + table(("parameter", "value"), [(f"`{name}`", about) for name, about in sorted(parameters.items())]),
     )
