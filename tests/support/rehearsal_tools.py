@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
 
@@ -12,6 +12,8 @@ from cdk_rehearsal.rehearsal import Entry, LocalCloud
 from ultracluster.testing import UPDATE_RULES
 
 REGION = "us-east-2"
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
+LONGEST_BODY = 51_200
 Template = dict[str, Any]
 _numbers = count(1)
 
@@ -32,11 +34,21 @@ class Stacks:
     def create(self, resources: Template, name: str | None = None, **sections: Any) -> str:
         """Create a stack and return its name; `status` has the result."""
         name = name or self.name()
-        self.cloudformation.create_stack(StackName=name, TemplateBody=body(resources, **sections))
+        self.cloudformation.create_stack(StackName=name, **self._template(body(resources, **sections)))
         return name
 
     def update(self, name: str, resources: Template, **sections: Any) -> None:
-        self.cloudformation.update_stack(StackName=name, TemplateBody=body(resources, **sections))
+        self.cloudformation.update_stack(StackName=name, **self._template(body(resources, **sections)))
+
+    def _template(self, text: str) -> dict[str, str]:
+        """Return the template of a request: a longer text than CloudFormation takes is uploaded."""
+        if len(text.encode()) <= LONGEST_BODY:
+            return {"TemplateBody": text}
+        s3 = self.client("s3")
+        with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+            s3.create_bucket(Bucket="templates", CreateBucketConfiguration={"LocationConstraint": REGION})
+        s3.put_object(Bucket="templates", Key="long.json", Body=text.encode())
+        return {"TemplateURL": f"https://templates.s3.{REGION}.amazonaws.com/long.json"}
 
     def delete(self, name: str) -> str:
         stack = self.describe(name)

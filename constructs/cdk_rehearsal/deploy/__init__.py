@@ -5,6 +5,7 @@ Calls CloudFormation through clients that the caller creates: AWS's, or those of
 
 from cdk_rehearsal.deploy._assembly import AssembledStack, assembled
 from cdk_rehearsal.deploy._cdk_cli import CdkCli, CliResult, node_path
+from cdk_rehearsal.deploy._change_sets import ChangeSets, change_sets
 from cdk_rehearsal.deploy._comparison import Comparison, comparison
 from cdk_rehearsal.deploy._creation_failed import release_failed
 from cdk_rehearsal.deploy._errors import DeployError
@@ -14,11 +15,13 @@ from cdk_rehearsal.deploy._stack_policy import allows, policy_problems
 __all__ = [
     "AssembledStack",
     "CdkCli",
+    "ChangeSets",
     "CliResult",
     "Comparison",
     "DeployError",
     "allows",
     "assembled",
+    "change_sets",
     "comparison",
     "node_path",
     "policy_problems",

@@ -19,6 +19,7 @@ class AssembledStack:
         region: Region, or None if the app names none.
         template: File of its template.
         protected: Whether it is deployed with termination protection.
+        asset: `s3://BUCKET/KEY` to which the CDK CLI uploads the template, with pseudo parameters, or None.
     """
 
     name: str
@@ -26,6 +27,7 @@ class AssembledStack:
     region: str | None
     template: Path
     protected: bool = False
+    asset: str | None = None
 
 
 def assembled(folder: Path) -> Iterator[AssembledStack]:
@@ -44,4 +46,5 @@ def assembled(folder: Path) -> Iterator[AssembledStack]:
                 region=None if region == "unknown-region" else region,
                 template=folder / properties.get("templateFile", f"{name}.template.json"),
                 protected=bool(properties.get("terminationProtection")),
+                asset=properties.get("stackTemplateAssetObjectUrl"),
             )

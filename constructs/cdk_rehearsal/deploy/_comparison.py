@@ -48,6 +48,11 @@ class Comparison:
         """True if nothing is deployed."""
         return not any(self.deployed.iterdir())
 
+    def same(self, stack: str) -> bool:
+        """Return whether a deployed stack has the template of the assembly, parameters from SSM included."""
+        sides = [folder / _file(stack) for folder in (self.deployed, self.assembled)]
+        return all(file.is_file() for file in sides) and sides[0].read_bytes() == sides[1].read_bytes()
+
 
 def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -> Comparison:
     """Write the deployed templates and those of an assembly into two directories below `folder`, for the guard.
@@ -147,4 +152,8 @@ def _pinned(template: dict[str, Any], values: Mapping[str, str], others: Mapping
 
 
 def _write(folder: Path, name: str, body: Mapping[str, Any]) -> None:
-    (folder / f"{name}.template.json").write_text(json.dumps(body), encoding="utf-8")
+    (folder / _file(name)).write_text(json.dumps(body, sort_keys=True), encoding="utf-8")
+
+
+def _file(stack: str) -> str:
+    return f"{stack}.template.json"

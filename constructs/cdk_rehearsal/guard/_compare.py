@@ -3,10 +3,12 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from cdk_rehearsal.guard._judge import Judge
 from cdk_rehearsal.guard._refusals import refusals_of
+from cdk_rehearsal.guard._replacements import ChangeSets, replacements, with_change_sets
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source, Stacks, load
 from cdk_rehearsal.guard._stateful import stateful
@@ -37,6 +39,7 @@ def compare(
     update_rules: UpdateRules = NO_RULES,
     in_place: UpdateRules = NO_RULES,
     running: bool = False,
+    change_sets: ChangeSets = MappingProxyType({}),
 ) -> Report:
     """Report what an update from one template to another does to stateful resources and to groups of nodes.
 
@@ -48,6 +51,7 @@ def compare(
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
         in_place: Resource type -> rules for updates that running nodes take over, with what they do.
         running: Refuse what ends running nodes, too. Default: report it only.
+        change_sets: Stack -> `ResourceChange`s of its change set. The result is never less strict with them.
 
     Raises:
         GuardError: when something cannot be read or is no template, with what is wrong.
@@ -55,7 +59,8 @@ def compare(
     before, after = load(old), load(new)
     if before.many != after.many:
         raise GuardError("one is a directory and the other is not: compare two templates, or two directories of them")
-    fates = _fates(before, after, update_rules)
+    fates = with_change_sets(_fates(before, after, update_rules), change_sets)
+    known = replacements(change_sets)
     findings, count = [], 0
     for stack, template in before.templates.items():
         for logical_id, holds in stateful(template).items():
@@ -68,12 +73,18 @@ def compare(
                         type=template.resources[logical_id]["Type"],
                         holds=holds,
                         causes=why,
+                        replacement=known.get((stack, logical_id), ""),
                     )
                 )
     findings += _same_names(before, fates)
     groups = [
         Finding(
-            stack=stack, logical_id=logical_id, type=resource["Type"], holds=_NODES, causes=fates[stack, logical_id]
+            stack=stack,
+            logical_id=logical_id,
+            type=resource["Type"],
+            holds=_NODES,
+            causes=fates[stack, logical_id],
+            replacement=known.get((stack, logical_id), ""),
         )
         for stack, template in before.templates.items()
         for logical_id, resource in template.resources.items()

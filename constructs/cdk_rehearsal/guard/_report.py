@@ -61,6 +61,7 @@ class Finding:
         holds: What would be lost with it.
         causes: Why, at least one.
         allowed: Whether the user named it.
+        replacement: Replacement in CloudFormation's change set: True, Conditional or False; "" without one.
     """
 
     stack: str
@@ -69,6 +70,7 @@ class Finding:
     holds: str
     causes: tuple[Cause, ...]
     allowed: bool = False
+    replacement: str = ""
 
     @property
     def name(self) -> str:

@@ -14,6 +14,8 @@ from cdk_rehearsal.rehearsal._state import ChangeSet, Stack
 from cdk_rehearsal.rehearsal._template import Template
 
 Answer = dict[str, Any]
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
+_LONGEST_BODY = 51_200
 
 
 class CloudFormationApi:
@@ -206,6 +208,11 @@ class CloudFormationApi:
 
     def _text(self, request: dict[str, Any], environment: Environment) -> str:
         if body := request.get("TemplateBody"):
+            if len(str(body).encode()) > _LONGEST_BODY:
+                raise TemplateError(
+                    "1 validation error detected: Value at 'templateBody' failed to satisfy constraint: "
+                    f"Member must have length less than or equal to {_LONGEST_BODY}"
+                )
             return str(body)
         if not (url := request.get("TemplateURL")):
             raise TemplateError("Either Template URL or Template Body must be specified.")

@@ -62,7 +62,9 @@ def preview(
         replaced = resource.blueprint.type.replaced_by(before, after)
         if not replaced:
             created[logical_id] = resource
-        changes.append(_modification(resource, after, replaced))
+        changes.append(
+            _modification(resource, after, replaced, resource.blueprint.type.maybe_replaced_by(before, after))
+        )
     for logical_id in reversed(old):
         if logical_id not in expected:
             resource = old[logical_id]
@@ -77,17 +79,19 @@ def _existing(inventory: Inventory, stack: Stack, part: dict[str, Any]) -> str |
     return match[1].physical_id if match else None
 
 
-def _modification(resource: Resource, after: dict[str, Any], replaced: list[str]) -> dict[str, Any]:
+def _modification(resource: Resource, after: dict[str, Any], replaced: list[str], maybe: list[str]) -> dict[str, Any]:
     changed = [name for name in resource.blueprint.changed(after) if name]
-    tops = {path.split(".")[0] for path in replaced}
+    always, sometimes = ({path.split(".")[0] for path in paths} for paths in (replaced, maybe))
     unsure = {name for name in changed if UNKNOWN in str(after.get(name))}
-    replacement = "False" if not replaced else "Conditional" if tops <= unsure else "True"
+    conditional = always <= unsure if replaced else bool(maybe)
+    replacement = "Conditional" if conditional else "True" if replaced else "False"
+    recreation = {name: "Conditionally" for name in sometimes} | {name: "Always" for name in always}
     details = [
         {
             "Target": {
                 "Attribute": "Properties",
                 "Name": name,
-                "RequiresRecreation": "Always" if name in tops else "Never",
+                "RequiresRecreation": recreation.get(name, "Never"),
             },
             "Evaluation": "Dynamic" if name in unsure else "Static",
             "ChangeSource": "ResourceReference" if name in unsure else "DirectModification",

@@ -20,7 +20,7 @@ from ultracluster.cli._verdict import jobs_sentence, print_report, refusal
 from ultracluster.testing import IN_PLACE, UPDATE_RULES
 
 if TYPE_CHECKING:
-    from cdk_rehearsal.deploy import AssembledStack, CdkCli, Comparison
+    from cdk_rehearsal.deploy import AssembledStack, CdkCli, ChangeSets, Comparison
     from cdk_rehearsal.guard import Report
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file.")]
@@ -71,6 +71,7 @@ class _Plan:
 
     stacks: "list[AssembledStack]"
     sides: "Comparison"
+    changes: "ChangeSets"
     report: "Report | None"
     allow: tuple[str, ...]
     cli: "CdkCli"
@@ -79,7 +80,7 @@ class _Plan:
     @property
     def ok(self) -> bool:
         """True if the deployment may start."""
-        return not self.sides.blocked and (self.report is None or self.report.ok)
+        return not self.sides.blocked and not self.changes.refused and (self.report is None or self.report.ok)
 
     def print(self) -> None:
         """Print the verdict."""
@@ -92,6 +93,8 @@ class _Plan:
         if self.report is None:
             typer.echo("nothing is deployed yet: nothing can be lost.")
             return
+        for name, reason in self.changes.missing.items():
+            typer.echo(f"no change set of {name}, compared by templates alone: {reason}", err=True)
         print_report(self.report)
         typer.echo(jobs_sentence(self.report))
         typer.echo("monthly cost: not compared; the library has no source of prices.")
@@ -101,6 +104,9 @@ class _Plan:
         if self.sides.blocked:
             lines = [f"{name} is {status} and cannot be updated" for name, status in self.sides.blocked.items()]
             fail("\n".join([*lines, f"see {_ROLLBACK_PAGE}"]))
+        if self.changes.refused:
+            refused = self.changes.refused.items()
+            fail("\n".join(f"CloudFormation refuses the change set of {name}: {reason}" for name, reason in refused))
         if self.report is not None and not self.report.ok:
             fail(refusal(self.report))
 
@@ -126,7 +132,13 @@ class _Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
         report = self.report.to_dict() if self.report else None
-        return {"ok": self.ok, "new_stacks": self.sides.new, "blocked": self.sides.blocked, "guard": report}
+        return {
+            "ok": self.ok,
+            "new_stacks": self.sides.new,
+            "blocked": self.sides.blocked,
+            "change_sets": {"refused": self.changes.refused, "missing": self.changes.missing},
+            "guard": report,
+        }
 
 
 @contextmanager
@@ -135,7 +147,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
         from botocore.exceptions import BotoCoreError, ClientError
 
         from cdk_rehearsal import guard
-        from cdk_rehearsal.deploy import DeployError, assembled, comparison
+        from cdk_rehearsal.deploy import DeployError, assembled, change_sets, comparison
     except ImportError as error:
         misuse(
             f'this command needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard,live]"'
@@ -149,6 +161,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
             synthesise(cli, file, assembly)
             stacks = list(assembled(assembly))
             sides = comparison(stacks, _client, folder)
+            changes = change_sets(stacks, _client, sides)
             report = None
             if not sides.empty:
                 report = guard.compare(
@@ -158,8 +171,17 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
                     update_rules=UPDATE_RULES,
                     in_place=IN_PLACE,
                     running=True,
+                    change_sets=changes.changes,
                 )
-            yield _Plan(stacks=stacks, sides=sides, report=report, allow=tuple(allow or ()), cli=cli, assembly=assembly)
+            yield _Plan(
+                stacks=stacks,
+                sides=sides,
+                changes=changes,
+                report=report,
+                allow=tuple(allow or ()),
+                cli=cli,
+                assembly=assembly,
+            )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))
         except (BotoCoreError, ClientError) as error:

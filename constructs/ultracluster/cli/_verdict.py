@@ -77,5 +77,7 @@ def _rows(finding: "Finding") -> list[tuple[str, ...]]:
     for number, cause in enumerate(causes):
         resource = f"{finding.name}\n{finding.type}" if number == 0 else ""
         fate = f"{cause.fate}{' (allowed)' if finding.allowed else ''}"
+        if number == 0 and finding.replacement:
+            fate += f"\nReplacement: {finding.replacement}"
         rows.append(tuple(map(escape, (resource, fate, f"{cause.property}\n{cause.reason}"))))
     return rows

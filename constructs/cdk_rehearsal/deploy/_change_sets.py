@@ -1,0 +1,118 @@
+"""Change sets: what CloudFormation itself would do to deployed stacks. They are never executed, and deleted at once."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from cdk_rehearsal.deploy._assembly import AssembledStack
+from cdk_rehearsal.deploy._comparison import Client, Comparison, described
+from cdk_rehearsal.registry import read
+
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateChangeSet.html (read 2026-11-23)
+_LONGEST_BODY = 51_200
+_CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
+_RUNNING = ("CREATE_PENDING", "CREATE_IN_PROGRESS")
+# The status reasons of a change set without changes: CloudFormation has no code for them.
+_EMPTY = ("didn't contain changes", "No updates are to be performed")
+_SECONDS, _POLLS = 2, 150
+
+
+@dataclass(kw_only=True)
+class ChangeSets:
+    """Result of `change_sets`.
+
+    Args:
+        changes: Stack -> its changes, each a `ResourceChange` of CloudFormation's API.
+        refused: Stack -> reason why CloudFormation refuses the update before it begins.
+        missing: Stack -> reason why there is no change set, such as a missing permission.
+    """
+
+    changes: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def change_sets(stacks: Iterable[AssembledStack], client: Client, sides: Comparison) -> ChangeSets:
+    """Create a change set for each stack that exists and differs, return its changes, and delete it.
+
+    Args:
+        stacks: Stacks of the assembly.
+        client: Creates clients; needs cloudformation:CreateChangeSet, DescribeChangeSet and DeleteChangeSet, and
+            s3:PutObject on the bucket of the CDK's bootstrap stack for a template of more than 51,200 bytes.
+        sides: Result of `comparison`.
+    """
+    from botocore.exceptions import ClientError
+
+    result = ChangeSets()
+    for stack in stacks:
+        if stack.name in sides.new or stack.name in sides.blocked or sides.same(stack.name):
+            continue
+        cloudformation = client("cloudformation", stack.region)
+        try:
+            existing = described(cloudformation, stack.name)
+            if existing is None:
+                continue
+            request = {**_template(stack, existing, client), "Parameters": _parameters(stack, existing)}
+            change_set = _created(cloudformation, stack.name, request)
+        except ClientError as error:
+            # A template that CloudFormation cannot take is an error of the request; a missing permission has its own.
+            refused = error.response["Error"]["Code"] == "ValidationError"
+            (result.refused if refused else result.missing)[stack.name] = str(error)
+            continue
+        if change_set["Status"] in _RUNNING:
+            result.missing[stack.name] = f"CloudFormation needs more than {_SECONDS * _POLLS} seconds for it"
+            continue
+        if change_set["Status"] == "FAILED" and not any(text in change_set["StatusReason"] for text in _EMPTY):
+            result.refused[stack.name] = change_set["StatusReason"]
+        result.changes[stack.name] = change_set["Changes"]
+    return result
+
+
+def _created(cloudformation: Any, stack: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Create a change set, and return its description with all changes."""
+    name = f"compare-{uuid4()}"
+    names = {"StackName": stack, "ChangeSetName": name}
+    cloudformation.create_change_set(**names, **request, ChangeSetType="UPDATE", Capabilities=list(_CAPABILITIES))
+    try:
+        page = cloudformation.describe_change_set(**names)
+        for _ in range(_POLLS):
+            if page["Status"] not in _RUNNING:
+                break
+            time.sleep(_SECONDS)
+            page = cloudformation.describe_change_set(**names)
+        rows = list(page["Changes"])
+        while token := page.get("NextToken"):
+            page = cloudformation.describe_change_set(**names, NextToken=token)
+            rows += page["Changes"]
+    finally:
+        cloudformation.delete_change_set(**names)
+    changes = [row["ResourceChange"] for row in rows if row.get("Type") == "Resource"]
+    return {"Status": page["Status"], "StatusReason": page.get("StatusReason", ""), "Changes": changes}
+
+
+def _parameters(stack: AssembledStack, existing: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Keep the values that the stack has, as the CDK CLI does (read in CLI 2.1148.1, 2026-11-23)."""
+    template = read(stack.template.read_text(encoding="utf-8"))
+    known = {parameter["ParameterKey"] for parameter in existing.get("Parameters", [])}
+    return [{"ParameterKey": key, "UsePreviousValue": True} for key in template.get("Parameters") or {} if key in known]
+
+
+def _template(stack: AssembledStack, existing: Mapping[str, Any], client: Client) -> dict[str, str]:
+    """Return the template of a request: its text, or where that is too long, a URL in the bootstrap bucket."""
+    text = stack.template.read_text(encoding="utf-8")
+    body = json.dumps(read(text), separators=(",", ":"))
+    if len(body.encode()) <= _LONGEST_BODY or stack.asset is None:
+        return {"TemplateBody": body}
+    _, partition, _, region, account, _ = existing["StackId"].split(":", 5)
+    place = {"${AWS::AccountId}": account, "${AWS::Region}": region, "${AWS::Partition}": partition}
+    url = stack.asset
+    for token, value in place.items():
+        url = url.replace(token, value)
+    bucket, _, key = url.removeprefix("s3://").partition("/")
+    # The key has the hash of the file: it is the object that the CDK CLI uploads.
+    client("s3", stack.region).put_object(Bucket=bucket, Key=key, Body=text.encode())
+    domain = "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com"
+    return {"TemplateURL": f"https://{bucket}.s3.{region}.{domain}/{key}"}

@@ -1,0 +1,170 @@
+"""Change sets of deployed stacks, asked of the local cloud as of AWS: created, read and deleted."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from cdk_rehearsal.deploy import AssembledStack, ChangeSets, Comparison, change_sets, comparison
+from support.rehearsal_tools import REGION, Stacks, body, file_system, local_stacks, parameter
+
+ASSET = "s3://assets-${AWS::AccountId}-${AWS::Region}/hash.json"
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Iterator[Stacks]:
+    with local_stacks() as running:
+        yield running
+
+
+def ask(stacks: Stacks, folder: Path, name: str, template: str) -> ChangeSets:
+    """Compare a deployed stack with a template."""
+    file = folder / "stack.json"
+    file.write_text(template)
+    assembly = [
+        AssembledStack(name=each, account=None, region=REGION, template=file, asset=ASSET) for each in (name, "absent")
+    ]
+
+    def client(service: str, region: str | None) -> Any:
+        return stacks.client(service)
+
+    sides = comparison(assembly, client, folder)
+    result = change_sets(assembly, client, sides)
+    assert stacks.cloudformation.list_change_sets(StackName=name)["Summaries"] == []
+    return result
+
+
+def replacements(result: ChangeSets, name: str) -> dict[str, str]:
+    return {change["LogicalResourceId"]: change["Replacement"] for change in result.changes[name]}
+
+
+def test_replacement_is_true_conditional_or_false(stacks: Stacks, tmp_path: Path) -> None:
+    volume = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}}
+    name = stacks.create({"Fs": file_system(), "Group": volume, "Name": parameter({"Ref": "Group"})})
+    changed = {
+        "Fs": file_system(StorageCapacity=2400),
+        "Group": {**volume, "Properties": {"Strategy": "spread"}},
+        "Name": parameter({"Ref": "Group"}),
+    }
+    result = ask(stacks, tmp_path, name, body(changed))
+    assert replacements(result, name) == {"Fs": "False", "Group": "True", "Name": "False"}
+    assert (result.refused, result.missing) == ({}, {})
+    assert stacks.status(name) == "CREATE_COMPLETE"
+
+
+def test_a_value_from_a_replaced_resource_is_conditional(stacks: Stacks, tmp_path: Path) -> None:
+    def resources(block: str) -> dict[str, Any]:
+        group = {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}}
+        return {
+            "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": block}},
+            "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": group},
+        }
+
+    name = stacks.create(resources("10.0.0.0/16"))
+    result = ask(stacks, tmp_path, name, body(resources("10.1.0.0/16")))
+    assert replacements(result, name) == {"Vpc": "True", "Group": "Conditional"}
+
+
+def test_the_same_template_needs_no_change_set(stacks: Stacks, tmp_path: Path) -> None:
+    resources = {"Name": parameter("x")}
+    name = stacks.create(resources)
+    assert ask(stacks, tmp_path, name, body(resources)) == ChangeSets()
+
+
+def test_an_output_alone_is_a_change_set_without_changes(stacks: Stacks, tmp_path: Path) -> None:
+    resources = {"Name": parameter("x")}
+    name = stacks.create(resources)
+    result = ask(stacks, tmp_path, name, body(resources, Outputs={"Out": {"Value": "x"}}))
+    assert result == ChangeSets(changes={name: []})
+
+
+def test_parameters_keep_the_values_of_the_stack(stacks: Stacks, tmp_path: Path) -> None:
+    def template(value: str) -> str:
+        section = {"Size": {"Type": "String"}}
+        return body({"Name": parameter({"Fn::Sub": f"{value}-${{Size}}"})}, Parameters=section)
+
+    stacks.cloudformation.create_stack(
+        StackName="sized",
+        TemplateBody=template("a"),
+        Parameters=[{"ParameterKey": "Size", "ParameterValue": "9"}],
+    )
+    assert replacements(ask(stacks, tmp_path, "sized", template("b")), "sized") == {"Name": "False"}
+
+
+def long(value: str) -> dict[str, Any]:
+    """Return a template of more than 51,200 bytes."""
+    return {"Name": parameter(value)} | {f"P{number}": parameter("x" * 4000) for number in range(14)}
+
+
+def test_a_long_template_goes_through_the_bucket_of_the_bootstrap_stack(stacks: Stacks, tmp_path: Path) -> None:
+    with pytest.raises(ClientError, match="length less than or equal to 51200"):
+        stacks.cloudformation.create_stack(StackName="long", TemplateBody=body(long("a")))
+    stacks.create(long("a"), name="long")
+    s3 = stacks.client("s3")
+    bucket = f"assets-123456789012-{REGION}"
+    s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION})
+    assert replacements(ask(stacks, tmp_path, "long", body(long("b"))), "long") == {"Name": "False"}
+    assert json.loads(s3.get_object(Bucket=bucket, Key="hash.json")["Body"].read())["Resources"] == long("b")
+    s3.delete_object(Bucket=bucket, Key="hash.json")
+    s3.delete_bucket(Bucket=bucket)
+    (tmp_path / "again").mkdir()
+    missing = ask(stacks, tmp_path / "again", "long", body(long("c")))
+    assert "NoSuchBucket" in missing.missing["long"]
+    assert missing.changes == {}
+
+
+def test_what_cloudformation_refuses_is_reported_with_its_reason(stacks: Stacks, tmp_path: Path) -> None:
+    name = stacks.create({"Name": parameter("x")})
+    result = ask(stacks, tmp_path, name, body({"Name": file_system()}))
+    assert "Update of resource type is not permitted" in result.refused[name]
+    assert (result.changes, result.missing) == ({}, {})
+
+
+class _Slow:
+    """CloudFormation with a change set that fails late, in pages."""
+
+    def __init__(self, *statuses: str) -> None:
+        self._statuses = list(statuses)
+        self.deleted = False
+
+    def __call__(self, service: str, region: str | None) -> "_Slow":
+        return self
+
+    def describe_stacks(self, **_: str) -> dict[str, Any]:
+        return {"Stacks": [{"StackId": "arn:aws:cloudformation:us-east-2:1:stack/a/b", "StackStatus": "X"}]}
+
+    def create_change_set(self, **_: Any) -> None: ...
+
+    def delete_change_set(self, **_: str) -> None:
+        self.deleted = True
+
+    def describe_change_set(self, NextToken: str | None = None, **_: str) -> dict[str, Any]:
+        row = {"Type": "Resource", "ResourceChange": {"LogicalResourceId": NextToken or "first"}}
+        page = {"Changes": [row, {"Type": "Hook"}], "StatusReason": "a reason"}
+        if NextToken:
+            return {**page, "Status": "FAILED"}
+        status = self._statuses.pop(0) if len(self._statuses) > 1 else self._statuses[0]
+        return {**page, "Status": status} | ({"NextToken": "second"} if status == "FAILED" else {})
+
+
+@pytest.mark.parametrize("statuses", [("CREATE_PENDING", "CREATE_IN_PROGRESS", "FAILED"), ("CREATE_IN_PROGRESS",)])
+def test_a_change_set_takes_time_and_has_pages(
+    statuses: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    file = tmp_path / "a.json"
+    file.write_text(body({"Name": parameter("x")}))
+    for folder in ("deployed", "assembled"):
+        (tmp_path / folder).mkdir()
+    sides = Comparison(deployed=tmp_path / "deployed", assembled=tmp_path / "assembled")
+    client = _Slow(*statuses)
+    result = change_sets([AssembledStack(name="a", account=None, region=None, template=file)], client, sides)
+    assert client.deleted
+    if statuses[-1] == "FAILED":
+        assert result.refused == {"a": "a reason"}
+        assert [change["LogicalResourceId"] for change in result.changes["a"]] == ["first", "second"]
+    else:
+        assert result == ChangeSets(missing={"a": "CloudFormation needs more than 300 seconds for it"})
