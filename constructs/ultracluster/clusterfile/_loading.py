@@ -200,7 +200,7 @@ def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[
 def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterFile:
     data, empty = _without_empty(tree.plain())
     resolve_scripts(data, name)
-    _resolve_rules(data, name)
+    _resolve_files(data, name)
     cluster, problems = _assess(data)
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
@@ -212,8 +212,12 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterF
     return cluster
 
 
-def _resolve_rules(data: Mapping[str, Any], name: str) -> None:
-    """Replace rule files by paths from the directory of the cluster file `name`."""
+def _resolve_files(data: Mapping[str, Any], name: str) -> None:
+    """Replace rule files, and descriptions of types, by paths from the directory of the cluster file `name`."""
+    types = data.get("types")
+    for declared in types.values() if isinstance(types, Mapping) else ():
+        if isinstance(declared, dict) and isinstance(declared.get("from"), str):
+            declared["from"] = os.path.join(os.path.dirname(name), declared["from"])
     section = data.get("observability")
     files = section.get("rules") if isinstance(section, Mapping) else None
     if isinstance(files, list):

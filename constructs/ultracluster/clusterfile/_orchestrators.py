@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ultracluster.catalogue.ec2 import InstanceType, Layout
+from ultracluster.catalogue.ec2 import InstanceType, Layout, default_layout
 from ultracluster.catalogue.schedulers import hyperpod, pcs
 from ultracluster.clusterfile.sections._kubernetes import SystemNodes
 from ultracluster.clusterfile.sections._slurm import Login
@@ -97,7 +97,7 @@ _KUBERNETES = OrchestratorTraits(
     capacity_keys=("starts", "active"),
     has_platform=True,
     two_zones=True,
-    default_layout=lambda _: "one-ip",
+    default_layout=default_layout,
     # Two prefixes of 16 addresses hold the pods of daemons, and of a job with one pod for each GPU.
     default_pods=30,
     # Controllers, DNS and drivers are some thirty pods, and half of them may have to move together.

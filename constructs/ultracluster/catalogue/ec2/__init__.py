@@ -14,10 +14,18 @@ from ultracluster.catalogue.ec2._instance_type import (
     Purchase,
     SoftwareFloor,
 )
-from ultracluster.catalogue.ec2._interfaces import LAYOUTS, Interface, Layout, addresses, check_interfaces, interfaces
+from ultracluster.catalogue.ec2._interfaces import (
+    LAYOUTS,
+    Interface,
+    Layout,
+    addresses,
+    check_interfaces,
+    default_layout,
+    interfaces,
+)
 from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure
 from ultracluster.catalogue.ec2._nvlink import nvlinks
-from ultracluster.catalogue.ec2._offerings import OFFERED, READ_ON, offered_in
+from ultracluster.catalogue.ec2._offerings import CAPACITY_BLOCKS, OFFERED, READ_ON, offered_in
 from ultracluster.catalogue.ec2._partitions import domain_of, partition_of, partition_problem
 from ultracluster.catalogue.ec2._quotas import (
     ELASTIC_IPS_QUOTA,
@@ -41,6 +49,7 @@ from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, r
 __all__ = [
     "BUILDERS",
     "BUILD_MINUTES",
+    "CAPACITY_BLOCKS",
     "CHECKS_NOT_RUN",
     "ELASTIC_IPS_QUOTA",
     "GPUS",
@@ -78,6 +87,7 @@ __all__ = [
     "addresses",
     "architecture_of",
     "check_interfaces",
+    "default_layout",
     "domain_of",
     "general_type_names",
     "image_parameter",

@@ -20,6 +20,7 @@ _NOT_IN_THE_API = (
     "efa_generation",
     "gpudirect_rdma",
     "efa_cards",
+    "efa_pairs",
     "extra_ena_cards",
     "lustre_efa_interfaces",
     "gpudirect_storage",
@@ -93,7 +94,16 @@ def instance_type_from_api(item: Mapping[str, Any]) -> InstanceType:
             + "\n".join(f"- {problem}" for problem in problems)
             + "\npass one element of InstanceTypes, whole: aws ec2 describe-instance-types --instance-types NAME"
         )
-    return record if known is None else replace(record, **{field: getattr(known, field) for field in _NOT_IN_THE_API})
+    if known is None:
+        return record
+    stated = {field: getattr(known, field) for field in _NOT_IN_THE_API}
+    return replace(record, cards=_with_bandwidths(record.cards, known.cards), **stated)
+
+
+def _with_bandwidths(cards: tuple[NetworkCard, ...], known: tuple[NetworkCard, ...]) -> tuple[NetworkCard, ...]:
+    """Return cards with the bandwidths of the catalogue: the API gives one figure for ENA and EFA."""
+    figures = {card.index: {"ena_gbps": card.ena_gbps, "efa_gbps": card.efa_gbps} for card in known}
+    return tuple(replace(card, **figures.get(card.index, {})) for card in cards)
 
 
 def _card(at: "_Reader") -> NetworkCard:

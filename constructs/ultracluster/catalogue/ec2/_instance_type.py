@@ -74,6 +74,7 @@ class InstanceType:
         ipv4_per_interface: Maximum IPv4 addresses of an interface.
         gpudirect_rdma: EFA reads and writes GPU memory. None if not known.
         efa_cards: Cards with EFA devices in AWS's guide, or None for all that support one.
+        efa_pairs: Cards with EFA devices if each GPU has two that share its bandwidth, or None if none has.
         extra_ena_cards: Cards with a further ENA interface in AWS's guide for IP bandwidth, or None for all with room.
         lustre_efa_interfaces: EFA connections of a client to an EFA-enabled FSx for Lustre file system. None if
             it cannot be such a client, or if not known.
@@ -108,6 +109,7 @@ class InstanceType:
     nvme: tuple[int, int] = (0, 0)
     gpudirect_rdma: bool | None = None
     efa_cards: tuple[int, ...] | None = None
+    efa_pairs: tuple[int, ...] | None = None
     extra_ena_cards: tuple[int, ...] | None = None
     lustre_efa_interfaces: int | None = None
     gpudirect_storage: bool | None = None

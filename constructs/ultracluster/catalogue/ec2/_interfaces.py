@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from ultracluster.catalogue.ec2._instance_type import InstanceType, Kind, NetworkCard
 from ultracluster.catalogue.ec2._types import instance_type as look_up
 
-Layout = Literal["one-ip", "max-ip", "all-efa"]
+Layout = Literal["one-ip", "max-ip", "all-efa", "efa-pairs"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 
@@ -32,6 +32,8 @@ def interfaces(instance_type: InstanceType | str, layout: Layout = "one-ip") -> 
     - `one-ip`: what AWS's guide recommends. One ENA interface, hence one address a node; EFA-only devices elsewhere.
     - `max-ip`: the same with an ENA interface on further cards, for more IP bandwidth and addresses.
     - `all-efa`: every EFA device with ENA, hence an address each: the older form, which AWS's templates for PCS use.
+    - `efa-pairs`: `one-ip` with two EFA-only devices for each GPU, which share its bandwidth: p6e-gb200 has eight of
+      200 Gbit/s in place of four of 400, for clients that use one device each.
 
     Every layout uses all EFA devices of the type, or those that AWS's guide names for it (p6e-gb200: four).
 
@@ -54,6 +56,17 @@ def interfaces(instance_type: InstanceType | str, layout: Layout = "one-ip") -> 
         way_out = f"use {' or '.join(good)}" if good else "define its interfaces yourself"
         raise ValueError(f"{record.name} can't have the layout {layout}: {problem}; {way_out}")
     return rows
+
+
+def default_layout(record: InstanceType, preferred: Layout = "one-ip") -> Layout:
+    """Return a layout if the type supports it, or the first that the type supports.
+
+    Args:
+        record: A record of the catalogue.
+        preferred: The layout; it is returned too if the type supports none.
+    """
+    valid = (each for each in (preferred, *LAYOUTS) if not _problem(record, each, _rows(record, each)))
+    return next(valid, preferred)
 
 
 def check_interfaces(instance_type: InstanceType | str, rows: Iterable[Interface]) -> tuple[Interface, ...]:
@@ -112,14 +125,14 @@ def addresses(rows: Iterable[Interface]) -> int:
 def _rows(record: InstanceType, layout: Layout) -> tuple[Interface, ...]:
     if layout == "all-efa":
         return tuple(sorted(_all_efa(record)))
-    rows = _one_ip(record)
+    rows = _one_ip(record, record.efa_pairs if layout == "efa-pairs" else record.efa_cards)
     return tuple(sorted(rows + (_extra_ena(record, rows) if layout == "max-ip" else [])))
 
 
-def _one_ip(record: InstanceType) -> list[Interface]:
+def _one_ip(record: InstanceType, named: tuple[int, ...] | None) -> list[Interface]:
     """ENA first; EFA-only at device 1 of card 0, for it can't be the primary interface, and at device 0 elsewhere."""
     rows = [Interface(0, 0, "interface")]
-    for card in _efa_cards(record, "efa-only"):
+    for card in _efa_cards(record, "efa-only", named):
         device = 1 if card.index == 0 else 0
         if device < card.max_interfaces:
             rows.append(Interface(card.index, device, "efa-only"))
@@ -141,7 +154,7 @@ def _extra_ena(record: InstanceType, rows: list[Interface]) -> list[Interface]:
 
 def _all_efa(record: InstanceType) -> list[Interface]:
     """`efa` at device 1 beyond a primary `efa`; at device 0 where the card has one place, or card 0 is ENA."""
-    cards = _efa_cards(record, "efa")
+    cards = _efa_cards(record, "efa", record.efa_cards)
     primary_efa = bool(cards) and cards[0].index == 0
     rows = [] if primary_efa else [Interface(0, 0, "interface")]
     for card in cards[: record.max_efa]:
@@ -150,8 +163,7 @@ def _all_efa(record: InstanceType) -> list[Interface]:
     return rows
 
 
-def _efa_cards(record: InstanceType, kind: Kind) -> list[NetworkCard]:
-    named = record.efa_cards
+def _efa_cards(record: InstanceType, kind: Kind, named: tuple[int, ...] | None) -> list[NetworkCard]:
     return [
         card
         for card in record.cards
@@ -163,10 +175,12 @@ def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) 
     """Return the error of the rows, or None if they are valid."""
     if layout != "one-ip" and not record.supports_efa:
         return "it has no EFA device"
+    if layout == "efa-pairs" and not record.efa_pairs:
+        return "it has no GPU with two network cards"
     cards = {card.index: card for card in record.cards}
     if problem := next(filter(None, (_row_problem(row, cards) for row in rows)), None):
         return problem
-    if layout == "all-efa" and record.efa_cards and not _efa_cards(record, "efa"):
+    if layout == "all-efa" and record.efa_cards and not _efa_cards(record, "efa", record.efa_cards):
         named = ", ".join(map(str, record.efa_cards))
         return f"the cards that carry its EFA devices ({named}) take efa-only"
     used = sum(row.kind != "interface" for row in rows)

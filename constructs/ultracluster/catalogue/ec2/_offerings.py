@@ -38,6 +38,30 @@ OFFERED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {name: tuple(zones.split()) for name, zones in _OFFERED.items()}
 )
 
+# Regions, and zones of Local Zones, in which AWS sells Capacity Blocks, GovCloud included. us-east-1-atl-2a,
+# us-west-2-phx-2a and us-east-1-dfw-2a by their ids.
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-23)
+_CAPACITY_BLOCKS = {
+    "p4d.24xlarge": "us-east-1 us-east-2 us-west-2",
+    "p4de.24xlarge": "us-east-1 us-west-2",
+    "p5.48xlarge": "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
+    "ap-southeast-2 ap-southeast-3 sa-east-1 use1-atl2-az1",
+    "p5.4xlarge": "us-east-1 us-east-2 us-west-2 eu-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 sa-east-1",
+    "p5e.48xlarge": "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
+    "ap-southeast-2 ap-southeast-3 sa-east-1 usw2-phx2-az1",
+    "p5en.48xlarge": "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 eu-south-2 ap-northeast-1 "
+    "ap-northeast-2 ap-south-1 ap-southeast-2 ap-southeast-3 use1-atl2-az1",
+    "p6-b200.48xlarge": "us-east-1 us-east-2 us-west-2 eu-north-1 eu-west-3 ap-south-1 ap-south-2 us-gov-east-1 "
+    "us-gov-west-1",
+    "p6-b300.48xlarge": "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1 use1-atl2-az1",
+    "p6e-gb200.36xlarge": "use1-dfw2-az1",
+}
+
+#: Instance type -> Regions, and ids of Local Zones, in which it is sold as a Capacity Block.
+CAPACITY_BLOCKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {name: tuple(places.split()) for name, places in _CAPACITY_BLOCKS.items()}
+)
+
 
 def offered_in(instance_type: str, region_prefix: str) -> tuple[str, ...]:
     """Return the zones of a region that offer a type, by the prefix of the region's zone ids (`use2`)."""

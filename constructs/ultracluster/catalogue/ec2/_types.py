@@ -137,7 +137,7 @@ _GPU_TYPES = (
         "p6e-gb200.36xlarge", architecture="arm64", cpu="NVIDIA Grace", vcpus=144, cores=144, memory_gib=960,
         gpus=4, gpu="GB200", nvlink_domain=72, nvme=(3, 7500),
         cards=_GB200_CARDS, max_efa=16, efa_gbps=1600, efa_generation=None,
-        efa_cards=(1, 5, 9, 13), extra_ena_cards=(),
+        efa_cards=(1, 5, 9, 13), efa_pairs=tuple(range(1, 17, 2)), extra_ena_cards=(),
         gpudirect_rdma=True, lustre_efa_interfaces=8, gpudirect_storage=False, ebs_gbps=60,
         purchase=("capacity-block",), placement_strategies=(), ultraservers=tuple(ULTRASERVERS.values()),
         software=_software("570", "12.8", "1.42.0", "2.5", "2.26.2-1"),

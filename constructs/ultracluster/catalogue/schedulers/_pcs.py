@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
 
-from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
+from ultracluster.catalogue import ec2
+from ultracluster.catalogue.ec2 import InstanceType, Layout
 
 #: Regions with AWS PCS: those in which CloudFormation has AWS::PCS::Cluster, as cfn-lint 1.58.0 carries its registry
 #: (read 2026-11-22). Only regions of `catalogue.ec2.REGIONS` are listed.
@@ -116,9 +117,5 @@ def check_slurm_version(version: str) -> list[str]:
 
 
 def default_layout(record: InstanceType) -> Layout:
-    """Return the default interface layout of PCS nodes: AWS's, or `one-ip` if the type does not support it."""
-    try:
-        interfaces(record, LAYOUT)
-    except ValueError:
-        return "one-ip"
-    return LAYOUT
+    """Return the default interface layout of PCS nodes: AWS's, or the first that the type supports."""
+    return ec2.default_layout(record, LAYOUT)

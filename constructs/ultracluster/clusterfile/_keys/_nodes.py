@@ -101,7 +101,7 @@ NodeGroup = TypedDict(
         "spare": int,
         "capacity": str | Reservation,
         "zone": str,
-        "layout": Literal["one-ip", "max-ip", "all-efa"],
+        "layout": Literal["one-ip", "max-ip", "all-efa", "efa-pairs"],
         "image": str | Image,
         "root-volume": str,
         "placement-group": Literal["auto", "cluster", "partition", "spread", "none"] | ExistingPlacementGroup,
@@ -135,10 +135,11 @@ class Cards(TypedDict, total=False):
     interfaces: Required[int]
 
 
-#: An instance type that is not in this release. Keys that are left out have the value of `like`.
+#: An instance type that is not in this release. Keys that are left out have the value of `from` or `like`.
 DeclaredType = TypedDict(
     "DeclaredType",
     {
+        "from": str,
         "like": str,
         "architecture": Literal["x86_64", "arm64"],
         "vcpus": int,

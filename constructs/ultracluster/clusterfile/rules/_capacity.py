@@ -3,17 +3,21 @@
 from collections.abc import Iterable, Iterator
 
 from ultracluster.catalogue.ec2 import (
+    CAPACITY_BLOCKS,
     INSTANCES_IN_CAPACITY_BLOCKS,
     OFFERED,
     PCS_NODE_GROUPS_PER_CLUSTER,
     READ_ON,
+    is_local_zone,
     offered_in,
+    region_of_zone,
 )
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.rules._rule import Rule, shared, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
+from ultracluster.clusterfile.sections._declared import DECLARED_SOURCE
 from ultracluster.planning.capacity import (
     CapacityBlock,
     Image,
@@ -35,6 +39,9 @@ _SPOT_ROLE = warning(
     "spot-role", "Spot needs a service-linked role, which an account has after its first Spot request."
 )
 _NOT_OFFERED = warning("not-offered", "A GPU type is not known to be offered in its zone.")
+_BLOCK_NOT_SOLD = warning(
+    "capacity-block-not-sold", "A GPU type is not known to be sold as a Capacity Block in its Region or Local Zone."
+)
 _RESERVATION_SIZE = warning("reservation-size", "A reservation is assumed to be an ODCR with enough instances.")
 _RESERVATION_UNUSED = warning("reservation-unused", "A reservation holds more instances than the file uses.")
 _BLOCK_END = warning("block-end", "`ends` of a Capacity Block is not 11:30 UTC.")
@@ -53,7 +60,9 @@ _INSTANCES_IN_CAPACITY_BLOCKS = warning(
 def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     groups = cluster.node_groups
-    declared = list(dict.fromkeys(group.instance_type.name for group in groups if group.instance_type.declared))
+    types = {group.instance_type.name: group.instance_type for group in groups}
+    # What `from` brings is EC2's own description.
+    declared = [name for name, type in types.items() if type.declared and type.source == DECLARED_SOURCE]
     if declared:
         yield (
             _DECLARED_TYPE,
@@ -75,6 +84,7 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{cluster.traits.pin}",
         )
     yield from _offered(groups)
+    yield from _blocks_sold(groups)
     yield from _reservations(groups)
     spot = _sections(group for group in groups if isinstance(group.capacity, Spot))
     if spot:
@@ -87,10 +97,12 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
 
 
 def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
+    # The copy of the zones has none of GovCloud; the table of Capacity Blocks has its Regions.
     unknown = dict.fromkeys(
         (group.instance_type.name, group.zone)
         for group in groups
         if group.zone not in OFFERED.get(group.instance_type.name, (group.zone,))
+        and not (_place(group.zone).startswith("us-gov-") and _block_sold(group.instance_type.name, group.zone))
     )
     if not unknown:
         return
@@ -103,6 +115,31 @@ def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
         f"not known to be offered on {READ_ON}: {'; '.join(words)}; list them: aws ec2 "
         "describe-instance-type-offerings --location-type availability-zone-id",
     )
+
+
+def _blocks_sold(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
+    blocks = [group for group in groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)]
+    unsold = dict.fromkeys(
+        (group.instance_type.name, group.zone)
+        for group in blocks
+        if group.instance_type.name in CAPACITY_BLOCKS and not _block_sold(group.instance_type.name, group.zone)
+    )
+    if unsold:
+        words = [f"{name} in {_place(zone)} (but in {_list(CAPACITY_BLOCKS[name])})" for name, zone in unsold]
+        yield (
+            _BLOCK_NOT_SOLD,
+            f"not known to be sold as a Capacity Block: {'; '.join(words)}; AWS lists what it sells: aws ec2 "
+            "describe-capacity-block-offerings",
+        )
+
+
+def _block_sold(name: str, zone: str) -> bool:
+    return not {zone, _place(zone)}.isdisjoint(CAPACITY_BLOCKS.get(name, ()))
+
+
+def _place(zone: str) -> str:
+    """Return the id of a Local Zone, or the Region of another zone, as the table of Capacity Blocks names them."""
+    return zone if is_local_zone(zone) else region_of_zone(zone) or zone
 
 
 def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:

@@ -30,7 +30,8 @@ def check_types(draft: Draft) -> Iterator[Problem]:
         try:
             record = declared.record(name)
         except ValueError as error:
-            yield _DECLARED(("types", name, *(("like",) if declared.like else ())), str(error))
+            key = ("from",) if declared.described_by else ("like",) if declared.like else ()
+            yield _DECLARED(("types", name, *key), str(error))
             continue
         if record.cards and "interface" not in record.cards[0].kinds:
             kinds = ", ".join(record.cards[0].kinds)

@@ -19,10 +19,12 @@ from ultracluster.catalogue.ec2 import (
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._described import described_type
 from ultracluster.clusterfile.sections._nodes import INSTANCE_TYPE, InstanceTypeName
 from ultracluster.clusterfile.sections._section import Section
 
-_SOURCE = "declared in the cluster file"
+#: Source of a record with values from the cluster file alone.
+DECLARED_SOURCE = "declared in the cluster file"
 # Far beyond any type; a typing error must not fill the memory.
 _MOST_CARDS = 128
 # Without `like`.
@@ -53,6 +55,9 @@ DeclaredTypeName = Annotated[
 ]
 
 
+DescribeFile = Annotated[str, w.parsed(lambda value: w.text(value, "the path of a file"), r"^.+$", "p6e-gb300.json")]
+
+
 class Cards(Section):
     """Some equal network cards of a type, one after the other."""
 
@@ -73,8 +78,13 @@ class Nvme(Section):
 
 
 class DeclaredType(Section):
-    """An instance type that is not in this release. Keys that are left out have the value of `like`."""
+    """An instance type that is not in this release. Keys that are left out have the value of `from` or `like`."""
 
+    described_by: DescribeFile | None = Field(
+        default=None,
+        alias="from",
+        description="File beside the cluster file with the output of aws ec2 describe-instance-types, as it is.",
+    )
     like: InstanceTypeName | None = Field(
         default=None, description="A type of the catalogue that gives the values of keys that are left out."
     )
@@ -101,18 +111,15 @@ class DeclaredType(Section):
         """Return the record of the type.
 
         Raises:
-            ValueError: If keys are missing, `like` is not a type of the catalogue, or the catalogue has an UltraServer
-                of that name.
+            ValueError: If keys are missing, `from` does not describe the type, `like` is not a type of the catalogue,
+                or the catalogue has an UltraServer of that name.
         """
-        missing = [name.replace("_", "-") for name in _REQUIRED if self.like is None and getattr(self, name) is None]
-        if missing:
-            raise ValueError(f"needs {', '.join(missing)} as well, or like: a type of the catalogue that it is like")
+        if self.like and self.described_by:
+            raise ValueError("from and like both give the values of other keys; remove like")
+        base = self._base(name)
         taken = [server for server in self.ultraservers or {} if server in ULTRASERVERS]
         if taken:
             raise ValueError(f"{', '.join(taken)} is an UltraServer of the catalogue; give yours another name")
-        base = known_type(self.like) if self.like else _NOTHING
-        if base is None:
-            raise ValueError(f"like must be a type of the catalogue, got {self.like!r}; `ultracluster types` lists it")
         stated: dict[str, Any] = {
             "architecture": self.architecture,
             "vcpus": self.vcpus,
@@ -128,7 +135,7 @@ class DeclaredType(Section):
         record = replace(
             base,
             name=name,
-            source=_SOURCE,
+            source=base.source if self.described_by else DECLARED_SOURCE,
             read_on="not known",
             declared=True,
             **{field: value for field, value in stated.items() if value is not None},
@@ -137,10 +144,31 @@ class DeclaredType(Section):
             record = replace(record, gpu=GPUS.get(self.gpu), gpu_model=self.gpu)
         if self.network_cards is not None:
             record = replace(
-                record, cards=self._cards(), efa_cards=None, extra_ena_cards=None, efa_gbps=None, efa_generation=None
+                record,
+                cards=self._cards(),
+                efa_cards=None,
+                efa_pairs=None,
+                extra_ena_cards=None,
+                efa_gbps=None,
+                efa_generation=None,
             )
         # UltraServers of `like` consist of that type, not of this one.
         return replace(record, ultraservers=self._ultraservers(record))
+
+    def _base(self, name: str) -> InstanceType:
+        """Return the record that has the values of the keys that are left out."""
+        if self.described_by:
+            return described_type(self.described_by, name)
+        missing = [key.replace("_", "-") for key in _REQUIRED if self.like is None and getattr(self, key) is None]
+        if missing:
+            raise ValueError(
+                f"needs {', '.join(missing)} as well, or from: a file of aws ec2 describe-instance-types, or like: a "
+                "type of the catalogue that it is like"
+            )
+        base = known_type(self.like) if self.like else _NOTHING
+        if base is None:
+            raise ValueError(f"like must be a type of the catalogue, got {self.like!r}; `ultracluster types` lists it")
+        return base
 
     def _cards(self) -> tuple[NetworkCard, ...]:
         rows = [(row.kinds, row.interfaces) for row in self.network_cards or () for _ in range(row.count)]
@@ -156,7 +184,7 @@ class DeclaredType(Section):
                 instances=instances,
                 gpus=record.gpus * instances,
                 efa_gbps=(record.efa_gbps or 0) * instances,
-                source=_SOURCE,
+                source=DECLARED_SOURCE,
                 read_on="not known",
             )
             for name, instances in (self.ultraservers or {}).items()
@@ -172,6 +200,6 @@ _NOTHING = InstanceType(
     memory_gib=1,
     cards=(),
     ipv4_per_interface=1,
-    source=_SOURCE,
+    source=DECLARED_SOURCE,
     read_on="not known",
 )

@@ -1,0 +1,115 @@
+"""Instance types from a file with EC2's description: `types: {NAME: {from: describe.json}}`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.hardware_data import described
+from ultracluster.boot import health_boot
+from ultracluster.catalogue.ec2 import default_layout, instance_type_from_api, interfaces
+from ultracluster.catalogue.schedulers import pcs
+from ultracluster.clusterfile import ClusterFileError, load, warnings
+from ultracluster.monitoring._volume import scraped_series
+from ultracluster.monitoring.collectors import RemoteWrite, node_collectors
+from ultracluster.monitoring.names import Profile
+
+FILE = """\
+name: next
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+types:
+  p9.48xlarge: {from: p9.json%s}
+nodes:
+  train: {type: p9.48xlarge, count: 2, capacity: cr-0123456789abcdef0}
+"""
+
+
+def answer(**changes: Any) -> dict[str, Any]:
+    """DescribeInstanceTypes of a type that is not in the catalogue."""
+    return {"InstanceTypes": [described()["p5en.48xlarge"] | {"InstanceType": "p9.48xlarge"} | changes]}
+
+
+def written(folder: Path, content: Any, more: str = "") -> Path:
+    (folder / "p9.json").write_text(content if isinstance(content, str) else json.dumps(content))
+    (folder / "c.yaml").write_text(FILE % more)
+    return folder / "c.yaml"
+
+
+def messages(file: Path) -> list[str]:
+    with pytest.raises(ClusterFileError) as caught:
+        load(str(file))
+    return [f"{problem.field}: {problem.message}" for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("form", ["an answer", "a list", "one type", "an answer with others"])
+def test_a_type_is_read_from_the_output_as_it_is(form: str, tmp_path: Path) -> None:
+    (item,) = answer()["InstanceTypes"]
+    others = {"InstanceTypes": [described()["p5.48xlarge"], item]}
+    content = {"an answer": answer(), "a list": [item], "one type": item, "an answer with others": others}[form]
+    (group,) = load(str(written(tmp_path, content))).node_groups
+    assert group.instance_type == instance_type_from_api(item)
+    assert (group.instance_type.gpus, group.instance_type.max_efa) == (8, 16)
+    assert sum(row.kind != "interface" for row in interfaces(group.instance_type, group.layout)) == 16
+
+
+def test_other_keys_state_what_the_description_lacks(tmp_path: Path) -> None:
+    more = ", nvlink-domain: 72, ultraservers: {u-p9x72: 9}, memory: 1 TiB"
+    file = written(tmp_path, answer(), more)
+    text = file.read_text().replace("type: p9.48xlarge, count: 2", "type: u-p9x72, count: 1")
+    capacity = "{reservation: cr-0123456789abcdef0, kind: ultraserver, instances: 9}"
+    file.write_text(text.replace("cr-0123456789abcdef0", capacity))
+    (group,) = load(str(file)).node_groups
+    assert (group.instance_type.nvlink_domain, group.instance_type.memory_gib) == (72, 1024)
+    assert (group.count, group.instance_type.gpus) == (9, 8)
+
+
+def test_what_ec2_describes_needs_no_comparison_with_ec2(tmp_path: Path) -> None:
+    assert "declared-type" not in {warning.rule for warning in warnings(load(str(written(tmp_path, answer()))))}
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "expected"),
+    [
+        ("{", "", "is not the JSON of DescribeInstanceTypes"),
+        ("[]", "", "is not the JSON of DescribeInstanceTypes"),
+        ("[" * 100_000, "", "is not the JSON of DescribeInstanceTypes"),
+        ({"InstanceTypes": [described()["p5.48xlarge"]]}, "", "describes p5.48xlarge, not p9.48xlarge; write it: aws ec2"),
+        ({"InstanceTypes": [{"InstanceType": "p9.48xlarge"}]}, "", "ProcessorInfo.SupportedArchitectures is missing"),
+        (answer(), ", like: p5en.48xlarge", "from and like both give the values of other keys; remove like"),
+    ],
+)  # fmt: skip
+def test_rejects_a_description_with_the_command_that_writes_it(
+    content: Any, more: str, expected: str, tmp_path: Path
+) -> None:
+    (message,) = messages(written(tmp_path, content, more))
+    assert message.startswith("types.p9.48xlarge.from: ")
+    assert expected in message
+
+
+def test_rejects_a_missing_file(tmp_path: Path) -> None:
+    file = written(tmp_path, answer())
+    (tmp_path / "p9.json").unlink()
+    (message,) = messages(file)
+    command = "aws ec2 describe-instance-types --instance-types p9.48xlarge > p9.json"
+    assert message.endswith(f"No such file or directory; write it: {command}")
+
+
+def test_each_type_with_efa_has_a_layout_checks_and_metrics() -> None:
+    to = RemoteWrite(region="us-east-2", url="https://aps.example/api/v1/remote_write")
+    types = [item for item in described().values() if item["NetworkInfo"].get("EfaSupported")]
+    assert len(types) > 300
+    for item in types:
+        record = instance_type_from_api(item)
+        for layout in (default_layout(record), pcs.default_layout(record)):
+            rows = interfaces(record, layout)
+            devices = sum(row.kind != "interface" for row in rows)
+            assert 1 <= devices <= record.max_efa, record.name
+            assert health_boot(record, efa_devices=devices).files
+            collectors = node_collectors(record, cluster="c", group="train", efa_devices=devices, to=to)
+            # Every NVIDIA GPU is monitored, of a known model or not.
+            nvidia = bool(record.gpus) and item["GpuInfo"]["Gpus"][0]["Manufacturer"] == "NVIDIA"
+            assert any("dcgm" in file.path for file in collectors.files) is nvidia, record.name
+            assert scraped_series(record, Profile.STANDARD, efa_devices=devices) > 0
