@@ -20,6 +20,7 @@ from ultracluster.catalogue.ec2 import (
     Layout,
     NetworkCard,
     addresses,
+    default_layout,
     instance_type,
     instance_type_from_api,
     interfaces,
@@ -69,7 +70,11 @@ def test_a_layout_is_the_one_that_aws_documents(name: str, layout: Layout) -> No
     assert interfaces(name, layout) == DOCUMENTED[name, layout]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+# Those that are not of p6e-gb200 alone.
+COMMON: tuple[Layout, ...] = ("one-ip", "max-ip", "all-efa")
+
+
+@pytest.mark.parametrize("layout", COMMON)
 def test_p5e_has_the_interfaces_of_p5(layout: Layout) -> None:
     assert interfaces("p5e.48xlarge", layout) == interfaces("p5.48xlarge", layout)
 
@@ -126,7 +131,7 @@ def unfit(item: Mapping[str, Any], result: Sequence[Interface]) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", COMMON)
 def test_every_type_of_ec2_has_valid_interfaces_or_an_error_with_a_remedy(layout: Layout) -> None:
     wrong, refused = {}, {}
     for name, item in described().items():
@@ -174,9 +179,32 @@ def outcome(record: InstanceType | str, layout: Layout) -> tuple[Interface, ...]
 def test_rejects_gb200_layouts_that_would_share_a_physical_nic_or_need_efa_with_ena(layout: Layout) -> None:
     reason = {"max-ip": "shares its physical NIC", "all-efa": r"\(1, 5, 9, 13\) take efa-only"}[layout]
     with pytest.raises(
-        ValueError, match=rf"p6e-gb200.36xlarge can't have the layout {layout}: .*{reason}.*; use one-ip$"
+        ValueError, match=rf"p6e-gb200.36xlarge can't have the layout {layout}: .*{reason}.*; use one-ip or efa-pairs$"
     ):
         interfaces("p6e-gb200.36xlarge", layout)
+
+
+def test_gb200_has_eight_devices_of_200_gbit_in_pairs_that_share_a_gpu() -> None:
+    pairs = interfaces("p6e-gb200.36xlarge", "efa-pairs")
+    assert pairs == rows(([0], 0, "interface"), ([1, 3, 5, 7, 9, 11, 13, 15], 0, "efa-only"))
+    with pytest.raises(
+        ValueError, match=r"p5.48xlarge can't have the layout efa-pairs: it has no GPU with two network"
+    ):
+        interfaces("p5.48xlarge", "efa-pairs")
+
+
+@pytest.mark.parametrize(
+    ("name", "preferred", "expected"),
+    [
+        ("p5.48xlarge", "one-ip", "one-ip"),
+        ("p5.48xlarge", "all-efa", "all-efa"),
+        ("hpc6id.32xlarge", "one-ip", "all-efa"),
+        ("p6e-gb200.36xlarge", "all-efa", "one-ip"),
+        ("c7i.large", "all-efa", "one-ip"),
+    ],
+)
+def test_a_default_layout_is_one_that_the_type_supports(name: str, preferred: Layout, expected: Layout) -> None:
+    assert default_layout(instance_type(name), preferred) == expected
 
 
 @pytest.mark.parametrize("layout", ["max-ip", "all-efa"])
@@ -280,7 +308,7 @@ def test_cards_that_nobody_has_built_get_fitting_interfaces_or_a_refusal(
         assert addresses(result) > 1
 
 
-@given(count=st.integers(1, 32), room=st.integers(2, 15), layout=st.sampled_from(LAYOUTS))
+@given(count=st.integers(1, 32), room=st.integers(2, 15), layout=st.sampled_from(COMMON))
 def test_equal_cards_with_room_for_two_always_have_one_ip_and_all_efa(count: int, room: int, layout: Layout) -> None:
     record = built([card(index, room) for index in range(count)], max_efa=count)
     if layout == "max-ip" and count == 1:

@@ -76,7 +76,7 @@ def test_what_ec2_describes_needs_no_comparison_with_ec2(tmp_path: Path) -> None
         ("{", "", "is not the JSON of DescribeInstanceTypes"),
         ("[]", "", "is not the JSON of DescribeInstanceTypes"),
         ("[" * 100_000, "", "is not the JSON of DescribeInstanceTypes"),
-        ({"InstanceTypes": [described()["p5.48xlarge"]]}, "", "describes p5.48xlarge, not p9.48xlarge; write it: aws ec2"),
+        ({"InstanceTypes": [described()["p5.48xlarge"]]}, "", "p5.48xlarge, not p9.48xlarge; write it: aws ec2"),
         ({"InstanceTypes": [{"InstanceType": "p9.48xlarge"}]}, "", "ProcessorInfo.SupportedArchitectures is missing"),
         (answer(), ", like: p5en.48xlarge", "from and like both give the values of other keys; remove like"),
     ],

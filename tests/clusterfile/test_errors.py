@@ -113,7 +113,7 @@ def test_rejects_a_layout_that_the_type_can_not_have() -> None:
     text = bent("{type: p5en.48xlarge, count: 64, capacity: cr-0123456789abcdef0}", ultraserver % RESERVATION)
     (message,) = problems(text)
     assert message.startswith("c.yaml:6:56 nodes.train.layout: p6e-gb200.36xlarge can't have the layout all-efa: ")
-    assert message.endswith("; use one-ip")
+    assert message.endswith("; use one-ip or efa-pairs")
 
 
 @pytest.mark.parametrize("key", ["name", "region", "zone", "orchestrator", "nodes"])

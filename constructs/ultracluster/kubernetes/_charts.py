@@ -84,8 +84,9 @@ CHARTS: Mapping[str, Chart] = MappingProxyType(
         ),
         "kai-scheduler": Chart(
             image="kai-scheduler/",
-            chart="oci://ghcr.io/nvidia/kai-scheduler/kai-scheduler", version="v0.13.0", namespace="kai-system",
-            source=f"https://github.com/NVIDIA/KAI-Scheduler (tag v0.13.0, read {_READ})",
+            chart="oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler", version="v0.17.0",
+            namespace="kai-system",
+            source="https://github.com/kai-scheduler/KAI-Scheduler (tag v0.17.0 of 2026-08-03, read 2026-11-23)",
         ),
         "karpenter": Chart(
             image="karpenter/controller",

@@ -14,7 +14,7 @@ _READ = "2026-11-23"
 # https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html (read 2026-11-21)
 _EKS = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks"
 _NVCR = "nvcr.io/nvidia"
-_KAI = "ghcr.io/nvidia/kai-scheduler"
+_KAI = "ghcr.io/kai-scheduler/kai-scheduler"
 _NFD = "registry.k8s.io/nfd/node-feature-discovery"
 #: Image of node feature discovery in the charts of NVIDIA: 0.19.0 is the dependency of both.
 _NFD_IMAGE = f"{_NFD}:v0.19.0"
@@ -126,11 +126,12 @@ RELEASE_IMAGES: Mapping[str, ReleaseImages] = MappingProxyType(
         "kai-scheduler": ReleaseImages(
             values={"global.registry": _KAI},
             images=_at(
-                _KAI, "v0.13.0",
+                _KAI, "v0.17.0",
                 *("operator", "scheduler", "binder", "podgrouper", "podgroupcontroller", "queuecontroller"),
                 *("admission", "resourcereservation", "crd-upgrader", "nodescaleadjuster", "scalingpod"),
+                "numa-placement-exporter",
             ),
-            source=f"https://github.com/NVIDIA/KAI-Scheduler, deployments and on-release.yaml (tag v0.13.0, {_READ})",
+            source=f"https://github.com/kai-scheduler/KAI-Scheduler, the chart's values.yaml (tag v0.17.0, {_READ})",
         ),
         "karpenter": ReleaseImages(
             values={"controller.image.repository": "public.ecr.aws/karpenter/controller"},

@@ -118,7 +118,7 @@ def _environment(group: PlatformNodes) -> dict[str, str]:
     if not group.instance_type.gpus:
         return {}
     domain = {"NCCL_MNNVL_ENABLE": "1", "NCCL_NVLS_ENABLE": "1"} if group.ultraserver else {}
-    return {"NCCL_SOCKET_IFNAME": "^docker,lo,veth", **domain}
+    return {"NCCL_SOCKET_IFNAME": "^docker,lo,veth", **domain, **dict(group.instance_type.variables)}
 
 
 def _mounts(volumes: Mapping[str, Volume], scratch: str | None) -> list[Object]:

@@ -130,6 +130,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         "set -euo pipefail",
         "",
         *_numbers(queue, body, job.given),
+        *(f"export {name}={value}" for name, value in record.variables),
         *_sets_image(job, image),
         *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
         *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),

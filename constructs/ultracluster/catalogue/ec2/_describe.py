@@ -26,6 +26,7 @@ _NOT_IN_THE_API = (
     "gpudirect_storage",
     "ultraservers",
     "software",
+    "variables",
 )
 
 
@@ -102,8 +103,13 @@ def instance_type_from_api(item: Mapping[str, Any]) -> InstanceType:
 
 def _with_bandwidths(cards: tuple[NetworkCard, ...], known: tuple[NetworkCard, ...]) -> tuple[NetworkCard, ...]:
     """Return cards with the bandwidths of the catalogue: the API gives one figure for ENA and EFA."""
-    figures = {card.index: {"ena_gbps": card.ena_gbps, "efa_gbps": card.efa_gbps} for card in known}
-    return tuple(replace(card, **figures.get(card.index, {})) for card in cards)
+    same = {card.index: card for card in known}
+    return tuple(
+        replace(card, ena_gbps=same[card.index].ena_gbps, efa_gbps=same[card.index].efa_gbps)
+        if card.index in same
+        else card
+        for card in cards
+    )
 
 
 def _card(at: "_Reader") -> NetworkCard:

@@ -84,6 +84,7 @@ class InstanceType:
         placement_strategies: Supported placement group strategies.
         ultraservers: UltraServers that it is only available in. By default, none.
         software: Minimum software versions of a custom image, or None if not known.
+        variables: Environment variables that programs need on it, and their values.
         declared: The user declared it, so this release has not verified its figures.
         source: Source of the figures.
         read_on: Date on which the source was read.
@@ -118,6 +119,7 @@ class InstanceType:
     placement_strategies: tuple[str, ...] = ("cluster", "partition", "spread")
     ultraservers: tuple[UltraServer, ...] = ()
     software: SoftwareFloor | None = None
+    variables: tuple[tuple[str, str], ...] = ()
     declared: bool = False
 
     @property

@@ -91,6 +91,9 @@ _GPU_TYPES = (
         cards=_cards(1, 4, 100, 100), max_efa=1, efa_gbps=100, efa_generation=2, ipv4_per_interface=30,
         gpudirect_rdma=False, lustre_efa_interfaces=1, gpudirect_storage=False, ebs_gbps=10,
         software=_software("530", "12.1", "1.43.1", "2.3", "2.18.3"),
+        # NCCL over EFA: the footnote of
+        # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read 2026-11-21)
+        variables=(("FI_HMEM_DISABLE_P2P", "1"),),
     ),
     _gpu_type(
         "p5.48xlarge", cpu="AMD EPYC 7R13", vcpus=192, cores=96, memory_gib=2048,

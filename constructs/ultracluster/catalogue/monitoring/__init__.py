@@ -18,7 +18,7 @@ from ultracluster.catalogue.monitoring._prometheus import (
     RULES,
     SCRAPER_SUBNETS,
 )
-from ultracluster.catalogue.monitoring._xids import XIDS, XidPolicy, xids
+from ultracluster.catalogue.monitoring._xids import RESTART_ON_A100, XIDS, XidPolicy, xids
 
 __all__ = [
     "ACTIVE_ALERTS",
@@ -31,6 +31,7 @@ __all__ = [
     "MANAGED_GRAFANA_VERSION",
     "MOST_RETENTION_DAYS",
     "MOST_SUBNETS",
+    "RESTART_ON_A100",
     "RETENTION_DAYS",
     "RULES",
     "SCRAPER_SUBNETS",

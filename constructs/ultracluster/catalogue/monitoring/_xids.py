@@ -33,6 +33,8 @@ class XidPolicy(StrEnum):
 _FATAL = (54, 79, 142, 151, 168)
 # NVIDIA: RESET_GPU, and the workflows of 48 (double-bit ECC) and 74 (NVLink), which AWS's check resets for.
 _RESET = (46, 48, 62, 64, 74, 95, 109, 110, 119, 120, 136, 140, 143, 155, 156, 158)
+#: Codes of `RESET` for which an A100 needs a restart of its node: AWS's check reboots p4d and p4de for them.
+RESTART_ON_A100 = (64, 95)
 # NVIDIA: IGNORE; UPDATE_SWFW 78; CHECK_UVM 159; the NVLink5 workflows 144 to 150, which AWS's check monitors; 154, the
 # recovery action has changed, which health-check.sh reads from the kernel's log: fatal ones of 144 to 150 end in it.
 # 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it.

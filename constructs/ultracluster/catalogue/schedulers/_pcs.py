@@ -26,6 +26,9 @@ REGIONS = frozenset(
 
 # Size of the controller -> instances it manages, login nodes included. Changing the size makes a new cluster.
 SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE": 2048})
+# Size of the controller -> jobs that it tracks, waiting ones included.
+# https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html (read 2026-11-23)
+JOBS: Mapping[str, int] = MappingProxyType({"SMALL": 256, "MEDIUM": 8_192, "LARGE": 16_384})
 
 #: Day on which the ends of support were read.
 READ_ON = date(2026, 11, 21)

@@ -12,7 +12,7 @@ other_addresses = "login"
 
 def control_plane(cluster: ClusterFile) -> str:
     login, size = cluster.slurm.login, cluster.controller_size
-    managed = f"{cluster.instances:,} of {pcs.SIZES[size]:,} instances"
+    managed = f"{cluster.instances:,} of {pcs.SIZES[size]:,} instances and at most {pcs.JOBS[size]:,} jobs"
     controller = f"a {size} controller with {managed}, whose size cannot change"
     return f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"
 

@@ -1,6 +1,6 @@
 """Alerts on GPUs, NVLink and PCIe."""
 
-from ultracluster.catalogue.monitoring import XidPolicy, xids
+from ultracluster.catalogue.monitoring import RESTART_ON_A100, XidPolicy, xids
 from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, Alert, Severity
 
 _XIDS = (
@@ -51,7 +51,8 @@ GPU_ALERTS = (
         Severity.CRITICAL,
         "A GPU needs a reset before it takes another job; what it computes until then cannot be trusted.",
         DRAIN,
-        "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`.",
+        "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`. On p4d and p4de, restart the instance for "
+        f"XID {' and '.join(map(str, RESTART_ON_A100))}.",
         "Resume the node; at the second time within days, replace it.",
     ),
     _xid(
