@@ -1,4 +1,4 @@
-"""Where AWS sells Capacity Blocks: a warning for a type that is not known to be sold in its Region."""
+"""Warning for Capacity Blocks of a type that is not known to be sold in its Region."""
 
 import pytest
 
