@@ -107,7 +107,7 @@ def complete(machine: Machine) -> None:
 
 def check(machine: Machine) -> tuple[int, list[str]]:
     """Run the check of an image, and return its exit code and what it says that fails."""
-    done = machine.run("/image-check.sh", SLURM, **VERSIONS)
+    done = machine.run("bash", "-e", "/image-check.sh", SLURM, **VERSIONS)
     print(done.stdout)
     assert done.stderr == ""
     return done.returncode, [line for line in done.stdout.splitlines() if not line.startswith(("ok: ", "    "))]

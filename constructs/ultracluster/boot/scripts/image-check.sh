@@ -10,6 +10,8 @@
 # `check` calls the functions by name.
 # shellcheck disable=SC2329
 set -uo pipefail
+# All checks run, also in a shell that ends at the first command that fails.
+set +e
 export LC_ALL=C
 slurm=$1
 home=/opt/aws/pcs/scheduler/slurm-$slurm
