@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start hundreds of Python processes, each of which would compile the library again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup rehearse test test-packages lint unit golden docs docs-reference demo-observability wheel release-files lowest newest lock clean
+.PHONY: help setup rehearse test test-packages lint unit golden docs docs-reference facts demo-observability wheel release-files lowest newest lock clean
 
 help:
 	@echo "make test                        everything that must be green"
@@ -21,6 +21,7 @@ help:
 	@echo "make rehearse [CLUSTER=my.yaml]  deploy, update and destroy a cluster on a local stand-in for AWS"
 	@echo "make golden                      update golden templates and lists, after an intended change of them"
 	@echo "make docs-reference              update the generated reference pages and runbooks"
+	@echo "make facts                       compare the catalogue with newer sources, and write its table of types"
 	@echo "make docs                        build the documentation site, with search, into build/site"
 	@echo "make wheel                       build the wheel into dist/"
 	@echo "make release-files               write the catalogue and the JSON schemas of a release into dist/"
@@ -68,6 +69,9 @@ demo-observability: $(READY) test-packages
 docs-reference: $(READY)
 	@PYTHONPATH=constructs "$(BIN)/python" scripts/typed_keys.py
 	@PYTHONPATH=scripts:tests "$(BIN)/python" -m docs_reference docs
+
+facts: $(READY)
+	@PYTHONPATH=scripts "$(BIN)/python" scripts/facts.py
 
 docs: docs-reference
 	@PYTHONPATH=scripts:tests NO_MKDOCS_2_WARNING=1 "$(BIN)/mkdocs" build --strict --quiet

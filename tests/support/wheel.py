@@ -14,10 +14,10 @@ from support import ROOT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wheel:
-    """A wheel, and the directory that it is unpacked into."""
+    """A wheel, and the directory that it is installed into."""
 
     file: Path
-    unpacked: Path
+    installed: Path
 
     @property
     def names(self) -> list[str]:
@@ -26,7 +26,7 @@ class Wheel:
 
     @property
     def metadata(self) -> str:
-        (file,) = self.unpacked.glob("*.dist-info/METADATA")
+        (file,) = self.installed.glob("*.dist-info/METADATA")
         return file.read_text(encoding="utf-8")
 
     def run(self, *command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -35,9 +35,9 @@ class Wheel:
         Raises:
             AssertionError: When the command fails, with what it printed.
         """
-        environment = os.environ | {"PYTHONPATH": str(self.unpacked)}
+        environment = os.environ | {"PYTHONPATH": str(self.installed)}
         result = "import ultracluster, sys; sys.exit(not ultracluster.__file__.startswith(sys.argv[1]))"
-        check = [sys.executable, "-c", result, str(self.unpacked)]
+        check = [sys.executable, "-c", result, str(self.installed)]
         assert subprocess.run(check, cwd=cwd, env=environment).returncode == 0, "not the library of the wheel"
         program = Path(sys.executable).parent / command[0]
         done = subprocess.run([program, *command[1:]], cwd=cwd, env=environment, capture_output=True, text=True)
@@ -46,9 +46,9 @@ class Wheel:
 
 
 def build(directory: Path) -> Wheel:
-    """Build the wheel in less than a second, and unpack it."""
+    """Build the wheel, and install it with pip. Its dependencies are those of this environment."""
     (file,) = WheelBuilder(str(ROOT)).build(directory=str(directory))
-    unpacked = directory / "unpacked"
-    with zipfile.ZipFile(file) as archive:
-        archive.extractall(unpacked)
-    return Wheel(file=Path(file), unpacked=unpacked)
+    installed = directory / "installed"
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--no-deps", "--no-index", "--target", str(installed), file]
+    subprocess.run(pip, check=True)
+    return Wheel(file=Path(file), installed=installed)
