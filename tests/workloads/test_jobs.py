@@ -16,7 +16,7 @@ from ultracluster.planning.capacity import segment
 from ultracluster.workloads import IMAGES, ContainerImage, JobFile, slurm_jobs
 from ultracluster.workloads._queue_shape import queue_shapes
 
-KINDS = ("pretrain", "finetune", "rl", "inference", "nccl", "health", "import")
+KINDS = ("pretrain", "finetune", "rl", "inference", "sglang", "nccl", "health", "import")
 # https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md (read 2026-11-21)
 OLD_STACK = (
     "FI_PROVIDER",

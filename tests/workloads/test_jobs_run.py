@@ -194,7 +194,7 @@ def test_a_container_starts_in_the_directory_of_the_job_where_it_sees_it(node: N
     assert f"--container-workdir={node.directory}" in node.calls("srun")
 
 
-@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference"])
+@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "sglang"])
 def test_rejects_a_job_without_a_program(node: Node, kind: str) -> None:
     done = node.run(f"slurm-512-gpus:train/{kind}", IMAGE="")
     assert done.returncode == 2
@@ -210,7 +210,7 @@ def test_where_no_image_is_pinned_one_must_be_named(node: Node, job: str) -> Non
     assert "IMAGE: must be set; see the top of this file" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "nccl", "health"])
+@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "sglang", "nccl", "health"])
 def test_the_payload_takes_the_place_of_the_work(node: Node, kind: str) -> None:
     node.provide("work")
     node.run(f"slurm-512-gpus:train/{kind}", PAYLOAD="work $SLURM_PROCID")
@@ -262,6 +262,19 @@ def test_vllm_is_tensor_parallel_in_a_node_and_pipeline_parallel_between_nodes(n
     assert "--headless" not in first
     assert "--node-rank=1" in second
     assert second.endswith(" --headless")
+
+
+def test_sglang_is_tensor_parallel_in_a_node_and_pipeline_parallel_between_nodes(node: Node) -> None:
+    node.provide("python3")
+    assert node.run("slurm-512-gpus:train/sglang", "/fsx/model", "--context-length=9", nodes=1).returncode == 0
+    common = "python3 -m sglang.launch_server --model-path /fsx/model --tp-size=8 --host=0.0.0.0 --port=30000"
+    assert node.calls("python3") == [f"0: {common} --enable-metrics --context-length=9"]
+    done = node.run("slurm-512-gpus:train/sglang", "/fsx/model", nodes=2, MASTER_PORT="7")
+    first, second = node.calls("python3")[1:]
+    assert f"{common} --enable-metrics --pp-size=2 --nnodes=2 --node-rank=0 --dist-init-addr=" in first
+    assert " --node-rank=1 --dist-init-addr=" in second
+    assert second.endswith(":7")
+    assert ":30000/v1 once the model is loaded" in done.stdout
 
 
 def test_vllm_keeps_to_the_tensor_parallelism_of_the_file(node: Node) -> None:

@@ -18,7 +18,7 @@ class ContainerImage:
         tag: Tag of one version.
         architectures: CPU architectures.
         holds: Contents that a job needs.
-        source: Source of these facts, read on 2026-11-21.
+        source: Source of these facts, read on 2026-11-21 unless it has another date.
     """
 
     repository: str
@@ -58,6 +58,16 @@ VLLM = ContainerImage(
     holds="vLLM 0.27.0, CUDA 13.0, EFA installer 1.47.0",
     source=f"{_AWS_IMAGES}, docs/src/data/vllm-server and docker/vllm/Dockerfile.amzn2023",
 )
+SGLANG = ContainerImage(
+    repository="deep-learning-containers/sglang",
+    tag="server-cuda-v1.4",
+    architectures=("x86_64",),
+    holds="SGLang 0.5.19, CUDA 13.0, EFA",
+    source=(
+        "https://github.com/aws/deep-learning-containers, docs/src/data/sglang-server (commit 05a7191), and "
+        "https://aws.github.io/deep-learning-containers/sglang (read 2026-11-23)"
+    ),
+)
 NCCL_TESTS = ContainerImage(
     repository="hpc-cloud/nccl-tests",
     tag="cuda13.0.2-efa1.48.0-ofiv1.19.0-ncclv2.30.4-1-testsv2.18.3",
@@ -67,4 +77,6 @@ NCCL_TESTS = ContainerImage(
 )
 
 #: The images by what they are for. There is none for veRL: its own images lack EFA, and AWS's sample builds one.
-IMAGES: Mapping[str, ContainerImage] = MappingProxyType({"pytorch": PYTORCH, "vllm": VLLM, "nccl-tests": NCCL_TESTS})
+IMAGES: Mapping[str, ContainerImage] = MappingProxyType(
+    {"pytorch": PYTORCH, "vllm": VLLM, "sglang": SGLANG, "nccl-tests": NCCL_TESTS}
+)

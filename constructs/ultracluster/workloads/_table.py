@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultracluster.workloads._images import NCCL_TESTS, PYTORCH, VLLM
+from ultracluster.workloads._images import NCCL_TESTS, PYTORCH, SGLANG, VLLM
 from ultracluster.workloads._kubernetes_form import DCGM, JOB_SET, LEADER_WORKER_SET, NCCL, TRAIN_JOB
 from ultracluster.workloads._slurm_form import CONTAINER, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
@@ -87,13 +87,33 @@ _ROWS = (
                 title="inference with vLLM on {amount}",
                 usage=("sbatch inference.sbatch MODEL [ARGUMENTS]   of vllm serve; MODEL: a directory or a name",),
                 nodes="one",
-                bodies=(*CONTAINER, "on-nodes.sh", "vllm.sh"),
+                bodies=(*CONTAINER, "on-nodes.sh", "parallel.sh", "vllm.sh"),
                 options=RESUMES[:2],
                 container=VLLM,
                 cache=True,
                 settings=(*_SCALED, "tensor_parallel", "model"),
             ),
             LEADER_WORKER_SET,
+        ),
+    ),
+    Workload(
+        name="sglang",
+        summary="inference with SGLang: tensor parallel in an NVLink domain, pipeline parallel between them",
+        needs="1 node, or as many as the model needs; a model",
+        forms=(
+            SlurmForm(
+                file="sglang.sbatch",
+                title="inference with SGLang on {amount}",
+                usage=(
+                    "sbatch sglang.sbatch MODEL [ARGUMENTS]   of sglang.launch_server; MODEL: a directory or a name",
+                ),
+                nodes="one",
+                bodies=(*CONTAINER, "on-nodes.sh", "parallel.sh", "sglang.sh"),
+                options=RESUMES[:2],
+                container=SGLANG,
+                cache=True,
+                settings=(*_SCALED, "tensor_parallel", "model"),
+            ),
         ),
     ),
     Workload(

@@ -14,9 +14,5 @@ node() {
 }
 
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the model: sbatch inference.sbatch MODEL [ARGUMENTS OF vllm serve]"
-gpus=$((SLURM_JOB_NUM_NODES * gpus_per_node)) stages=$((SLURM_JOB_NUM_NODES * gpus_per_node / tensor_parallel))
-[ "$((stages * tensor_parallel))" -eq "$gpus" ] ||
-    fail "$SLURM_JOB_NUM_NODES nodes x $gpus_per_node GPUs = $gpus is not a multiple of tensor_parallel=$tensor_parallel"
 echo "$SLURM_JOB_NAME: http://$head:${VLLM_PORT:-8000}/v1 once the model is loaded"
-export tensor_parallel stages
 run_on_nodes bash -c "$(declare -f node); node \"\$@\"" node "$@"
