@@ -38,9 +38,9 @@ def test_holds_every_type_with_its_source_and_every_layout_that_it_has() -> None
         tier.mb_per_s_per_tib for tier in lustre.TIERS
     ]
     assert all(row["source"] and row["read_on"] for row in facts["instance_types"] + facts["ultraservers"])
-    assert set(facts["interfaces"]["p5.48xlarge"]) == set(LAYOUTS)
+    assert set(facts["interfaces"]["p5.48xlarge"]) == set(LAYOUTS) - {"efa-pairs"}
     assert len(facts["interfaces"]["p5.48xlarge"]["all-efa"]) == len(interfaces("p5.48xlarge", "all-efa"))
-    assert set(facts["interfaces"]["p6e-gb200.36xlarge"]) == {"one-ip"}
+    assert set(facts["interfaces"]["p6e-gb200.36xlarge"]) == {"one-ip", "efa-pairs"}
 
 
 def test_the_document_is_valid_and_the_schema_rejects_another() -> None:

@@ -202,7 +202,7 @@ def _record(name: str, known: "Mapping[str, InstanceType]") -> "InstanceType | N
 
 
 def _interface_problems(record: "InstanceType", rows: list[Mapping[str, Any]]) -> Iterator[str]:
-    from ultracluster.catalogue.ec2 import LAYOUTS, Interface, check_interfaces, interfaces
+    from ultracluster.catalogue.ec2 import Interface, check_interfaces, default_layout, interfaces
 
     result = []
     for row in rows:
@@ -211,12 +211,11 @@ def _interface_problems(record: "InstanceType", rows: list[Mapping[str, Any]]) -
             yield f"the network card and device index must be numbers, got {places}"
             return
         result.append(Interface(int(places[0]), int(places[1]), row.get("InterfaceType") or "interface"))
-    usable = 0
-    for layout in LAYOUTS:
-        try:
-            usable = max(usable, sum(row.kind in _EFA for row in interfaces(record, layout)))
-        except ValueError:
-            continue
+    # Not those of `efa-pairs`, two of which share what one has in the default layout.
+    try:
+        usable = sum(row.kind in _EFA for row in interfaces(record, default_layout(record)))
+    except ValueError:
+        usable = 0
     used = sum(row.kind in _EFA for row in result)
     if used < usable:
         yield f"{used} of the {usable} EFA devices of {record.name} have an interface"
