@@ -7,6 +7,7 @@ from docs_reference.alerts import alerts_page, dashboards_page, runbook_pages
 from docs_reference.capacity import capacity_page
 from docs_reference.cluster_file import cluster_file_page
 from docs_reference.command import command_page
+from docs_reference.compliance import compliance_page
 from docs_reference.contracts import contracts_page
 from docs_reference.examples import examples_page
 from docs_reference.images import images_page
@@ -41,6 +42,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/lustre.md": lustre_page,
     "reference/kubernetes.md": kubernetes_page,
     "reference/predictions.md": predictions_page,
+    "reference/compliance.md": compliance_page,
     "reference/python.md": index_page,
     "reference/contracts.md": contracts_page,
 }

@@ -1,15 +1,18 @@
 """Every example, with everything that checks templates: CloudFormation Validate as errors, cdk-nag, cfn-lint."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from support import EXAMPLES
+from support import EXAMPLES, ROOT
 from support.strict_process import StrictProcess
 from support.template_lint import problems
+from ultracluster.security import FINDINGS, packs_of
 
 MOST_RESOURCES = 400
+PACKS = ("NIST 800-53 R5", "HIPAA Security", "PCI DSS 3.2.1")
 
 
 def templates(outdir: Path) -> list[Path]:
@@ -26,6 +29,46 @@ def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: Stric
         text = path.read_text()
         assert len(json.loads(text)["Resources"]) < MOST_RESOURCES
         assert problems(text, region) == [], path.name
+
+
+# Every kind of resource that the examples have; all examples would need some 40 s of CPU time more (2026-11-23).
+COMPLIANT = ("slurm-512-gpus", "slurm-managed-grafana", "eks-512-gpus", "eks-private", "hyperpod-slurm")
+
+
+@pytest.mark.parametrize("name", COMPLIANT)
+def test_packs_of_compliance_find_only_what_is_acknowledged(name: str, tmp_path: Path, strict: StrictProcess) -> None:
+    example = next(path for path in EXAMPLES if path.stem == name)
+    assert strict.synthesise(tmp_path, ["cluster", str(example)], ["compliance"]) == ""
+
+
+def test_packs_of_compliance_find_what_is_acknowledged(tmp_path: Path, strict: StrictProcess) -> None:
+    """Each rule is still reported, at the constructs that its row names, and no row is without use."""
+    used, rules = set(), set()
+    for name in COMPLIANT:
+        example = next(path for path in EXAMPLES if path.stem == name)
+        problems = strict.synthesise(tmp_path / name, ["cluster", str(example)], ["packs"])
+        assert "ValidationFailed" in problems
+        report = json.loads((tmp_path / name / "validation-report.json").read_text())
+        for violation in (row for plugin in report["pluginReports"] for row in plugin["violations"]):
+            rules.add(violation["ruleName"])
+            for construct in violation["violatingConstructs"]:
+                path = construct["constructPath"]
+                used |= {row for row in FINDINGS if violation["ruleName"] in row.ids and row.holds(path)}
+    assert used == set(FINDINGS)
+    for row in FINDINGS:
+        assert packs_of(row.rule) == ", ".join(pack for pack, id in zip(PACKS, row.ids, strict=True) if id in rules), (
+            row.rule
+        )
+
+
+def test_a_defect_beside_the_acknowledged_ones_is_found(tmp_path: Path, strict: StrictProcess) -> None:
+    assert "S3BucketVersioningEnabled" in strict.synthesise(tmp_path, ["open_bucket"], ["compliance"])
+
+
+def test_acknowledgments_are_few() -> None:
+    sources = (ROOT / "constructs").rglob("*.py")
+    solutions = {id for path in sources for id in re.findall(r"AwsSolutions-\w+", path.read_text())}
+    assert len(FINDINGS) + len(solutions) <= 30
 
 
 def test_the_same_file_gives_the_same_templates_byte_for_byte(tmp_path: Path, strict: StrictProcess) -> None:

@@ -4,10 +4,12 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
+from cdk_nag import HIPAASecurityChecks, NIST80053R5Checks, PCIDSS321Checks
 
 from support import home_stack, storage_app
 from support.observability_stack import ObservabilityParts
 from ultracluster import clusterfile, compute
+from ultracluster.security import acknowledge_compliance
 from ultracluster.stacks import ClusterStacks
 
 _THERE = cdk.Environment(account="123456789012", region="us-east-2")
@@ -39,6 +41,18 @@ def images(app: cdk.App) -> None:
         compute.ImagePipeline(
             stack, architecture.replace("_", ""), architecture=architecture, subnet=subnet, security_groups=[group]
         ).add_image()
+
+
+def compliance(app: cdk.App) -> None:
+    """The packs for NIST 800-53 R5, HIPAA and PCI DSS, with the acknowledgments of the library."""
+    packs(app)
+    acknowledge_compliance(app)
+
+
+def packs(app: cdk.App) -> None:
+    """The same packs, without acknowledgments."""
+    validations = cdk.Validations.of(app)
+    validations.add_plugins(NIST80053R5Checks(app), HIPAASecurityChecks(app), PCIDSS321Checks(app))
 
 
 def open_bucket(app: cdk.App) -> None:

@@ -1,0 +1,165 @@
+"""Findings of cdk-nag's packs for NIST 800-53 R5, HIPAA Security and PCI DSS 3.2.1 that hold for every cluster.
+
+Each has the reason why the finding stays. cdk-nag is not a dependency of the library: its packs are chosen by the app.
+"""
+
+import re
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from constructs import IConstruct
+
+_PACKS = {"NIST 800-53 R5": "NIST.800.53.R5", "HIPAA Security": "HIPAA.Security", "PCI DSS 3.2.1": "PCI.DSS.321"}
+_LOG_GROUPS = "(LogGroup|FlowLogGroup|Log)/Resource"
+_FUNCTIONS = "(GrafanaContent|Lifecycle)/Function"
+_LOGS = "Data/AccessLogs/Resource"
+_SCRIPTS = "Default/Bucket/Resource"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """A finding that stays.
+
+    Args:
+        rule: Rule of the packs, without the name of the pack.
+        where: End of the construct path, as a regular expression.
+        reason: Why it stays.
+        source: Page of AWS that documents it, or None if the template itself shows it.
+        read: Date on which the page was read.
+    """
+
+    rule: str
+    where: str
+    reason: str
+    source: str | None = None
+    read: str = "2026-11-23"
+
+    def holds(self, path: str) -> bool:
+        """Return whether the finding is expected at a construct path."""
+        return re.search(f"/{self.where}$", path) is not None
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids of the finding in all packs."""
+        return [f"{pack}-{self.rule}" for pack in _PACKS.values()]
+
+
+#: Findings that hold for every cluster, each with its reason.
+FINDINGS: tuple[Finding, ...] = (
+    Finding(
+        rule="CloudWatchLogGroupEncrypted",
+        where=_LOG_GROUPS,
+        reason="CloudWatch Logs encrypts every log group; without a key, with keys of the service. "
+        "Logs under a customer's key cannot be read when the key is disabled",
+        source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
+        read="2026-11-22",
+    ),
+    Finding(
+        rule="EC2RestrictedCommonPorts",
+        where="(Nodes|Rules)/SelfIngress",
+        reason="EFA requires a rule for all protocols whose source is the group itself; it has no address range",
+        source="https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_create-sg.html",
+    ),
+    Finding(
+        rule="EC2RestrictedCommonPorts",
+        where="Lustre(Client|Listener)Ingress",
+        reason="The source is the security group of the nodes or of the file system, not an address range",
+    ),
+    Finding(
+        rule="IAMNoInlinePolicy",
+        where="(Policy|DefaultPolicy|CopyPolicy|Read|Write|WriteMetrics|WriteLoginMetrics)/Resource",
+        reason="An inline policy belongs to one role only, so that nothing else gets the permissions of a node. "
+        "Each is a resource of its own in the template",
+        source="https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_managed-vs-inline.html",
+    ),
+    Finding(
+        rule="S3BucketReplicationEnabled",
+        where=f"({_LOGS}|Data/Bucket/Resource|{_SCRIPTS})",
+        reason="Replication needs a second bucket, in a Region and account that the user chooses, and doubles the cost "
+        "of checkpoints. Versioning of the data bucket protects from deletion",
+    ),
+    Finding(
+        rule="S3BucketVersioningEnabled",
+        where=_LOGS,
+        reason="S3 alone writes this bucket. The key of a log has a unique string, so that none overwrites another",
+        source="https://docs.aws.amazon.com/AmazonS3/latest/API/API_PartitionedPrefix.html",
+    ),
+    Finding(
+        rule="S3DefaultEncryptionKMS",
+        where=_LOGS,
+        reason="S3 delivers access logs to no bucket whose default encryption is a KMS key",
+        source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html",
+        read="2026-11-21",
+    ),
+    Finding(
+        rule="S3DefaultEncryptionKMS",
+        where=_SCRIPTS,
+        reason="It holds lifecycle scripts without secrets, encrypted by S3's own keys, which every node reads",
+    ),
+    Finding(
+        rule="S3BucketLoggingEnabled",
+        where=_SCRIPTS,
+        reason="It holds scripts only, whose readers are the nodes, and CloudTrail has the writers",
+    ),
+    Finding(
+        rule="VPCDefaultSecurityGroupClosed",
+        where="Network/Vpc",
+        reason="A VPC's default security group cannot be deleted, and CloudFormation has no resource for it. No "
+        "interface of the templates uses it",
+        source="https://docs.aws.amazon.com/vpc/latest/userguide/deleting-security-groups.html",
+    ),
+    Finding(
+        rule="VPCNoUnrestrictedRouteToIGW",
+        where="PublicSubnet/DefaultRoute",
+        reason="The route is that of the NAT gateway, alone in its subnet; nodes have no public addresses. "
+        "`internet: false` removes both",
+    ),
+    Finding(
+        rule="EC2InstancesInVPC",
+        where="Default/Host/Resource",
+        reason="The network interface of the instance names its subnet; the rule reads the property SubnetId alone",
+    ),
+    Finding(
+        rule="EC2InstanceDetailedMonitoringEnabled",
+        where="Default/Host/Resource",
+        reason="The administration host runs no workload and serves no request that metrics of a minute would show",
+    ),
+    Finding(
+        rule="LambdaConcurrency",
+        where=_FUNCTIONS,
+        reason="CloudFormation calls the function once in a deployment. Reserved concurrency reduces the account's",
+    ),
+    Finding(
+        rule="LambdaDLQ",
+        where=_FUNCTIONS,
+        reason="CloudFormation waits for the answer of the function, and the deployment fails without it",
+    ),
+    Finding(
+        rule="LambdaInsideVPC",
+        where=_FUNCTIONS,
+        reason="The function calls public APIs of AWS with its role, and reaches nothing inside the VPC",
+    ),
+)
+
+
+def packs_of(rule: str) -> str:
+    """Names of the packs in which a rule is reported."""
+    without: dict[str, tuple[str, ...]] = {"EC2InstanceDetailedMonitoringEnabled": ("HIPAA Security",)}
+    without |= {name: ("NIST 800-53 R5", "HIPAA Security") for name in ("LambdaConcurrency", "LambdaDLQ")}
+    return ", ".join(without.get(rule, tuple(_PACKS)))
+
+
+def acknowledge_compliance(scope: IConstruct) -> None:
+    """Acknowledge the findings of cdk-nag's packs that hold for every cluster, each at its own construct.
+
+    Call it after all stacks are created. A finding at another construct stays.
+
+    Args:
+        scope: An app, stage or stack.
+    """
+    for construct in scope.node.find_all():
+        path = construct.node.path
+        ids = {id: finding for finding in FINDINGS if finding.holds(path) for id in finding.ids}
+        if ids:
+            rows = (cdk.Acknowledgment(id=id, reason=finding.reason) for id, finding in ids.items())
+            cdk.Validations.of(construct).acknowledge(*rows)
