@@ -192,6 +192,40 @@ def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, 
     assert run(*SMALL, "--type", "p5.48xlarge", "--nodes", "37", "--write", str(file)).exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "options", "absent"),
+    [
+        (
+            ("--parameters", "70B", "--nodes", "36"),
+            ("--use-megatron-fsdp", "--data-parallel-sharding-strategy optim_grads_params"),
+            ("--num-virtual-stages-per-pipeline-rank", "--sequence-parallel", "--recompute-granularity"),
+        ),
+        (
+            ("--parameters", "70B", "--nodes", "36", "--tp", "8", "--pp", "4", "--virtual", "5", "--recompute"),
+            ("--sequence-parallel", "--num-virtual-stages-per-pipeline-rank 5", "--recompute-granularity full"),
+            ("--use-megatron-fsdp", "--account-for-loss-in-pipeline-split"),
+        ),
+        (
+            ("--parameters", "70B", "--nodes", "36", "--layers", "70", "--pp", "4", "--tp", "4"),
+            ("--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"),
+            ("--use-megatron-fsdp",),
+        ),
+    ],
+    ids=["fsdp", "pipeline", "embedding"],
+)
+def test_a_written_file_has_all_options_of_the_layout(
+    words: tuple[str, ...], options: tuple[str, ...], absent: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "cluster.yaml"
+    result = run("--tokens", "1T", "--type", "p5en.48xlarge", *words, "--write", str(file))
+    assert (result.exit_code, result.stderr) == (0, "")
+    text = file.read_text()
+    assert all(option in text for option in (*options, "--use-distributed-optimizer"))
+    assert not any(option in text for option in absent)
+    command = text[text.index("sbatch") : text.index("name: ")]
+    assert [line.endswith("\\") for line in command.splitlines()].count(False) == 1
+
+
 def test_a_written_file_has_templates(tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
     assert run(*ON_64, "--write", str(file)).exit_code == 0

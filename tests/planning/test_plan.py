@@ -133,6 +133,36 @@ def test_a_layout_fits_memory_and_nvlink_domain_and_a_given_one_is_used() -> Non
     assert chosen.mfu == pytest.approx(0.41, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "active"),
+    [(8e9, None), (70e9, None), (200e9, None), (405e9, None), (671e9, 37e9), (1e12, 32e9)],
+)
+@pytest.mark.parametrize(
+    ("instance_type", "nodes"), [("p5.48xlarge", 250), ("p5.48xlarge", 2048), ("p4d.24xlarge", 384)]
+)
+def test_a_chosen_layout_divides_heads_layers_and_experts(
+    parameters: float, active: float | None, instance_type: str, nodes: int
+) -> None:
+    model = Model.of(parameters, active=active)
+    plan = plan_training(model, tokens=1e12, instance_type=instance_type, nodes=nodes)
+    tensor, pipeline, expert, context, data = (
+        int(plan.number(f"{level}_parallel")) for level in ("tensor", "pipeline", "expert", "context", "data")
+    )
+    assert model.heads % tensor == 0
+    assert model.heads % model.kv_heads == 0
+    parts = pipeline * int(plan.number("virtual_stages"))
+    assert 0 in (model.layers % parts, (model.layers + 2) % parts)
+    assert model.experts % expert == 0
+    assert tensor * context * data % expert == 0
+
+
+def test_layers_that_no_number_of_stages_divides_have_uneven_stages() -> None:
+    model = Model.of(405e9, layers=127)
+    plan = plan_training(model, tokens=1e12, instance_type="p5.48xlarge", nodes=2048)
+    assert (plan.number("pipeline_parallel"), plan.number("virtual_stages")) == (12, 1)
+    assert "127 layers are not a multiple of 12 stages" in plan.notes[0]
+
+
 def test_a_mixture_of_experts_uses_expert_parallelism() -> None:
     plan = plan_training(Model.of(671e9, active=37e9), tokens=14.8e12, instance_type="p5.48xlarge", nodes=256)
     assert plan.flops == 6 * 37e9 * 14.8e12
@@ -167,6 +197,10 @@ NO_FIT = {"instance_type": "p5.48xlarge", "nodes": 1}
         (
             {"instance_type": "p5.48xlarge", "nodes": 64, "layout": Layout(tensor=16, pipeline=64)},
             "needs 1,024 GPUs, 512 more than 512; tensor parallelism of 16 leaves the NVLink domain of 8 GPUs",
+        ),
+        (
+            {"instance_type": "p5.48xlarge", "nodes": 2048, "layout": Layout(tensor=3, pipeline=16)},
+            "tensor parallelism of 3 does not divide the 128 attention heads, 2 of which remain",
         ),
     ],
     ids=lambda value: None if isinstance(value, str) else "-".join(value),

@@ -188,9 +188,10 @@ def _plain(value: Any) -> Any:
         case Set():
             return sorted(map(str, value))
         case list() | tuple() | range():
-            return [_plain(inner) for inner in value]
+            # Types of instances have facts of their own.
+            return [_plain(inner) for inner in value if not isinstance(inner, ec2.InstanceType)] or None
         case date():
             return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return str(value)
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return list(get_args(value)) or None

@@ -91,10 +91,34 @@ def _summary(plan: Plan) -> list[str]:
         options.append(f"--pipeline-model-parallel-size {degrees['pipeline']}")
         options.append(f"--context-parallel-size {degrees['context']}")
         options.append(f"--expert-model-parallel-size {degrees['expert']}")
+        options += _of_layout(plan)
         options.append(f"--micro-batch-size {int(plan.number('micro_batch'))}")
         batch = int(plan.number("batch_tokens") / plan.number("sequence"))
         options.append(f"--global-batch-size {batch} --seq-length {int(plan.number('sequence'))}")
         lines.append("Job with Megatron-LM, from the rendered job files:")
         lines.append(f"  sbatch --nodes={plan.nodes} pretrain.sbatch pretrain_gpt.py {' '.join(options[:3])} \\")
-        lines.append(f"    {' '.join(options[3:])}")
+        lines += [f"    {' '.join(options[first : first + 3])} \\" for first in range(3, len(options), 3)]
+        lines[-1] = lines[-1].removesuffix(" \\")
     return lines
+
+
+def _of_layout(plan: Plan) -> list[str]:
+    """Return the options of a layout besides its degrees; without them, a job needs more memory than planned.
+
+    https://docs.nvidia.com/megatron-core/developer-guide/latest/ (names of options read 2026-11-23)
+    """
+    layout = str(plan["layout"].value)
+    options = ["--use-distributed-optimizer"]
+    if plan.number("tensor_parallel") > 1:
+        options.append("--sequence-parallel")
+    if plan.number("virtual_stages") > 1:
+        options.append(f"--num-virtual-stages-per-pipeline-rank {int(plan.number('virtual_stages'))}")
+    stages = plan.number("pipeline_parallel")
+    if plan.number("layers") % stages and not (plan.number("layers") + 2) % stages:
+        options += ["--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"]
+    if "full recomputation" in layout:
+        options.append("--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
+    if "FSDP" in layout:
+        options += ["--use-megatron-fsdp", "--data-parallel-sharding-strategy optim_grads_params"]
+        options += ["--ckpt-format fsdp_dtensor", "--no-gradient-accumulation-fusion"]
+    return options

@@ -15,6 +15,12 @@ _EXPERTS_PER_TOKEN = 8
 _SHARE_OF_EXPERTS = 0.6
 
 SMALLEST, LARGEST = 1e6, 1e15
+# Multiples of derived sizes, from the size at which each begins: published models have sizes that parallel layouts
+# divide. Ours, from the shapes in tests/support/published_runs.py (2026-11-23).
+_LAYERS = ((64, 8), (16, 4), (0, 1))
+_WIDTHS = ((1536, 1024), (0, 128))
+_WIDTHS_OF_FEED_FORWARD = ((1024, 256), (0, 1))
+_EXPERTS = ((192, 64), (48, 32), (0, 8))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,8 +106,8 @@ class Model:
         if problems:
             raise ValueError("; ".join(problems))
         used = active or parameters
-        layers = layers or max(1, round((used / (12 * _WIDTH_OF_LAYERS**2)) ** (1 / 3)))
-        hidden = hidden or max(_HEAD_SIZE, _HEAD_SIZE * round((used / (12 * layers)) ** 0.5 / _HEAD_SIZE))
+        layers = layers or _even((used / (12 * _WIDTH_OF_LAYERS**2)) ** (1 / 3), _LAYERS)
+        hidden = hidden or max(_HEAD_SIZE, _even((used / (12 * layers)) ** 0.5, _WIDTHS))
         heads = heads or max(1, hidden // _HEAD_SIZE)
         kv_heads = kv_heads or min(_KV_HEADS, heads)
         head_size = max(1, hidden // heads)
@@ -113,7 +119,8 @@ class Model:
             experts_per_token = experts_per_token or _EXPERTS_PER_TOKEN
             width = _SHARE_OF_EXPERTS * used / experts_per_token / (3 * layers * hidden)
             routed = 3 * layers * hidden * width
-            experts = experts or experts_per_token + max(1, round((parameters - used) / routed / 8)) * 8
+            most = max(experts_per_token + 8, experts_per_token + (parameters - used) / routed)
+            experts = experts or _even(most, _EXPERTS)
         return cls(
             parameters=parameters,
             active=used,
@@ -123,7 +130,7 @@ class Model:
             kv_heads=kv_heads,
             head_size=head_size,
             vocabulary=vocabulary,
-            feed_forward=max(1, round(width)),
+            feed_forward=_even(width, _WIDTHS_OF_FEED_FORWARD),
             experts=experts,
             experts_per_token=experts_per_token,
         )
@@ -144,3 +151,9 @@ class Model:
     def kv_bytes_per_token(self) -> int:
         """Bytes of keys and values of a token in BF16."""
         return 2 * 2 * self.layers * self.kv_heads * self.head_size
+
+
+def _even(size: float, multiples: tuple[tuple[int, int], ...]) -> int:
+    """Return the nearest size that is a multiple of what its magnitude asks."""
+    multiple = next(multiple for least, multiple in multiples if size >= least)
+    return max(1, round(size / multiple)) * multiple

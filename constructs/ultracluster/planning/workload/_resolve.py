@@ -193,6 +193,11 @@ def _given_layout(job: Job, layout: Layout, gpus: int) -> Layout:
         problems.append(f"expert parallelism of {layout.expert} is above {most}, the experts or GPUs of a stage")
     if layout.pipeline > job.model.layers:
         problems.append(f"{layout.pipeline} pipeline stages are more than the {job.model.layers} layers")
+    if job.model.heads % layout.tensor:
+        problems.append(
+            f"tensor parallelism of {layout.tensor} does not divide the {job.model.heads} attention heads, "
+            f"{job.model.heads % layout.tensor} of which remain"
+        )
     # The reserve is for layouts that the planner chooses.
     need, room = job.memory(layout), job.machine.memory
     if need > room:

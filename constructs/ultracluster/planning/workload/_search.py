@@ -89,23 +89,34 @@ def _layouts(job: Job, gpus: int) -> Iterator[Layout]:
     model, machine = job.model, job.machine
     least_context = max(1, -(-job.sequence // _TOKENS_PER_GPU))
     contexts = [context for context in (1, 2, 4, 8, 16, 32, 64) if context >= least_context][:2]
-    tensors = [tensor for tensor in (1, 2, 4, 8) if tensor <= min(_MOST_TENSOR, machine.domain, model.heads, gpus)]
+    tensors = [tensor for tensor in (1, 2, 4, 8) if tensor <= min(_MOST_TENSOR, machine.domain, gpus)]
+    pipelines = [pipeline for pipeline in _PIPELINES if layers_of_stage(model, pipeline)]
     for tensor in tensors:
+        if model.heads % tensor:
+            continue
         for context in contexts:
-            for pipeline in _PIPELINES:
-                data = min(gpus // (tensor * context * pipeline), job.batch)
-                if data < 1 or pipeline > model.layers:
+            # Without a number of stages that divides the layers, such as for 61 layers, stages are uneven.
+            for pipeline in pipelines if len(pipelines) > 1 else _PIPELINES:
+                if tensor * context * pipeline > gpus or pipeline > model.layers:
                     break
-                yield from _variants(job, Layout(tensor=tensor, pipeline=pipeline, context=context, data=data))
+                yield from _variants(job, Layout(tensor=tensor, pipeline=pipeline, context=context), gpus)
 
 
-def _variants(job: Job, layout: Layout) -> Iterator[Layout]:
+def layers_of_stage(model: Model, pipeline: int) -> int | None:
+    """Return the layers of each stage, or None if stages are uneven. Embedding and output layer can count as layers."""
+    return next((layers // pipeline for layers in (model.layers, model.layers + 2) if layers % pipeline == 0), None)
+
+
+def _variants(job: Job, degrees: Layout, gpus: int) -> Iterator[Layout]:
     model = job.model
-    each = job.batch // layout.data
-    virtual = min(8, max(1, model.layers // layout.pipeline // 2)) if layout.pipeline > 1 else 1
-    replicas = layout.gpus // layout.pipeline
-    experts = [e for e in _EXPERTS if e <= min(model.experts, replicas)] if model.experts else [1]
-    for expert in experts:
+    layers = layers_of_stage(model, degrees.pipeline) or 1
+    parts = [part for part in range(1, 9) if layers % part == 0 and part <= max(1, layers // 2)]
+    virtual = parts[-1] if degrees.pipeline > 1 else 1
+    for expert in [e for e in _EXPERTS if e <= model.experts and model.experts % e == 0] or [1]:
+        layout = replace(degrees, expert=expert).with_data(gpus, job.batch)
+        if layout is None:
+            continue
+        each = job.batch // layout.data
         for micro in (1, 2, 4) if layout.pipeline == 1 else (1,):
             if micro > max(1, each):
                 break

@@ -129,14 +129,9 @@ def _best(job: Job, layouts: Sequence[Layout], gpus: int) -> tuple[float, Layout
     """Return the highest throughput of all GPUs, and its layout with as many replicas as there is room for."""
     best: tuple[float, Layout | None] = (0.0, None)
     for known in layouts:
-        replica = known.tensor * known.pipeline * known.context
-        if replica > gpus:
+        layout = known.with_data(gpus, job.batch)
+        if layout is None:
             continue
-        data = min(gpus // replica, max(1, job.batch // known.micro_batch))
-        layout = Layout(
-            tensor=known.tensor, pipeline=known.pipeline, context=known.context, expert=known.expert, data=data,
-            micro_batch=known.micro_batch, virtual=known.virtual, recompute=known.recompute, sharded=known.sharded,
-        )  # fmt: skip
         rate = job.step(layout).tokens_per_second * layout.gpus
         if rate > best[0]:
             best = rate, layout

@@ -10,6 +10,7 @@ from ultracluster.planning.workload._layout import usable_memory
 from ultracluster.planning.workload._model import Model
 from ultracluster.planning.workload._requirements import add_cost, add_file_system, add_resources
 from ultracluster.planning.workload._resolve import Resolved
+from ultracluster.planning.workload._search import layers_of_stage
 from ultracluster.planning.workload._sheet import STEP, ZERO, Sheet
 
 _DALY = "Daly 2006, https://doi.org/10.1016/j.future.2004.11.016, equation 37; its first term: Young 1974"
@@ -109,6 +110,12 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
             "MFU of mixtures of experts varies with software: "
             "published figures on B200 are 22 to 25 % below the prediction"
         )
+    stages = result.layout.pipeline
+    if layers_of_stage(model, stages) is None:
+        sheet.notes.append(
+            f"{model.layers} layers are not a multiple of {stages} stages: stages are uneven, and a step takes up to "
+            f"{-(-model.layers // stages) * stages / model.layers - 1:.1%} longer"
+        )
     idle = gpus - result.layout.gpus
     if idle:
         sheet.notes.append(f"the layout leaves {idle:,} of {gpus:,} GPUs idle")
@@ -120,6 +127,7 @@ def _layout(sheet: Sheet, result: Resolved) -> None:
     for name in ("tensor", "pipeline", "context", "expert", "data"):
         sheet.add(f"{name}_parallel", getattr(layout, name), "GPUs", "fastest of the layouts that fit", STEP)
     sheet.add("micro_batch", layout.micro_batch, "sequences", "fastest of the layouts that fit", STEP)
+    sheet.add("virtual_stages", layout.virtual, "parts", "largest divisor of the layers of a stage, up to 8", STEP)
     sheet.add("memory_per_gpu_bytes", result.job.memory(layout), "bytes",
               "18 bytes a parameter, as far as the layout shares them, + 24 bytes * hidden * layers a token + logits",
               ZERO)  # fmt: skip
