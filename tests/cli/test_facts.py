@@ -72,6 +72,9 @@ def test_lists_every_fact_with_source_and_date() -> None:
     assert rows["storage.lustre.TCP_GBPS_PER_SERVER"]["unit"] == "Gbit/s"
     assert rows["ec2.gpus.GPUS.H100"]["value"]["nvlink_generation"] == 4
     assert rows["ec2.types.p5.48xlarge"]["as_of"] == "2026-10-27"
+    assert "ec2.types.GPU_TYPES" not in rows
+    assert rows["storage.lustre_quotas.BACKUPS"]["value"]["code"] == "L-CD5E0524"
+    assert not [name for name, row in rows.items() if re.search(r"\b[A-Z]\w+\(\w+=", json.dumps(row["value"]))]
 
 
 def test_the_registry_has_the_dates_of_every_topic() -> None:
