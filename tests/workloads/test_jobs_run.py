@@ -319,6 +319,18 @@ def test_the_nccl_test_is_judged_by_what_judges_the_deep_check(
     assert (done.returncode, says in done.stdout.splitlines()) == (code, True), done.stdout + done.stderr
 
 
+def test_the_nccl_test_of_all_to_all_has_no_floor_and_must_use_efa(node: Node) -> None:
+    node.install(deep_check("p5.48xlarge"))
+    node.provide("alltoall_perf", NCCL)
+    text = next(item.text for item in slurm_jobs(loads(P5, "x.yaml")) if item.path == "train/nccl.sbatch")
+    given = {"NCCL_TESTS": str(node.directory / "bin"), "IMAGE": "", "OPERATION": "alltoall", "BUS": "45.00"}
+    done = node.run_text(text, nodes=2, PROVIDER="efa", **given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok, but no floor is known for 2 x p5.48xlarge.alltoall and these sizes" in done.stdout
+    done = node.run_text(text, nodes=2, PROVIDER="tcp", **given)
+    assert (done.returncode, "FAILED: the log of NCCL does not show EFA" in done.stdout) == (1, True)
+
+
 def test_a_test_that_ends_early_is_no_good_bandwidth(node: Node) -> None:
     node.provide("all_reduce_perf")
     done = node.run("slurm-512-gpus:train/nccl", NCCL_TESTS=str(node.directory / "bin"), IMAGE="", FAILS="9")

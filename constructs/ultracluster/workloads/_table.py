@@ -118,14 +118,15 @@ _ROWS = (
     ),
     Workload(
         name="nccl",
-        summary="NCCL all-reduce test, compared with the published result of the type",
+        summary="NCCL test: all-reduce, compared with the published result of the type, or all-to-all on Slurm",
         needs="as many nodes as a published result has, otherwise 2; on Kubernetes no fewer",
         forms=(
             SlurmForm(
                 file="nccl.sbatch",
-                title="NCCL all-reduce test on {amount}",
+                title="NCCL test on {amount}",
                 usage=(
                     "sbatch nccl.sbatch                          exit code 1: below a known floor, or not over EFA",
+                    "OPERATION=alltoall sbatch nccl.sbatch       another of nccl-tests, without a known floor",
                     "LARGEST=64G sbatch --nodes=4 nccl.sbatch    on four nodes, with messages up to that size",
                 ),
                 nodes="few",
