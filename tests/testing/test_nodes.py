@@ -92,6 +92,48 @@ def test_accepts_every_example_that_starts_gpu_nodes(file: Any) -> None:
                 assert_efa_wired(template, types=types)
 
 
+def hyperpod() -> dict[str, Any]:
+    """Template with a HyperPod cluster, its security group and its subnet."""
+    rule = {"IpProtocol": "-1", "GroupId": {"Ref": "Group"}}
+    vpc = {"SecurityGroupIds": [{"Ref": "Group"}], "Subnets": [{"Ref": "Subnet"}]}
+    train = {"InstanceGroupName": "train", "InstanceType": "ml.p5en.48xlarge", "TrainingPlanArn": "arn:plan"}
+    login = {"InstanceGroupName": "login", "InstanceType": "ml.m7i.2xlarge"}
+    resources = {
+        "Group": ("AWS::EC2::SecurityGroup", {}),
+        "In": ("AWS::EC2::SecurityGroupIngress", {**rule, "SourceSecurityGroupId": {"Ref": "Group"}}),
+        "Out": ("AWS::EC2::SecurityGroupEgress", {**rule, "DestinationSecurityGroupId": {"Ref": "Group"}}),
+        "Subnet": ("AWS::EC2::Subnet", {}),
+        "Pod": ("AWS::SageMaker::Cluster", {"InstanceGroups": [login, train], "VpcConfig": vpc}),
+    }
+    return {"Resources": {name: {"Type": type, "Properties": data} for name, (type, data) in resources.items()}}
+
+
+def test_accepts_hyperpod_with_a_training_plan() -> None:
+    for check in ASSERTIONS:
+        check(hyperpod())
+
+
+def test_rejects_hyperpod_nodes_that_the_group_keeps_apart() -> None:
+    template = hyperpod()
+    del template["Resources"]["In"]
+    with pytest.raises(AssertionError, match="Pod, instance group train: no security group of an EFA interface allows"):
+        assert_efa_wired(template)
+
+
+def test_rejects_hyperpod_nodes_without_a_training_plan() -> None:
+    template = hyperpod()
+    del template["Resources"]["Pod"]["Properties"]["InstanceGroups"][1]["TrainingPlanArn"]
+    with pytest.raises(AssertionError, match=r"Pod, instance group train: no reservation; .*TrainingPlanArn"):
+        assert_reserved(template)
+
+
+def test_rejects_hyperpod_nodes_in_a_public_subnet() -> None:
+    template = hyperpod()
+    template["Resources"]["Subnet"]["Properties"]["MapPublicIpOnLaunch"] = True
+    with pytest.raises(AssertionError, match="Pod, instance group login: the subnet Subnet assigns public addresses"):
+        assert_no_public_nodes(template)
+
+
 @pytest.mark.parametrize("check", ASSERTIONS)
 def test_rejects_a_template_with_nothing_to_check(check: Callable[[Any], None]) -> None:
     with pytest.raises(AssertionError, match="nothing to check"):
@@ -191,13 +233,13 @@ def test_the_type_of_a_node_group_counts() -> None:
     }
     with pytest.raises(AssertionError, match="Template: 0 of the 16 EFA devices"):
         assert_efa_wired(template)
-    with pytest.raises(AssertionError, match="Template: no capacity reservation"):
+    with pytest.raises(AssertionError, match="Template: no reservation"):
         assert_reserved(template)
 
 
 def test_rejects_gpu_nodes_without_a_reservation(template: dict[str, Any]) -> None:
     del data_of(template)["CapacityReservationSpecification"]
-    with pytest.raises(AssertionError, match="no capacity reservation"):
+    with pytest.raises(AssertionError, match="no reservation"):
         assert_reserved(template)
 
 

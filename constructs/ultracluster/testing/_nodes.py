@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cdk_rehearsal.snapshots import template_of
+from ultracluster.testing._instance_groups import HYPERPOD_CLUSTER, instance_groups
 
 if TYPE_CHECKING:
     # Not at run time: each pytest run loads this package, because it holds a pytest plugin.
@@ -102,7 +103,7 @@ def assert_reserved(subject: "Subject", *, types: "Iterable[InstanceType]" = (),
         market = (launch.data.get("InstanceMarketOptions") or {}).get("MarketType")
         checked += 1
         if not (target.get("CapacityReservationId") or target.get("CapacityReservationResourceGroupArn")):
-            problems.append(f"{launch.name}: no capacity reservation; set CapacityReservationTarget")
+            problems.append(f"{launch.name}: no reservation; set CapacityReservationTarget or TrainingPlanArn")
         if specification.get("CapacityReservationPreference") == "none" or market == "spot":
             problems.append(f"{launch.name}: starts instances outside of a reservation")
         for name, group in launch.groups:
@@ -171,6 +172,9 @@ def _launches(template: Mapping[str, Any], ignore: Collection[str]) -> Iterator[
             data = properties.get("LaunchTemplateData") or {}
             groups = tuple(_users(name, resources))
             yield _Launch(name=name, data=data, groups=groups, types=_types(data, groups))
+        elif resource.get("Type") == HYPERPOD_CLUSTER:
+            for group, type, data in instance_groups(properties):
+                yield _Launch(name=f"{name}, instance group {group}", data=data, groups=(), types=(type,))
 
 
 def _users(template: str, resources: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
