@@ -217,6 +217,19 @@ def test_absurd_models_are_refused() -> None:
         Model.of(1e20)
     with pytest.raises(ValueError, match=r"more than all 8e[+]09, by 1e[+]09"):
         Model.of(8e9, active=9e9)
+    for shape, sentence in (
+        ({"active": 1e9, "experts": 2, "experts_per_token": 9}, "9 experts of a token are more than all 2, by 7"),
+        ({"experts": 8}, "name the active ones"),
+        ({"heads": 7, "hidden": 4}, "7 heads are more than the 4 hidden units, by 3"),
+        ({"heads": 12, "kv_heads": 8}, "8 kv heads do not divide the 12 heads: 4 remain"),
+        ({"hidden": 16}, r"would be [\d,]+ times as wide, at most 32 times is planned"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            Model.of(8e9, **shape)
+    with pytest.raises(ValueError, match=r"an MFU must be a number from 0\.0001 to 1, got nan"):
+        plan_training(SMALL, tokens=1e12, instance_type="p5.48xlarge", nodes=8, mfu=float("nan"))
+    with pytest.raises(ValueError, match=r"fits on no candidate; on the largest, .* GiB are missing"):
+        sweep(Model.of(100e12), tokens=15e12, node_counts=[1, 8])
     with pytest.raises(ValueError, match=r"a replica does not fit: weights of .* GiB more than 72 GPUs"):
         plan_inference(Model.of(100e12), instance_type="p5.48xlarge")
     with pytest.raises(ValueError, match=r"times the 0.1 ms that are allowed: reading the weights from memory binds"):
@@ -229,6 +242,7 @@ def test_assumptions_can_be_replaced_and_wrong_ones_are_named() -> None:
     calm = Assumptions.of({"failures_per_1000_node_days": "3.8", "flash_attention": "no"})
     assert calm.failures_per_1000_node_days == 3.8
     assert calm.flash_attention is False
+    assert Assumptions.of({"recovery_seconds": "9e2"}).recovery_seconds == 900
     with pytest.raises(ValueError, match=r"unknown assumption 'mtbf'.*; recovery_seconds must be a number, got 'soon'"):
         Assumptions.of({"mtbf": "1", "recovery_seconds": "soon"})
     with pytest.raises(ValueError, match="jitter must be 0 to 1, got 7"):
@@ -240,6 +254,7 @@ def test_the_shape_of_a_model_is_near_the_published_one() -> None:
         model = Model.of(parameters)
         assert model.layers == pytest.approx(layers, rel=0.15)
         assert model.hidden == pytest.approx(hidden, rel=0.15)
+    assert Model.of(8e9, heads=12).kv_heads == 6
     sparse = Model.of(671e9, active=37e9)
     assert sparse.layers == pytest.approx(61, rel=0.1)
     assert sparse.experts == pytest.approx(256, rel=0.1)

@@ -210,11 +210,9 @@ def _sweep(
     )
     in_time = [candidate for candidate in results if days is None or candidate.days <= days]
     if not in_time:
-        least = min((candidate.days for candidate in results), default=None)
+        least = min(candidate.days for candidate in results)
         raise ValueError(
-            "the model fits on no candidate; take types with more memory, or more nodes"
-            if least is None
-            else f"no candidate ends in {days:g} days; the fastest takes {least:,.1f}, {least / (days or 1):,.1f} "
+            f"no candidate ends in {days:g} days; the fastest takes {least:,.1f}, {least / (days or 1):,.1f} "
             "times as long"
         )
     from ultracluster.cli import _plan_report as report

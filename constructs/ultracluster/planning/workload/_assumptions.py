@@ -90,9 +90,11 @@ class Assumptions:
                 problems.append(f"unknown assumption {name!r}; known are {', '.join(known)}")
                 continue
             try:
-                chosen[name] = (
-                    text.lower() in ("true", "yes", "1") if isinstance(known[name], bool) else type(known[name])(text)
-                )
+                if isinstance(known[name], bool):
+                    chosen[name] = text.lower() in ("true", "yes", "1")
+                else:  # 1e9 is a whole number too
+                    value = float(text)
+                    chosen[name] = int(value) if isinstance(known[name], int) and value.is_integer() else value
             except ValueError:
                 problems.append(f"{name} must be a number, got {text!r}")
         assumptions = cls(**chosen)

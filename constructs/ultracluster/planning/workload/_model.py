@@ -20,6 +20,8 @@ SMALLEST, LARGEST = 1e6, 1e15
 _LAYERS = ((64, 8), (16, 4), (0, 1))
 _WIDTHS = ((1536, 1024), (0, 128))
 _WIDTHS_OF_FEED_FORWARD = ((1024, 256), (0, 1))
+# Width of a feed-forward layer by that of the residual stream, at most. Ours: Llama 3 has 3.25 to 3.5.
+_WIDEST = 32
 _EXPERTS = ((192, 64), (48, 32), (0, 8))
 
 
@@ -79,7 +81,7 @@ class Model:
             layers: Number of layers. Default: by size.
             hidden: Width of the residual stream. Default: by size.
             heads: Attention heads. Default: of 128 units each.
-            kv_heads: Key-value heads. Default: 8, or all heads if there are fewer.
+            kv_heads: Key-value heads. Default: at most 8, a divisor of the heads.
             vocabulary: Tokens of the vocabulary.
             experts: Routed experts of a layer. Default: by `active`; 0 for a dense model.
             experts_per_token: Routed experts that a token uses. Default: 8.
@@ -103,16 +105,31 @@ class Model:
         ]
         if vocabulary < 1:
             problems.append(f"the vocabulary must have at least 1 token, got {vocabulary}")
+        if experts and experts_per_token and experts_per_token > experts:
+            problems.append(
+                f"{experts_per_token} experts of a token are more than all {experts}, by {experts_per_token - experts}"
+            )
+        if (experts or experts_per_token) and (active is None or active == parameters):
+            problems.append("a model with experts has fewer active parameters than parameters: name the active ones")
+        if heads and heads > (hidden or heads):
+            problems.append(f"{heads} heads are more than the {hidden} hidden units, by {heads - (hidden or 0)}")
+        if heads and kv_heads and heads % kv_heads:
+            problems.append(f"{kv_heads} kv heads do not divide the {heads} heads: {heads % kv_heads} remain")
         if problems:
             raise ValueError("; ".join(problems))
         used = active or parameters
         layers = layers or _even((used / (12 * _WIDTH_OF_LAYERS**2)) ** (1 / 3), _LAYERS)
         hidden = hidden or max(_HEAD_SIZE, _even((used / (12 * layers)) ** 0.5, _WIDTHS))
         heads = heads or max(1, hidden // _HEAD_SIZE)
-        kv_heads = kv_heads or min(_KV_HEADS, heads)
+        kv_heads = kv_heads or max(size for size in range(1, _KV_HEADS + 1) if heads % size == 0)
         head_size = max(1, hidden // heads)
         rest = max(used * 0.1, used - 2 * vocabulary * hidden - layers * 2 * hidden * head_size * (heads + kv_heads))
         width = rest / (3 * layers * hidden)
+        if width > _WIDEST * hidden:
+            raise ValueError(
+                f"{layers} layers of {hidden} hidden units are too few for {used:.3g} parameters: feed-forward layers "
+                f"would be {width / hidden:,.0f} times as wide, at most {_WIDEST} times is planned"
+            )
         if used == parameters:
             experts = experts_per_token = 0
         else:

@@ -10,7 +10,7 @@ from ultracluster.planning.workload._layout import Layout
 from ultracluster.planning.workload._machine import Precision
 from ultracluster.planning.workload._model import Model
 from ultracluster.planning.workload._resolve import candidates
-from ultracluster.planning.workload._search import Job, ranking
+from ultracluster.planning.workload._search import Job, ranking, too_small
 from ultracluster.planning.workload._sheet import checked
 from ultracluster.planning.workload._training import absurd, default_batch, job_on
 
@@ -74,7 +74,7 @@ def sweep(
         assumptions: Assumptions.
 
     Raises:
-        ValueError: If figures are absurd.
+        ValueError: If figures are absurd, or the model fits on no candidate.
     """
     batch_tokens = batch_tokens or default_batch(model.parameters)
     checked(
@@ -86,13 +86,17 @@ def sweep(
         ]
     )
     flops, prices = 6 * model.active * tokens, dollars_per_node_hour or {}
-    results = []
+    results: list[Candidate] = []
+    largest: tuple[Job, int] | None = None
     failing = {nodes: interruptions(nodes, assumptions) for nodes in node_counts}
     for record in instance_types or candidates(precision):
         job = job_on(
             record, model=model, precision=precision, sequence=sequence, batch=int(batch_tokens) // sequence,
             assumptions=assumptions,
         )  # fmt: skip
+        gpus = max(node_counts) * record.gpus
+        if largest is None or gpus * job.machine.memory > largest[1] * largest[0].machine.memory:
+            largest = job, gpus
         known: dict[int, list[Layout]] = {}
         full = flops / job.machine.peak(precision)
         price = prices.get(record.name)
@@ -122,6 +126,8 @@ def sweep(
                     layout,
                 )
             )
+    if largest is not None and not results:
+        raise ValueError(f"the model fits on no candidate; on the largest, {too_small(*largest)}")
     return results
 
 

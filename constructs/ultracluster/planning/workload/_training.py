@@ -1,6 +1,7 @@
 """Plans of pre-training and of supervised fine-tuning."""
 
 from functools import partial
+from math import isnan
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.ec2 import instance_type as look_up
@@ -101,6 +102,8 @@ def absurd(what: str, value: float | None, least: float, most: float) -> list[st
     """Return the error of a figure out of its range, if it is known."""
     if value is None or least <= value <= most:
         return []
+    if isnan(value):
+        return [f"{what} must be a number from {least:g} to {most:g}, got nan"]
     bound = f"below {least:g}, the least" if value < least else f"above {most:g}, the most"
     return [f"{what} must be from {least:g} to {most:g}, got {value:g}: {bound} that a plan takes"]
 
