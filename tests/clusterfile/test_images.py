@@ -83,6 +83,12 @@ def test_refuses_a_parent_that_no_image_can_be_built_from(parent: str, message: 
     assert any(problem.startswith("c.yaml:2:1 image: ") and message in problem for problem in messages)
 
 
+def test_refuses_a_parent_of_another_architecture_once() -> None:
+    text = with_image(f"{{build: {{parent: {{id: {AMI}, architecture: arm64}}}}}}")
+    assert load(with_image("build")).login_image is not None
+    assert problems(text) == ["c.yaml:2:1 image: p5en.48xlarge is x86_64, and the image is for arm64; use one for it"]
+
+
 @pytest.mark.parametrize("kernel", ["6.8.0-1024-aws", "6.17.0-1020", "7.0.0-1099-aws"])
 def test_takes_a_parent_whose_kernel_has_a_lustre_client(kernel: str) -> None:
     assert load(with_image(f"{{build: {{parent: {{id: {AMI}, kernel: {kernel}}}}}}}")).built_images

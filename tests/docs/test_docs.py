@@ -7,6 +7,7 @@ import pytest
 
 from support import ROOT
 from ultracluster import clusterfile
+from ultracluster.workloads import slurm_jobs
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
@@ -52,6 +53,17 @@ def test_the_readme_shows_the_main_example() -> None:
     shown = next(text for page, text in blocks("yaml") if page.name == "README.md")
     main_job = (ROOT / "examples" / "slurm-512-gpus.yaml").read_text()
     assert clusterfile.loads(shown, "x.yaml") == clusterfile.loads(main_job, "x.yaml")
+
+
+def test_the_readme_has_the_four_commands_from_nothing_to_the_first_job() -> None:
+    console = next(text for page, text in blocks("console") if page.name == "README.md")
+    commands = [line.partition("  #")[0] for line in console.splitlines()]
+    wanted = ("ultracluster init", "npx cdk deploy", "aws ssm start-session", "sbatch ")
+    positions = [next(i for i, line in enumerate(commands) if command in line) for command in wanted]
+    assert positions == sorted(positions)
+    job = commands[positions[-1]].split()[-1]
+    files = slurm_jobs(clusterfile.load(ROOT / "examples" / "slurm-512-gpus.yaml"))
+    assert job.removeprefix("/fsx/jobs/current/") in {file.path.removeprefix("jobs/") for file in files}
 
 
 PYTHON = {page: [code for other, code in blocks("python") if other == page] for page, _ in blocks("python")}

@@ -46,12 +46,16 @@ def test_nodes_with_such_scripts_may_write_their_slots_and_read_the_script() -> 
     limited = scripts(stacks)["train", "EDR agent"]
     assert (limited["OnError"], limited["ExecutionPolicy"]) == ("TERMINATE", "EVERY_BOOT")
     assert "edr/install.sh" not in json.dumps(limited["ScriptSource"])
+    assert scripts(stacks)["train", "ultracluster-boot"]["OnError"] == "CONTINUE"
 
 
 def test_nodes_without_health_checks_run_the_script_itself() -> None:
     text = FILE.read_text().replace("\nslurm:\n", "\nslurm:\n  health: false\n").replace("scripts/company", "x/company")
     text = text.replace("file: x/company-ca.sh", "url: https://tools.example.com/ca.sh\n        sha256: " + "0" * 64)
-    stacks = templates(clusterfile.loads(text, "c.yaml"))
+    cluster = clusterfile.loads(text, "c.yaml")
+    stacks = templates(cluster)
+    assert scripts(stacks)["train", "ultracluster-boot"]["OnError"] == "TERMINATE"
+    assert "ultracluster:boot-repeats" in {warning.id for warning in clusterfile.warnings(cluster)}
     assert "edr/install.sh" in json.dumps(scripts(stacks)["train", "EDR agent"]["ScriptSource"])
     written = [entry["Resource"] for entry in statements(stacks, "ssm:PutParameter")]
     assert written == [[SLOT.format("login", slot) for slot in (1, 2, 3)]], "a login node takes no jobs"

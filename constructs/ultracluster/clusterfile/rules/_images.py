@@ -97,12 +97,16 @@ def _check_drivers(uses: Sequence[_Use], service: str) -> Iterator[Problem]:
 
 def _check_builds(uses: Sequence[_Use]) -> Iterator[Problem]:
     parents: dict[Architecture, BuiltImage] = {}
+    refused: set[tuple[Path, Architecture]] = set()
     for path, record, option in uses:
         if not isinstance(option, BuiltImage):
             continue
-        if option.parent is not None:
+        # A parent of another architecture is one error, and not one for each type.
+        if option.parent is not None and (path, record.architecture) not in refused:
             for message in check_parent(option.parent, record):
                 yield _PARENT(path, message)
+            if option.parent.known_architecture not in (None, record.architecture):
+                refused.add((path, record.architecture))
         if parents.setdefault(record.architecture, option) != option:
             message = (
                 f"one image is built for each architecture, and the nodes of {record.architecture} have two parents; "

@@ -22,6 +22,7 @@ from ultracluster.clusterfile.rules._observability import warn_observability
 from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.rules._rule import rules as registered
 from ultracluster.clusterfile.rules._slurm import warn_slurm
+from ultracluster.clusterfile.rules._slurm_nodes import warn_slurm_nodes
 from ultracluster.clusterfile.rules._storage import warn_home
 from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_support
 
@@ -109,7 +110,7 @@ _WARNINGS = (
 )
 # Of one orchestrator, by its name.
 _WARNINGS_OF = {
-    "slurm": (warn_slurm_capacity, warn_slurm),
+    "slurm": (warn_slurm_capacity, warn_slurm, warn_slurm_nodes),
     "kubernetes": (warn_kubernetes, warn_releases),
     "hyperpod-slurm": (warn_hyperpod,),
 }
