@@ -66,11 +66,12 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             "before the next version of the control plane",
         )
     if unpinned := [name for name, release in releases.items() if release is None]:
+        group = next(group for group in cluster.node_groups if group.name == unpinned[0])
         yield (
             _UNPINNED,
             f"{', '.join(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
             "it: kubernetes: {release: ...}, which aws ssm get-parameter --name /aws/service/eks/optimized-ami/"
-            f"{version}/amazon-linux-2023/x86_64/nvidia/recommended/release_version prints",
+            f"{version}/amazon-linux-2023/{group.instance_type.architecture}/nvidia/recommended/release_version prints",
         )
 
 
