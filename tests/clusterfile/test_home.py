@@ -161,10 +161,13 @@ def test_reports_a_value_that_fsx_does_not_offer_at_its_key() -> None:
 
 
 def test_reports_all_values_that_fsx_does_not_offer_at_once() -> None:
-    assert wrong("{capacity: 1 GiB, throughput: 300 MB/s, deployment: SINGLE_AZ_1}") == (
-        ": the capacity must be 64 to 524,288 GiB, got 1; the throughput of SINGLE_AZ_1 must be one of "
-        "64, 128, 256, 512, 1,024, 2,048, 3,072, 4,096 MB/s, got 300"
-    )
+    home = "{capacity: 1 GiB, throughput: 300 MB/s, deployment: SINGLE_AZ_1}"
+    found = problems(bent(LUSTRE, f"{LUSTRE}, home: {home}"))
+    assert [text.partition("storage.home")[2] for text in found] == [
+        ".capacity: the capacity must be 64 to 524,288 GiB, got 1",
+        ".throughput: the throughput of SINGLE_AZ_1 must be one of 64, 128, 256, 512, 1,024, 2,048, 3,072, 4,096 MB/s, "
+        "got 300",
+    ]
 
 
 def test_a_deployment_that_the_region_does_not_sell_names_those_it_does() -> None:

@@ -111,15 +111,19 @@ class Reporting:
         module.register_optimizer_step_post_hook(stepped)
 
     def watch(self, directory: str) -> None:
-        """Report the newest checkpoint below a directory, now and every 30 seconds."""
+        """Report the newest checkpoint below a directory every 30 seconds."""
         while True:
-            job, newest = self.job, newest_checkpoint(directory)
-            if newest > job.values.get("train_last_checkpoint_timestamp_seconds", 0):
-                job.values["train_last_checkpoint_timestamp_seconds"] = newest
-                # Steps write themselves, and their thread reads tensors.
-                if job._last is None:
-                    job.write()
             time.sleep(_EVERY_S)
+            self.look(directory)
+
+    def look(self, directory: str) -> None:
+        """Report the newest checkpoint below a directory."""
+        job, newest = self.job, newest_checkpoint(directory)
+        if newest > job.values.get("train_last_checkpoint_timestamp_seconds", 0):
+            job.values["train_last_checkpoint_timestamp_seconds"] = newest
+            # Steps write themselves, and their thread reads tensors.
+            if job._last is None:
+                job.write()
 
 
 def newest_checkpoint(directory: str, levels: int = _LEVELS) -> float:
@@ -192,6 +196,8 @@ def prepare() -> None:
     }
     sys.meta_path.insert(0, AfterImport(calls))
     if directory := os.environ.get("ULTRACLUSTER_CHECKPOINTS"):
+        # A program that ends soon must not end before the first look.
+        reporting.look(directory)
         threading.Thread(target=reporting.watch, args=[directory], daemon=True).start()
 
 
