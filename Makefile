@@ -1,7 +1,7 @@
 PYTHON ?= python3
 CLUSTER ?= examples/slurm-512-gpus.yaml
 # What `make unit` runs: packages whose tests compute, rather than synthesise whole clusters or start programs.
-QUICK := catalogue clusterfile kubernetes network planning slurm workloads
+QUICK := catalogue clusterfile kubernetes network slurm
 
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
@@ -58,7 +58,7 @@ lint: $(READY)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
 
 unit: $(READY)
-	@"$(BIN)/pytest" -q -n 3 --dist worksteal $(QUICK:%=tests/%)
+	@"$(BIN)/pytest" -q -n auto --dist worksteal $(QUICK:%=tests/%)
 
 golden: $(READY)
 	@"$(BIN)/pytest" -q tests/stacks/test_golden.py tests/compute/test_purchase_options.py tests/examples tests/house --update-snapshots

@@ -91,6 +91,8 @@ def test_the_registry_has_the_dates_of_every_topic() -> None:
     [
         (date(2026, 11, 23), ["--expiring", "60d"], {"schedulers.pcs.slurm-25.05"}),
         (date(2026, 11, 23), ["--older-than", "90d"], set()),
+        # Read 73 days before, in a copy of 97 days before.
+        (date(2027, 2, 1), ["--older-than", "90d"], {"ec2.types.p5.48xlarge"}),
         (date(2027, 6, 1), ["--older-than", "90d"], {"schedulers.pcs.slurm-25.05", "ec2.types.p5.48xlarge"}),
     ],
 )

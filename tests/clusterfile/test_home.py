@@ -162,8 +162,8 @@ def test_reports_a_value_that_fsx_does_not_offer_at_its_key() -> None:
 
 def test_reports_all_values_that_fsx_does_not_offer_at_once() -> None:
     home = "{capacity: 1 GiB, throughput: 300 MB/s, deployment: SINGLE_AZ_1}"
-    found = problems(bent(LUSTRE, f"{LUSTRE}, home: {home}"))
-    assert [text.partition("storage.home")[2] for text in found] == [
+    messages = problems(bent(LUSTRE, f"{LUSTRE}, home: {home}"))
+    assert [text.partition("storage.home")[2] for text in messages] == [
         ".capacity: the capacity must be 64 to 524,288 GiB, got 1",
         ".throughput: the throughput of SINGLE_AZ_1 must be one of 64, 128, 256, 512, 1,024, 2,048, 3,072, 4,096 MB/s, "
         "got 300",

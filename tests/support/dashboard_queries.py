@@ -42,7 +42,7 @@ def queries(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     for uid, text in dashboards().items():
         board = json.loads(text)
         several = {variable["name"] for variable in board["templating"]["list"] if variable.get("includeAll")}
-        values = {name: ".*" if name in several else value for name, value in chosen.items()} | {"__range": "3h"}
+        values = {name: ".*" if name in several else value for name, value in chosen.items()} | {"__range": "1h"}
         values |= {item["name"]: item["query"] for item in board["templating"]["list"] if item["type"] == "textbox"}
         for panel in board["panels"]:
             for target in panel.get("targets", ()):

@@ -51,7 +51,10 @@ class Catalogue:
 
 def facts(
     older_than: Annotated[
-        str | None, typer.Option(metavar="DAYS", help="Facts that were read longer ago, such as 90d.")
+        str | None,
+        typer.Option(
+            metavar="DAYS", help="Facts that their source stated, or that were read, longer ago, such as 90d."
+        ),
     ] = None,
     expiring: Annotated[
         str | None, typer.Option(metavar="DAYS", help="Facts on what ends within these days, or has ended.")
@@ -77,7 +80,7 @@ def facts(
         fact
         for fact in all_facts()
         if (age is None and rest is None)
-        or (age is not None and (today - fact.read_on).days > age)
+        or (age is not None and (today - min(fact.read_on, fact.as_of or fact.read_on)).days > age)
         or (rest is not None and fact.ends is not None and (fact.ends - today).days <= rest)
     ]
     if json_:
