@@ -167,6 +167,15 @@ def test_an_accepted_value_is_deployed(rule: str) -> None:
     assert f"ultracluster:{rule}" not in warning_ids(cluster)
 
 
+@pytest.mark.parametrize("rule", ACCEPTED)
+def test_check_describes_a_cluster_with_an_accepted_value(rule: str, tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(accepting(rule, ACCEPTED[rule][0]))
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert (result.exit_code, result.exception) == (0, None), result.output
+    assert f"[{rule}: it is sold since 2026-12]" in result.output
+
+
 def test_rejects_the_acceptance_of_an_error_that_would_lose_data_or_cannot_be_deployed() -> None:
     text = bent("count: 64", "count: 9999")
     message = problems(accepting("network-addresses", text))[-1]

@@ -12,7 +12,10 @@ other_addresses = "login"
 
 def control_plane(cluster: ClusterFile) -> str:
     login, size = cluster.slurm.login, cluster.controller_size
-    managed = f"{cluster.instances:,} of {pcs.SIZES[size]:,} instances and at most {pcs.JOBS[size]:,} jobs"
+    managed = f"{cluster.instances:,} instances"
+    # `accept` takes a size that the catalogue does not have.
+    if size in pcs.SIZES:
+        managed = f"{cluster.instances:,} of {pcs.SIZES[size]:,} instances and at most {pcs.JOBS[size]:,} jobs"
     controller = f"a {size} controller with {managed}, whose size cannot change"
     return f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"
 
