@@ -82,6 +82,8 @@ def test_runs_of_cards_are_merged() -> None:
 
 def test_layout_prints_interfaces_and_addresses_of_a_node() -> None:
     out = run("layout", "p5.48xlarge").stdout
+    # Its two cards have one place each, both of which must be EFA devices.
+    assert data("layout", "hpc6id.32xlarge")["layout"] == "all-efa"
     assert "interfaces 33, EFA devices 32, IPv4 addresses 1." in out
     assert "151 nodes use up a Region's default quota of 5,000 interfaces." in out
 

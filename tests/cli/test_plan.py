@@ -105,6 +105,10 @@ def test_a_budget_is_enough() -> None:
         ((*SMALL, "--flops", "1e23", "--nodes", "8"), 1, "leave one of the three out"),
         ((*ON_64, "--set", "speed"), 1, "--set must be NAME=VALUE, got speed"),
         ((*ON_64, "--prompts", "4"), 2, "--prompts is for --for rl, not pretraining"),
+        ((*ON_64, "--mfu", "40"), 1, "an MFU must be from 0.0001 to 1"),
+        ((*ON_64, "--mfu", "0.4x"), 1, "unknown unit 'x' in --mfu '0.4x'; units are %, as in 40%"),
+        ((*ON_64, "--sequence", "100M"), 1, "the sequence must be from 1 to"),
+        ((*ON_64, "--sequence", "1.5"), 1, "--sequence must be a whole number, got '1.5'"),
         ((*ON_64, "--csv", "x.csv"), 2, "--csv is for --sweep"),
         ((*SMALL, "--sweep", "--nodes", "4"), 2, "--nodes is not for --sweep"),
         ((*SMALL, "--sweep", "--counts", "9..1"), 1, "--counts must run upward"),
@@ -173,6 +177,14 @@ def test_a_sweep_is_a_table_json_csv_and_a_report_that_loads_nothing(tmp_path: P
         numbers = [float(dot.get("cx", "nan")) for dot in root.iter("{http://www.w3.org/2000/svg}circle")]
         assert len(numbers) == 12
         assert all(80 <= number <= 820 for number in numbers)
+    # What a line joins is not beaten: to the right of a candidate of it, the next is lower.
+    for points in re.findall(r'<polyline points="([^"]+)"', text):
+        line = [tuple(map(float, point.split(","))) for point in points.split()]
+        assert line == sorted(line)
+        assert [y for _, y in line] == sorted(y for _, y in line)
+    # Ten digits do not fit to the left of the axis, and 1e+04 is no label for people.
+    assert max(len(label) for label in re.findall(r'text-anchor="end">([^<]+)<', text)) <= 7
+    assert "e+" not in "".join(plots)
     assert run(*words, "--html", str(report), "--csv", str(table)).exit_code == 0
     report.write_text("mine")
     refused = run(*words, "--html", str(report))

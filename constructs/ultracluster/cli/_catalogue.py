@@ -17,6 +17,7 @@ from ultracluster.catalogue.ec2 import (
     Layout,
     UltraServer,
     addresses,
+    default_layout,
     general_type_names,
     instance_type,
     interfaces,
@@ -79,16 +80,19 @@ def types(
 
 def layout(
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="Such as p5en.48xlarge.")],
-    layout_: Annotated[str, typer.Option("--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}.")] = LAYOUTS[
-        0
-    ],
+    layout_: Annotated[
+        str | None,
+        typer.Option(
+            "--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}. Default: the first that the type has."
+        ),
+    ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Print the network interfaces of one node."""
     try:
         record = _look_up(type_)
         # `interfaces` rejects an unknown layout, with the reason.
-        chosen: Layout = layout_  # type: ignore[assignment]
+        chosen: Layout = layout_ or default_layout(record)  # type: ignore[assignment]
         rows = interfaces(record, chosen)
     except ValueError as error:
         fail(str(error))
@@ -100,10 +104,10 @@ def layout(
     }
     if json_:
         listed = [asdict(row) for row in rows]
-        print_json({"instance_type": record.name, "layout": layout_, "interfaces": listed, **totals})
+        print_json({"instance_type": record.name, "layout": chosen, "interfaces": listed, **totals})
         return
     out = console()
-    out.print(_layout_table(f"{record.name}, {layout_}", rows))
+    out.print(_layout_table(f"{record.name}, {chosen}", rows))
     out.print(
         f"Per node: interfaces {totals['interfaces_per_node']}, EFA devices {totals['efa_devices_per_node']}, "
         f"IPv4 addresses {totals['addresses_per_node']}."

@@ -36,7 +36,7 @@ def plan(
     days: o.Days = None,
     mfu: o.Mfu = None,
     precision: o.Precision = "bf16",
-    sequence: o.Sequence = 8192,
+    sequence: o.Sequence = "8192",
     batch: o.Batch = None,
     layers: o.Layers = None,
     hidden: o.Hidden = None,

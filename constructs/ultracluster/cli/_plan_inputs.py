@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-_NUMBER = re.compile(r"\s*([0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z/]*)\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*([0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z/%]*)\s*", re.ASCII)
 _COUNT = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _DAYS = {"": 1.0, "d": 1.0, "h": 1 / 24, "min": 1 / 1440}
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3}
@@ -37,6 +37,28 @@ def seconds(what: str, text: str | None) -> float | None:
         ValueError: If it is not a duration.
     """
     return _number(what, text, _SECONDS, "s and ms; without a unit it is seconds")
+
+
+def fraction(what: str, text: str | None) -> float | None:
+    """Return a fraction such as 0.4 or 40%.
+
+    Raises:
+        ValueError: If it is not one.
+    """
+    # 40 without a unit is not 40 %: the planner refuses it, with the range.
+    return _number(what, text, {"": 1.0, "%": 0.01}, "%, as in 40%")
+
+
+def whole(what: str, text: str) -> int:
+    """Return a whole number such as 8192, 32K or 1M, of which K is 1,000.
+
+    Raises:
+        ValueError: If it is not one.
+    """
+    number = count(what, text) or 0.0
+    if number != int(number):
+        raise ValueError(f"{what} must be a whole number, got {text!r}")
+    return int(number)
 
 
 def _number(what: str, text: str | None, units: dict[str, float], known: str) -> float | None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
+from ultracluster.cli import _plan_inputs as inputs
+
 if TYPE_CHECKING:
     from ultracluster.planning import Kind
 
@@ -20,9 +22,9 @@ class Request:
     type_: str | None
     nodes: int | None
     days: str | None
-    mfu: float | None
+    mfu: str | None
     precision: str
-    sequence: int
+    sequence: str
     batch: str | None
     layers: int | None
     hidden: int | None
@@ -60,6 +62,14 @@ class Request:
     name: str
     zone: str | None
     json_: bool
+
+    @property
+    def mfu_fraction(self) -> float | None:
+        return inputs.fraction("--mfu", self.mfu)
+
+    @property
+    def sequence_tokens(self) -> int:
+        return inputs.whole("--sequence", self.sequence)
 
     @property
     def dtype(self) -> Literal["bf16", "fp8"]:

@@ -81,7 +81,7 @@ def _model(request: Request) -> tuple[Model, float, list[str]]:
         if flops is None:
             if request.type_ is None or request.nodes is None or days is None:
                 misuse("give --parameters, --flops, or --type, --nodes and --days of a budget")
-            flops = budget_flops(request.type_, request.nodes, days, mfu=request.mfu, precision=request.dtype)
+            flops = budget_flops(request.type_, request.nodes, days, mfu=request.mfu_fraction, precision=request.dtype)
         parameters, optimal = compute_optimal(flops)
         if tokens is not None:
             parameters = flops / 6 / tokens
@@ -140,9 +140,9 @@ def _plan(request: Request, model: Model, tokens: float, assumptions: Assumption
         instance_type=request.type_,
         nodes=request.nodes,
         days=days,
-        mfu=request.mfu,
+        mfu=request.mfu_fraction,
         precision=request.dtype,
-        sequence=request.sequence,
+        sequence=request.sequence_tokens,
         batch_tokens=None if batch is None else int(batch),
         layout=_layout(request),
         dollars_per_node_hour=price,
@@ -203,7 +203,7 @@ def _sweep(
         instance_types=[look_up(name.strip()) for name in request.type_.split(",")] if request.type_ else (),
         node_counts=inputs.node_counts(request.counts),
         precision=request.dtype,
-        sequence=request.sequence,
+        sequence=request.sequence_tokens,
         batch_tokens=None if batch is None else int(batch),
         dollars_per_node_hour=prices,
         assumptions=assumptions,
@@ -223,7 +223,7 @@ def _sweep(
     if request.html is not None:
         given = [
             ("model", f"{model.parameters:.4g} parameters, {model.active:.4g} active, {tokens:.4g} tokens"),
-            ("precision", f"{request.precision}, sequences of {request.sequence:,} tokens"),
+            ("precision", f"{request.precision}, sequences of {request.sequence_tokens:,} tokens"),
             ("days", "from start to end at the expected failure rate; MFU is predicted"),
             ("price", request.prices.name if request.prices else "as given" if prices else "none given"),
         ]
@@ -232,7 +232,8 @@ def _sweep(
         print_json({"candidates": len(in_time), "pareto": report.rows(front)})
         return
     _print_table(front)
-    typer.echo(f"{len(in_time):,} candidates, of which {len(front):,} are not beaten in days, GPU-hours and cost.")
+    figures = report.figures(front)
+    typer.echo(f"{len(in_time):,} candidates, of which {len(front):,} are not beaten in {figures}.")
 
 
 def _print_table(front: Sequence[Candidate]) -> None:
