@@ -10,6 +10,7 @@ from docs_reference.command import command_page
 from docs_reference.compliance import compliance_page
 from docs_reference.contracts import contracts_page
 from docs_reference.examples import examples_page
+from docs_reference.facts import facts_page
 from docs_reference.images import images_page
 from docs_reference.kubernetes import kubernetes_page
 from docs_reference.lustre import lustre_page
@@ -39,6 +40,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/outputs.md": outputs_page,
     "reference/capacity.md": capacity_page,
     "reference/images.md": images_page,
+    "reference/facts.md": facts_page,
     "reference/lustre.md": lustre_page,
     "reference/kubernetes.md": kubernetes_page,
     "reference/predictions.md": predictions_page,

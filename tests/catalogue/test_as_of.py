@@ -23,6 +23,8 @@ MODULES = {
 @pytest.mark.parametrize(("topic", "glob"), MODULES.items())
 def test_the_age_of_a_topic_is_that_of_its_oldest_fact(topic: str, glob: str) -> None:
     files = list((ROOT / "constructs" / "ultracluster" / "catalogue").glob(glob))
-    dates = {result for file in files for result in re.findall(r"read (?:on )?(20\d\d-\d\d-\d\d)", file.read_text())}
+    dates = {
+        result for file in files for result in re.findall(r'read(?: on |_on="| )(20\d\d-\d\d-\d\d)', file.read_text())
+    }
     assert AS_OF[topic] == min(map(date.fromisoformat, dates))
     assert AS_OF.keys() == MODULES.keys()

@@ -7,7 +7,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ultracluster.catalogue._registry import Fact
+    from ultracluster.catalogue._fact import Fact
 
 #: Day on which the facts of a topic were read; the oldest of them. A test compares it with the dates beside the facts.
 AS_OF: Mapping[str, date] = MappingProxyType(

@@ -65,7 +65,7 @@ def facts(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of --catalogue instead.")] = False,
     json_: JsonOption = False,
 ) -> None:
-    """List all facts with value, source, the day it was read, and how to verify it.
+    """List all facts with value, unit or columns, source, dates, and how to verify each.
 
     With both --older-than and --expiring, facts of either kind.
     """
@@ -92,7 +92,9 @@ def facts(
         value = json.dumps(fact.value)
         short = value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 3]}..."
         typer.echo(f"{fact.name}: {short}{f' {fact.unit}' if fact.unit else ''}")
-        dates = [f"read {fact.read_on}", *([f"as of {fact.as_of}"] if fact.as_of else [])]
+        if fact.columns:
+            typer.echo(f"  {fact.columns}")
+        dates = [f"read {fact.read_on}", f"as of {fact.as_of}" if fact.as_of else str(fact.as_of_note)]
         dates += [f"ends {fact.ends}"] if fact.ends else []
         typer.echo(f"  {', '.join(dates)}; {fact.source}")
         typer.echo(f"  verify: {fact.verify}")

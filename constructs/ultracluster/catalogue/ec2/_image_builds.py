@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Annotated
 
+from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2._instance_type import Architecture
+
+_ON_DEMAND = Source("https://aws.amazon.com/ec2/pricing/on-demand/", read_on="2026-11-22")
+_REFERENCE = Source("https://github.com/awslabs/awsome-distributed-ai", read_on="2026-11-22", as_of="2026-07-23")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +27,10 @@ class Builder:
 
 #: By architecture. Prices of https://aws.amazon.com/ec2/pricing/on-demand/, as several public price tables record them
 #: (read 2026-11-22).
-BUILDERS: Mapping[Architecture, Builder] = MappingProxyType(
+BUILDERS: Annotated[
+    Mapping[Architecture, Builder],
+    Stated(_ON_DEMAND, columns="type: name; usd_per_hour: USD/h, on demand, Linux, us-east-1"),
+] = MappingProxyType(
     {
         "x86_64": Builder(type="c7i.4xlarge", usd_per_hour=0.714),
         "arm64": Builder(type="c7g.4xlarge", usd_per_hour=0.58),
@@ -31,7 +39,7 @@ BUILDERS: Mapping[Architecture, Builder] = MappingProxyType(
 #: What AWS's sample for PCS takes for an image with Enroot and Pyxis, on the same parent:
 #: https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/CUSTOM-AMI.md (commit 95b939c of
 #: 2026-07-23, read 2026-11-22). The images here have more, so it is a lower bound.
-BUILD_MINUTES = 30
+BUILD_MINUTES: Annotated[int, Stated(_REFERENCE, "min")] = 30
 
 #: What the check of an image does not run on a builder, and what it does instead.
 CHECKS_NOT_RUN: Mapping[str, str] = MappingProxyType(

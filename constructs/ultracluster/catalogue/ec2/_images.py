@@ -6,9 +6,22 @@ deployment, and replaces nodes.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
+from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2._instance_type import Architecture
+
+_GUIDE = Source(
+    "https://docs.aws.amazon.com/pcs/latest/userguide/ "
+    "https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html https://bottlerocket.dev "
+    "https://docs.aws.amazon.com/dlami/latest/devguide/find-dlami-id.html "
+    "https://docs.aws.amazon.com/linux/al2023/ug/ec2.html",
+    read_on="2026-11-20",
+)
+_DLAMI = Source(
+    "https://docs.aws.amazon.com/dlami/latest/devguide/ https://github.com/NVIDIA/open-gpu-kernel-modules",
+    read_on="2026-11-22",
+)
 
 #: Images by who they are for: AWS PCS, EKS on Amazon Linux 2023 or Bottlerocket, the same without GPUs, plain EC2
 #: (DLAMI), and Amazon Linux 2023 itself.
@@ -19,7 +32,9 @@ ImageFamily = Literal["pcs", "eks", "eks-standard", "bottlerocket", "bottlerocke
 # https://bottlerocket.dev (variants aws-k8s-*-nvidia);
 # https://docs.aws.amazon.com/dlami/latest/devguide/find-dlami-id.html (all read 2026-11-20);
 # https://docs.aws.amazon.com/linux/al2023/ug/ec2.html (read 2026-11-22)
-_PARAMETERS: dict[ImageFamily, str] = {
+_PARAMETERS: Annotated[
+    dict[ImageFamily, str], Stated(_GUIDE, columns="family of images: name of the parameter in Systems Manager")
+] = {
     "pcs": "/aws/service/pcs/ami/dlami-base-ubuntu2404/{architecture}/latest/ami-id",
     "eks": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/nvidia/recommended/image_id",
     "eks-standard": "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{architecture}/standard/recommended/"
@@ -32,13 +47,15 @@ _PARAMETERS: dict[ImageFamily, str] = {
 #: Families with accelerators that AWS's images for NVIDIA GPUs do not drive, each with the reason. These images have
 #: NVIDIA's open kernel modules: https://docs.aws.amazon.com/dlami/latest/devguide/ (release notes, supported instances)
 #: and https://github.com/NVIDIA/open-gpu-kernel-modules, README.md: Turing or later (both read 2026-11-22)
-NO_NVIDIA_DRIVER: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("inf1", "inf2", "trn1", "trn1n", "trn2", "trn2u", "trn3"), "AWS Neuron"),
-        **dict.fromkeys(("dl1", "dl2q"), "accelerators that are not NVIDIA's"),
-        **dict.fromkeys(("g4ad",), "AMD GPUs"),
-        **dict.fromkeys(("g2", "g3", "g3s", "p2", "p3", "p3dn"), "NVIDIA GPUs older than Turing"),
-    }
+NO_NVIDIA_DRIVER: Annotated[Mapping[str, str], Stated(_DLAMI, columns="family of instances: its accelerators")] = (
+    MappingProxyType(
+        {
+            **dict.fromkeys(("inf1", "inf2", "trn1", "trn1n", "trn2", "trn2u", "trn3"), "AWS Neuron"),
+            **dict.fromkeys(("dl1", "dl2q"), "accelerators that are not NVIDIA's"),
+            **dict.fromkeys(("g4ad",), "AMD GPUs"),
+            **dict.fromkeys(("g2", "g3", "g3s", "p2", "p3", "p3dn"), "NVIDIA GPUs older than Turing"),
+        }
+    )
 )
 _ARCHITECTURES: tuple[Architecture, ...] = ("x86_64", "arm64")
 

@@ -5,9 +5,13 @@ known, and nothing is guessed.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
 
 _GIB = 2**30
-_AWS = "https://github.com/awslabs/awsome-distributed-ai (commit 95b939c of 2026-07-23, read 2026-11-20)"
+_AWS = "https://github.com/awslabs/awsome-distributed-ai, commit 95b939c of 2026-07-23"
+_REFERENCE = Source(_AWS, read_on="2026-11-20", as_of="2026-07-23")
 # A measurement is no floor: runs of a healthy fabric differ. Ours, to be changed after further measurements.
 _OF_A_MEASUREMENT = 0.8
 
@@ -30,7 +34,10 @@ class NcclFigure:
         return round(self.bus_gb_per_s * _OF_A_MEASUREMENT, 1)
 
 
-NCCL_FIGURES = (
+NCCL_FIGURES: Annotated[
+    tuple[NcclFigure, ...],
+    Stated(_REFERENCE, columns="instance_type; nodes; message_bytes: bytes; bus_gb_per_s: GB/s of the bus; source"),
+] = (
     NcclFigure(instance_type="p4de.24xlarge", nodes=2, message_bytes=2 * _GIB, bus_gb_per_s=78, source=_AWS),
     NcclFigure(instance_type="p5.48xlarge", nodes=2, message_bytes=2 * _GIB, bus_gb_per_s=443, source=_AWS),
     NcclFigure(instance_type="p5.48xlarge", nodes=2, message_bytes=16 * _GIB, bus_gb_per_s=487, source=_AWS),

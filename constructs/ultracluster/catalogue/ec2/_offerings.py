@@ -2,6 +2,20 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_EC2_CAPACITY_BLOCKS = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html "
+    "https://docs.aws.amazon.com/local-zones/latest/ug/available-local-zones.html (moto 5.2.5)",
+    read_on="2026-11-21",
+    as_of="2026-10-27",
+    verify="make facts",
+)
+_EC2_CAPACITY_BLOCKS_2 = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html", read_on="2026-11-23"
+)
 
 #: Day on which the copy of DescribeInstanceTypeOfferings was read.
 READ_ON = "2026-11-20"
@@ -34,9 +48,9 @@ _OFFERED = {
 }
 
 #: Instance type -> ids of the zones that offer it. Types without GPU are not here: most zones offer them.
-OFFERED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {name: tuple(zones.split()) for name, zones in _OFFERED.items()}
-)
+OFFERED: Annotated[
+    Mapping[str, tuple[str, ...]], Stated(_EC2_CAPACITY_BLOCKS, columns="instance type: ids of zones")
+] = MappingProxyType({name: tuple(zones.split()) for name, zones in _OFFERED.items()})
 
 # Regions, and zones of Local Zones, in which AWS sells Capacity Blocks, GovCloud included. us-east-1-atl-2a,
 # us-west-2-phx-2a and us-east-1-dfw-2a by their ids.
@@ -58,9 +72,10 @@ _CAPACITY_BLOCKS = {
 }
 
 #: Instance type -> Regions, and ids of Local Zones, in which it is sold as a Capacity Block.
-CAPACITY_BLOCKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {name: tuple(places.split()) for name, places in _CAPACITY_BLOCKS.items()}
-)
+CAPACITY_BLOCKS: Annotated[
+    Mapping[str, tuple[str, ...]],
+    Stated(_EC2_CAPACITY_BLOCKS_2, columns="instance type: Regions, and ids of Local Zones"),
+] = MappingProxyType({name: tuple(places.split()) for name, places in _CAPACITY_BLOCKS.items()})
 
 
 def offered_in(instance_type: str, region_prefix: str) -> tuple[str, ...]:

@@ -3,8 +3,16 @@
 Source: data/endpoints.json of https://github.com/boto/botocore (1.44.5, read 2026-11-21).
 """
 
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_BOTOCORE = Source("https://github.com/boto/botocore", read_on="2026-11-21")
+
 # Beginning of a region's name, partition, domain. All other regions are in `aws`.
-_OTHERS = (
+_OTHERS: Annotated[
+    tuple[tuple[str, ...], ...], Stated(_BOTOCORE, columns="beginning of the name of a Region, partition, domain")
+] = (
     ("cn-", "aws-cn", "amazonaws.com.cn"),
     ("us-gov-", "aws-us-gov", "amazonaws.com"),
     ("us-iso-", "aws-iso", "c2s.ic.gov"),

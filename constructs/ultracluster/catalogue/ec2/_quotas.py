@@ -1,41 +1,59 @@
 """Service quotas: adjustable defaults and fixed limits."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_VPC_LIMITS = Source("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-20")
+_VPC_LIMITS_2 = Source("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-23")
+_SUBNET_SIZING = Source("https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html", read_on="2026-11-20")
+_EC2_CAPACITY_BLOCKS = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html", read_on="2026-11-20"
+)
+_PLACEMENT_STRATEGIES = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html", read_on="2026-11-21"
+)
+_PCS_QUOTAS = Source(
+    "https://docs.aws.amazon.com/pcs/latest/userguide/service-endpoints-quotas.html", read_on="2026-11-21"
+)
+_CONFIGURE_EFA_CLIENTS = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html", read_on="2026-11-20"
+)
+_ON_DEMAND = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html "
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html",
+    read_on="2026-11-21",
+)
 
 # Default, per Region and account, adjustable (Service Quotas L-DF5E4CA3). Every interface counts, EFA-only ones too.
-# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html (read 2026-11-20)
-NETWORK_INTERFACES_PER_REGION = 5000
-NETWORK_INTERFACES_QUOTA = "L-DF5E4CA3"
+NETWORK_INTERFACES_PER_REGION: Annotated[int, Stated(_VPC_LIMITS, "interfaces")] = 5000
+NETWORK_INTERFACES_QUOTA: Annotated[str, Stated(_VPC_LIMITS, columns="code in Service Quotas, service vpc")] = (
+    "L-DF5E4CA3"
+)
 
-# Codes of the quotas VPCs per Region (service vpc) and EC2-VPC Elastic IPs (service ec2), 5 of each by default:
-# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html (read 2026-11-23)
-VPCS_QUOTA = "L-F678F1CE"
-ELASTIC_IPS_QUOTA = "L-0263D0A3"
+# Codes of the quotas VPCs per Region (service vpc) and EC2-VPC Elastic IPs (service ec2), 5 of each by default.
+VPCS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_2, columns="code in Service Quotas, service vpc")] = "L-F678F1CE"
+ELASTIC_IPS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_2, columns="code in Service Quotas, service ec2")] = "L-0263D0A3"
 
 # Fixed: the first four addresses of a subnet and the last.
-# https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html (read 2026-11-20)
-RESERVED_ADDRESSES_PER_SUBNET = 5
+RESERVED_ADDRESSES_PER_SUBNET: Annotated[int, Stated(_SUBNET_SIZING, "addresses")] = 5
 
 # Fixed: instances in one Capacity Block.
-# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (read 2026-11-20)
-INSTANCES_PER_CAPACITY_BLOCK = 64
+INSTANCES_PER_CAPACITY_BLOCK: Annotated[int, Stated(_EC2_CAPACITY_BLOCKS, "instances")] = 64
 
-# Fixed: instances in Capacity Blocks of all accounts of an organization together, on one day. Same page.
-INSTANCES_IN_CAPACITY_BLOCKS = 256
+# Fixed: instances in Capacity Blocks of all accounts of an organization together, on one day.
+INSTANCES_IN_CAPACITY_BLOCKS: Annotated[int, Stated(_EC2_CAPACITY_BLOCKS, "instances")] = 256
 
 # Fixed: instances of a spread placement group in one zone, and partitions of a partition placement group.
-# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html (read 2026-11-21)
-INSTANCES_PER_SPREAD_GROUP = 7
-PARTITIONS_PER_GROUP = 7
+INSTANCES_PER_SPREAD_GROUP: Annotated[int, Stated(_PLACEMENT_STRATEGIES, "instances")] = 7
+PARTITIONS_PER_GROUP: Annotated[int, Stated(_PLACEMENT_STRATEGIES, "partitions")] = 7
 
 # Default, login nodes' group included; a support case raises it. Queues have the same.
-# https://docs.aws.amazon.com/pcs/latest/userguide/service-endpoints-quotas.html (read 2026-11-21)
-PCS_NODE_GROUPS_PER_CLUSTER = 10
+PCS_NODE_GROUPS_PER_CLUSTER: Annotated[int, Stated(_PCS_QUOTAS, "node groups")] = 10
 
 # Fixed: EFA connections of one file system, each EFA interface of each client being one.
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html (read 2026-11-20)
-LUSTRE_EFA_CONNECTIONS = 1024
+LUSTRE_EFA_CONNECTIONS: Annotated[int, Stated(_CONFIGURE_EFA_CLIENTS, "connections")] = 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +77,10 @@ class VcpuQuota:
 # Family -> instances in the names of the quotas, code of the on-demand and of the Spot quota. HPC and High Memory
 # instances are not sold on the Spot market. vCPUs of a new account: 5 of standard instances, 0 of others.
 _STANDARD = ("Standard (A, C, D, H, I, M, R, T, Z)", "L-1216C47A", "L-34B43A08")
-_QUOTAS = {
+_QUOTAS: Annotated[
+    dict[str, tuple[str, ...]],
+    Stated(_ON_DEMAND, columns="family: name, code of the on-demand quota, code of the Spot quota"),
+] = {
     "P": ("P", "L-417A185B", "L-7212CCBC"),
     "G": ("G and VT", "L-DB2E81BA", "L-3819A6DF"),
     "Trn": ("Trn", "L-2C3B7624", "L-6B0D517C"),

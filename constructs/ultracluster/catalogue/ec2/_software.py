@@ -7,8 +7,24 @@ NVIDIA driver, CUDA and Lustre client come with AWS's image, the Deep Learning B
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Annotated
 
+from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2._instance_type import Architecture
+
+_INSTALLERS = Source(
+    "https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html", read_on="2026-11-21"
+)
+_EFA_VERIFY = Source("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-verify.html", read_on="2026-11-21")
+_DLAMI_NOTES = Source(
+    "https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubaseossarm64-ul2404-2026-10-09.html "
+    "https://github.com/NVIDIA/dcgm-exporter",
+    read_on="2026-11-21",
+    as_of="2026-10-09",
+)
+_GPU_INSTANCES_STARTED = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html", read_on="2026-11-20"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,8 +95,12 @@ SOFTWARE_PREFIX = "ultracluster/software/"
 
 # https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html (read 2026-11-21): both tables. PCS
 # lists no installer for 26.05 there yet.
-PCS_AGENT = Download(version="1.5.1-1", sha256="9ac3fff38d75774852d947bf6823abc5a75e5c6325cd5aa5a3172b1defa72f9d")
-SLURM: Mapping[str, Download] = MappingProxyType(
+PCS_AGENT: Annotated[Download, Stated(_INSTALLERS, columns="version and SHA-256 of the installer")] = Download(
+    version="1.5.1-1", sha256="9ac3fff38d75774852d947bf6823abc5a75e5c6325cd5aa5a3172b1defa72f9d"
+)
+SLURM: Annotated[
+    Mapping[str, Download], Stated(_INSTALLERS, columns="version of Slurm: version and SHA-256 of the installer")
+] = MappingProxyType(
     {
         "25.05": Download(
             version="25.05.9-1", sha256="d9be2ae01eac14cd023f48787770878530b308e40b35c4ec1da3a2dbd1a372b7"
@@ -91,7 +111,9 @@ SLURM: Mapping[str, Download] = MappingProxyType(
     }
 )
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-verify.html (read 2026-11-21): the newest there.
-EFA = Download(version="1.49.0", sha256="cf2e9281a2328a243c76f911a490faed43ca0fecfe4733c25e34b2e92a32c309")
+EFA: Annotated[Download, Stated(_EFA_VERIFY, columns="version and SHA-256 of the installer")] = Download(
+    version="1.49.0", sha256="cf2e9281a2328a243c76f911a490faed43ca0fecfe4733c25e34b2e92a32c309"
+)
 
 _GITHUB = "https://github.com"
 # Not the .deb files of Enroot: no checksum of those for arm64 is published or recorded anywhere, and this tarball is
@@ -206,9 +228,9 @@ DCGM = SignedPackage(
 #: 2026-10-09: https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubaseossarm64-ul2404-2026-10-09.html
 #: (read 2026-11-21). A DCGM that is not here is replaced. Tags of https://github.com/NVIDIA/dcgm-exporter (read
 #: 2026-11-22).
-DCGM_EXPORTERS: Mapping[str, str] = MappingProxyType(
-    {"4.5.2": "4.8.1", "4.5.3": "4.8.2", "4.6.0": "4.8.3", "4.6.1": "4.8.4", "4.7.0": "4.9.0"}
-)
+DCGM_EXPORTERS: Annotated[
+    Mapping[str, str], Stated(_DLAMI_NOTES, columns="version of DCGM: version of dcgm-exporter")
+] = MappingProxyType({"4.5.2": "4.8.1", "4.5.3": "4.8.2", "4.6.0": "4.8.3", "4.6.1": "4.8.4", "4.7.0": "4.9.0"})
 DCGM_EXPORTER = DCGM_EXPORTERS["4.5.3"]
 # Only `latest` is documented, with a signature beside it:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/verify-CloudWatch-Agent-Package-Signature.html
@@ -220,9 +242,8 @@ CLOUDWATCH_AGENT = SignedPackage(
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/verify-CloudWatch-Agent-Package-Signature.html",
     read_on="2026-11-22",
 )
-# The driver of B300 and GB200: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read
-# 2026-11-20)
-DRIVER = 580
+# The driver of B300 and GB200.
+DRIVER: Annotated[int, Stated(_GPU_INSTANCES_STARTED, "major version")] = 580
 
 
 def artefacts(architecture: Architecture) -> tuple[Artefact, ...]:

@@ -8,6 +8,13 @@ See: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availa
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_ZONES = Source(
+    "https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html", read_on="2026-11-20"
+)
 
 _PREFIXES = """
 afs1 af-south-1|ape1 ap-east-1|ape2 ap-east-2|apne1 ap-northeast-1|apne2 ap-northeast-2|apne3 ap-northeast-3
@@ -19,7 +26,7 @@ usw1 us-west-1|usw2 us-west-2|usge1 us-gov-east-1|usgw1 us-gov-west-1|cnn1 cn-no
 """
 
 #: Prefix of zone ids -> region.
-REGIONS: Mapping[str, str] = MappingProxyType(
+REGIONS: Annotated[Mapping[str, str], Stated(_ZONES, columns="prefix of zone ids: Region")] = MappingProxyType(
     dict(sorted(tuple(pair.split()) for pair in _PREFIXES.strip().replace("\n", "|").split("|")))  # type: ignore[misc]
 )
 

@@ -1,9 +1,33 @@
 """Amazon Managed Grafana: regions, and Grafana versions of the dashboards."""
 
-#: Regions with Amazon Managed Grafana.
-#: https://docs.aws.amazon.com/grafana/latest/userguide/what-is-Amazon-Managed-Service-Grafana.html (read 2026-11-21).
-#: The registry of CloudFormation has the type in a few more (cfn-lint 1.58.0): that page does not name them.
-MANAGED_GRAFANA_REGIONS = frozenset(
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_MANAGED_GRAFANA = Source(
+    "https://docs.aws.amazon.com/grafana/latest/userguide/what-is-Amazon-Managed-Service-Grafana.html "
+    "(cfn-lint 1.58.0)",
+    read_on="2026-11-21",
+    as_of="2026-10-20",
+    verify="make facts",
+)
+_VERSION_UPDATE = Source(
+    "https://docs.aws.amazon.com/grafana/latest/userguide/AMG-workspace-version-update.html", read_on="2026-11-21"
+)
+_DATA_SOURCE = Source(
+    "https://docs.aws.amazon.com/grafana/latest/userguide/AMP-adding-AWS-config.html", read_on="2026-11-21"
+)
+_VPC = Source("https://docs.aws.amazon.com/grafana/latest/userguide/AMG-configure-vpc.html", read_on="2026-11-21")
+_AUTHENTICATION = Source(
+    "https://grafana.com/docs/grafana/latest/datasources/prometheus/configure/aws-authentication/ "
+    "https://github.com/grafana/grafana/issues/118510",
+    read_on="2026-11-21",
+    as_of="2026-09-15",
+)
+
+#: Regions with Amazon Managed Grafana. The registry of CloudFormation has the type in a few more (cfn-lint 1.58.0):
+#: that page does not name them.
+MANAGED_GRAFANA_REGIONS: Annotated[frozenset[str], Stated(_MANAGED_GRAFANA, columns="Regions")] = frozenset(
     {
         *("us-east-1", "us-east-2", "us-west-2", "us-gov-east-1", "us-gov-west-1"),
         *("eu-central-1", "eu-west-1", "eu-west-2"),
@@ -12,21 +36,21 @@ MANAGED_GRAFANA_REGIONS = frozenset(
 )
 
 #: Version of new workspaces. An upgrade cannot be undone.
-#: https://docs.aws.amazon.com/grafana/latest/userguide/AMG-workspace-version-update.html (read 2026-11-21)
-MANAGED_GRAFANA_VERSION = "12.4"
+MANAGED_GRAFANA_VERSION: Annotated[str, Stated(_VERSION_UPDATE, columns="version of Grafana")] = "12.4"
 
 #: The plugin that signs queries to Amazon Managed Service for Prometheus: from version 12 on the workspace has it, and
 #: the core plugin signs no more.
-#: https://docs.aws.amazon.com/grafana/latest/userguide/AMP-adding-AWS-config.html (read 2026-11-21)
-AMAZON_PROMETHEUS_PLUGIN = "grafana-amazonprometheus-datasource"
+AMAZON_PROMETHEUS_PLUGIN: Annotated[str, Stated(_DATA_SOURCE, columns="id of a plugin")] = (
+    "grafana-amazonprometheus-datasource"
+)
 
 #: Subnets that a workspace is connected to, each in a zone of its own.
-#: https://docs.aws.amazon.com/grafana/latest/userguide/AMG-configure-vpc.html (read 2026-11-21)
-LEAST_SUBNETS, MOST_SUBNETS = 2, 6
+LEAST_SUBNETS: Annotated[int, Stated(_VPC, "subnets")] = 2
+MOST_SUBNETS: Annotated[int, Stated(_VPC, "subnets")] = 6
 
 #: Version of Grafana OSS on a server of one's own. Its core plugin for Prometheus still signs queries; that of 13
 #: doesn't.
 #: https://grafana.com/docs/grafana/latest/datasources/prometheus/configure/aws-authentication/ (read 2026-11-21)
 #: 12.4.11 is the least of 12 that Grafana advises, for known weaknesses of those before:
 #: https://github.com/grafana/grafana/issues/118510 (2026-09-15, read 2026-11-21). Raise it with each of its fixes.
-SELF_HOSTED_VERSION = "12.4.11"
+SELF_HOSTED_VERSION: Annotated[str, Stated(_AUTHENTICATION, columns="version of Grafana")] = "12.4.11"

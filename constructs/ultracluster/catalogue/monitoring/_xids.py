@@ -13,6 +13,16 @@ Sources, which do not agree everywhere:
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_CATALOGUES = Source(
+    "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html "
+    "https://github.com/awslabs/awsome-distributed-ai https://github.com/aws/eks-node-monitoring-agent",
+    read_on="2026-11-20",
+    as_of="2025-10-29",
+)
 
 
 class XidPolicy(StrEnum):
@@ -34,7 +44,7 @@ _FATAL = (54, 79, 142, 151, 168)
 # NVIDIA: RESET_GPU, and the workflows of 48 (double-bit ECC) and 74 (NVLink), which AWS's check resets for.
 _RESET = (46, 48, 62, 64, 74, 95, 109, 110, 119, 120, 136, 140, 143, 155, 156, 158)
 #: Codes of `RESET` for which an A100 needs a restart of its node: AWS's check reboots p4d and p4de for them.
-RESTART_ON_A100 = (64, 95)
+RESTART_ON_A100: Annotated[tuple[int, ...], Stated(_CATALOGUES, columns="XIDs")] = (64, 95)
 # NVIDIA: IGNORE; UPDATE_SWFW 78; CHECK_UVM 159; the NVLink5 workflows 144 to 150, which AWS's check monitors; 154, the
 # recovery action has changed, which health-check.sh reads from the kernel's log: fatal ones of 144 to 150 end in it.
 # 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it.
@@ -49,7 +59,7 @@ _APPLICATION = (
 )
 
 #: Code -> what follows. A code that is not here has no published advice: treat it as `WATCH`.
-XIDS: Mapping[int, XidPolicy] = MappingProxyType(
+XIDS: Annotated[Mapping[int, XidPolicy], Stated(_CATALOGUES, columns="XID: policy")] = MappingProxyType(
     dict(
         sorted(
             dict.fromkeys(_FATAL, XidPolicy.FATAL).items()

@@ -3,15 +3,67 @@
 See: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html (read 2026-11-21)
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from ipaddress import IPv4Network
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
+from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.schedulers._eks_names import (
+    check_cluster_name as check_cluster_name,
+)
+from ultracluster.catalogue.schedulers._eks_names import (
+    check_node_group_name as check_node_group_name,
+)
+from ultracluster.catalogue.schedulers._eks_ranges import (
+    OTHER_SERVICE_CIDR as OTHER_SERVICE_CIDR,
+)
+from ultracluster.catalogue.schedulers._eks_ranges import (
+    PRIVATE_RANGES as PRIVATE_RANGES,
+)
+from ultracluster.catalogue.schedulers._eks_ranges import (
+    PUBLIC_RANGES as PUBLIC_RANGES,
+)
+from ultracluster.catalogue.schedulers._eks_ranges import (
+    SERVICE_CIDR as SERVICE_CIDR,
+)
+from ultracluster.catalogue.schedulers._eks_ranges import (
+    check_public_range as check_public_range,
+)
+from ultracluster.catalogue.schedulers._eks_ranges import (
+    check_service_range as check_service_range,
+)
+
+_KUBERNETES_VERSIONS = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html", read_on="2026-11-21"
+)
+_ULTRASERVERS = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html", read_on="2026-11-21"
+)
+_EFA_DEVICES = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html", read_on="2026-11-21"
+)
+_SCALING_CONFIG = Source(
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-eks-cluster-controlplanescalingconfig.html",
+    read_on="2026-11-21",
+)
+_SCALING = Source("https://kubernetes.io/releases/version-skew-policy/#kubelet", read_on="2026-11-22")
+_NETWORK_REQS = Source("https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html", read_on="2026-11-21")
+_PREFIX_MODE_LINUX = Source(
+    "https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html", read_on="2026-11-21"
+)
+_CHOOSING_INSTANCE_TYPE = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html", read_on="2026-11-21"
+)
+_NODE_EFA = Source("https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html", read_on="2026-11-21")
+_NODE_POOLS = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/ml-node-pools.html "
+    "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html "
+    "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html",
+    read_on="2026-11-21",
+)
 
 #: Operating systems of nodes.
 NodeOs = Literal["al2023", "bottlerocket"]
@@ -37,7 +89,12 @@ class KubernetesVersion:
 
 
 # Read on 2026-11-21. 1.31 is left out: its extended support ends on 2026-11-26, and EKS then updates it automatically.
-VERSIONS: Mapping[str, KubernetesVersion] = MappingProxyType(
+VERSIONS: Annotated[
+    Mapping[str, KubernetesVersion],
+    Stated(
+        _KUBERNETES_VERSIONS, columns="version of Kubernetes: release, end of standard support, end of extended support"
+    ),
+] = MappingProxyType(
     {
         name: KubernetesVersion(
             released=date.fromisoformat(released),
@@ -58,62 +115,49 @@ READ_ON = date(2026, 11, 21)
 # Not the newest: every chart that is deployed names it, and it is in standard support for four months more.
 DEFAULT_VERSION = "1.35"
 
-# Dynamic Resource Allocation, which ComputeDomains need:
-# https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-21)
-ULTRASERVERS_FROM = "1.33"
-# https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html (read 2026-11-21)
-DRANET_FROM = "1.34"
+# Dynamic Resource Allocation, which ComputeDomains need.
+ULTRASERVERS_FROM: Annotated[str, Stated(_ULTRASERVERS, columns="version of Kubernetes")] = "1.33"
+DRANET_FROM: Annotated[str, Stated(_EFA_DEVICES, columns="version of Kubernetes")] = "1.34"
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-eks-cluster-controlplanescalingconfig.html
 # (read 2026-11-21); `tier-ultra` is in the schema and not in the API.
-SCALING_TIERS = ("standard", "tier-xl", "tier-2xl", "tier-4xl", "tier-8xl")
+SCALING_TIERS: Annotated[tuple[str, ...], Stated(_SCALING_CONFIG, columns="tiers of a control plane")] = (
+    "standard",
+    "tier-xl",
+    "tier-2xl",
+    "tier-4xl",
+    "tier-8xl",
+)
 
-#: Minor versions that a kubelet may be older than the API server:
-#: https://kubernetes.io/releases/version-skew-policy/#kubelet (read 2026-11-22)
-KUBELET_SKEW = 3
+#: Minor versions that a kubelet may be older than the API server.
+KUBELET_SKEW: Annotated[int, Stated(_SCALING, "minor versions")] = 3
 #: Days after which `check` calls a release of AWS's image old. AWS releases one every week or two:
 #: https://github.com/awslabs/amazon-eks-ami/releases (read 2026-11-22). Ours.
 OLD_RELEASE_DAYS = 90
 
-# EKS has no controllers' interfaces in these: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
-# (read 2026-11-21)
-ZONES_WITHOUT_CONTROL_PLANE = ("use1-az3", "usw1-az2", "cac1-az3")
+# EKS has no controllers' interfaces in these.
+ZONES_WITHOUT_CONTROL_PLANE: Annotated[tuple[str, ...], Stated(_NETWORK_REQS, columns="ids of zones")] = (
+    "use1-az3",
+    "usw1-az2",
+    "cac1-az3",
+)
 
-# The range of Services, when nobody names one: one of the two that EKS itself chooses.
-# https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
-SERVICE_CIDR = "172.20.0.0/16"
-#: The other range that EKS takes by default, where a VPC has the first.
-OTHER_SERVICE_CIDR = "10.100.0.0/16"
-
-# EKS takes private ranges from /12 to /24: the same page.
-_SERVICE_PREFIXES = range(12, 25)
-# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html, and for node groups
-# https://docs.aws.amazon.com/eks/latest/userguide/create-managed-node-group.html (read 2026-11-22)
-_CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
-_NODE_GROUP_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}", re.ASCII)
-
-# "Public endpoint access CIDR ranges per cluster", which can't be raised:
-# https://docs.aws.amazon.com/general/latest/gr/eks.html (read 2026-11-21)
-PUBLIC_RANGES = 40
-# Nobody comes from more than a /8, and 40 of them are not the world. Ours.
-_WIDEST_PUBLIC_PREFIX = 8
-PRIVATE_RANGES = tuple(IPv4Network(range) for range in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 
 # A prefix that the VPC CNI puts on an interface is a /28, and takes the place of one address.
-# https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html (read 2026-11-21)
-ADDRESSES_PER_PREFIX = 16
-# "For instances with less than 30 vCPUs, the cap is 110. For instances with greater than 30 vCPUs, the cap is 250":
-# https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html (read 2026-11-21)
-_FEW_VCPUS, _FEW_PODS, _MANY_PODS = 30, 110, 250
+ADDRESSES_PER_PREFIX: Annotated[int, Stated(_PREFIX_MODE_LINUX, "addresses")] = 16
+# "For instances with less than 30 vCPUs, the cap is 110. For instances with greater than 30 vCPUs, the cap is 250".
+_FEW_VCPUS: Annotated[int, Stated(_CHOOSING_INSTANCE_TYPE, "vCPUs")] = 30
+_FEW_PODS: Annotated[int, Stated(_CHOOSING_INSTANCE_TYPE, "pods")] = 110
+_MANY_PODS: Annotated[int, Stated(_CHOOSING_INSTANCE_TYPE, "pods")] = 250
 
 # "Amazon EC2 instances with the EFA driver installed pre-allocate 5128 2MiB Huge Pages"; on Bottlerocket a setting of
-# the node group says how many: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (read 2026-11-21)
-_EFA_HUGE_PAGES = 5_128
+# the node group says how many.
+_EFA_HUGE_PAGES: Annotated[int, Stated(_NODE_EFA, "pages of 2 MiB")] = 5_128
 
 #: Why EKS Auto Mode runs no training nodes, in sentences.
 # https://docs.aws.amazon.com/eks/latest/userguide/ml-node-pools.html, device-management-efa.html and
 # ml-eks-nvidia-ultraserver.html (read 2026-11-21)
-AUTO_MODE_LIMITS = (
+AUTO_MODE_LIMITS: Annotated[tuple[str, ...], Stated(_NODE_POOLS, columns="sentences")] = (
     "its nodes run AWS's Bottlerocket image, so neither EFA for the Lustre client nor a custom driver can be installed",
     "a node lives 21 days at most, which ends longer runs",
     "it runs neither your EFA device plugin nor DRANET, and no DRA, so no UltraServer",
@@ -128,48 +172,6 @@ def check_version(version: str) -> list[str]:
     if _key(version) < _key(next(iter(VERSIONS))):
         return [f"{version} is at its end: EKS updates such clusters automatically; {known}"]
     return [f"{version} is not known to this release; {known}"]
-
-
-def check_cluster_name(name: str) -> list[str]:
-    """Return the errors of the name of a cluster; empty if it is valid."""
-    return _name_errors(name, _CLUSTER_NAME, 100)
-
-
-def check_node_group_name(name: str) -> list[str]:
-    """Return the errors of the name of a managed node group; empty if it is valid."""
-    return _name_errors(name, _NODE_GROUP_NAME, 63)
-
-
-def _name_errors(name: str, pattern: re.Pattern[str], most: int) -> list[str]:
-    if pattern.fullmatch(name):
-        return []
-    return [
-        f"name has 1 to {most} letters, digits, hyphens and underscores, and begins with a letter or digit, "
-        f"got {name[:120]!r}"
-    ]
-
-
-def check_service_range(cidr: IPv4Network) -> list[str]:
-    """Return the errors of a range of Services; empty if it is valid."""
-    inside = any(cidr.subnet_of(private) for private in PRIVATE_RANGES)
-    if inside and cidr.prefixlen in _SERVICE_PREFIXES:
-        return []
-    sizes = f"/{_SERVICE_PREFIXES[0]} to /{_SERVICE_PREFIXES[-1]}"
-    return [f"must be a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, {sizes}, got {cidr}"]
-
-
-def check_public_range(range: IPv4Network) -> str | None:
-    """Return the error of a CIDR for the public endpoint of an API server, or None.
-
-    See: https://docs.aws.amazon.com/eks/latest/userguide/config-cluster-endpoint.html (read 2026-11-21)
-    """
-    if range.prefixlen == 0:
-        return f"{range} is the whole world"
-    if range.prefixlen < _WIDEST_PUBLIC_PREFIX:
-        return f"{range} is {range.num_addresses:,} addresses, a large part of the world"
-    if any(range.overlaps(private) for private in PRIVATE_RANGES):
-        return f"{range} holds private addresses, which cannot reach the public endpoint, and EKS refuses them"
-    return None
 
 
 def version_advice(version: str, today: date = READ_ON) -> str | None:

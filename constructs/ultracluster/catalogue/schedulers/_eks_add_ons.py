@@ -7,8 +7,27 @@ See: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-availabl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Annotated
 
-ADD_ONS = (
+from ultracluster.catalogue._fact import Source, Stated
+
+_AVAILABLE = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html "
+    "https://docs.aws.amazon.com/eks/latest/userguide/community-addons.html",
+    read_on="2026-11-21",
+)
+_AVAILABLE_2 = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html "
+    "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html",
+    read_on="2026-11-22",
+)
+_COMMUNITY_ADDONS = Source(
+    "https://docs.aws.amazon.com/eks/latest/userguide/community-addons.html "
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html",
+    read_on="2026-11-21",
+)
+
+ADD_ONS: Annotated[tuple[str, ...], Stated(_AVAILABLE, columns="names of add-ons")] = (
     "adot",
     "amazon-cloudwatch-observability",
     "amazon-sagemaker-spaces",
@@ -56,7 +75,9 @@ class AddOnAccess:
 #: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html and, for EBS,
 #: https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html, which is limited to
 #: volumes with the tag of the driver (read 2026-11-22)
-ACCESS: Mapping[str, AddOnAccess] = MappingProxyType(
+ACCESS: Annotated[
+    Mapping[str, AddOnAccess], Stated(_AVAILABLE_2, columns="add-on: service account, managed policies, reason")
+] = MappingProxyType(
     {
         "amazon-cloudwatch-observability": AddOnAccess(
             service_account="cloudwatch-agent", policies=("AWSXrayWriteOnlyAccess", "CloudWatchAgentServerPolicy")
@@ -84,11 +105,13 @@ ACCESS: Mapping[str, AddOnAccess] = MappingProxyType(
 #: Add-ons that need a role of the user's choice, each with what its permissions depend on.
 #: https://docs.aws.amazon.com/eks/latest/userguide/community-addons.html (read 2026-11-21) and
 #: https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html (read 2026-11-22)
-OWN_ROLE: Mapping[str, str] = MappingProxyType(
-    {
-        "amazon-sagemaker-spaces": "the domains and spaces that it manages",
-        "external-dns": "the hosted zones that it writes to",
-    }
+OWN_ROLE: Annotated[Mapping[str, str], Stated(_COMMUNITY_ADDONS, columns="add-on: what its permissions depend on")] = (
+    MappingProxyType(
+        {
+            "amazon-sagemaker-spaces": "the domains and spaces that it manages",
+            "external-dns": "the hosted zones that it writes to",
+        }
+    )
 )
 #: Of SageMaker HyperPod's clusters alone.
 HYPERPOD = "amazon-sagemaker-hyperpod-"

@@ -3,8 +3,42 @@
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Annotated
 
+from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2 import InstanceType
+
+_BOTOCORE = Source("botocore 1.44.5", read_on="2026-11-23", as_of="2026-11-17")
+_REGISTRY = Source("cfn-lint 1.58.0", read_on="2026-11-23", as_of="2026-10-20", verify="make facts")
+_CREATE_CLUSTER = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html "
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html",
+    read_on="2026-11-23",
+)
+_SCALING = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html", read_on="2026-11-23"
+)
+_REFERENCE = Source("https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html", read_on="2026-11-23")
+_AUTO_RESUME = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-auto-resume.html "
+    "https://github.com/awslabs/awsome-distributed-ai",
+    read_on="2026-11-23",
+    as_of="2026-07-23",
+)
+_LIFE_CYCLE = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html", read_on="2026-11-23"
+)
+_MIGRATION = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html",
+    read_on="2026-11-23",
+)
+_ROLES = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+    "security-iam-awsmanpol-AmazonSageMakerClusterInstanceRolePolicy.html "
+    "https://github.com/awslabs/awsome-distributed-ai",
+    read_on="2026-11-23",
+    as_of="2026-07-23",
+)
 
 # Values of `ClusterInstanceType` in the service model of SageMaker that botocore 1.44.5 carries (read 2026-11-23):
 # families, and the sizes that each of them has.
@@ -35,14 +69,14 @@ _TYPES: Mapping[str, str] = MappingProxyType(
     }
 )
 #: EC2 names of the instance types that HyperPod has; its own names begin with `ml.`.
-INSTANCE_TYPES = frozenset(
+INSTANCE_TYPES: Annotated[frozenset[str], Stated(_BOTOCORE, columns="instance types, without `ml.`")] = frozenset(
     f"{family}.{size}" for families, sizes in _TYPES.items() for family in families.split() for size in sizes.split()
 )
 
 #: Regions with HyperPod: those in which CloudFormation has AWS::SageMaker::Cluster, as cfn-lint 1.58.0 carries its
-#: registry (read 2026-11-23). Only regions of `catalogue.ec2.REGIONS` are listed. me-south-1 has no source: that copy
-#: lacks the region. It stays, so that nothing valid is refused; `check --live` asks the region.
-REGIONS = frozenset(
+#: registry. Only regions of `catalogue.ec2.REGIONS` are listed. me-south-1 has no source: that copy lacks the region.
+#: It stays, so that nothing valid is refused; `check --live` asks the region.
+REGIONS: Annotated[frozenset[str], Stated(_REGISTRY, columns="Regions")] = frozenset(
     {
         *("ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-south-2", "ap-southeast-1", "ap-southeast-2"),
         *("ap-southeast-3", "ap-southeast-4", "ca-central-1", "eu-central-1", "eu-north-1", "eu-south-2", "eu-west-1"),
@@ -50,51 +84,55 @@ REGIONS = frozenset(
     }
 )
 
-# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html and
-# API_ClusterInstanceGroupSpecification.html (read 2026-11-23)
-NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}", re.ASCII)
-MOST_GROUPS = 100
-MOST_INSTANCES = 6758
-LARGEST_VOLUME_GIB = 16_384
+NAME: Annotated[re.Pattern[str], Stated(_CREATE_CLUSTER, columns="regular expression")] = re.compile(
+    r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}", re.ASCII
+)
+MOST_GROUPS: Annotated[int, Stated(_CREATE_CLUSTER, "instance groups")] = 100
+MOST_INSTANCES: Annotated[int, Stated(_CREATE_CLUSTER, "instances")] = 6758
+LARGEST_VOLUME_GIB: Annotated[int, Stated(_CREATE_CLUSTER, "GiB")] = 16_384
 #: Deep health checks at the start of a node: of its GPUs, and of EFA and NCCL between nodes.
-DEEP_HEALTH_CHECKS = ("InstanceStress", "InstanceConnectivity")
-#: What keeps the partitions of slurm.conf. Continuous provisioning is always `Merge`, and refuses the property:
-#: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html (read 2026-11-23)
-SLURM_STRATEGIES = ("Managed", "Merge", "Overwrite")
+DEEP_HEALTH_CHECKS: Annotated[tuple[str, ...], Stated(_CREATE_CLUSTER, columns="names of checks")] = (
+    "InstanceStress",
+    "InstanceConnectivity",
+)
+#: What keeps the partitions of slurm.conf. Continuous provisioning is always `Merge`, and refuses the property.
+SLURM_STRATEGIES: Annotated[tuple[str, ...], Stated(_SCALING, columns="strategies")] = ("Managed", "Merge", "Overwrite")
 #: Roles of nodes in Slurm.
-NODE_TYPES = ("Controller", "Login", "Compute")
-#: The partition of all nodes, which is the default one:
-#: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html (read 2026-11-23)
-ALL_NODES_PARTITION = "dev"
+NODE_TYPES: Annotated[tuple[str, ...], Stated(_SCALING, columns="roles of nodes")] = ("Controller", "Login", "Compute")
+#: The partition of all nodes, which is the default one.
+ALL_NODES_PARTITION: Annotated[str, Stated(_REFERENCE, columns="name of a partition")] = "dev"
 #: Options of srun with which a job whose node is replaced runs on; sbatch refuses them:
 #: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-auto-resume.html, and
 #: https://github.com/awslabs/awsome-distributed-ai, 1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/
 #: hyperpod-mental-model.md (commit 95b939c of 2026-07-23; read 2026-11-23)
-RESUME_OPTIONS = ("--auto-resume=1",)
-#: The beginning of the name of a bucket with lifecycle scripts:
-#: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html (read 2026-11-23)
-BUCKET_PREFIX = "sagemaker-"
-#: The file that the API replaces, and that must not be beside lifecycle scripts then:
-#: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html (read 2026-11-23)
-PROVISIONING_PARAMETERS = "provisioning_parameters.json"
+RESUME_OPTIONS: Annotated[tuple[str, ...], Stated(_AUTO_RESUME, columns="options of srun")] = ("--auto-resume=1",)
+#: The beginning of the name of a bucket with lifecycle scripts.
+BUCKET_PREFIX: Annotated[str, Stated(_LIFE_CYCLE, columns="beginning of a name")] = "sagemaker-"
+#: The file that the API replaces, and that must not be beside lifecycle scripts then.
+PROVISIONING_PARAMETERS: Annotated[str, Stated(_MIGRATION, columns="name of a file")] = "provisioning_parameters.json"
 #: Default of the account-wide and of each type's quota is not published: AWS names them "ml.TYPE for cluster usage".
-QUOTA = "{} for cluster usage"
+QUOTA: Annotated[str, Stated(_MIGRATION, columns="name in Service Quotas; {} is the type")] = "{} for cluster usage"
 
 # What nodes do: https://docs.aws.amazon.com/sagemaker/latest/dg/
 # security-iam-awsmanpol-AmazonSageMakerClusterInstanceRolePolicy.html. The network interfaces in a VPC, and whether a
 # file system has EFA: https://github.com/awslabs/awsome-distributed-ai,
 # 1.architectures/5.sagemaker-hyperpod/1.AmazonSageMakerClustersExecutionRolePolicy.json (commit 95b939c of 2026-07-23;
 # all read 2026-11-23)
-LOG_ACTIONS = ("logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents")
-LOG_GROUPS = "/aws/sagemaker/Clusters/*"
-METRICS_NAMESPACE = "/aws/sagemaker/Clusters"
-SESSION_ACTIONS = (
+LOG_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLES, columns="IAM actions")] = (
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:DescribeLogStreams",
+    "logs:PutLogEvents",
+)
+LOG_GROUPS: Annotated[str, Stated(_ROLES, columns="pattern of log groups")] = "/aws/sagemaker/Clusters/*"
+METRICS_NAMESPACE: Annotated[str, Stated(_ROLES, columns="namespace of CloudWatch")] = "/aws/sagemaker/Clusters"
+SESSION_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLES, columns="IAM actions")] = (
     "ssmmessages:CreateControlChannel",
     "ssmmessages:CreateDataChannel",
     "ssmmessages:OpenControlChannel",
     "ssmmessages:OpenDataChannel",
 )
-NETWORK_ACTIONS = (
+NETWORK_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLES, columns="IAM actions")] = (
     "ec2:CreateNetworkInterface",
     "ec2:CreateNetworkInterfacePermission",
     "ec2:DeleteNetworkInterface",
@@ -106,7 +144,7 @@ NETWORK_ACTIONS = (
     "ec2:DescribeVpcs",
     "ec2:DetachNetworkInterface",
 )
-FILE_SYSTEM_ACTIONS = ("fsx:DescribeFileSystems",)
+FILE_SYSTEM_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLES, columns="IAM actions")] = ("fsx:DescribeFileSystems",)
 
 
 def check_name(name: str) -> list[str]:

@@ -8,15 +8,41 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
+from typing import Annotated
 
 from ultracluster.catalogue import ec2
+from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2 import InstanceType, Layout
+
+_REGISTRY = Source(
+    "https://docs.aws.amazon.com/general/latest/gr/pcs.html (cfn-lint 1.58.0)",
+    read_on="2026-11-22",
+    as_of="2026-10-20",
+    verify="make facts",
+)
+_CREATE_CLUSTER = Source(
+    "https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html "
+    "https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateComputeNodeGroup.html",
+    read_on="2026-11-20",
+)
+_CREATE_CLUSTER_2 = Source(
+    "https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html", read_on="2026-11-23"
+)
+_SLURM_VERSIONS = Source("https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html", read_on="2026-11-21")
+_SLURM_REST_API = Source("https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html", read_on="2026-11-21")
+_ACCOUNTING = Source(
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-pcs-cluster-accounting.html",
+    read_on="2026-11-21",
+)
+_AWS_PCS = Source(
+    "https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs", read_on="2026-11-20"
+)
 
 #: Regions with AWS PCS: those in which CloudFormation has AWS::PCS::Cluster, as cfn-lint 1.58.0 carries its registry
 #: (read 2026-11-22). Only regions of `catalogue.ec2.REGIONS` are listed. me-south-1 has no source: that copy lacks the
 #: region, and so does https://docs.aws.amazon.com/general/latest/gr/pcs.html (read 2026-11-23), which lacks others that
 #: have PCS. It stays, so that nothing valid is refused; `check --live` asks the region.
-REGIONS = frozenset(
+REGIONS: Annotated[frozenset[str], Stated(_REGISTRY, columns="Regions")] = frozenset(
     {
         *("af-south-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-south-2"),
         *("ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ap-southeast-4", "ap-southeast-5", "ap-southeast-6"),
@@ -27,40 +53,40 @@ REGIONS = frozenset(
 )
 
 # Size of the controller -> instances it manages, login nodes included. Changing the size makes a new cluster.
-SIZES: Mapping[str, int] = MappingProxyType({"SMALL": 32, "MEDIUM": 512, "LARGE": 2048})
+SIZES: Annotated[Mapping[str, int], Stated(_CREATE_CLUSTER, "instances, by size of the controller")] = MappingProxyType(
+    {"SMALL": 32, "MEDIUM": 512, "LARGE": 2048}
+)
 # Size of the controller -> jobs that it tracks, waiting ones included.
-# https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html (read 2026-11-23)
-JOBS: Mapping[str, int] = MappingProxyType({"SMALL": 256, "MEDIUM": 8_192, "LARGE": 16_384})
+JOBS: Annotated[Mapping[str, int], Stated(_CREATE_CLUSTER_2, "jobs, by size of the controller")] = MappingProxyType(
+    {"SMALL": 256, "MEDIUM": 8_192, "LARGE": 16_384}
+)
 
 #: Day on which the ends of support were read.
 READ_ON = date(2026, 11, 21)
 # Those that PCS takes for new clusters, with the day each ends: 24.11 ended on 2026-05-31, though the API names it.
-# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html (read 2026-11-21)
-SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
-    {"25.05": "2026-11-30", "25.11": "2027-05-31", "26.05": "2027-11-30"}
+SLURM_VERSIONS: Annotated[Mapping[str, str], Stated(_SLURM_VERSIONS, columns="version of Slurm: end of support")] = (
+    MappingProxyType({"25.05": "2026-11-30", "25.11": "2027-05-31", "26.05": "2027-11-30"})
 )
 # Those that PCS ran once, with the day each ended.
-ENDED_SLURM_VERSIONS: Mapping[str, str] = MappingProxyType(
-    {"23.11": "2025-05-31", "24.05": "2025-11-30", "24.11": "2026-05-31"}
-)
+ENDED_SLURM_VERSIONS: Annotated[
+    Mapping[str, str], Stated(_CREATE_CLUSTER, columns="version of Slurm: end of support")
+] = MappingProxyType({"23.11": "2025-05-31", "24.05": "2025-11-30", "24.11": "2026-05-31"})
 # Not the newest: AWS's sample images and Pyxis builds are for this one.
 DEFAULT_SLURM_VERSION = "25.11"
 #: Days before the end of a version from which `check` warns. Ours.
 SUPPORT_NOTICE_DAYS = 60
 
-# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html (read 2026-11-21)
-REST_API_SINCE = "25.05"
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-pcs-cluster-accounting.html
-# (read 2026-11-21)
-LONGEST_PURGE_DAYS = 10_000
+REST_API_SINCE: Annotated[str, Stated(_SLURM_REST_API, columns="version of Slurm")] = "25.05"
+LONGEST_PURGE_DAYS: Annotated[int, Stated(_ACCOUNTING, "d")] = 10_000
 
-CLUSTER_NAME = r"^(?!pcs_)[A-Za-z][A-Za-z0-9-]{2,39}$"
+CLUSTER_NAME: Annotated[str, Stated(_CREATE_CLUSTER, columns="regular expression")] = (
+    r"^(?!pcs_)[A-Za-z][A-Za-z0-9-]{2,39}$"
+)
 # The service allows capitals and a longer first class; ours is what is safe in Slurm and in host names as well.
-NODE_GROUP_NAME = r"^[A-Za-z][A-Za-z0-9-]{2,24}$"
+NODE_GROUP_NAME: Annotated[str, Stated(_CREATE_CLUSTER, columns="regular expression")] = r"^[A-Za-z][A-Za-z0-9-]{2,24}$"
 
 # What AWS's own templates for PCS use; that PCS takes EFA-only devices is not shown.
-# https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20)
-LAYOUT: Layout = "all-efa"
+LAYOUT: Annotated[Layout, Stated(_AWS_PCS, columns="layout of interfaces")] = "all-efa"
 
 
 def support_warning(version: str, today: date) -> str | None:

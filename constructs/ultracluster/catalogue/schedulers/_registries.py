@@ -1,11 +1,19 @@
 """Container registries: the public ones of the charts, and Amazon ECR."""
 
 import re
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_PULL_THROUGH_CACHE = Source(
+    "https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html", read_on="2026-11-23"
+)
+_REGISTRIES = Source("https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html", read_on="2026-11-23")
 
 DOCKER_HUB = "docker.io"
 #: Registries on the internet that anybody pulls from. Those that charts and job files of this library name, and those
 #: that ECR caches: https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html (read 2026-11-23)
-PUBLIC_REGISTRIES = frozenset(
+PUBLIC_REGISTRIES: Annotated[frozenset[str], Stated(_PULL_THROUGH_CACHE, columns="hosts of registries")] = frozenset(
     {
         DOCKER_HUB,
         "registry-1.docker.io",
@@ -20,8 +28,9 @@ PUBLIC_REGISTRIES = frozenset(
         "cgr.dev",
     }
 )
-# https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html (read 2026-11-23)
-_ECR = re.compile(r"\d{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?", re.ASCII)
+_ECR: Annotated[re.Pattern[str], Stated(_REGISTRIES, columns="regular expression")] = re.compile(
+    r"\d{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?", re.ASCII
+)
 
 
 def ecr_host(account: str, region: str) -> str:

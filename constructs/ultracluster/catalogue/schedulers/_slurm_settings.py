@@ -9,7 +9,15 @@ https://slurm.schedmd.com/slurm.conf.html, slurmdbd.conf.html and cgroup.conf.ht
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_GUIDE = Source(
+    "https://docs.aws.amazon.com/pcs/latest/userguide/ https://slurm.schedmd.com/slurm.conf.html "
+    "https://slurm.schedmd.com/slurmdbd.conf.html https://slurm.schedmd.com/cgroup.conf.html",
+    read_on="2026-11-21",
+)
 
 #: Where a setting is written: of the cluster, of a node group, of a queue, of slurmdbd.conf, of cgroup.conf.
 Place = Literal["cluster", "node-group", "queue", "slurmdbd", "cgroup"]
@@ -147,7 +155,10 @@ _CGROUP: Mapping[str, Setting] = {
 }
 
 #: Place -> the settings that PCS takes there.
-SETTINGS: Mapping[Place, Mapping[str, Setting]] = MappingProxyType(
+SETTINGS: Annotated[
+    Mapping[Place, Mapping[str, Setting]],
+    Stated(_GUIDE, columns="place: name of a setting: pattern of its value, what it is, since which version"),
+] = MappingProxyType(
     {
         "cluster": MappingProxyType(_CLUSTER),
         "node-group": MappingProxyType(_NODE_GROUP),
@@ -158,7 +169,17 @@ SETTINGS: Mapping[Place, Mapping[str, Setting]] = MappingProxyType(
 )
 
 #: Attributes of a record of gres.conf.
-GRES_ATTRIBUTES = ("AutoDetect", "Name", "Type", "Count", "Cores", "Links", "Flags", "File", "MultipleFiles")
+GRES_ATTRIBUTES: Annotated[tuple[str, ...], Stated(_GUIDE, columns="names of attributes")] = (
+    "AutoDetect",
+    "Name",
+    "Type",
+    "Count",
+    "Cores",
+    "Links",
+    "Flags",
+    "File",
+    "MultipleFiles",
+)
 
 # PCS generates slurm.conf "from your cluster, queue, and compute node group settings":
 # https://docs.aws.amazon.com/pcs/latest/userguide/slurm-configuration.html (read 2026-11-21)
@@ -167,25 +188,31 @@ _TOPOLOGY = "PCS derives the topology from the UltraServers of the node groups"
 _IDLE = "write scale-down-idle-time"
 _IMAGE = "it belongs into the image"
 #: Settings of slurm.conf that PCS takes in no place, though people look for them, each with what to do instead.
-NOT_TAKEN: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("ClusterName", "SlurmctldHost", "SlurmctldPort", "SlurmdPort", "SlurmUser"), _OF_PCS),
-        **dict.fromkeys(("StateSaveLocation", "SlurmdSpoolDir", "AuthType", "CredType", "SelectType"), _OF_PCS),
-        **dict.fromkeys(("AccountingStorageType", "AccountingStorageHost", "JobAcctGatherType"), _OF_PCS),
-        **dict.fromkeys(("ProctrackType", "TaskPlugin", "PriorityType", "SchedulerType", "ReturnToService"), _OF_PCS),
-        **dict.fromkeys(("ResumeProgram", "SuspendProgram", "ResumeTimeout", "SuspendTimeout", "MpiDefault"), _OF_PCS),
-        "SuspendTime": _IDLE,
-        "GresTypes": "PCS derives it from Gres of the node groups",
-        "NodeName": "node groups are the keys under nodes",
-        "PartitionName": "queues are the keys under slurm.queues",
-        **dict.fromkeys(("TopologyPlugin", "TopologyParam"), _TOPOLOGY),
-        "AllowGroups": "write accounts, or qos",
-        "Nodes": "write nodes",
-        **dict.fromkeys(("MaxNodes", "MinNodes"), "limit accounts, or QoS: {GrpTRES: node=16}"),
-        "PlugStackConfig": _IMAGE,
-        "JobSubmitPlugins": "PCS runs no custom plugins in the controller; CliFilterPlugins run where jobs are "
-        "submitted",
-        "PrologSlurmctld": "PCS runs no custom programs in the controller; Prolog runs on the nodes",
-        "EpilogSlurmctld": "PCS runs no custom programs in the controller; Epilog runs on the nodes",
-    }
+NOT_TAKEN: Annotated[Mapping[str, str], Stated(_GUIDE, columns="name of a setting: why PCS does not take it")] = (
+    MappingProxyType(
+        {
+            **dict.fromkeys(("ClusterName", "SlurmctldHost", "SlurmctldPort", "SlurmdPort", "SlurmUser"), _OF_PCS),
+            **dict.fromkeys(("StateSaveLocation", "SlurmdSpoolDir", "AuthType", "CredType", "SelectType"), _OF_PCS),
+            **dict.fromkeys(("AccountingStorageType", "AccountingStorageHost", "JobAcctGatherType"), _OF_PCS),
+            **dict.fromkeys(
+                ("ProctrackType", "TaskPlugin", "PriorityType", "SchedulerType", "ReturnToService"), _OF_PCS
+            ),
+            **dict.fromkeys(
+                ("ResumeProgram", "SuspendProgram", "ResumeTimeout", "SuspendTimeout", "MpiDefault"), _OF_PCS
+            ),
+            "SuspendTime": _IDLE,
+            "GresTypes": "PCS derives it from Gres of the node groups",
+            "NodeName": "node groups are the keys under nodes",
+            "PartitionName": "queues are the keys under slurm.queues",
+            **dict.fromkeys(("TopologyPlugin", "TopologyParam"), _TOPOLOGY),
+            "AllowGroups": "write accounts, or qos",
+            "Nodes": "write nodes",
+            **dict.fromkeys(("MaxNodes", "MinNodes"), "limit accounts, or QoS: {GrpTRES: node=16}"),
+            "PlugStackConfig": _IMAGE,
+            "JobSubmitPlugins": "PCS runs no custom plugins in the controller; CliFilterPlugins run where jobs are "
+            "submitted",
+            "PrologSlurmctld": "PCS runs no custom programs in the controller; Prolog runs on the nodes",
+            "EpilogSlurmctld": "PCS runs no custom programs in the controller; Epilog runs on the nodes",
+        }
+    )
 )

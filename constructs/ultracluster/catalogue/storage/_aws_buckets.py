@@ -1,11 +1,27 @@
 """Buckets of AWS that nodes read, for policies that allow no others."""
 
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_VPC_ENDPOINTS = Source(
+    "https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html "
+    "https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html "
+    "https://docs.aws.amazon.com/linux/al2023/ug/managing-repos-os-updates.html "
+    "https://github.com/aws-samples/data-perimeter-policy-examples "
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/install-lustre-client.html",
+    read_on="2026-11-22",
+)
+_VPC_INTERFACE_ENDPOINTS = Source(
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/vpc-interface-endpoints.html", read_on="2026-11-23"
+)
+
 # Layers of images in ECR: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html; packages of PCS:
 # https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html; packages of Amazon Linux 2023:
 # https://docs.aws.amazon.com/linux/al2023/ug/managing-repos-os-updates.html (all read 2026-11-22). The agents of
 # Systems Manager and CloudWatch, and EC2 Image Builder: https://github.com/aws-samples/data-perimeter-policy-examples
 # (service_owned_resources.md, 8e0d3c5, read 2026-11-23).
-READ = (
+READ: Annotated[tuple[str, ...], Stated(_VPC_ENDPOINTS, columns="names of buckets")] = (
     "prod-{region}-starport-layer-bucket",
     "aws-pcs-repo-{region}",
     "aws-pcs-repo-public-keys-{region}",
@@ -28,6 +44,7 @@ READ = (
     "fsx-lustre-client-repo",
     "fsx-lustre-client-repo-public-keys",
 )
-# Results of deployments: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/vpc-interface-endpoints.html
-# (read 2026-11-23)
-SIGNALS = "cloudformation-waitcondition-{region}"
+# Results of deployments.
+SIGNALS: Annotated[str, Stated(_VPC_INTERFACE_ENDPOINTS, columns="name of a bucket")] = (
+    "cloudformation-waitcondition-{region}"
+)

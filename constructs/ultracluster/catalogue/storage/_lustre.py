@@ -4,6 +4,29 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html and get
 """
 
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_SSD_STORAGE = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html "
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/getting-started.html",
+    read_on="2026-11-21",
+)
+_UPDATE_FILE_SYSTEM = Source(
+    "https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html", read_on="2026-11-21"
+)
+_USING_FSX_LUSTRE = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html", read_on="2026-11-21"
+)
+_PERFORMANCE = Source("https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html", read_on="2026-11-20")
+_CREATE_FILE_SYSTEM = Source(
+    "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html", read_on="2026-11-21"
+)
+_LUSTRE_CLIENT_MATRIX = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html", read_on="2026-11-21"
+)
+_PERFORMANCE_2 = Source("https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html", read_on="2026-11-21")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +51,14 @@ class LustreTier:
     usd_per_gb_month: float | None
 
 
-TIERS = (
+TIERS: Annotated[
+    tuple[LustreTier, ...],
+    Stated(
+        _SSD_STORAGE,
+        columns="mb_per_s_per_tib, disk_burst, network, network_burst in MB/s for each TiB; efa_step_gib in GiB; "
+        "usd_per_gb_month in USD per GB and month",
+    ),
+] = (
     LustreTier(mb_per_s_per_tib=125, disk_burst=500, network=320, network_burst=1300, efa_step_gib=38_400,
                usd_per_gb_month=0.145),
     LustreTier(mb_per_s_per_tib=250, disk_burst=500, network=640, network_burst=1300, efa_step_gib=19_200,
@@ -40,43 +70,44 @@ TIERS = (
 )  # fmt: skip
 
 # SCRATCH_2, MB/s for each TiB: it has one tier only, and writes at half the speed at which it reads.
-SCRATCH_READ = 200
-SCRATCH_WRITE = 100
-SCRATCH_NETWORK = 200
-SCRATCH_NETWORK_BURST = 1300
+SCRATCH_READ: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 200
+SCRATCH_WRITE: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 100
+SCRATCH_NETWORK: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 200
+SCRATCH_NETWORK_BURST: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 1300
 
 # Without EFA, and SCRATCH_2: 1,200 GiB, or a multiple of 2,400.
-SMALLEST_GIB = 1_200
-STEP_GIB = 2_400
+SMALLEST_GIB: Annotated[int, Stated(_SSD_STORAGE, "GiB")] = 1_200
+STEP_GIB: Annotated[int, Stated(_SSD_STORAGE, "GiB")] = 2_400
 
 # HDD file systems grow by these, GiB for each tier in MB/s/TiB.
-# https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html (read 2026-11-21)
-_HDD_STEPS_GIB = {12: 6_000, 40: 1_800}
+_HDD_STEPS_GIB: Annotated[dict[int, int], Stated(_UPDATE_FILE_SYSTEM, "GiB, by MB/s/TiB")] = {12: 6_000, 40: 1_800}
 
 # Storage servers without EFA, PERSISTENT_2 and SCRATCH_2 alike: one for each 2,400 GiB (the page writes 2.4 TiB).
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html, IP addresses (read 2026-11-21)
-GIB_PER_SERVER_WITHOUT_EFA = 2_400
+GIB_PER_SERVER_WITHOUT_EFA: Annotated[int, Stated(_USING_FSX_LUSTRE, "GiB")] = 2_400
 
 # AWS recommends EFA above this, https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html (read 2026-11-20).
-EFA_ABOVE_MB_PER_S = 10_000
+EFA_ABOVE_MB_PER_S: Annotated[int, Stated(_PERFORMANCE, "MB/s")] = 10_000
 
-COMPRESSIONS = ("NONE", "LZ4")
+COMPRESSIONS: Annotated[tuple[str, ...], Stated(_SSD_STORAGE, columns="types of compression")] = ("NONE", "LZ4")
 
 # Lustre versions that FSx takes. A metadata configuration, and EFA through it, takes 2.15 only.
-# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html (read 2026-11-21)
-VERSIONS = ("2.10", "2.12", "2.15")
-VERSION_OF_METADATA = "2.15"
+VERSIONS: Annotated[tuple[str, ...], Stated(_CREATE_FILE_SYSTEM, columns="versions of Lustre")] = (
+    "2.10",
+    "2.12",
+    "2.15",
+)
+VERSION_OF_METADATA: Annotated[str, Stated(_CREATE_FILE_SYSTEM, columns="version of Lustre")] = "2.15"
 # Versions that the clients of AL2023 and Ubuntu 24.04 mount.
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-21)
-VERSIONS_OF_CLIENTS = ("2.12", "2.15")
+VERSIONS_OF_CLIENTS: Annotated[tuple[str, ...], Stated(_LUSTRE_CLIENT_MATRIX, columns="versions of Lustre")] = (
+    "2.12",
+    "2.15",
+)
 
-# Throughput of one client in Gbit/s: over TCP, with EFA as without; over TCP from one storage server; over EFA. See
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html, Throughput to individual client instances
-# (read 2026-11-21).
-TCP_GBPS = 100
-TCP_GBPS_PER_SERVER = 5
-EFA_GBPS = 700
-EFA_GPUDIRECT_GBPS = 1200
+# Throughput of one client in Gbit/s: over TCP, with EFA as without; over TCP from one storage server; over EFA.
+TCP_GBPS: Annotated[int, Stated(_PERFORMANCE_2, "Gbit/s")] = 100
+TCP_GBPS_PER_SERVER: Annotated[int, Stated(_PERFORMANCE_2, "Gbit/s")] = 5
+EFA_GBPS: Annotated[int, Stated(_PERFORMANCE_2, "Gbit/s")] = 700
+EFA_GPUDIRECT_GBPS: Annotated[int, Stated(_PERFORMANCE_2, "Gbit/s")] = 1200
 
 
 def tier(mb_per_s_per_tib: int) -> LustreTier:

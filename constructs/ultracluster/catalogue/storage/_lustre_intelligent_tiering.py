@@ -7,27 +7,39 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/intelligent-tiering-file
 managing-throughput-capacity.html, managing-ssd-read-cache.html and using-fsx-lustre.html (read 2026-11-21)
 """
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_GUIDE = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/intelligent-tiering-file-systems.html "
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-throughput-capacity.html "
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-ssd-read-cache.html "
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html",
+    read_on="2026-11-21",
+)
 
 #: ThroughputCapacity in MB/s comes in multiples of this; each is one storage server, with EFA as without.
-STEP_MB_PER_S = 4_000
-MOST_MB_PER_S = 2_000_000
+STEP_MB_PER_S: Annotated[int, Stated(_GUIDE, "MB/s")] = 4_000
+MOST_MB_PER_S: Annotated[int, Stated(_GUIDE, "MB/s")] = 2_000_000
 
 # Network throughput in MB/s of each step.
-NETWORK_MB_PER_S_PER_STEP = 12_500
+NETWORK_MB_PER_S_PER_STEP: Annotated[int, Stated(_GUIDE, "MB/s for each step")] = 12_500
 
 # Storage that one server takes: 512 TiB.
-MOST_GIB_PER_STEP = 512 * 1024
+MOST_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 512 * 1024
 
 ReadCacheMode = Literal["NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"]
-READ_CACHE_MODES: tuple[ReadCacheMode, ...] = get_args(ReadCacheMode)
+READ_CACHE_MODES: Annotated[tuple[ReadCacheMode, ...], Stated(_GUIDE, columns="modes of the read cache")] = get_args(
+    ReadCacheMode
+)
 
 # SSD read cache in GiB for each step: what PROPORTIONAL_TO_THROUGHPUT_CAPACITY gives, and the range of
 # USER_PROVISIONED.
-READ_CACHE_GIB_PER_STEP = 20_000
-LEAST_READ_CACHE_GIB_PER_STEP = 32
-MOST_READ_CACHE_GIB_PER_STEP = 131_072
+READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 20_000
+LEAST_READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 32
+MOST_READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 131_072
 
 # IOPS of the SSD read cache: so many for each GiB, and so many at most for each step.
-READ_CACHE_IOPS_PER_GIB = 3
-MOST_READ_CACHE_IOPS_PER_STEP = 160_000
+READ_CACHE_IOPS_PER_GIB: Annotated[int, Stated(_GUIDE, "IOPS/GiB")] = 3
+MOST_READ_CACHE_IOPS_PER_STEP: Annotated[int, Stated(_GUIDE, "IOPS for each step")] = 160_000

@@ -6,21 +6,36 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html and man
 (read 2026-11-21)
 """
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_PERFORMANCE = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html "
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html",
+    read_on="2026-11-21",
+)
 
 MetadataMode = Literal["AUTOMATIC", "USER_PROVISIONED"]
-METADATA_MODES: tuple[MetadataMode, ...] = get_args(MetadataMode)
+METADATA_MODES: Annotated[tuple[MetadataMode, ...], Stated(_PERFORMANCE, columns="modes of metadata")] = get_args(
+    MetadataMode
+)
 
-IOPS_PER_SERVER = 12_000
-MOST_IOPS = 192_000
+IOPS_PER_SERVER: Annotated[int, Stated(_PERFORMANCE, "IOPS")] = 12_000
+MOST_IOPS: Annotated[int, Stated(_PERFORMANCE, "IOPS")] = 192_000
 
 #: IOPS that USER_PROVISIONED takes on SSD: 1,500, 3,000, 6,000 and the multiples of 12,000 up to 192,000.
-SSD_IOPS = (1_500, 3_000, 6_000, *range(IOPS_PER_SERVER, MOST_IOPS + 1, IOPS_PER_SERVER))
+SSD_IOPS: Annotated[tuple[int, ...], Stated(_PERFORMANCE, "IOPS")] = (
+    1_500,
+    3_000,
+    6_000,
+    *range(IOPS_PER_SERVER, MOST_IOPS + 1, IOPS_PER_SERVER),
+)
 
 #: IOPS that Intelligent-Tiering takes, which has no AUTOMATIC.
-INTELLIGENT_TIERING_IOPS = (6_000, 12_000)
+INTELLIGENT_TIERING_IOPS: Annotated[tuple[int, ...], Stated(_PERFORMANCE, "IOPS")] = (6_000, 12_000)
 
-_GIB_PER_IOPS_STEP = 24_000
+_GIB_PER_IOPS_STEP: Annotated[int, Stated(_PERFORMANCE, "GiB")] = 24_000
 
 
 def included_iops(capacity_gib: int) -> int:

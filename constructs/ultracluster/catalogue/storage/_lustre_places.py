@@ -7,19 +7,35 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html, D
 (read 2026-11-21)
 """
 
-# Only the two lower tiers of PERSISTENT_2, without EFA, and no Intelligent-Tiering; the Local Zones below too.
-LESSER_REGIONS = frozenset({"il-central-1", "mx-central-1"})
-LESSER_TIERS = (125, 250)
+from typing import Annotated
 
-WITHOUT_PERSISTENT_2 = frozenset({"me-central-1", "me-south-1"})
-WITHOUT_INTELLIGENT_TIERING = frozenset(
+from ultracluster.catalogue._fact import Source, Stated
+
+_USING_FSX_LUSTRE = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html", read_on="2026-11-21"
+)
+
+# Only the two lower tiers of PERSISTENT_2, without EFA, and no Intelligent-Tiering; the Local Zones below too.
+LESSER_REGIONS: Annotated[frozenset[str], Stated(_USING_FSX_LUSTRE, columns="Regions")] = frozenset(
+    {"il-central-1", "mx-central-1"}
+)
+LESSER_TIERS: Annotated[tuple[int, ...], Stated(_USING_FSX_LUSTRE, "MB/s/TiB")] = (125, 250)
+
+WITHOUT_PERSISTENT_2: Annotated[frozenset[str], Stated(_USING_FSX_LUSTRE, columns="Regions")] = frozenset(
+    {"me-central-1", "me-south-1"}
+)
+WITHOUT_INTELLIGENT_TIERING: Annotated[frozenset[str], Stated(_USING_FSX_LUSTRE, columns="Regions")] = frozenset(
     {*LESSER_REGIONS, *WITHOUT_PERSISTENT_2, "us-gov-east-1", "us-gov-west-1"},
 )
-WITHOUT_SCRATCH_2 = frozenset(
+WITHOUT_SCRATCH_2: Annotated[frozenset[str], Stated(_USING_FSX_LUSTRE, columns="Regions")] = frozenset(
     {"ap-southeast-5", "ap-southeast-6", "ap-southeast-7", "ap-east-2", "ca-west-1", "mx-central-1"}
 )
 
 # Places of Local Zones, as zone ids have them: Atlanta, Dallas, South Bend and Phoenix; Los Angeles has SCRATCH_2 (and
 # PERSISTENT_1) only, and others are not listed. South Bend's id is on no page yet; AWS uses the codes of airports.
-LOCAL_ZONES_WITH_PERSISTENT_2 = frozenset({"atl", "dfw", "sbn", "phx"})
-LOCAL_ZONES_WITH_SCRATCH_2 = frozenset({"lax"})
+LOCAL_ZONES_WITH_PERSISTENT_2: Annotated[frozenset[str], Stated(_USING_FSX_LUSTRE, columns="Local Zones")] = frozenset(
+    {"atl", "dfw", "sbn", "phx"}
+)
+LOCAL_ZONES_WITH_SCRATCH_2: Annotated[frozenset[str], Stated(_USING_FSX_LUSTRE, columns="Local Zones")] = frozenset(
+    {"lax"}
+)

@@ -5,6 +5,15 @@ https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
 """
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_FSXN = Source(
+    "https://docs.aws.amazon.com/general/latest/gr/fsxn.html "
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html",
+    read_on="2026-11-21",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,26 +33,34 @@ class LustreQuota:
     unit: str
 
 
-PERSISTENT_2_CAPACITY = LustreQuota(
-    name="Lustre Persistent_2 storage capacity", code="L-8F1B9C74", default=100_800, unit="GiB"
+PERSISTENT_2_CAPACITY: Annotated[
+    LustreQuota, Stated(_FSXN, columns="name and code in Service Quotas, default, unit")
+] = LustreQuota(name="Lustre Persistent_2 storage capacity", code="L-8F1B9C74", default=100_800, unit="GiB")
+PERSISTENT_2_FILE_SYSTEMS: Annotated[
+    LustreQuota, Stated(_FSXN, columns="name and code in Service Quotas, default, unit")
+] = LustreQuota(name="Lustre Persistent_2 file systems", code="L-FD6F2F22", default=100, unit="file systems")
+SCRATCH_CAPACITY: Annotated[LustreQuota, Stated(_FSXN, columns="name and code in Service Quotas, default, unit")] = (
+    LustreQuota(name="Lustre Scratch storage capacity", code="L-AD2FC696", default=100_800, unit="GiB")
 )
-PERSISTENT_2_FILE_SYSTEMS = LustreQuota(
-    name="Lustre Persistent_2 file systems", code="L-FD6F2F22", default=100, unit="file systems"
-)
-SCRATCH_CAPACITY = LustreQuota(name="Lustre Scratch storage capacity", code="L-AD2FC696", default=100_800, unit="GiB")
-SCRATCH_FILE_SYSTEMS = LustreQuota(
-    name="Lustre Scratch file systems", code="L-C48231E5", default=100, unit="file systems"
-)
-INTELLIGENT_TIERING_THROUGHPUT = LustreQuota(
+SCRATCH_FILE_SYSTEMS: Annotated[
+    LustreQuota, Stated(_FSXN, columns="name and code in Service Quotas, default, unit")
+] = LustreQuota(name="Lustre Scratch file systems", code="L-C48231E5", default=100, unit="file systems")
+INTELLIGENT_TIERING_THROUGHPUT: Annotated[
+    LustreQuota, Stated(_FSXN, columns="name and code in Service Quotas, default, unit")
+] = LustreQuota(
     name="Lustre Persistent Intelligent-Tiering throughput capacity", code="L-0CD18A5D", default=100_000, unit="MB/s"
 )
-INTELLIGENT_TIERING_READ_CACHE = LustreQuota(
+INTELLIGENT_TIERING_READ_CACHE: Annotated[
+    LustreQuota, Stated(_FSXN, columns="name and code in Service Quotas, default, unit")
+] = LustreQuota(
     name="Lustre Persistent Intelligent-Tiering SSD read cache storage capacity",
     code="L-B7391FCE",
     default=100_800,
     unit="GiB",
 )
-BACKUPS = LustreQuota(name="Lustre backups", code="L-CD5E0524", default=500, unit="user-initiated backups")
+BACKUPS: Annotated[LustreQuota, Stated(_FSXN, columns="name and code in Service Quotas, default, unit")] = LustreQuota(
+    name="Lustre backups", code="L-CD5E0524", default=500, unit="user-initiated backups"
+)
 
 LUSTRE_QUOTAS = (
     PERSISTENT_2_CAPACITY,

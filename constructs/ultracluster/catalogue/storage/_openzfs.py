@@ -9,7 +9,34 @@ managing-throughput-capacity.html (read 2026-11-21)
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
+
+from ultracluster.catalogue._fact import Source, Stated
+
+_DEPLOYMENT_TYPES = Source(
+    "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/availability-durability.html "
+    "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/managing-throughput-capacity.html",
+    read_on="2026-11-21",
+)
+_AVAILABLE = Source(
+    "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/available-aws-regions.html", read_on="2026-11-21"
+)
+_LIMITS = Source(
+    "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limits.html "
+    "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/managing-storage-capacity.html",
+    read_on="2026-11-21",
+)
+_PERFORMANCE = Source("https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance.html", read_on="2026-11-21")
+_USING_BACKUPS = Source("https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/using-backups.html", read_on="2026-11-21")
+_NFS_EXPORT = Source(
+    "https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSNfsExport.html", read_on="2026-11-21"
+)
+_PERFORMANCE_SSD = Source(
+    "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-ssd.html", read_on="2026-11-21"
+)
+_MOUNTING_VOLUMES = Source(
+    "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/mounting-volumes.html", read_on="2026-11-21"
+)
 
 DeploymentType = Literal["SINGLE_AZ_1", "SINGLE_AZ_HA_1", "SINGLE_AZ_2", "SINGLE_AZ_HA_2", "MULTI_AZ_1"]
 
@@ -40,7 +67,14 @@ class OpenZfsDeployment:
         return 3 if self.highly_available else 1
 
 
-DEPLOYMENTS: Mapping[DeploymentType, OpenZfsDeployment] = MappingProxyType(
+DEPLOYMENTS: Annotated[
+    Mapping[DeploymentType, OpenZfsDeployment],
+    Stated(
+        _DEPLOYMENT_TYPES,
+        columns="type of deployment: throughput_mb_per_s in MB/s; most_iops in IOPS; highly_available; "
+        "zones in Availability Zones",
+    ),
+] = MappingProxyType(
     {
         "SINGLE_AZ_1": OpenZfsDeployment(throughput_mb_per_s=(64, *_FIRST), most_iops=160_000, highly_available=False),
         "SINGLE_AZ_HA_1": OpenZfsDeployment(throughput_mb_per_s=_FIRST, most_iops=160_000, highly_available=True),
@@ -52,16 +86,15 @@ DEPLOYMENTS: Mapping[DeploymentType, OpenZfsDeployment] = MappingProxyType(
 )
 
 # Where the second generation is sold, with one server and with two.
-# https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/available-aws-regions.html (read 2026-11-21)
-_SECOND_GENERATION = frozenset(
+_SECOND_GENERATION: Annotated[frozenset[str], Stated(_AVAILABLE, columns="Regions")] = frozenset(
     {
         *("us-east-1", "us-east-2", "us-west-1", "us-west-2", "us-gov-west-1", "ca-central-1", "sa-east-1"),
         *("eu-central-1", "eu-central-2", "eu-north-1", "eu-south-2", "eu-west-1", "eu-west-2"),
         *("ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-south-2", "ap-southeast-1", "ap-southeast-2"),
     }
 )
-# Where two servers of the first generation are sold. Same page.
-_FIRST_GENERATION_HA = frozenset(
+# Where two servers of the first generation are sold.
+_FIRST_GENERATION_HA: Annotated[frozenset[str], Stated(_AVAILABLE, columns="Regions")] = frozenset(
     {
         *("us-west-1", "us-gov-east-1", "ca-west-1", "mx-central-1", "sa-east-1"),
         *("eu-north-1", "eu-south-1", "eu-west-2", "eu-west-3", "af-south-1", "il-central-1", "me-south-1"),
@@ -69,36 +102,39 @@ _FIRST_GENERATION_HA = frozenset(
         *("ap-southeast-4", "ap-southeast-5", "ap-southeast-6", "ap-southeast-7"),
     }
 )
-# Where neither is. Same page.
-_NOT_ONE_ZONE_HA = frozenset({"me-central-1"})
+# Where neither is.
+_NOT_ONE_ZONE_HA: Annotated[frozenset[str], Stated(_AVAILABLE, columns="Regions")] = frozenset({"me-central-1"})
 
 # SSD storage; each GiB brings three IOPS, more are bought. Single-AZ 1 and Multi-AZ hold 512 TiB in some regions only.
-# https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limits.html and managing-storage-capacity.html (read 2026-11-21)
-SMALLEST_GIB = 64
-LARGEST_GIB = 524_288
-IOPS_PER_GIB = 3
+SMALLEST_GIB: Annotated[int, Stated(_LIMITS, "GiB")] = 64
+LARGEST_GIB: Annotated[int, Stated(_LIMITS, "GiB")] = 524_288
+IOPS_PER_GIB: Annotated[int, Stated(_LIMITS, "IOPS/GiB")] = 3
 #: Above this, writes become slow; AWS recommends to stay below.
-#: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance.html (read 2026-11-21)
-FULL_PERCENT = 80
+FULL_PERCENT: Annotated[int, Stated(_PERFORMANCE, "%")] = 80
 
 # Days that automatic backups are kept; 0 switches them off. AWS's console proposes 30.
-# https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/using-backups.html (read 2026-11-21)
-MOST_BACKUP_DAYS = 90
-BACKUP_DAYS = 30
+MOST_BACKUP_DAYS: Annotated[int, Stated(_USING_BACKUPS, "d")] = 90
+BACKUP_DAYS: Annotated[int, Stated(_USING_BACKUPS, "d")] = 30
 
 # Address ranges and addresses that one volume's exports name.
-# https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSNfsExport.html (read 2026-11-21)
-MOST_CLIENT_RANGES = 25
+MOST_CLIENT_RANGES: Annotated[int, Stated(_NFS_EXPORT, "ranges")] = 25
 
 # TCP connections of clients that a server takes, by its throughput in MB/s; every larger one takes the last.
-# https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-ssd.html (read 2026-11-21)
-_CONNECTIONS = {64: 4_096, 128: 8_192, 160: 8_192, 256: 16_384, 320: 16_384}
-_MOST_CONNECTIONS = 32_768
+_CONNECTIONS: Annotated[dict[int, int], Stated(_PERFORMANCE_SSD, "connections, by throughput in MB/s")] = {
+    64: 4_096,
+    128: 8_192,
+    160: 8_192,
+    256: 16_384,
+    320: 16_384,
+}
+_MOST_CONNECTIONS: Annotated[int, Stated(_PERFORMANCE_SSD, "connections")] = 32_768
 
 # Bytes of one read or write; smaller on the two servers with little memory.
-# https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/mounting-volumes.html (read 2026-11-21)
-_TRANSFER_BYTES = {64: 262_144, 128: 524_288}
-_MOST_TRANSFER_BYTES = 1_048_576
+_TRANSFER_BYTES: Annotated[dict[int, int], Stated(_MOUNTING_VOLUMES, "bytes, by throughput in MB/s")] = {
+    64: 262_144,
+    128: 524_288,
+}
+_MOST_TRANSFER_BYTES: Annotated[int, Stated(_MOUNTING_VOLUMES, "bytes")] = 1_048_576
 
 
 def sold_in(deployment_type: DeploymentType, region: str) -> bool:

@@ -1,12 +1,22 @@
 """S3: names of general purpose buckets, and zones of S3 Express One Zone."""
 
 import re
+from typing import Annotated
 
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-21)
-BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
+from ultracluster.catalogue._fact import Source, Stated
 
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-express-Endpoints.html (read 2026-11-21)
-EXPRESS_ZONES = frozenset(
+_NAMING_RULES = Source(
+    "https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html", read_on="2026-11-21"
+)
+_EXPRESS_ENDPOINTS = Source(
+    "https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-express-Endpoints.html", read_on="2026-11-21"
+)
+
+BUCKET_NAME: Annotated[re.Pattern[str], Stated(_NAMING_RULES, columns="regular expression")] = re.compile(
+    r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII
+)
+
+EXPRESS_ZONES: Annotated[frozenset[str], Stated(_EXPRESS_ENDPOINTS, columns="ids of zones")] = frozenset(
     {
         *("use1-az4", "use1-az5", "use1-az6"),
         *("use2-az1", "use2-az2"),
