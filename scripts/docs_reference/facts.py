@@ -6,7 +6,8 @@ from docs_reference.markdown import code, page, table
 from ultracluster.catalogue import facts
 
 _ABOUT = """Published figures, limits and names that the library uses, each with its source. `ultracluster facts --json`
-prints the whole values, and how to verify each; `--older-than 90d` and `--expiring 60d` list what to look at.
+prints the whole values, regular expressions included, and how to verify each; `--older-than 90d` and `--expiring 60d`
+list what to look at.
 
 "as of" is the day on which the source stated a fact. Where it is empty, the source carries no date: that is so for the
 documentation of AWS. Of a paper, it is the first day of the month in which it appeared. "read" is the day on which the
@@ -20,6 +21,8 @@ def facts_page() -> str:
     topics: dict[str, list[tuple[str, ...]]] = {}
     for fact in facts():
         value = fact.value if isinstance(fact.value, str) else json.dumps(fact.value)
+        # Markdown would take parts of one for links.
+        value = "" if fact.columns == "regular expression" else value
         short = value if len(value) <= _WIDEST_VALUE else f"{value[: _WIDEST_VALUE - 3]}..."
         topic, _, name = fact.name.partition(".")
         row = (code(name), code(short), fact.unit or fact.columns or "", str(fact.as_of or ""), str(fact.read_on))

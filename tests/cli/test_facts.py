@@ -110,7 +110,7 @@ NOT_FACTS = {
 }
 
 
-def test_a_public_constant_of_the_catalogue_is_a_fact_or_said_to_be_none() -> None:
+def test_public_constants_of_the_catalogue_name_a_source_or_are_no_facts() -> None:
     """A constant without a source would never be listed, nor be found to be old."""
     names = {fact.name for fact in facts()}
     missing = set()

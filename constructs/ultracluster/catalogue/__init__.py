@@ -7,7 +7,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ultracluster.catalogue._fact import Fact
+    from ultracluster.catalogue.provenance import Fact
 
 #: Day on which the facts of a topic were read; the oldest of them. A test compares it with the dates beside the facts.
 AS_OF: Mapping[str, date] = MappingProxyType(
@@ -24,7 +24,7 @@ AS_OF: Mapping[str, date] = MappingProxyType(
 )
 
 __all__ = ["AS_OF", "facts"]
-_PACKAGES = ("ec2", "monitoring", "schedulers", "storage", "training")
+_PACKAGES = ("ec2", "monitoring", "provenance", "schedulers", "storage", "training")
 
 
 def facts() -> "tuple[Fact, ...]":

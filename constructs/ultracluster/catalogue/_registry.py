@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from ultracluster.catalogue import ec2, monitoring, schedulers, storage, training
-from ultracluster.catalogue._fact import NO_DATE, Fact, Source, Stated
+from ultracluster.catalogue.provenance import NO_DATE, Fact, Source, Stated
 
 # Faces, whose import loads their private modules.
 _FACES = (ec2, monitoring, schedulers, storage, training)
@@ -110,8 +110,10 @@ def _records(name: str, value: Any, module: ModuleType, listed: set[int]) -> Ite
 
 def _unit(record: object, column: str) -> str:
     """Return the unit of a field of a record, or what it is."""
-    own = getattr(record, "unit", None) if column in ("low", "expected", "high") else None
-    return own or next((unit for end, unit in _FIELD_UNITS.items() if column.endswith(end)), column.replace("_", " "))
+    of_range = getattr(record, "unit", None) if column in ("low", "expected", "high") else None
+    return of_range or next(
+        (unit for end, unit in _FIELD_UNITS.items() if column.endswith(end)), column.replace("_", " ")
+    )
 
 
 def _source(name: str, read_on: str, verify: str | None = None) -> Source:

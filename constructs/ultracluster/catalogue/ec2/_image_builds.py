@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2._instance_type import Architecture
+from ultracluster.catalogue.provenance import Source, Stated
 
 _ON_DEMAND = Source("https://aws.amazon.com/ec2/pricing/on-demand/", read_on="2026-11-22")
 _REFERENCE = Source("https://github.com/awslabs/awsome-distributed-ai", read_on="2026-11-22", as_of="2026-07-23")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2._instance_type import Architecture
+from ultracluster.catalogue.provenance import Source, Stated
 
 _GUIDE = Source(
     "https://docs.aws.amazon.com/pcs/latest/userguide/ "

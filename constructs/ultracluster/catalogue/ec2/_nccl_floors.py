@@ -7,7 +7,7 @@ known, and nothing is guessed.
 from dataclasses import dataclass
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _GIB = 2**30
 _AWS = "https://github.com/awslabs/awsome-distributed-ai, commit 95b939c of 2026-07-23"

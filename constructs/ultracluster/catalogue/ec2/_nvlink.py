@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2._instance_type import InstanceType
+from ultracluster.catalogue.provenance import Source, Stated
 
 _REFERENCE = Source("https://github.com/awslabs/awsome-distributed-ai", read_on="2026-11-20", as_of="2026-07-23")
 

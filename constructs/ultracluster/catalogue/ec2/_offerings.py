@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _EC2_CAPACITY_BLOCKS = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html "

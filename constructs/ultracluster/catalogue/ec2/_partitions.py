@@ -5,7 +5,7 @@ Source: data/endpoints.json of https://github.com/boto/botocore (1.44.5, read 20
 
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _BOTOCORE = Source("https://github.com/boto/botocore", read_on="2026-11-21")
 

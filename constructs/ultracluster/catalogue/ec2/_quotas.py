@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _VPC_LIMITS = Source("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-20")
 _VPC_LIMITS_2 = Source("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-23")

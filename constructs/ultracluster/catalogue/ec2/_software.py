@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2._instance_type import Architecture
+from ultracluster.catalogue.provenance import Source, Stated
 
 _INSTALLERS = Source(
     "https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html", read_on="2026-11-21"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _ZONES = Source(
     "https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html", read_on="2026-11-20"

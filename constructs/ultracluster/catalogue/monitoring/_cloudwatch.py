@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _PUT_RETENTION_POLICY = Source(
     "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html",

@@ -5,7 +5,7 @@ See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (re
 
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _QUOTAS = Source("https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html", read_on="2026-11-21")
 _WORKSPACE = Source(

@@ -15,7 +15,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _CATALOGUES = Source(
     "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html "

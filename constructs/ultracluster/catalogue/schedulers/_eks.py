@@ -9,8 +9,8 @@ from datetime import date
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 
-from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.provenance import Source, Stated
 from ultracluster.catalogue.schedulers._eks_names import (
     check_cluster_name as check_cluster_name,
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _AVAILABLE = Source(
     "https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html "

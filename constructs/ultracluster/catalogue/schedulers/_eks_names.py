@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _CREATE_CLUSTER = Source(
     "https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html "

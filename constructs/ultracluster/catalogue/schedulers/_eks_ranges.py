@@ -6,7 +6,7 @@ See: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkCo
 from ipaddress import IPv4Network
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _NETWORK_CONFIG = Source(
     "https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html", read_on="2026-11-21"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.provenance import Source, Stated
 
 _BOTOCORE = Source("botocore 1.44.5", read_on="2026-11-23", as_of="2026-11-17")
 _REGISTRY = Source("cfn-lint 1.58.0", read_on="2026-11-23", as_of="2026-10-20", verify="make facts")

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Annotated
 
 from ultracluster.catalogue import ec2
-from ultracluster.catalogue._fact import Source, Stated
 from ultracluster.catalogue.ec2 import InstanceType, Layout
+from ultracluster.catalogue.provenance import Source, Stated
 
 _REGISTRY = Source(
     "https://docs.aws.amazon.com/general/latest/gr/pcs.html (cfn-lint 1.58.0)",

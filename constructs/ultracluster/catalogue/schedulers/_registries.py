@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _PULL_THROUGH_CACHE = Source(
     "https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html", read_on="2026-11-23"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _GUIDE = Source(
     "https://docs.aws.amazon.com/pcs/latest/userguide/ https://slurm.schedmd.com/slurm.conf.html "

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _VPC_ENDPOINTS = Source(
     "https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html "

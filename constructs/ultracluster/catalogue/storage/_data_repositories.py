@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.h
 
 from typing import Annotated, Literal
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _CREATE_ASSOCIATION = Source(
     "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html "

@@ -6,7 +6,7 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html and get
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _SSD_STORAGE = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html "

@@ -9,7 +9,7 @@ managing-throughput-capacity.html, managing-ssd-read-cache.html and using-fsx-lu
 
 from typing import Annotated, Literal, get_args
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _GUIDE = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/intelligent-tiering-file-systems.html "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _LUSTRE_CLIENT_MATRIX = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html", read_on="2026-11-22"

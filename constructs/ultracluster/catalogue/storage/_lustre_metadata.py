@@ -8,7 +8,7 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html and man
 
 from typing import Annotated, Literal, get_args
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _PERFORMANCE = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html "

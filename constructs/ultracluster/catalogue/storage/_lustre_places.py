@@ -9,7 +9,7 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html, D
 
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _USING_FSX_LUSTRE = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html", read_on="2026-11-21"

@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
 from dataclasses import dataclass
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _FSXN = Source(
     "https://docs.aws.amazon.com/general/latest/gr/fsxn.html "

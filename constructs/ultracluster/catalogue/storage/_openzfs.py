@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _DEPLOYMENT_TYPES = Source(
     "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/availability-durability.html "

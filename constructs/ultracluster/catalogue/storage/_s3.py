@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _NAMING_RULES = Source(
     "https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html", read_on="2026-11-21"

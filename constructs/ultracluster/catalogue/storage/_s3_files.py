@@ -6,7 +6,7 @@ See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-performance.
 
 from typing import Annotated
 
-from ultracluster.catalogue._fact import Source, Stated
+from ultracluster.catalogue.provenance import Source, Stated
 
 _PERFORMANCE = Source(
     "https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-performance.html "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-#: What a fact says of a source without a date; the documentation of AWS has none.
+#: Note on the facts of a source without a date; the documentation of AWS has none.
 NO_DATE = "the source carries no date"
 
 
@@ -31,7 +31,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a constant of the catalogue is, for its annotation.
+    """Annotation of a constant of the catalogue.
 
     Args:
         source: Its source.
