@@ -8,7 +8,6 @@ _MANAGED_GRAFANA = Source(
     "https://docs.aws.amazon.com/grafana/latest/userguide/what-is-Amazon-Managed-Service-Grafana.html "
     "(cfn-lint 1.58.0)",
     read_on="2026-11-21",
-    as_of="2026-10-20",
     verify="make facts",
 )
 _VERSION_UPDATE = Source(
