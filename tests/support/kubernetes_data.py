@@ -7,9 +7,7 @@ from ultracluster.boot import Mountpoint, Volume
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, instance_type, ultraserver
 from ultracluster.kubernetes import KarpenterNodes, Object, Platform, PlatformNodes, Team, platform
 from ultracluster.planning.capacity import Spot, TargetedReservation
-from ultracluster.workloads._kubernetes_gang import job_set, train_job
-from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check
-from ultracluster.workloads._kubernetes_inference import leader_worker_set
+from ultracluster.workloads._kubernetes_jobs import job_objects
 
 LUSTRE = Volume(
     name="lustre",
@@ -83,13 +81,8 @@ PLATFORMS: dict[str, Platform] = {
 
 def jobs(of: Platform) -> Iterator[Object]:
     """Every kind of job on every group that can run it."""
-    for group in of.gpu_groups:
-        yield from train_job(of, group, of.teams[0])
-        yield from job_set(of, group, of.teams[0])
-        yield from leader_worker_set(of, group, of.teams[0])
-        yield from dcgm_check(of, group)
-        if group.working >= 4:
-            yield from nccl_check(of, group)
+    for _, _, objects in job_objects(of):
+        yield from objects
 
 
 def everything(of: Platform) -> list[Object]:

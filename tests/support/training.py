@@ -14,7 +14,4 @@ SMALL = (
 #: One thread, as torchrun sets for several processes of a node: the order of additions is always the same.
 ENVIRONMENT: Mapping[str, str] = MappingProxyType({"OMP_NUM_THREADS": "1"})
 #: Directories of the programs, and of this package.
-PYTHONPATH = ":".join(
-    str(ROOT / directory)
-    for directory in ("constructs/ultracluster/boot/scripts", "constructs/ultracluster/workloads/training", "tests")
-)
+PYTHONPATH = ":".join(str(ROOT / directory) for directory in ("constructs/ultracluster/boot/scripts", "tests"))

@@ -15,7 +15,8 @@ from support.kubernetes_data import cluster, nodes
 from support.ports import free_ports
 from ultracluster.kubernetes import REPORTER, Object, platform
 from ultracluster.monitoring.collectors import NAMESPACE, kubernetes_scraping
-from ultracluster.workloads._kubernetes_gang import job_set, train_job
+from ultracluster.workloads import job_helpers
+from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
 from ultracluster.workloads._kubernetes_inference import leader_worker_set
 
 RUN = ROOT / "constructs/ultracluster/boot/scripts/ultracluster_run.py"
@@ -165,7 +166,7 @@ def test_a_gang_runs_the_launcher_from_a_config_map_of_its_namespace(kind: str) 
     pod = pods(objects)[kind]["spec"]
     train = train_job(item, item.nodes[0], item.teams[0])[0]
     command = pod["containers"][0].get("command") or train["spec"]["trainer"]["command"]
-    assert command[-2:] == [REPORTER, "/fsx/train.py"]
+    assert command[-2:] == [REPORTER, TRAINING]
     (volume,) = (volume for volume in pod["volumes"] if "configMap" in volume)
     (mount,) = (mount for mount in pod["containers"][0]["volumeMounts"] if mount["name"] == volume["name"])
     maps = [
@@ -176,7 +177,8 @@ def test_a_gang_runs_the_launcher_from_a_config_map_of_its_namespace(kind: str) 
     ]
     (files,) = maps
     assert (mount["mountPath"], REPORTER.rpartition("/")[2] in files) == (REPORTER.rpartition("/")[0], True)
-    assert files.keys() == {RUN.name, "ultracluster_job.py"}
+    assert {Path(path).name for path in command if path.startswith(mount["mountPath"])} <= files.keys()
+    assert {RUN.name, *(Path(file.path).name for file in job_helpers())} <= files.keys()
 
 
 def test_the_collector_reads_the_metrics_of_vllm() -> None:

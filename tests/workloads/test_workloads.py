@@ -1,5 +1,6 @@
 """One workload on one group: its files, its settings, and refusals with their arithmetic."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -70,10 +71,12 @@ def test_nodes_and_gpus_change_the_size_on_kubernetes() -> None:
     assert manifest(gang)["replicatedJobs"][0]["template"]["spec"]["parallelism"] == 4
     (check,) = files("eks-512-gpus", "health", nodes="3").values()
     assert manifest(check)["completions"] == 3
-    (nccl,) = files("eks-512-gpus", "nccl", nodes="16").values()
-    assert manifest(nccl)["mpiReplicaSpecs"]["Worker"]["replicas"] == 16
-    launcher = manifest(nccl)["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
-    assert {"name": "FLOOR", "value": ""} in launcher["env"], "no figure is published for 16 nodes"
+    nccl, exchange = files("eks-512-gpus", "nccl", nodes="16").values()
+    for test in (nccl, exchange):
+        assert manifest(test)["mpiReplicaSpecs"]["Worker"]["replicas"] == 16
+        launcher = manifest(test)["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
+        assert {"name": "FLOOR", "value": ""} in launcher["env"], "no figure is published for 16 nodes"
+    assert {"name": "OPERATION", "value": "alltoall"} in launcher["env"]
     assert "with no floor, for none is published" in nccl
 
 
@@ -85,6 +88,32 @@ def test_inference_on_kubernetes_takes_size_replicas_model_and_tensor_parallelis
     leader = spec["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]
     assert (spec["replicas"], spec["leaderWorkerTemplate"]["size"], leader["image"]) == (3, 2, "r.io/v:1")
     assert {"/fsx/m", "--tensor-parallel-size=4", "--pipeline-parallel-size=4"} <= set(leader["command"])
+
+
+def test_a_program_and_data_take_the_place_of_those_of_the_job_files() -> None:
+    given = {"program": "/fsx/train.py", "data": "/fsx/tokens"}
+    (text,) = files("slurm-512-gpus", "pretrain", data="/fsx/tokens").values()
+    assert "[ $# -gt 0 ] || set -- ultracluster_train.py --data /fsx/tokens\n" in text
+    train, gang = files("eks-512-gpus", "pretrain", **given).values()
+    assert manifest(train)["trainer"]["command"][-3:] == ["/fsx/train.py", "--data", "/fsx/tokens"]
+    job = manifest(gang)["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    assert job["command"][-3:] == manifest(train)["trainer"]["command"][-3:]
+    (tune,) = files("eks-512-gpus", "finetune", program="/fsx/train.py").values()
+    assert (manifest(tune)["trainer"]["numNodes"], manifest(tune)["trainer"]["command"][-1]) == (1, "/fsx/train.py")
+
+
+@pytest.mark.parametrize("name", ["inference", "sglang"])
+def test_a_server_has_the_same_options_on_slurm_and_kubernetes(name: str) -> None:
+    (script,) = files("slurm-512-gpus", name).values()
+    (text,) = files("eks-512-gpus", name, nodes="2").values()
+    template = manifest(text)["leaderWorkerTemplate"]
+    words = [*template["leaderTemplate"]["spec"]["containers"][0]["command"]]
+    words += template["workerTemplate"]["spec"]["containers"][0]["command"]
+    # The port of vLLM is an argument on Slurm.
+    known = {word.partition("=")[0] for word in words if word.startswith("--")} - {"--port"}
+    assert known
+    assert all(re.search(rf"{option}\b", script) for option in known)
+    assert template["size"] == 2
 
 
 def test_an_image_takes_the_place_of_the_pinned_one() -> None:
@@ -134,11 +163,18 @@ def test_the_model_of_a_file_is_the_one_without_an_argument(model: str, argument
         ("slurm-512-gpus", "inference", {"model": "a b"}, r"model, .*, has letters, digits .*, got 'a b'"),
         ("slurm-512-gpus", "inference", {"model": "a$(id)"}, r"model, .*, has letters, digits .*, got 'a"),
         ("slurm-512-gpus", "pretrain", {"node": "2"},
-         r"a setting of pretrain for slurm must be one of nodes, gpus, image, got 'node' \[workload\]"),
+         r"a setting of pretrain for slurm must be one of nodes, gpus, image, program, data, got 'node' \[workload\]"),
         ("slurm-512-gpus", "inference", {"replicas": "2"}, r"one of nodes, gpus, image, tensor_parallel, model,"),
         ("slurm-512-gpus", "import", {"nodes": "2"}, r"a setting of import for slurm does not exist, got 'nodes'"),
         ("slurm-512-gpus", "train", {}, r"workload must be one of pretrain, finetune, .*, got 'train' \[workload\]"),
-        ("eks-512-gpus", "rl", {}, r"rl has no form for Kubernetes; pretrain, inference, nccl, health have one"),
+        ("eks-512-gpus", "import", {}, r"import has no form for Kubernetes; pretrain, finetune, rl, inference, "),
+        *(
+            (cluster, "pretrain", {"data": "/nowhere/tokens"},
+             r"data=/nowhere/tokens is on none of the file systems that nodes of train mount: /fsx.* \[job-path\]")
+            for cluster in SCALED
+        ),
+        ("eks-512-gpus", "pretrain", {"data": "tokens"}, r"data=tokens must begin with / \[job-path\]"),
+        ("eks-512-gpus", "inference", {"model": "/fsxmodel"}, r"model=/fsxmodel is on none of the file systems"),
         ("slurm-minimal", "import", {}, r"import needs a file system that all nodes share: storage.lustre or"),
         ("slurm-mixed", "pretrain", {}, r"name a queue of train, tune, serve, pool: --group \[workload\]"),
     ],

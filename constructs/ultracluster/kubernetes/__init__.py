@@ -28,7 +28,8 @@ from ultracluster.kubernetes._registry import (
 )
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import platform
-from ultracluster.kubernetes._reporting import REPORTER, from_collectors, metrics_port, with_reporting
+from ultracluster.kubernetes._reporting import PYTHON, REPORTER, from_collectors, metrics_port, with_reporting
+from ultracluster.kubernetes._resuming import cached, gang_command, namespaced, run_directory, with_resuming
 from ultracluster.kubernetes._runtimes import GANG_FAILURES, GANG_JOB, runtime_name
 from ultracluster.kubernetes._teams import Team, shares
 from ultracluster.kubernetes._yaml_text import to_yaml
@@ -38,6 +39,7 @@ __all__ = [
     "GANG_FAILURES",
     "GANG_JOB",
     "HEALTH",
+    "PYTHON",
     "QUEUE",
     "REPORTER",
     "ROOT_DEVICES",
@@ -49,6 +51,7 @@ __all__ = [
     "Platform",
     "PlatformNodes",
     "Team",
+    "cached",
     "chart_address",
     "check_job",
     "container_images",
@@ -56,11 +59,13 @@ __all__ = [
     "file_problems",
     "from_collectors",
     "full_name",
+    "gang_command",
     "is_copied",
     "job_name",
     "job_policy",
     "make",
     "metrics_port",
+    "namespaced",
     "near",
     "node_monitoring_values",
     "node_pod",
@@ -74,8 +79,10 @@ __all__ = [
     "pod_resources",
     "registry_of",
     "release_images",
+    "run_directory",
     "runtime_name",
     "shares",
     "to_yaml",
     "with_reporting",
+    "with_resuming",
 ]

@@ -70,7 +70,7 @@ def node_pod(
         mounts: It mounts the platform's file systems, for which its namespace needs the claims.
     """
     volumes = platform.volumes if mounts else {}
-    scratch = _scratch(platform, group) if mounts else None
+    scratch = scratch_of(platform, group) if mounts else None
     main: dict[str, Any] = {
         "env": [{"name": name, "value": value} for name, value in {**_environment(group), **(env or {})}.items()],
         "image": image,
@@ -98,6 +98,13 @@ def node_pod(
     if platform.scheduler != "kueue":
         spec["schedulerName"] = {"volcano": "volcano", "kai": "kai-scheduler"}[platform.scheduler]
     return spec
+
+
+def scratch_of(platform: Platform, group: PlatformNodes) -> str | None:
+    """Return the directory of a node's own disks, or None."""
+    # Karpenter's nodes and Bottlerocket's have their disks under kubelet and images alone: an emptyDir is on them.
+    has_path = group.os == "al2023" and not group.elastic
+    return platform.scratch if group.instance_type.nvme[0] and has_path else None
 
 
 def near(platform: Platform, group: PlatformNodes) -> dict[str, str]:
@@ -137,9 +144,3 @@ def _volumes(volumes: Mapping[str, Volume], scratch: str | None) -> list[Object]
         # Only a directory that is there: without its stripe, a node must not fill its root volume unseen.
         result.append({"hostPath": {"path": scratch, "type": "Directory"}, "name": _SCRATCH})
     return result
-
-
-def _scratch(platform: Platform, group: PlatformNodes) -> str | None:
-    # Karpenter's nodes and Bottlerocket's have their disks under kubelet and images alone: an emptyDir is on them.
-    has_path = group.os == "al2023" and not group.elastic
-    return platform.scratch if group.instance_type.nvme[0] and has_path else None

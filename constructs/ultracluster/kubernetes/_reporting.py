@@ -1,12 +1,22 @@
-"""Progress of training programs: the Python files that report it, and the port of its metrics."""
+"""Progress of training programs: the files that run and report them, and the port of their metrics."""
 
 from ultracluster.boot import scripts
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._objects import Object, make
 
-#: Program that runs a training program and reports its progress, in the pods of gangs.
-REPORTER = "/opt/ultracluster/python/ultracluster_run.py"
-_FILES = ("ultracluster_job.py", "ultracluster_run.py")
+#: Directory of the files in the pods of gangs.
+PYTHON = "/opt/ultracluster/python"
+#: Program that runs a training program and reports its progress.
+REPORTER = f"{PYTHON}/ultracluster_run.py"
+_FILES = (
+    "ultracluster_job.py",
+    "ultracluster_run.py",
+    "ultracluster_gang.sh",
+    "ultracluster_train.py",
+    "ultracluster_model.py",
+    "ultracluster_data.py",
+    "ultracluster_checkpoint.py",
+)
 _NAME = "ultracluster-job"
 _PORT = 9401
 #: The namespace of the agent that reads the metrics of pods.
@@ -25,7 +35,7 @@ def from_collectors(port: int = _PORT) -> Object:
 
 
 def helper_files(namespace: str) -> Object:
-    """Return the ConfigMap with the Python files."""
+    """Return the ConfigMap with the files of gangs."""
     return make("v1", "ConfigMap", _NAME, namespace=namespace, data={name: scripts.text(name) for name in _FILES})
 
 
@@ -43,7 +53,7 @@ def with_reporting(pod: Object, group: PlatformNodes) -> Object:
         {"name": "ULTRACLUSTER_GPU_FLOPS", "value": peak},
         {"name": "JOBSET_RESTART_COUNT", "valueFrom": attempt},
     ]
-    mount = {"mountPath": REPORTER.rpartition("/")[0], "name": _NAME, "readOnly": True}
+    mount = {"mountPath": PYTHON, "name": _NAME, "readOnly": True}
     container = {**first, "env": [*first["env"], *env], "volumeMounts": [*first["volumeMounts"], mount]}
     volume = {"configMap": {"name": _NAME}, "name": _NAME}
     return {**pod, "containers": [container, *others], "volumes": [*pod["volumes"], volume]}

@@ -5,14 +5,15 @@ from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import Platform
 from ultracluster.kubernetes._pods import near, node_pod
 from ultracluster.kubernetes._reporting import metrics_port, with_reporting
+from ultracluster.kubernetes._resuming import REQUESTED_END, with_resuming
 
 _API = "trainer.kubeflow.org/v1alpha1"
 
 # Restarts of a gang whose own program failed, each from its last checkpoint.
 _RESTARTS = 3
 
-#: Failure policy of a gang, as a JobSet has it. A job that failed because its node was drained, repaired or lost
-#: restarts the gang and costs it no restart.
+#: Failure policy of a gang, as a JobSet has it. A job that failed because its node was drained, repaired or lost, or
+#: that ended as requested, restarts the gang and costs it no restart.
 #: https://jobset.sigs.k8s.io/docs/tasks/handling_host_maintenance (read 2026-11-22)
 GANG_FAILURES: Object = {
     "maxRestarts": _RESTARTS,
@@ -29,7 +30,10 @@ GANG_FAILURES: Object = {
 GANG_JOB: Object = {
     "backoffLimit": 0,
     "podFailurePolicy": {
-        "rules": [{"action": "FailJob", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}]
+        "rules": [
+            {"action": "FailJob", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]},
+            {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [REQUESTED_END]}},
+        ]
     },
 }
 
@@ -53,10 +57,10 @@ def runtimes(platform: Platform) -> list[Object]:
 def _runtime(platform: Platform, group: PlatformNodes) -> Object:
     # JobSet's webhook writes `OnFailure` where nothing is written, and pods would restart beside the gang.
     # https://github.com/kubernetes-sigs/jobset, pkg/webhooks/jobset_webhook.go (commit 08dfbdf, read 2026-11-22)
-    spec = with_reporting(node_pod(platform, group, container="node", image=JOB_IMAGE), group)
+    pod_spec = with_reporting(node_pod(platform, group, container="node", image=JOB_IMAGE), group)
     pod: Object = {
         "metadata": {"annotations": {**near(platform, group), **metrics_port()}},
-        "spec": {**spec, "restartPolicy": "Never"},
+        "spec": {**with_resuming(platform, group, pod_spec), "restartPolicy": "Never"},
     }
     job = {
         "name": "node",

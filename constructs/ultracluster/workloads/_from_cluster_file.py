@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.kubernetes import PlatformNodes, platform_of
+from ultracluster.kubernetes import Platform, PlatformNodes, platform_of
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._kubernetes_jobs import kubernetes_forms, kubernetes_job, kubernetes_jobs
 from ultracluster.workloads._limits import Room, refused, unknown, validated
@@ -59,7 +59,7 @@ def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, giv
         known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row))
         raise refused(f"{workload.name} has no form for Kubernetes; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
-    room = _room_of_nodes(nodes, efa=platform.efa_way(nodes) is not None)
+    room = _room_of_nodes(platform, nodes)
     return tuple(
         kubernetes_job(platform, form, nodes, validated(workload, form, room, given, nodes=form.nodes(nodes)))
         for form in forms
@@ -85,13 +85,21 @@ def _room_of_queue(queue: QueueShape) -> Room:
         gpus=record.gpus,
         efa=queue.efa_devices > 0,
         domain=queue.segment or 1,
+        mounts=queue.mounts,
     )
 
 
-def _room_of_nodes(group: PlatformNodes, *, efa: bool) -> Room:
+def _room_of_nodes(platform: Platform, group: PlatformNodes) -> Room:
     record = group.instance_type
-    domain = segment(group.ultraserver.instances) if group.ultraserver else 1
-    return Room(name=group.name, type=record.name, nodes=group.working, gpus=record.gpus, efa=efa, domain=domain)
+    return Room(
+        name=group.name,
+        type=record.name,
+        nodes=group.working,
+        gpus=record.gpus,
+        efa=platform.efa_way(group) is not None,
+        domain=segment(group.ultraserver.instances) if group.ultraserver else 1,
+        mounts=tuple(platform.volumes),
+    )
 
 
 _JOBS: Mapping[str, Callable[[ClusterFile], tuple[JobFile, ...]]] = {

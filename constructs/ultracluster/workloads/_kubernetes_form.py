@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team
-from ultracluster.workloads._kubernetes_gang import job_set, train_job
+from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.planning.capacity import segment
+from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
-from ultracluster.workloads._kubernetes_inference import leader_worker_set
+from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
+from ultracluster.workloads._kubernetes_rl import rl_job
 from ultracluster.workloads._workload import Family, Form, Settings
 
 _GANG = ("nodes", "gpus", "image")
+_TRAINING = (*_GANG, "program", "data")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,37 +41,90 @@ def _gpus(group: PlatformNodes, nodes: int) -> str:
     return f"{nodes * group.instance_type.gpus:,} GPUs of {group.name}"
 
 
+def _program(given: Settings) -> list[str]:
+    return [given.program or TRAINING, *(["--data", given.data] if given.data else [])]
+
+
+def _server(file: str, server: Server, what: str, nodes: int) -> KubernetesForm:
+    def few(group: PlatformNodes) -> int:
+        return min(nodes, group.working)
+
+    return KubernetesForm(
+        file=file,
+        kind="LeaderWorkerSet",
+        title=lambda group, nodes: f"inference with {what} on {_nodes(nodes)} of {group.name}",
+        objects=lambda platform, group, team, given: leader_worker_set(
+            platform,
+            group,
+            team,
+            server=server,
+            size=given.nodes or few(group),
+            replicas=given.replicas,
+            model=given.model,
+            tensor_parallel=given.tensor_parallel,
+            image=given.image,
+        ),
+        nodes=few,
+        settings=(*_GANG, "tensor_parallel", "replicas", "model"),
+    )
+
+
+def _nodes(nodes: int) -> str:
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
+
+
 TRAIN_JOB = KubernetesForm(
     file="train-job.yaml",
     kind="TrainJob",
     title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
-    objects=lambda platform, group, team, given: train_job(platform, group, team, nodes=given.nodes, image=given.image),
-    settings=_GANG,
+    objects=lambda platform, group, team, given: train_job(
+        platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
+    ),
+    settings=_TRAINING,
 )
 JOB_SET = KubernetesForm(
     file="job-set.yaml",
     kind="JobSet",
     title=lambda group, nodes: f"the same as a JobSet, on {_gpus(group, nodes)}",
-    objects=lambda platform, group, team, given: job_set(platform, group, team, nodes=given.nodes, image=given.image),
-    settings=_GANG,
+    objects=lambda platform, group, team, given: job_set(
+        platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
+    ),
+    settings=_TRAINING,
 )
-LEADER_WORKER_SET = KubernetesForm(
-    file="vllm.yaml",
-    kind="LeaderWorkerSet",
-    title=lambda group, nodes: f"inference with vLLM over {nodes} of the nodes of {group.name}",
-    objects=lambda platform, group, team, given: leader_worker_set(
+FINE_TUNE = KubernetesForm(
+    file="finetune.yaml",
+    kind="TrainJob",
+    title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}, as a TrainJob",
+    objects=lambda platform, group, team, given: train_job(
         platform,
         group,
         team,
-        size=_inference_nodes(group) if given.nodes is None else given.nodes,
-        replicas=given.replicas,
+        name=job_name("finetune", group.name),
+        nodes=given.nodes or 1,
+        image=given.image,
+        program=_program(given),
+    ),
+    nodes=lambda group: 1,
+    settings=_TRAINING,
+)
+RL = KubernetesForm(
+    file="rl.yaml",
+    kind="JobSet",
+    title=lambda group, nodes: f"reinforcement learning with veRL on {_gpus(group, nodes)}",
+    objects=lambda platform, group, team, given: rl_job(
+        platform,
+        group,
+        team,
+        nodes=given.nodes or _few(group),
+        data=given.data,
         model=given.model,
-        tensor_parallel=given.tensor_parallel,
         image=given.image,
     ),
-    nodes=lambda group: _inference_nodes(group),
-    settings=(*_GANG, "tensor_parallel", "replicas", "model"),
+    nodes=lambda group: _few(group),
+    settings=(*_GANG, "data", "model"),
 )
+LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM", 2)
+SGLANG_SET = _server("sglang.yaml", SGLANG_SERVER, "SGLang", 1)
 DCGM = KubernetesForm(
     file="dcgm.yaml",
     kind="Job",
@@ -84,7 +140,15 @@ NCCL = KubernetesForm(
     objects=lambda platform, group, _, given: nccl_check(platform, group, nodes=given.nodes),
     nodes=nccl_nodes,
 )
+ALL_TO_ALL = KubernetesForm(
+    file="nccl-alltoall.yaml",
+    kind="MPIJob",
+    title=lambda group, nodes: f"NCCL's all-to-all on nodes of {group.name}, with no floor, for none is published",
+    objects=lambda platform, group, _, given: nccl_check(platform, group, nodes=given.nodes, operation="alltoall"),
+    nodes=nccl_nodes,
+)
 
 
-def _inference_nodes(group: PlatformNodes) -> int:
-    return min(2, group.working)
+def _few(group: PlatformNodes) -> int:
+    """Return the nodes of one NVLink domain, otherwise two, as on Slurm."""
+    return min(group.working, segment(group.ultraserver.instances) if group.ultraserver else 2)

@@ -1,10 +1,11 @@
 """Gangs: pods that start together, each with a whole node."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ultracluster.kubernetes import (
     GANG_FAILURES,
     GANG_JOB,
+    PYTHON,
     QUEUE,
     REPORTER,
     Object,
@@ -12,6 +13,7 @@ from ultracluster.kubernetes import (
     PlatformNodes,
     Team,
     check_job,
+    gang_command,
     job_name,
     job_policy,
     make,
@@ -21,6 +23,7 @@ from ultracluster.kubernetes import (
     pod_resources,
     runtime_name,
     with_reporting,
+    with_resuming,
 )
 from ultracluster.planning.capacity import segment
 from ultracluster.rules import Refusal
@@ -29,6 +32,8 @@ from ultracluster.workloads._limits import JOB_NODES
 
 #: Placeholder of the image on nodes that no pinned image is made for: it must be replaced.
 NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
+#: Training program that the pods of gangs have.
+TRAINING = f"{PYTHON}/ultracluster_train.py"
 _PORT = 29_500
 _CLIQUE = "nvidia.com/gpu.clique"
 
@@ -40,6 +45,7 @@ def train_job(
     *,
     name: str | None = None,
     nodes: int | None = None,
+    program: Sequence[str] = (TRAINING,),
     command: Sequence[str] = (),
     image: str = "",
 ) -> list[Object]:
@@ -51,7 +57,8 @@ def train_job(
         team: Team of the job.
         name: Name of the job. By default, `pretrain-` and the group: two groups of a team have two jobs.
         nodes: Number of nodes. By default, all that are not spare.
-        command: Command of every pod. By default, torchrun with `train.py` of the first file system.
+        program: Program that torchrun starts, with its arguments. By default, the one that the pods have.
+        command: Command of every pod. By default, torchrun with the program.
         image: Image of every pod. By default, the pinned one.
 
     Raises:
@@ -61,11 +68,11 @@ def train_job(
     """
     name = job_name("pretrain", group.name) if name is None else name
     check_job(name)
-    requested = _nodes(group, nodes)
+    requested = nodes_of(group, nodes)
     # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
     trainer: Object = {
-        "command": list(command) or ["torchrun", REPORTER, _script(platform)],
+        "command": gang_command(*(command or ["torchrun", REPORTER, *program])),
         "image": image or image_for(group, PYTORCH),
         "numNodes": requested,
         "numProcPerNode": group.instance_type.gpus,
@@ -89,25 +96,30 @@ def job_set(
     *,
     name: str | None = None,
     nodes: int | None = None,
+    program: Sequence[str] = (TRAINING,),
     command: Sequence[str] = (),
     image: str = "",
+    env: Mapping[str, str] | None = None,
 ) -> list[Object]:
     """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
 
-    Args and errors are those of `train_job`; the default name is `pretrain-jobset-` and the group.
+    Args and errors are those of `train_job`, and the environment of every pod; the default name is `pretrain-jobset-`
+    and the group.
 
     See: https://jobset.sigs.k8s.io/docs (0.12, read 2026-11-21)
     """
     name = job_name("pretrain-jobset", group.name) if name is None else name
     check_job(name)
-    requested = _nodes(group, nodes)
+    requested = nodes_of(group, nodes)
     pod = node_pod(
         platform,
         group,
         container="node",
         image=image or image_for(group, PYTORCH),
-        command=command or _torchrun(platform, group, name, requested),
+        command=gang_command(*(command or _torchrun(group, name, requested, program))),
+        env=env,
     )
+    pod = with_resuming(platform, group, with_reporting(pod, group))
     queued = _queued(platform, team)
     annotations = {**near(platform, group), **_slices(platform, group, requested), **metrics_port()}
     if platform.scheduler == "volcano":
@@ -120,7 +132,7 @@ def job_set(
         "completionMode": "Indexed",
         "completions": requested,
         "parallelism": requested,
-        "template": {"metadata": head, "spec": {**with_reporting(pod, group), "restartPolicy": "Never"}},
+        "template": {"metadata": head, "spec": {**pod, "restartPolicy": "Never"}},
     }
     spec = {
         "failurePolicy": GANG_FAILURES,
@@ -142,13 +154,19 @@ def image_for(group: PlatformNodes, image: ContainerImage) -> str:
     return image.address if group.instance_type.architecture in image.architectures else NO_IMAGE
 
 
+def first_pod(name: str) -> str:
+    """Return the name of the first pod of a JobSet, which JobSet makes."""
+    return f"{name}-node-0-0.{name}"
+
+
 def queue_labels(platform: Platform, owner: str) -> dict[str, str]:
     """Return the labels that put an object into the queue of a team or a namespace; none for Volcano."""
     labels = {"kueue": {"kueue.x-k8s.io/queue-name": QUEUE}, "kai": {"kai.scheduler/queue": owner}}
     return labels.get(platform.scheduler, {})
 
 
-def _nodes(group: PlatformNodes, nodes: int | None) -> int:
+def nodes_of(group: PlatformNodes, nodes: int | None) -> int:
+    """Return the nodes of a job: by default, all that are not spare."""
     requested = group.working if nodes is None else nodes
     if not 1 <= requested <= group.working:
         text = f"nodes is 1 to {group.working}, which {group.name} has without its spare ones, got {requested}"
@@ -177,22 +195,18 @@ def _slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, s
     }
 
 
-def _torchrun(platform: Platform, group: PlatformNodes, name: str, nodes: int) -> list[str]:
-    # The index that Kubernetes gives every pod of an Indexed Job; the first pod's name, which JobSet makes.
+def _torchrun(group: PlatformNodes, name: str, nodes: int, program: Sequence[str]) -> list[str]:
+    # The index that Kubernetes gives every pod of an Indexed Job.
     return [
         "torchrun",
         f"--nnodes={nodes}",
         f"--nproc-per-node={group.instance_type.gpus}",
         "--node-rank=$(JOB_COMPLETION_INDEX)",
-        f"--master-addr={name}-node-0-0.{name}",
+        f"--master-addr={first_pod(name)}",
         f"--master-port={_PORT}",
         REPORTER,
-        _script(platform),
+        *program,
     ]
-
-
-def _script(platform: Platform) -> str:
-    return f"{next(iter(platform.volumes), '/workspace')}/train.py"
 
 
 def _jobset_pods(name: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Node checks as jobs: DCGM's diagnostics and NCCL's all-reduce. A node that fails is cordoned.
+"""Node checks as jobs: DCGM's diagnostics and tests of NCCL. A node that fails is cordoned.
 
 Each pod of a check has a second container that waits for the result and writes it on the nodes, with the account of
 the namespace `node-health`, which may patch nodes and do nothing else beyond its own namespace.
@@ -67,21 +67,23 @@ def dcgm_check(platform: Platform, group: PlatformNodes, *, nodes: int | None = 
     return [make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)]
 
 
-def nccl_check(platform: Platform, group: PlatformNodes, *, nodes: int | None = None) -> list[Object]:
-    """Return NCCL's all-reduce over the number of nodes with a known floor; all are cordoned if it fails.
+def nccl_check(
+    platform: Platform, group: PlatformNodes, *, nodes: int | None = None, operation: str = "all-reduce"
+) -> list[Object]:
+    """Return an NCCL test, by default over the number of nodes with a known floor; all are cordoned if it fails.
 
     The test does not show which node is at fault: run it again with each node beside a good one. On another number of
-    nodes it has no floor.
+    nodes it has no floor, and all-to-all has none.
 
     Raises:
         Refusal: If the group has too few nodes.
     """
     figure = nccl_figure_for(group)
     nodes = nodes or nccl_nodes(group)
-    figure = figure if figure and figure.nodes == nodes else None
+    figure = figure if figure and figure.nodes == nodes and operation == "all-reduce" else None
     if group.working < nodes:
         raise Refusal("", JOB_NODES(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}"))
-    name = f"nccl-{group.name}"
+    name = f"nccl-{group.name}" if operation == "all-reduce" else f"{operation}-{group.name}"
     gpus = group.instance_type.gpus
     worker = node_pod(
         platform,
@@ -98,6 +100,7 @@ def nccl_check(platform: Platform, group: PlatformNodes, *, nodes: int | None = 
         "EACH": str(gpus),
         "BYTES": str(figure.message_bytes if figure else _BYTES),
         "FLOOR": floor,
+        "OPERATION": operation,
         "NCCL_SOCKET_IFNAME": "^docker,lo,veth",
     }
     launcher: Object = {

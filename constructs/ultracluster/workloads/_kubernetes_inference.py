@@ -1,25 +1,76 @@
 """Inference on several nodes: replicas of a model, each over the GPUs of a few nodes."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from ultracluster.kubernetes import (
     Object,
     Platform,
     PlatformNodes,
     Team,
+    cached,
     check_job,
     from_collectors,
     job_name,
     job_policy,
     make,
     metrics_port,
+    namespaced,
     near,
     node_pod,
 )
 from ultracluster.rules import Refusal
-from ultracluster.workloads._images import VLLM
+from ultracluster.workloads._images import SGLANG, VLLM, ContainerImage
 from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
 from ultracluster.workloads._limits import JOB_NODES
 
-_PORT = 8_000
+_RENDEZVOUS = 29_500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
+    """A server of inference on several nodes.
+
+    Args:
+        name: Name of its container, and beginning of the name of its set.
+        image: Its image.
+        port: Port of its API and its metrics, on the leader.
+        command: Returns its command, for a model, a port, GPUs of a tensor-parallel group, stages and nodes.
+        worker: Arguments of nodes other than the leader.
+    """
+
+    name: str
+    image: ContainerImage
+    port: int
+    command: Callable[[str, int, int, int, int], list[str]]
+    worker: tuple[str, ...] = ()
+
+
+#: https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, section "Running vLLM with MultiProcessing" (read
+#: 2026-11-21)
+VLLM_SERVER = Server(
+    name="vllm",
+    image=VLLM,
+    port=8_000,
+    command=lambda model, port, tensor, stages, nodes: [
+        *("vllm", "serve", model, f"--port={port}"),
+        *(f"--tensor-parallel-size={tensor}", f"--pipeline-parallel-size={stages}"),
+        *(f"--nnodes={nodes}", "--node-rank=$(LWS_WORKER_INDEX)", "--master-addr=$(LWS_LEADER_ADDRESS)"),
+    ],
+    worker=("--headless",),
+)
+#: https://docs.sglang.io/docs/references/multi_node_deployment/multi_node.md (read 2026-11-23)
+SGLANG_SERVER = Server(
+    name="sglang",
+    image=SGLANG,
+    port=30_000,
+    command=lambda model, port, tensor, stages, nodes: [
+        *("python3", "-m", "sglang.launch_server", "--model-path", model),
+        *(f"--tp-size={tensor}", "--host=0.0.0.0", f"--port={port}", "--enable-metrics", f"--pp-size={stages}"),
+        *(f"--nnodes={nodes}", "--node-rank=$(LWS_WORKER_INDEX)"),
+        f"--dist-init-addr=$(LWS_LEADER_ADDRESS):{_RENDEZVOUS}",
+    ],
+)
 
 
 def leader_worker_set(
@@ -27,6 +78,7 @@ def leader_worker_set(
     group: PlatformNodes,
     team: Team,
     *,
+    server: Server = VLLM_SERVER,
     name: str | None = None,
     size: int = 2,
     replicas: int = 1,
@@ -34,13 +86,14 @@ def leader_worker_set(
     tensor_parallel: int | None = None,
     image: str = "",
 ) -> list[Object]:
-    """Return vLLM as a LeaderWorkerSet, which restarts leader and workers as one, and its Service.
+    """Return a server as a LeaderWorkerSet, which restarts leader and workers as one, and its Service.
 
     Args:
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        name: Name of the set. By default, `vllm-` and the group.
+        server: vLLM or SGLang.
+        name: Name of the set. By default, that of the server and of the group.
         size: Nodes of a replica.
         replicas: Number of replicas.
         model: Directory of the model. By default, `model` of the first file system.
@@ -50,38 +103,29 @@ def leader_worker_set(
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
 
-    See: https://lws.sigs.k8s.io/docs (0.10) and https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, whose
-    section "Running vLLM with MultiProcessing" has these flags (read 2026-11-21)
+    See: https://lws.sigs.k8s.io/docs (0.10, read 2026-11-21)
     """
-    name = job_name("vllm", group.name) if name is None else name
+    name = job_name(server.name, group.name) if name is None else name
     check_job(name)
     if size < 1 or replicas < 1 or size * replicas > group.working:
         text = f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"
         raise Refusal("", JOB_NODES(text))
     tensor = tensor_parallel or group.instance_type.gpus
-    serve = [
-        "vllm",
-        "serve",
-        model or f"{next(iter(platform.volumes), '/workspace')}/model",
-        f"--port={_PORT}",
-        f"--tensor-parallel-size={tensor}",
-        f"--pipeline-parallel-size={size * group.instance_type.gpus // tensor}",
-        f"--nnodes={size}",
-        "--node-rank=$(LWS_WORKER_INDEX)",
-        "--master-addr=$(LWS_LEADER_ADDRESS)",
-    ]
+    stages = size * group.instance_type.gpus // tensor
+    model = model or f"{next(iter(platform.volumes), '/workspace')}/model"
+    serve = server.command(model, server.port, tensor, stages, size)
     pods = {"leaderworkerset.sigs.k8s.io/name": name}
     template: Object = {"restartPolicy": "RecreateGroupOnPodRestart", "size": size}
-    template["leaderTemplate"] = _template(platform, group, serve, image, role="leader")
-    template["workerTemplate"] = _template(platform, group, [*serve, "--headless"], image, role="worker")
+    template["leaderTemplate"] = _template(platform, group, server, serve, image, role="leader")
+    template["workerTemplate"] = _template(platform, group, server, [*serve, *server.worker], image, role="worker")
     service = {
-        "ports": [{"name": "http", "port": _PORT, "protocol": "TCP", "targetPort": _PORT}],
+        "ports": [{"name": "http", "port": server.port, "protocol": "TCP", "targetPort": server.port}],
         "selector": {**pods, "role": "leader"},
     }
     callers = {
         "ingress": [
-            {"from": [{"podSelector": {}}], "ports": [{"port": _PORT, "protocol": "TCP"}]},
-            from_collectors(_PORT),
+            {"from": [{"podSelector": {}}], "ports": [{"port": server.port, "protocol": "TCP"}]},
+            from_collectors(server.port),
         ],
         "podSelector": {"matchLabels": {**pods, "role": "leader"}},
         "policyTypes": ["Ingress"],
@@ -101,12 +145,18 @@ def leader_worker_set(
     ]
 
 
-def _template(platform: Platform, group: PlatformNodes, command: list[str], image: str, *, role: str) -> Object:
-    pod = node_pod(platform, group, container="vllm", image=image or image_for(group, VLLM), command=command)
+def _template(
+    platform: Platform, group: PlatformNodes, server: Server, command: list[str], image: str, *, role: str
+) -> Object:
+    image = image or image_for(group, server.image)
+    pod = node_pod(platform, group, container=server.name, image=image, command=command)
+    main = pod["containers"][0]
+    if caches := cached(platform, group):
+        main["env"] += [namespaced(), *caches]
     if role == "leader":
-        pod["containers"][0]["ports"] = [{"containerPort": _PORT, "name": "http", "protocol": "TCP"}]
-        pod["containers"][0]["readinessProbe"] = {"httpGet": {"path": "/health", "port": _PORT}, "periodSeconds": 10}
+        main["ports"] = [{"containerPort": server.port, "name": "http", "protocol": "TCP"}]
+        main["readinessProbe"] = {"httpGet": {"path": "/health", "port": server.port}, "periodSeconds": 10}
     head: Object = {"labels": {"role": role}}
-    if annotations := {**near(platform, group), **(metrics_port(_PORT) if role == "leader" else {})}:
+    if annotations := {**near(platform, group), **(metrics_port(server.port) if role == "leader" else {})}:
         head["annotations"] = annotations
     return {"metadata": head, "spec": pod}

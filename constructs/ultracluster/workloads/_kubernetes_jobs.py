@@ -52,5 +52,5 @@ def _file(platform: Platform, path: str, what: str, objects: Sequence[Object]) -
     text = to_yaml(objects_in_registry(list(objects), platform.registry, platform.region))
     lines = [f"# {what[0].upper()}{what[1:]}."]
     if NO_IMAGE in text:
-        lines.append("# Replace the image: none is pinned for the CPUs of these nodes.")
+        lines.append("# Replace the image: none is pinned for this workload on the CPUs of these nodes.")
     return JobFile(path=path, text="\n".join(lines) + "\n" + text, what=what)

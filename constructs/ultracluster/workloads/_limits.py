@@ -11,9 +11,11 @@ from ultracluster.workloads._workload import SETTINGS, Form, Settings, Workload
 JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
 _UNKNOWN = error("workload", "A workload, its group and its settings must exist, and values must be valid.")
 _TENSOR = error("job-tensor-parallel", "Tensor parallelism must divide the GPUs of an NVLink domain and of the job.")
+_PATH = error("job-path", "A path of a job must be on a file system that its nodes mount.")
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
+_TEXTS = ("model", "image", "program", "data")
 _PLAIN = re.compile(r"[A-Za-z0-9./:@#+=_-]+")
 
 
@@ -28,6 +30,7 @@ class Room:
         gpus: GPUs of a node.
         efa: Whether nodes have EFA devices.
         domain: Nodes of an NVLink domain.
+        mounts: Directories of file systems that the nodes mount.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Room:
     gpus: int
     efa: bool
     domain: int = 1
+    mounts: tuple[str, ...] = ()
 
 
 def unknown(kind: str, given: str, known: Sequence[str]) -> Refusal:
@@ -68,15 +72,18 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
             raise unknown(f"a setting of {workload.name} for {form.family}", key, form.settings)
     if {"nodes", "gpus"} <= given.keys():
         raise refused(f"{workload.name}: set nodes or gpus, not both, got {given['nodes']} and {given['gpus']}")
-    numbers = {key: _number(key, text) for key, text in given.items() if key not in ("model", "image")}
-    for key in given.keys() & {"model", "image"}:
-        if not _PLAIN.fullmatch(given[key]):
-            raise refused(f"{key}, the {SETTINGS[key]}, has letters, digits and ./:@#+=_-, got {given[key]!r}")
-    errors: list[Message] = []
+    numbers = {key: _number(key, text) for key, text in given.items() if key not in _TEXTS}
+    texts = {key: given[key] for key in _TEXTS if key in given}
+    for key, text in texts.items():
+        if not _PLAIN.fullmatch(text):
+            raise refused(f"{key}, the {SETTINGS[key]}, has letters, digits and ./:@#+=_-, got {text!r}")
+    errors = [
+        message for key in ("model", "program", "data") for message in _not_mounted(key, given.get(key, ""), room)
+    ]
     if gpus := numbers.pop("gpus", 0):
         errors += _whole_nodes(gpus, room)
         numbers["nodes"] = -(-gpus // room.gpus)
-    settings = Settings(**numbers, model=given.get("model", ""), image=given.get("image", ""))
+    settings = Settings(**numbers, **texts)  # type: ignore[arg-type]  # numbers and texts by their names
     requested = nodes if settings.nodes is None else settings.nodes
     errors += _too_large(room, requested, settings.replicas)
     if settings.nodes is not None:
@@ -95,6 +102,15 @@ def _number(key: str, text: str) -> int:
     if not text.isdecimal() or not text.isascii() or int(text) < 1:
         raise refused(f"{key}, the {SETTINGS[key]}, must be a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def _not_mounted(key: str, path: str, room: Room) -> list[Message]:
+    if not path.startswith("/") or any(f"{path}/".startswith(f"{mount}/") for mount in room.mounts):
+        return [] if path.startswith("/") or key != "data" or not path else [_PATH(f"{key}={path} must begin with /")]
+    if not room.mounts:
+        return []
+    where = ", ".join(room.mounts)
+    return [_PATH(f"{key}={path} is on none of the file systems that nodes of {room.name} mount: {where}")]
 
 
 def _whole_nodes(gpus: int, room: Room) -> list[Message]:

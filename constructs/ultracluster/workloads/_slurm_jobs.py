@@ -19,8 +19,6 @@ _PYTHON = "python"
 _HELPERS = {
     "ultracluster_job.py": "Python module that reports the progress of a job",
     "ultracluster_run.py": "Python program that runs a training program and reports its progress",
-}
-_TRAINING = {
     "ultracluster_train.py": "Python program that trains a small language model with FSDP2 or DDP",
     "ultracluster_model.py": "its model",
     "ultracluster_data.py": "its data, synthetic or from files",
@@ -88,12 +86,9 @@ def slurm_job(form: SlurmForm, queue: QueueShape, given: Settings) -> JobFile:
 
 def job_helpers() -> tuple[JobFile, ...]:
     """Return the Python files that job files run: the reporting of a training program, and one such program."""
-    programs = resources.files(__package__).joinpath("training")
-    texts = {name: scripts.text(name) for name in _HELPERS} | {
-        name: programs.joinpath(name).read_text(encoding="utf-8") for name in _TRAINING
-    }
-    about = {**_HELPERS, **_TRAINING}
-    return tuple(JobFile(path=f"{_PYTHON}/{name}", text=text, what=about[name]) for name, text in texts.items())
+    return tuple(
+        JobFile(path=f"{_PYTHON}/{name}", text=scripts.text(name), what=about) for name, about in _HELPERS.items()
+    )
 
 
 def _render(job: _Job, queue: QueueShape, title: str) -> str:
@@ -134,7 +129,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *_sets_image(job, image),
         *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
         *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
-        *([f"[ $# -gt 0 ] || set -- {shlex.quote(job.given.model)}"] if job.given.model else []),
+        *([f"[ $# -gt 0 ] || set -- {shlex.join(words)}"] if (words := _arguments(job.given)) else []),
     ]
     return "\n".join(lines) + "\n\n" + body
 
@@ -205,6 +200,14 @@ def _pinned(queue: QueueShape) -> list[str]:
     return [image.enroot for image in IMAGES.values() if queue.internet and architecture in image.architectures]
 
 
+def _arguments(given: Settings) -> list[str]:
+    """Return the arguments of a job that is submitted without any."""
+    if given.model:
+        return [given.model]
+    data = ["--data", given.data] if given.data else []
+    return [given.program or "ultracluster_train.py", *data] if given.program or data else []
+
+
 def _segment(job: _Job, queue: QueueShape) -> list[str]:
     """Return the segment size of a job on UltraServers; other jobs fit into one domain."""
     return [f"#SBATCH --segment={queue.segment}"] if queue.segment and job.nodes >= queue.segment else []
@@ -228,5 +231,6 @@ def _nccl_nodes(queue: QueueShape) -> int:
 
 
 def _body(name: str) -> str:
-    text = resources.files(__package__).joinpath("slurm", name).read_text(encoding="utf-8")
+    path = name if "/" in name else f"slurm/{name}"
+    text = resources.files(__package__).joinpath(*path.split("/")).read_text(encoding="utf-8")
     return text.removeprefix("# shellcheck shell=bash\n")

@@ -4,18 +4,29 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ultracluster.workloads._images import NCCL_TESTS, PYTORCH, SGLANG, VLLM
-from ultracluster.workloads._kubernetes_form import DCGM, JOB_SET, LEADER_WORKER_SET, NCCL, TRAIN_JOB
+from ultracluster.workloads._kubernetes_form import (
+    ALL_TO_ALL,
+    DCGM,
+    FINE_TUNE,
+    JOB_SET,
+    LEADER_WORKER_SET,
+    NCCL,
+    RL,
+    SGLANG_SET,
+    TRAIN_JOB,
+)
 from ultracluster.workloads._slurm_form import CONTAINER, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
 
 _TRAIN = (*CONTAINER, "on-nodes.sh", "resume.sh", "torchrun.sh")
 _SCALED = ("nodes", "gpus", "image")
+_PROGRAM = (*_SCALED, "program", "data")
 
 _ROWS = (
     Workload(
         name="pretrain",
         summary="pre-training with torchrun, a process for each GPU, with checkpoints and requeue",
-        needs="all nodes that are not spare; your training program",
+        needs="all nodes that are not spare; the training program of the job files, or yours",
         forms=(
             SlurmForm(
                 file="pretrain.sbatch",
@@ -28,7 +39,7 @@ _ROWS = (
                 bodies=_TRAIN,
                 options=RESUMES,
                 container=PYTORCH,
-                settings=_SCALED,
+                settings=_PROGRAM,
             ),
             TRAIN_JOB,
             JOB_SET,
@@ -51,8 +62,9 @@ _ROWS = (
                 options=RESUMES,
                 container=PYTORCH,
                 cache=True,
-                settings=_SCALED,
+                settings=_PROGRAM,
             ),
+            FINE_TUNE,
         ),
     ),
     Workload(
@@ -65,7 +77,7 @@ _ROWS = (
                 title="reinforcement learning with veRL on {amount}",
                 usage=("sbatch rl.sbatch data.train_files=... actor_rollout_ref.model.path=...   settings of veRL",),
                 nodes="few",
-                bodies=(*CONTAINER, "on-nodes.sh", "resume.sh", "verl.sh"),
+                bodies=(*CONTAINER, "on-nodes.sh", "resume.sh", "loads/verl.sh", "verl.sh"),
                 options=RESUMES,
                 no_image="veRL with EFA is in no published image",
                 no_image_source=(
@@ -75,6 +87,7 @@ _ROWS = (
                 cache=True,
                 settings=_SCALED,
             ),
+            RL,
         ),
     ),
     Workload(
@@ -114,11 +127,12 @@ _ROWS = (
                 cache=True,
                 settings=(*_SCALED, "tensor_parallel", "model"),
             ),
+            SGLANG_SET,
         ),
     ),
     Workload(
         name="nccl",
-        summary="NCCL test: all-reduce, compared with the published result of the type, or all-to-all on Slurm",
+        summary="NCCL test: all-reduce, compared with the published result of the type, or all-to-all",
         needs="as many nodes as a published result has, otherwise 2; on Kubernetes no fewer",
         forms=(
             SlurmForm(
@@ -136,6 +150,7 @@ _ROWS = (
                 settings=_SCALED,
             ),
             NCCL,
+            ALL_TO_ALL,
         ),
     ),
     Workload(

@@ -17,6 +17,8 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "replicas": "number of replicas, each on `nodes` nodes",
         "model": "directory or name of the model",
         "image": "container image",
+        "program": "path of the training program",
+        "data": "directory of the data",
     }
 )
 
@@ -72,6 +74,8 @@ class Settings:
         replicas: Number of replicas.
         model: Model, or an empty text.
         image: Container image, or an empty text for the pinned one.
+        program: Training program, or an empty text for that of the job files.
+        data: Directory of the data, or an empty text.
     """
 
     nodes: int | None = None
@@ -79,3 +83,5 @@ class Settings:
     replicas: int = 1
     model: str = ""
     image: str = ""
+    program: str = ""
+    data: str = ""

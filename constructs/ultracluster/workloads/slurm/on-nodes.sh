@@ -7,4 +7,4 @@ run_on_nodes() {
 
 # The address by which the other nodes find the first one, where this script runs.
 head=$(hostname)
-export head
+export head nodes=$SLURM_JOB_NUM_NODES

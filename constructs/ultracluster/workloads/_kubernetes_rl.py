@@ -1,0 +1,53 @@
+"""Reinforcement learning as a gang: veRL on a Ray cluster of the pods."""
+
+from importlib import resources
+
+from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.workloads._kubernetes_gang import NO_IMAGE, first_pod, job_set, nodes_of
+
+# The index that Kubernetes gives every pod of an Indexed Job.
+_START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
+
+
+def rl_job(
+    platform: Platform,
+    group: PlatformNodes,
+    team: Team,
+    *,
+    nodes: int,
+    data: str = "",
+    model: str = "",
+    image: str = "",
+) -> list[Object]:
+    """Return veRL as a JobSet: its first pod is the head of Ray, and starts the training.
+
+    Args:
+        platform: The cluster.
+        group: Node group.
+        team: Team of the job.
+        nodes: Number of nodes.
+        data: Directory of `train.parquet` and `test.parquet`. By default, `data` of the first file system.
+        model: Directory or name of the model. By default, `model` of the first file system.
+        image: Image of every pod. By default, a placeholder: no published image has veRL and EFA.
+
+    Raises:
+        Refusal: If the group has too few nodes.
+    """
+    name = job_name("rl", group.name)
+    requested = nodes_of(group, nodes)
+    first = next(iter(platform.volumes), "/workspace")
+    data = data or f"{first}/data"
+    text = resources.files(__package__).joinpath("loads", "verl.sh").read_text(encoding="utf-8")
+    arguments = [
+        f"data.train_files={data}/train.parquet",
+        f"data.val_files={data}/test.parquet",
+        f"actor_rollout_ref.model.path={model or f'{first}/model'}",
+    ]
+    env = {
+        "nodes": str(requested),
+        "gpus_per_node": str(group.instance_type.gpus),
+        "head": first_pod(name),
+        "reporter": REPORTER,
+    }
+    command = ["bash", "-c", text + _START, "node", *arguments]
+    return job_set(platform, group, team, name=name, nodes=requested, command=command, image=image or NO_IMAGE, env=env)
