@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import aws_cdk as cdk
@@ -98,11 +99,12 @@ class Alarms:
             raise Refusal(self._owner, _ALARM(text))
         bound = self._bound(action)
         place, id = scope or self._scope, id or name
-        if place.node.try_find_child(id) is not None:
+        siblings = place.node
+        if siblings.try_find_child(id) is not None:
             raise Refusal(
                 self._owner,
                 _ALARM(
-                    f"the alarm {id} exists in {place.node.path}: pass another id or scope, or call add_alarm_action "
+                    f"the alarm {id} exists in {siblings.path}: pass another id or scope, or call add_alarm_action "
                     "of the existing alarm for a second action"
                 ),
             )
@@ -111,7 +113,7 @@ class Alarms:
             metric = metric.with_(period=period)  # type: ignore[attr-defined]  # metrics and expressions have it
         limit = definition.threshold if threshold is None else threshold
         periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
-        minutes = (period or definition.period).to_minutes(integral=False) * periods
+        minutes = _minutes(period or definition.period) * periods
         alarm = cloudwatch.Alarm(
             place,
             id,
@@ -148,8 +150,8 @@ class Alarms:
             names = ", ".join(self._definitions)
             text = f"leave_out must hold names of {names}, got {', '.join(sorted(unknown))}"
             raise Refusal(self._owner, _ALARM(text))
-        bound = self._bound(action)
-        return [self.add(name, bound, scope=scope) for name in self._definitions if name not in left_out]
+        bound, place = self._bound(action), scope or self._scope
+        return [self.add(name, bound, scope=place) for name in self._definitions if name not in left_out]
 
     def _bound(self, action: Any) -> Any:
         # Through jsii, looking for `topic_arn` reads it, so `add_all` does so once.
@@ -163,3 +165,9 @@ class Alarms:
     def _scope(self) -> Construct:
         existing = self._owner.node.try_find_child("Alarms")
         return existing if isinstance(existing, Construct) else Construct(self._owner, "Alarms")
+
+
+@lru_cache
+def _minutes(period: cdk.Duration) -> float:
+    # Node computes it, and many alarms have one period.
+    return period.to_minutes(integral=False)

@@ -1,6 +1,7 @@
 """Metrics of a resource."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import ClassVar
 
 import aws_cdk as cdk
@@ -31,7 +32,7 @@ class ResourceMetrics:
     @property
     def period(self) -> cdk.Duration:
         """Period of the metrics."""
-        return cdk.Duration.minutes(self.minutes)
+        return _duration(self.minutes)
 
     def metric(
         self, name: str, statistic: str | None = None, *, period: cdk.Duration | None = None, **dimensions: str
@@ -65,3 +66,8 @@ class ResourceMetrics:
             period=self.period,
             description=description,
         )
+
+
+@cache
+def _duration(minutes: int) -> cdk.Duration:
+    return cdk.Duration.minutes(minutes)

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.planning import checked, text_problem
+from ultracluster.planning import checked, known, text_problem
 from ultracluster.rules import TOKEN, Refusal
 
 _SUFFIX = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
@@ -47,7 +47,7 @@ class ScriptAsset(Construct):
     def __init__(self, scope: Construct, id: str, *, text: str | bytes, suffix: str = "sh") -> None:
         super().__init__(scope, id)
         content = text.encode() if isinstance(text, str) else text
-        if isinstance(text, str) and cdk.Token.is_unresolved(text):
+        if isinstance(text, str) and not known(text):
             raise Refusal(self, TOKEN("text must be known at synthesis, got a token; pass such values as arguments"))
         if problems := list(text_problem("suffix", suffix, _SUFFIX, "letters and digits such as tar")):
             raise Refusal(self, problems)
@@ -57,13 +57,14 @@ class ScriptAsset(Construct):
         assert stage is not None
         name = f"asset.{self.sha256}.{suffix}"
         (Path(stage.outdir) / name).write_bytes(content)
-        location = cdk.Stack.of(self).synthesizer.add_file_asset(
+        stack = cdk.Stack.of(self)
+        location = stack.synthesizer.add_file_asset(
             source_hash=self.sha256, file_name=name, packaging=cdk.FileAssetPackaging.FILE
         )
         #: Location: `s3://BUCKET/KEY`.
         self.url = f"s3://{location.bucket_name}/{location.object_key}"
         #: ARN of the object.
-        self.arn = cdk.Stack.of(self).format_arn(
+        self.arn = stack.format_arn(
             service="s3", region="", account="", resource=location.bucket_name, resource_name=location.object_key
         )
         #: Grants for principals that fetch the script.

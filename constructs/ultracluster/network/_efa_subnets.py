@@ -5,6 +5,7 @@ from ipaddress import IPv4Network
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
+from ultracluster import planning
 from ultracluster.planning.network import check_efa_reach
 from ultracluster.rules import Message
 
@@ -62,4 +63,4 @@ def known(subnet: ec2.ISubnet, attribute: str) -> str | None:
         value: str = getattr(subnet, attribute)
     except RuntimeError:
         return None
-    return None if cdk.Token.is_unresolved(value) else value
+    return value if planning.known(value) else None

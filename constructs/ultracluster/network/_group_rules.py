@@ -43,9 +43,10 @@ def _rules(
     traffic: dict[str, Any],
 ) -> None:
     """Create an ingress and an egress rule, each between a group and its peer."""
+    known = {group: group.security_group_id for group in {*ingress, *egress}}
     for kind, create, peer, (group, other) in (
         ("Ingress", ec2.CfnSecurityGroupIngress, "source_security_group_id", ingress),
         ("Egress", ec2.CfnSecurityGroupEgress, "destination_security_group_id", egress),
     ):
-        ids: dict[str, Any] = {"group_id": group.security_group_id, peer: other.security_group_id}
+        ids: dict[str, Any] = {"group_id": known[group], peer: known[other]}
         create(scope, f"{id}{kind}", **ids, **traffic)

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
+from ultracluster import planning
 from ultracluster.network._zonal_subnet import ZonalSubnet
 from ultracluster.rules import Message, error
 
@@ -67,7 +68,7 @@ def _find_vpc(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup) -> str | No
             vpc_id = getattr(scope, "vpc_id", None)
     if vpc_id == _LOOKED_UP:
         return None
-    if vpc_id is None or not cdk.Token.is_unresolved(vpc_id):
+    if vpc_id is None or planning.known(vpc_id):
         return vpc_id
     token = cdk.Tokenization.reverse_complete_string(vpc_id)
     target = token.target if isinstance(token, cdk.Reference) else None

@@ -5,7 +5,7 @@ from types import ModuleType
 
 from ultracluster.planning._perimeter import ORGANISATION, perimeter_condition, perimeter_problems
 from ultracluster.planning._plan import Figure, Kind, Plan
-from ultracluster.planning._regions import OTHER_REGION, security_groups, zone_problems
+from ultracluster.planning._regions import OTHER_REGION, region_of, security_groups, zone_problems
 from ultracluster.planning._texts import (
     NFS_EXPORT,
     NFS_SERVER,
@@ -45,6 +45,7 @@ __all__ = [
     "known",
     "perimeter_condition",
     "perimeter_problems",
+    "region_of",
     "security_groups",
     "shown",
     "text_problem",

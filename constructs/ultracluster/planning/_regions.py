@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
 from ultracluster.planning._texts import known
 from ultracluster.rules import Message, error
+
+_T = TypeVar("_T")
 
 OTHER_REGION = error(
     "other-region", "Keys, subnets, buckets, security groups and zones serve resources of their own region."
@@ -52,15 +54,16 @@ def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
     return [
         OTHER_REGION(f"{name} must be in {region}, the region of the stack, got a resource in {there}")
         for name, resource in resources
-        if known(there := _region_of(resource) or region) and there != region
+        if known(there := region_of(resource)) and there != region
     ]
 
 
-def _once(read: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+def _once(read: Callable[[Any], _T]) -> Callable[[Any], _T]:
     """Read the region of each object once: it never changes, and each reading is several calls of Node."""
-    regions: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
+    regions: WeakKeyDictionary[Any, _T] = WeakKeyDictionary()
 
-    def region(owner: Any) -> str | None:
+    @wraps(read)
+    def region(owner: Any) -> _T:
         try:
             if owner not in regions:
                 regions[owner] = read(owner)
@@ -78,7 +81,8 @@ def _region_of_stack(scope: Any) -> str | None:
 
 
 @_once
-def _region_of(resource: Any) -> str | None:
+def region_of(resource: Any) -> str:
+    """Return the region of a stack or resource; may be a token."""
     return str(resource.env.region)
 
 

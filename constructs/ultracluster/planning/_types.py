@@ -151,10 +151,8 @@ def checked_except(*unchecked: str) -> Callable[[Callable[_P, _T]], Callable[_P,
                 allowed = "RETAIN_ON_UPDATE_OR_DELETE, RETAIN or DESTROY"
                 errors.append(_REMOVAL_POLICY(f"removal_policy must be {allowed}, got SNAPSHOT"))
             errors = errors or [*region_errors(given["scope"], given)]
-            path = getattr(getattr(given["scope"], "node", None), "path", "")
-            path = f"{path}/{given['id'] if isinstance(given['id'], str) else ''}".strip("/")
             if errors:
-                raise Refusal(path, errors)
+                raise Refusal(_path(given), errors)
             if not (unusable := _text_errors(signature, given)):
                 return create(*args, **kwargs)
             # The constructor may have a rule for the text, whose message is better.
@@ -163,12 +161,18 @@ def checked_except(*unchecked: str) -> Callable[[Callable[_P, _T]], Callable[_P,
             except Refusal:
                 raise
             except Exception as error:
-                raise Refusal(path, unusable) from error
-            raise Refusal(path, unusable)
+                raise Refusal(_path(given), unusable) from error
+            raise Refusal(_path(given), unusable)
 
         return wrapped
 
     return wrap
+
+
+def _path(given: Mapping[str, Any]) -> str:
+    """Return the path of the construct that the arguments create."""
+    scope = getattr(getattr(given["scope"], "node", None), "path", "")
+    return f"{scope}/{given['id'] if isinstance(given['id'], str) else ''}".strip("/")
 
 
 def _text_errors(signature: inspect.Signature, given: Mapping[str, object]) -> list[str]:

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk.interfaces import IEnvironmentAware
 from constructs import IConstruct
 
-from ultracluster.planning import OTHER_REGION
+from ultracluster.planning import OTHER_REGION, known, region_of
 from ultracluster.rules import Message
 
 
@@ -22,11 +22,11 @@ def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAwa
     Returns:
         One problem for each resource of another region; empty if none is known to be.
     """
-    region = cdk.Stack.of(scope).region
-    if cdk.Token.is_unresolved(region):
+    given = {argument: resource for argument, resource in resources.items() if resource is not None}
+    if not given or not known(region := region_of(cdk.Stack.of(scope))):
         return []
     return [
         OTHER_REGION(f"{argument} must be in {region}, the region of the stack, got a resource in {there}")
-        for argument, resource in resources.items()
-        if resource is not None and not cdk.Token.is_unresolved(there := resource.env.region) and there != region
+        for argument, resource in given.items()
+        if known(there := region_of(resource)) and there != region
     ]

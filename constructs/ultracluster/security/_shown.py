@@ -41,8 +41,9 @@ class _Wildcards:
 
     def validate(self) -> list[str]:
         """Acknowledge the findings; there is nothing to refuse."""
+        validations = cdk.Validations.of(self._policy)
         for finding in sorted({wildcard_finding(self._policy, arn) for arn in self._arns}):
-            cdk.Validations.of(self._policy).acknowledge(cdk.Acknowledgment(id=finding, reason=self._reason))
+            validations.acknowledge(cdk.Acknowledgment(id=finding, reason=self._reason))
         return []
 
 
