@@ -6,6 +6,7 @@ process of its own: it is asked by a line of JSON, `[OUTDIR, [FUNCTION, ARGUMENT
 app is that of a start.
 """
 
+import gc
 import json
 import os
 import subprocess
@@ -61,11 +62,16 @@ class StrictProcess:
 
 
 def _serve() -> None:
+    # As in conftest.py: the modules are most of the objects, and stay.
+    gc.disable()
     import aws_cdk as cdk
     from cdk_nag import AwsSolutionsChecks
 
     from support import strict_apps
 
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
     answers = os.fdopen(os.dup(1), "w")
     # What is printed by anything else is no answer.
