@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start hundreds of Python processes, each of which would compile the library again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup rehearse test test-packages lint unit golden docs docs-reference facts demo-observability wheel release-files lowest newest lock clean
+.PHONY: help setup bench rehearse test test-packages lint unit golden docs docs-reference facts demo-observability wheel release-files lowest newest lock clean
 
 help:
 	@echo "make test                        everything that must be green"
@@ -28,6 +28,7 @@ help:
 	@echo "make lowest, make newest         synthesise the examples with the lowest, or newest, allowed dependencies"
 	@echo "make demo-observability          a synthetic cluster with real Prometheus and Alertmanager, to look at"
 	@echo "make lock                        update requirements.txt from pyproject.toml"
+	@echo "make bench                       time of a synthesis beside an empty app's, in new processes"
 	@echo "make setup, make test-packages   only what the others set up: .venv and the CDK CLI; Slurm, Prometheus, ParallelCluster, PyTorch"
 
 setup: $(READY)
@@ -62,6 +63,9 @@ unit: $(READY)
 
 golden: $(READY)
 	@"$(BIN)/pytest" -q tests/stacks/test_golden.py tests/compute/test_purchase_options.py tests/examples tests/house --update-snapshots
+
+bench: $(READY)
+	@"$(BIN)/python" benchmarks/synth.py
 
 demo-observability: $(READY) test-packages
 	@PYTHONPATH=tests "$(BIN)/python" -m support.synthetic.demo
