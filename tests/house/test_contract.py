@@ -181,8 +181,8 @@ def test_a_manner_that_does_not_apply_is_not_there(name: str) -> None:
 
 @having("default_child")
 def test_the_default_child_is_the_main_resource(name: str) -> None:
-    stack = stack_of(app())
-    child = ROWS[name].make(stack, "Subject", World(stack)).node.default_child
+    *_, subject = alone(name)
+    child = subject.node.default_child
     assert child is not None
     assert cdk.CfnResource.is_cfn_resource(child)
     assert cast(cdk.CfnResource, child).cfn_resource_type == ROWS[name].default_child
@@ -446,8 +446,7 @@ def test_metrics_are_metrics_of_the_cdk(name: str) -> None:
 
 @every
 def test_no_construct_without_a_reason_lacks_metrics(name: str) -> None:
-    stack = stack_of(app())
-    subject = ROWS[name].make(stack, "Subject", World(stack))
+    *_, subject = alone(name)
     published = [member for member in dir(getattr(subject, "metrics", None)) if member.startswith("metric_")]
     assert bool(published) is not isinstance(ROWS[name].metrics, No)
 
@@ -477,8 +476,7 @@ def test_threshold_period_and_action_of_every_alarm_are_arguments(name: str) -> 
 
 @every
 def test_no_construct_without_a_reason_lacks_alarms(name: str) -> None:
-    stack = stack_of(app())
-    subject = ROWS[name].make(stack, "Subject", World(stack))
+    *_, subject = alone(name)
     assert bool(getattr(getattr(subject, "alarms", None), "names", ())) is not isinstance(ROWS[name].alarms, No)
 
 
