@@ -65,6 +65,8 @@ def apply(tools: Tools, bundle: Bundle, options: Options) -> bool:
         check_permissions(tools)
     with phase("check"), locked(tools) as lease:
         _apply(tools, bundle, options, lease)
+    if bundle.partial:
+        return True
     # Without the Lease: it waits long for nodes, and changes nothing.
     with phase("gate"):
         return wait_for_gate(tools, bundle, options)
@@ -84,6 +86,8 @@ def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None
             if name == "controllers":
                 wait_for_controllers(tools, releases, options.seconds)
                 report("webhooks: answer")
+    if bundle.partial:
+        return
     # Device plugins are not waited for: one bad node of 64 must not keep the queues from being created.
     with phase("objects"):
         lease.check("objects")
@@ -122,7 +126,8 @@ def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Option
     uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in desired]
     errors = foreign(tools, releases, installed, adopt=options.adopt)
     errors += terminating(tools, bundle)
-    errors += removal_problems(tools, removed(bundle, members(tools, bundle.cluster)), uninstalled)
+    if not bundle.partial:
+        errors += removal_problems(tools, removed(bundle, members(tools, bundle.cluster)), uninstalled)
     remedy = "undo this edit of the cluster file, or delete the object first if nothing uses it"
     if not options.force:
         errors += [ApplyError("check", "objects", line, remedy) for line in refusals(tools, bundle.objects)]

@@ -27,6 +27,7 @@ class Release:
         chart: Name of the chart, its `oci://` URL, or a path.
         repository: URL of the chart repository, or None.
         manifest: URL or path of the manifest, or None.
+        archive: URL of the archive that has the chart, which is then a path in it, or None.
         values: Values of the chart.
     """
 
@@ -38,6 +39,7 @@ class Release:
     chart: str | None = None
     repository: str | None = None
     manifest: str | None = None
+    archive: str | None = None
     values: Mapping[str, Any]
 
     @property
@@ -80,6 +82,7 @@ class Bundle:
         scheduler: Scheduler of the jobs.
         metrics: Namespace of the collectors of metrics, or None without monitoring.
         images: Copies of charts and images in a registry of the account, which must exist.
+        partial: It is a part of the platform, applied before the nodes: nothing is removed, and there is no gate.
     """
 
     cluster: str
@@ -91,6 +94,7 @@ class Bundle:
     scheduler: str
     metrics: str | None
     images: Sequence[str] = ()
+    partial: bool = False
 
     @staticmethod
     def parse(data: Mapping[str, Any], values: Mapping[str, str], *, directory: Path | None = None) -> "Bundle":
@@ -123,6 +127,7 @@ class Bundle:
             scheduler=data["scheduler"],
             metrics=data["metrics"],
             images=tuple(data.get("images", ())),
+            partial=data.get("partial", False),
         )
 
     @staticmethod
@@ -164,7 +169,7 @@ def _local(release: dict[str, Any], directory: Path | None) -> dict[str, Any]:
     name = f"{release['name']}-{release['version']}"
     chart, manifest = directory / "charts" / f"{name}.tgz", directory / "manifests" / f"{name}.yaml"
     if chart.exists():
-        return {**release, "chart": str(chart), "repository": None}
+        return {**release, "chart": str(chart), "repository": None, "archive": None}
     return {**release, "manifest": str(manifest)} if manifest.exists() else release
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracluster.platform._archives import chart_directory
 from ultracluster.platform._bundle import Release
 from ultracluster.platform._errors import ApplyError, Phase, ToolError
 from ultracluster.platform._tools import Tools
@@ -88,6 +89,8 @@ def upgrade_arguments(release: Release, directory: Path) -> list[str]:
 def chart_arguments(release: Release) -> list[str]:
     """Return the chart with version and repository."""
     assert release.chart is not None
+    if release.archive is not None:
+        return [str(chart_directory(release))]
     if release.chart.endswith(".tgz"):
         return [release.chart]
     repository = ["--repo", release.repository] if release.repository else []
