@@ -6,10 +6,12 @@ from pathlib import Path
 
 from docs_reference.markdown import page, table
 from ultracluster import clusterfile
+from ultracluster.parallelcluster import parallelcluster_configuration
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _MOVING = """Each example with only `orchestrator` changed: it works, or `ultracluster check` names these keys, each
-with what to write instead."""
+with what to write instead. The last column has the keys that `ultracluster render FILE --parallelcluster` lists as not
+carried over, or changed."""
 _ABOUT = """Cluster files of the repository, each with what it shows. `ultracluster check FILE` describes one;
 `ultracluster rehearse FILE` deploys it to a local cloud."""
 
@@ -26,14 +28,32 @@ def examples_page() -> str:
 def _moving() -> str:
     """Section with the keys that each example has no equivalent for, under each other orchestrator."""
     names = clusterfile.orchestrators()
-    rows = [(_link(path), *(_moved(path, name) for name in names)) for path in sorted(_EXAMPLES.glob("*.yaml"))]
-    return f"## Move to another orchestrator\n\n{_MOVING}\n\n{table(('example', *map('`{}`'.format, names)), rows)}"
+    rows = [
+        (_link(path), *(_moved(path, name) for name in names), _exported(path))
+        for path in sorted(_EXAMPLES.glob("*.yaml"))
+    ]
+    head = ("example", *map("`{}`".format, names), "ParallelCluster")
+    return f"## Move to another orchestrator\n\n{_MOVING}\n\n{table(head, rows)}"
+
+
+def _moved_text(path: Path, orchestrator: str) -> str:
+    text = path.read_text(encoding="utf-8")
+    return re.sub(r"^orchestrator: \S+", f"orchestrator: {orchestrator}", text, flags=re.M)
+
+
+def _exported(path: Path) -> str:
+    """Return the keys that the configuration of ParallelCluster does not carry over."""
+    try:
+        cluster = clusterfile.loads(_moved_text(path, "slurm"), str(path))
+    except clusterfile.ClusterFileError:
+        return "as `slurm`"
+    keys = dict.fromkeys(".".join(map(str, note.path)) for note in parallelcluster_configuration(cluster).notes)
+    return "<br>".join(f"`{key}`" for key in keys) or "works"
 
 
 def _moved(path: Path, orchestrator: str) -> str:
-    text = re.sub(r"^orchestrator: \S+", f"orchestrator: {orchestrator}", path.read_text(encoding="utf-8"), flags=re.M)
     try:
-        clusterfile.loads(text, str(path))
+        clusterfile.loads(_moved_text(path, orchestrator), str(path))
     except clusterfile.ClusterFileError as error:
         return "<br>".join(dict.fromkeys(f"`{problem.field}`" for problem in error.problems))
     return "works"

@@ -18,7 +18,12 @@ contract: the changelog names each one that is renamed or removed. `NAME` is the
 Outputs without a description, such as `ExportsOutput...`, connect the stacks to each other and are not part
 of it. *all* means that every example has it; otherwise it comes with the options that need it.
 `UltraCluster` has them in one stack: its `outputs` maps the same names to them."""
-_ORCHESTRATORS = {"slurm": "Slurm", "kubernetes": "Kubernetes", "hyperpod-slurm": "HyperPod"}
+_ORCHESTRATORS = {
+    "slurm": "Slurm",
+    "kubernetes": "Kubernetes",
+    "hyperpod-slurm": "HyperPod with Slurm",
+    "hyperpod-kubernetes": "HyperPod with Kubernetes",
+}
 
 
 def outputs_page() -> str:

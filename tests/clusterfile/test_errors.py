@@ -216,12 +216,6 @@ def test_rejects_an_invalid_region(new: str, message: str) -> None:
     assert message in error
 
 
-def test_rejects_an_orchestrator_that_is_not_built_yet_by_its_name() -> None:
-    error = problem("slurm", "hyperpod-kubernetes")
-    built = "slurm, kubernetes, hyperpod-slurm"
-    assert error == f"c.yaml:4:15 orchestrator: hyperpod-kubernetes is not built yet; this release deploys {built}"
-
-
 @pytest.mark.parametrize("word", ["slrum", "1", "true", "[slurm]", "PBS"])
 def test_rejects_other_orchestrators(word: str) -> None:
     assert problem("slurm", word).startswith("c.yaml:4:15 orchestrator: the orchestrator is one of slurm, kubernetes, ")

@@ -112,6 +112,68 @@ def test_hyperpod_refuses_names_places_and_types(old: str, new: str, message: st
     assert message in str(error.value)
 
 
+PLAN = "{training-plan: 'arn:aws:sagemaker:us-east-2:123456789012:training-plan/a'}"
+BAD_KUBERNETES = [
+    ("nodes.train", "capacity: cr-0123456789abcdef0", "HyperPod launches instances of SageMaker"),
+    ("nodes.train", "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}", "buy a training plan"),
+    ("nodes.train", "os: bottlerocket", "nodes.train.os: HyperPod: its nodes have its own image; remove it"),
+    ("nodes.train", "pods: 30", "each node has one network interface for pods"),
+    ("nodes.train", "update: all", "by aws sagemaker update-cluster-software; remove it"),
+    ("nodes.train", "taints: {a: NoSchedule}", "write hyperpod: {deep-health-checks: false}"),
+    ("nodes.train", "tags: {a: b}", "its instances are in an account of the service"),
+    ("", "kubernetes: {version: '1.36'}", "HyperPod supports Kubernetes 1.30 to 1.35 (read 2026-11-23), got 1.36"),
+    ("", "kubernetes: {platform: none}", "the admin host installs the charts without which HyperPod refuses"),
+    ("", "kubernetes: {registry: a.example.com/b}", "charts of HyperPod are in no registry"),
+    (
+        "",
+        "kubernetes: {add-ons: {aws-ec2-local-instance-store-csi-driver: default}}",
+        "the image of HyperPod has the NVMe disks in a volume already",
+    ),
+    ("", "hyperpod: {controller: m7i.8xlarge}", "hyperpod.controller: HyperPod: is for Slurm"),
+    ("", "hyperpod: {strategy: Merge}", "hyperpod.strategy: HyperPod: is for Slurm"),
+    ("", "hyperpod: {bucket: llama-scripts}", "must begin with sagemaker-, for HyperPod reads no other"),
+    ("", "hyperpod: {checkpoint-memory: 10}", "hyperpod.checkpoint-memory: "),
+    ("", "slurm: {version: '25.11'}", "configures slurm, and orchestrator is hyperpod-kubernetes"),
+    ("", "network: {internet: false}", "remove it, or write orchestrator: kubernetes"),
+]
+
+
+@pytest.mark.parametrize(("where", "line", "message"), BAD_KUBERNETES, ids=lambda value: str(value)[:40])
+def test_hyperpod_with_kubernetes_refuses_what_it_has_no_equivalent_for(where: str, line: str, message: str) -> None:
+    text = FILE.replace("hyperpod-slurm", "hyperpod-kubernetes")
+    text = text.replace("count: 4}", f"count: 4, {line}}}") if where else f"{text}{line}\n"
+    with pytest.raises(clusterfile.ClusterFileError) as error:
+        clusterfile.loads(text, "c.yaml")
+    assert message in str(error.value)
+
+
+def test_hyperpod_with_kubernetes_takes_spot_plans_labels_and_taints_without_tests() -> None:
+    """Nodes under Slurm take none of them but a plan."""
+    text = FILE.replace("hyperpod-slurm", "hyperpod-kubernetes") + "hyperpod: {deep-health-checks: false}\n"
+    for line in ("capacity: spot", f"capacity: {PLAN}", "labels: {rack: a}", "taints: {a: NoSchedule}"):
+        cluster = clusterfile.loads(text.replace("count: 4}", f"count: 4, {line}}}"), "c.yaml")
+        assert cluster.node_groups[0].addresses_per_node == 65, "50 of the first card of p5en, 15 of the others"
+
+
+EXISTING = """\
+kubernetes:
+  existing:
+    name: platform
+    endpoint: https://ABC.eks.amazonaws.com
+    certificate-authority: LS0t
+    security-group: sg-0123456789abcdef0
+network:
+  existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0, cidr: 10.0.0.0/16}
+"""
+
+
+def test_the_warning_about_an_existing_cluster_names_the_charts() -> None:
+    text = FILE.replace("hyperpod-slurm", "hyperpod-kubernetes") + EXISTING
+    cluster = clusterfile.loads(text, "c.yaml")
+    (warning,) = [each for each in clusterfile.warnings(cluster) if each.rule == "hyperpod-existing"]
+    assert "deep-health-check, health-monitoring-agent" in warning.message
+
+
 @pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
 def test_the_section_of_hyperpod_is_for_hyperpod(orchestrator: str) -> None:
     text = FILE.replace("hyperpod-slurm", orchestrator) + "hyperpod: {node-recovery: false}\n"

@@ -69,7 +69,7 @@ def test_an_accounting_database_is_written() -> None:
 def test_nodes_of_an_eks_cluster_have_no_slurm() -> None:
     arn = "arn:aws:eks:us-east-2:123456789012:cluster/llama"
     nodes = hyperpod.HyperPodInstanceGroup(name="train", instance_type="p5en.48xlarge", count=2)
-    written = properties(groups=[nodes], eks_cluster_arn=arn)["Properties"]
+    written = properties(groups=[nodes], kubernetes=hyperpod.HyperPodKubernetes(cluster_arn=arn))["Properties"]
     assert written["Orchestrator"] == {"Eks": {"ClusterArn": arn}}
     assert "SlurmConfig" not in written["InstanceGroups"][0]
 
@@ -194,8 +194,8 @@ BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
     ({"groups": [*groups(), groups()[1]]}, "groups must have different names, got 'train' 2 times"),
     ({"groups": groups(script="setup.sh")}, "the group train names a script, and scripts is not given"),
     (
-        {"eks_cluster_arn": "arn:aws:eks:us-east-2:123456789012:cluster/a"},
-        "groups have a node_type, which is Slurm's, and eks_cluster_arn is given",
+        {"kubernetes": hyperpod.HyperPodKubernetes(cluster_arn="arn:aws:eks:us-east-2:123456789012:cluster/a")},
+        "groups have a node_type, which is Slurm's, and kubernetes is given",
     ),
     ({"security_groups": []}, "security_groups must hold at least one group"),
     (

@@ -14,7 +14,7 @@ from ultracluster import clusterfile
 from ultracluster.stacks import ClusterStacks
 from ultracluster.testing import assert_matches_snapshot
 
-CONTENT = re.compile(r"(Image|PlatformRun|PlatformSignal|PlatformWait)([0-9a-f]{8}|[0-9a-f]{12})[0-9A-F]{8}$")
+CONTENT = re.compile(r"(Image|(?:Charts|Platform)(?:Run|Signal|Wait))([0-9a-f]{8}|[0-9a-f]{12})[0-9A-F]{8}$")
 MAIN_JOB = ROOT / "examples" / "slurm-512-gpus.yaml"
 
 

@@ -34,6 +34,7 @@ from ultracluster.boot._home_mounts import (
 from ultracluster.boot._hyperpod_boot import (
     hyperpod_controller,
     hyperpod_hooks,
+    hyperpod_kubernetes_setup,
     hyperpod_parameter,
     hyperpod_setup,
 )
@@ -67,7 +68,7 @@ from ultracluster.boot._node_scripts import (
 )
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.boot._platform_script import platform_script
-from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch
+from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch, NodeSetup
 from ultracluster.boot._seed_home import IMAGE_HOMES, seed_home_boot
 from ultracluster.boot._slurm_accounts import (
     ACCOUNT,
@@ -135,6 +136,7 @@ __all__ = [
     "NodeFile",
     "NodeScript",
     "NodeSettings",
+    "NodeSetup",
     "OnError",
     "SlurmAccount",
     "SlurmQos",
@@ -166,6 +168,7 @@ __all__ = [
     "health_settings",
     "hyperpod_controller",
     "hyperpod_hooks",
+    "hyperpod_kubernetes_setup",
     "hyperpod_parameter",
     "hyperpod_setup",
     "imds_boot",

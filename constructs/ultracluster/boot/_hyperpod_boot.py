@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from ultracluster.boot import scripts
 from ultracluster.boot._health import health_settings
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
+from ultracluster.boot._scratch import NodeSetup
 
 _UNIT = "ultracluster-hyperpod-settings.service"
 # Scripts of the image are there too: https://github.com/awslabs/awsome-distributed-ai,
@@ -29,6 +30,15 @@ def hyperpod_setup(*, cluster: str, region: str, group: str) -> str:
     for placeholder, value in (("@PARAMETER@", hyperpod_parameter(cluster, group)), ("@REGION@", region)):
         text = text.replace(placeholder, value)
     return text
+
+
+def hyperpod_kubernetes_setup(scratch: NodeSetup | None) -> str:
+    """Return the lifecycle script of nodes with Kubernetes.
+
+    Args:
+        scratch: Setup of their scratch volume, or None for a type without local disks.
+    """
+    return scripts.text("hyperpod-kubernetes-setup.sh") + ("" if scratch is None else scratch.shell())
 
 
 def hyperpod_hooks() -> NodeBoot:

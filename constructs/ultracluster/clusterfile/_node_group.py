@@ -97,6 +97,7 @@ class NodeGroup:
         pods: Pods of a Kubernetes node that take addresses of its subnet.
         elastic: True if Karpenter launches and terminates the nodes.
         service_addresses: IPv4 addresses of a node whose network interfaces the service creates, or None.
+        gpu_taint: Kubernetes nodes with GPUs have a taint, which keeps other pods off.
     """
 
     name: str
@@ -120,6 +121,7 @@ class NodeGroup:
     pods: int = 0
     elastic: bool = False
     service_addresses: int | None = None
+    gpu_taint: bool = True
 
     @property
     def image_option(self) -> ImageOption:
@@ -172,7 +174,7 @@ class NodeGroup:
     def kubernetes_taints(self) -> tuple[Taint, ...]:
         """Taints of its nodes in Kubernetes: that of GPUs, and those of the file."""
         taints = [Taint(key=key, effect=cast(Effect, effect)) for key, effect in sorted(self.taints.items())]
-        return (*((GPU_TAINT,) if self.gpus else ()), *taints)
+        return (*((GPU_TAINT,) if self.gpus and self.gpu_taint else ()), *taints)
 
     @property
     def features(self) -> list[str]:
@@ -232,6 +234,7 @@ def node_groups(
             elastic=section.elastic,
             pods=section.pods or traits.default_pods,
             service_addresses=None if traits.addresses is None else traits.addresses(record),
+            gpu_taint=traits.kubernetes_nodes.gpu_taint,
         )
         for index, part in enumerate(parts)
     )

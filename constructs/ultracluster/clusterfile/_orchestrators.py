@@ -1,13 +1,34 @@
 """Orchestrators behind one contract: rules and arithmetic read it, and do not compare names."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ultracluster.catalogue.ec2 import InstanceType, Layout, default_layout
-from ultracluster.catalogue.schedulers import hyperpod, pcs
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes, pcs
 from ultracluster.clusterfile.sections._kubernetes import SystemNodes
 from ultracluster.clusterfile.sections._slurm import Login
 from ultracluster.planning.capacity import Service
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KubernetesNodes:
+    """Nodes of a Kubernetes cluster, as the service that launches them labels them.
+
+    Args:
+        group_label: Label with the name of their group. By default, that of EKS.
+        type_prefix: Text before the name of their instance type, in its label.
+        gpu_taint: Nodes with GPUs have a taint, which keeps other pods off.
+        pod_prefixes: Pods take addresses in prefixes of 16.
+        late: Reason why nodes join after the platform was applied, or empty.
+        required_releases: Releases that the service requires before it launches nodes.
+    """
+
+    group_label: str | None = None
+    type_prefix: str = ""
+    gpu_taint: bool = True
+    pod_prefixes: bool = True
+    late: str = ""
+    required_releases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +58,7 @@ class OrchestratorTraits:
         resume_options: Options of srun for jobs that resume from a checkpoint.
         default_pods: Pods of a node that take addresses of its subnet, unless its group names a number.
         service_pods: The same of a node beside the node groups.
+        kubernetes_nodes: Labels and addresses of the nodes of Kubernetes.
         pin: How to keep the image of nodes.
     """
 
@@ -62,6 +84,7 @@ class OrchestratorTraits:
     resume_options: tuple[str, ...] = ()
     default_pods: int = 0
     service_pods: int = 0
+    kubernetes_nodes: KubernetesNodes = field(default_factory=KubernetesNodes)
     pin: str
 
     def type_of(self, nodes: Login | SystemNodes) -> str:
@@ -123,9 +146,38 @@ _HYPERPOD_SLURM = OrchestratorTraits(
     resume_options=hyperpod.RESUME_OPTIONS,
     pin="HyperPod keeps the image of a node until its software is updated",
 )
+_HYPERPOD_KUBERNETES = OrchestratorTraits(
+    name="hyperpod-kubernetes",
+    title="Kubernetes on HyperPod",
+    service="SageMaker HyperPod",
+    facts="hyperpod",
+    capacity_service="hyperpod",
+    sections=("kubernetes", "hyperpod"),
+    service_nodes="system",
+    # Rules of HyperPod refuse each with its reason.
+    group_keys=_KUBERNETES.group_keys,
+    own_instances=False,
+    has_platform=True,
+    two_zones=True,
+    default_layout=pcs.default_layout,
+    addresses=hyperpod_kubernetes.kubernetes_addresses,
+    service_pods=_KUBERNETES.service_pods,
+    kubernetes_nodes=KubernetesNodes(
+        group_label=hyperpod_kubernetes.GROUP_LABEL,
+        type_prefix="ml.",
+        # Deep health checks exclude nodes with taints of others.
+        gpu_taint=False,
+        pod_prefixes=False,
+        # Deep health checks take "anywhere between a few mins to several hours":
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-eks.html (read 2026-11-23)
+        late="HyperPod launches nodes continuously, and tests each before it joins",
+        required_releases=hyperpod_kubernetes.CHARTS,
+    ),
+    pin="HyperPod keeps the image of a node until its software is updated",
+)
 #: Orchestrators by their name in the cluster file.
 ORCHESTRATORS: Mapping[str, OrchestratorTraits] = {
-    traits.name: traits for traits in (_SLURM, _KUBERNETES, _HYPERPOD_SLURM)
+    traits.name: traits for traits in (_SLURM, _KUBERNETES, _HYPERPOD_SLURM, _HYPERPOD_KUBERNETES)
 }
 
 

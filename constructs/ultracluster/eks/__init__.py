@@ -2,11 +2,12 @@
 
 from ultracluster.eks._add_on import EksAddOn
 from ultracluster.eks._admin_host import EksAdminHost
+from ultracluster.eks._boot import node_labels
 from ultracluster.eks._cluster import EksCluster
 from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._kubernetes_cluster import KubernetesCluster
-from ultracluster.eks._kubernetes_platform import KubernetesPlatform
+from ultracluster.eks._kubernetes_platform import KubernetesPlatform, admin_host, platform_content
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._node_role import EksNodeRole
 from ultracluster.eks._platform import EksPlatform
@@ -27,4 +28,7 @@ __all__ = [
     "IEksNodeGroup",
     "KubernetesCluster",
     "KubernetesPlatform",
+    "admin_host",
+    "node_labels",
+    "platform_content",
 ]

@@ -25,6 +25,8 @@ _CNI: Mapping[str, Any] = {
     "enableNetworkPolicy": "true",
     "env": {"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "1"},
 }
+# AWS's table of pods on HyperPod nodes counts single addresses.
+_CNI_WITHOUT_PREFIXES: Mapping[str, Any] = {"enableNetworkPolicy": "true"}
 # Jobs of thousands of ranks resolve each other at once.
 # https://docs.aws.amazon.com/eks/latest/userguide/coredns-autoscaling.html (read 2026-11-21)
 _DNS: Mapping[str, Any] = {"autoScaling": {"enabled": True, "minReplicas": 2, "maxReplicas": 10}}
@@ -141,4 +143,6 @@ def _settings(name: str, cluster: ClusterFile) -> Mapping[str, Any] | None:
     """Return the settings of an add-on, or None for its defaults."""
     if name == _MONITORING:
         return node_monitoring_values(platform_of(cluster)) or None
+    if name == "vpc-cni" and not cluster.traits.kubernetes_nodes.pod_prefixes:
+        return _CNI_WITHOUT_PREFIXES
     return _SETTINGS.get(name)

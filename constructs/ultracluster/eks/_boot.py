@@ -13,13 +13,18 @@ from ultracluster.catalogue.ec2 import ImageFamily
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.compute import newest_image, user_data
 from ultracluster.kubernetes import device_labels
-from ultracluster.planning.capacity import Image
+from ultracluster.planning.capacity import Image, InterruptibleReservation
 from ultracluster.storage import Storage
 
 # The CSI driver removes the taint when it can mount; before that a pod with a volume would fail.
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md (read 2026-11-21)
 _FSX_TAINT = Taint(key="fsx.csi.aws.com/agent-not-ready", effect="NoExecute")
 _GROUP_LABEL = "eks.amazonaws.com/nodegroup"
+
+
+def is_self_managed(group: NodeGroup) -> bool:
+    """Return True if managed node groups do not support the capacity of a group."""
+    return isinstance(group.capacity, InterruptibleReservation)
 
 
 def node_labels(group: NodeGroup) -> dict[str, str]:

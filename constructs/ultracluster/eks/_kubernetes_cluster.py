@@ -16,7 +16,8 @@ from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, allow_bu
 from ultracluster.eks._access import kubeconfig_command, public_access_ranges
 from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
-from ultracluster.eks._boot import kubernetes_boot, newest_node_image, node_labels, node_taints
+from ultracluster.eks._admin_host import EksAdminHost
+from ultracluster.eks._boot import is_self_managed, kubernetes_boot, newest_node_image, node_labels, node_taints
 from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
@@ -29,7 +30,7 @@ from ultracluster.network import Network
 from ultracluster.observability import Observability, allow_topology
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
 from ultracluster.planning import checked
-from ultracluster.planning.capacity import Image, InterruptibleReservation, waits
+from ultracluster.planning.capacity import Image, waits
 from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
@@ -65,18 +66,20 @@ class KubernetesCluster(Construct):
         self.control_plane: eks.ICluster = self._imported() if self._existing else self._created()
         #: Role of self-managed nodes and of those of Karpenter. None: there are no such nodes.
         self.self_managed_role: EksNodeRole | None = None
-        if any(group.elastic or _self_managed(group) for group in cluster.node_groups):
+        if any(group.elastic or is_self_managed(group) for group in cluster.node_groups):
             # EKS creates the access entry of the role of managed nodes, and CloudFormation cannot create a second one.
             self.self_managed_role = EksNodeRole(self, "OwnNodes")
             self.self_managed_role.add_access_entry(self.control_plane)
         for role in filter(None, (self.node_role, self.self_managed_role)):
             allow_bundle(role, cluster.lustre_client.bundle)
         #: Node groups by name; `system` is the group of the nodes that run what Kubernetes itself needs.
-        self.node_groups: dict[str, EksNodeGroup | EksSelfManagedNodeGroup] = {}
+        self.node_groups: dict[str, Construct] = {}
         #: Add-ons that need nodes to run on.
         self.add_ons: list[EksAddOn] = []
         #: Permissions of Karpenter. None: no group is elastic.
         self.karpenter: EksKarpenter | None = None
+        #: Admin host that exists before the nodes, which need what it installs. None: the platform has one.
+        self.admin_host: EksAdminHost | None = None
 
     @property
     def outputs(self) -> list[Output]:
@@ -137,17 +140,21 @@ class KubernetesCluster(Construct):
                 parent = child_scope(scope, group.name)
                 groups[group.name] = self._node_group(parent, group)
                 start_with_block(parent, group, self.control_plane, groups[group.name])
-        dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
         for node_group in groups.values():
-            node_group.node.add_dependency(*dependencies)
-        if not self._existing:
-            self.add_ons += further_add_ons(scope, cluster, self.control_plane, self._storage, after=groups[_SYSTEM])
+            node_group.node.add_dependency(
+                *self._network.ready, *filter(None, (self._storage.lustre, self._storage.home))
+            )
+        self._add_add_ons(scope)
         if self.self_managed_role is not None and any(group.elastic for group in cluster.node_groups):
             role = self.self_managed_role
             self.karpenter = EksKarpenter(
                 scope, "Karpenter", cluster=self.control_plane, name=self.name, node_role=role
             )
         capacity_notices(scope, cluster)
+
+    def _add_add_ons(self, scope: Construct) -> None:
+        if (system := self.node_groups.get(_SYSTEM)) is not None:
+            self.add_ons += further_add_ons(scope, self._cluster, self.control_plane, self._storage, after=system)
 
     def _imported(self) -> eks.ICluster:
         existing = self._cluster.kubernetes.existing
@@ -237,7 +244,7 @@ class KubernetesCluster(Construct):
         )
 
     def _node_group(self, scope: Construct, group: NodeGroup) -> EksNodeGroup | EksSelfManagedNodeGroup:
-        cluster, self_managed = self._cluster, _self_managed(group)
+        cluster, self_managed = self._cluster, is_self_managed(group)
         subnet = self._network.subnet_of(group, cluster)
         image = group.image or (newest_node_image(group, cluster) if self_managed else None)
         role = self.self_managed_role if self_managed else None
@@ -290,8 +297,3 @@ class KubernetesCluster(Construct):
     def _security_groups(self) -> list[ec2.ISecurityGroup]:
         # EKS adds the group of the cluster only to templates that name no group.
         return [self._network.nodes, self.control_plane.cluster_security_group]
-
-
-def _self_managed(group: NodeGroup) -> bool:
-    """Report whether managed node groups do not support the capacity of a group."""
-    return isinstance(group.capacity, InterruptibleReservation)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
+from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -65,18 +66,9 @@ class KubernetesPlatform(Construct):
         super().__init__(scope, id)
         self._region, self._name = cluster.region, kubernetes.name
         #: Admin host.
-        self.host = EksAdminHost(
-            self,
-            "Host",
-            cluster=kubernetes.control_plane,
-            vpc=network.vpc,
-            subnet=network.services_subnet,
-            endpoints=network.endpoints,
-            lustre={path: storage.lustre for path, each in storage.file_systems.items() if each is storage.lustre}
-            if storage.lustre
-            else None,
+        self.host = kubernetes.admin_host or admin_host(
+            self, "Host", cluster=kubernetes.control_plane, network=network, storage=storage
         )
-        self.host.node.add_dependency(*network.ready)
         if registry_of(cluster) is not None:
             add_managed_policy(
                 self.host.role, _PULL, "The host reads charts as the nodes read images, with AWS's policy"
@@ -89,7 +81,7 @@ class KubernetesPlatform(Construct):
             self,
             "Platform",
             host=self.host,
-            files=_content(bundle),
+            files=platform_content(bundle),
             values=_values(bundle["parameters"], outputs),
             topic=topic,
             runs={f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
@@ -115,6 +107,22 @@ class KubernetesPlatform(Construct):
         ]
 
 
+def admin_host(scope: Construct, id: str, *, cluster: eks.ICluster, network: Network, storage: Storage) -> EksAdminHost:
+    """Create an admin host in a network, with Lustre mounted."""
+    lustre = {path: storage.lustre for path, each in storage.file_systems.items() if each is storage.lustre}
+    host = EksAdminHost(
+        scope,
+        id,
+        cluster=cluster,
+        vpc=network.vpc,
+        subnet=network.services_subnet,
+        endpoints=network.endpoints,
+        lustre={path: each for path, each in lustre.items() if each is not None} or None,
+    )
+    host.node.add_dependency(*network.ready)
+    return host
+
+
 def _values(parameters: Iterable[str], outputs: Iterable[Output]) -> dict[str, str]:
     """Return the outputs that a bundle refers to; others would tie the stacks together for nothing."""
     values = {output.id: output.value for output in outputs}
@@ -129,7 +137,7 @@ def _starts(cluster: ClusterFile) -> Iterator[tuple[NodeGroup, datetime]]:
             yield group, capacity.starts + _JOINED
 
 
-def _content(bundle: Mapping[str, Any]) -> dict[str, str]:
+def platform_content(bundle: Mapping[str, Any]) -> dict[str, str]:
     """Return the files of the archive: the engine, without what the package imports elsewhere, and the bundle."""
     package = resources.files(engine)
     modules = {

@@ -19,7 +19,8 @@ from ultracluster.boot import (
 from ultracluster.catalogue.ec2 import Architecture, image_software
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.compute import ScriptAsset
-from ultracluster.hyperpod._hyperpod_cluster import AccountingDatabase, HyperPodCluster
+from ultracluster.hyperpod._cluster_checks import AccountingDatabase
+from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, HyperPodMount
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket

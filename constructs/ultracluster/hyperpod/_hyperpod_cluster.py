@@ -1,9 +1,6 @@
 """A SageMaker HyperPod cluster."""
 
-import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import aws_cdk as cdk
@@ -14,9 +11,12 @@ from aws_cdk import aws_sagemaker as l1
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.hyperpod._autoscaler_role import HyperPodAutoscalerRole
+from ultracluster.hyperpod._cluster_checks import AccountingDatabase, group_problems, slurm_problems
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._interfaces import HyperPodGrants, IHyperPodCluster
+from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts
 from ultracluster.network import check_same_vpc
 from ultracluster.orchestration import NodeResource
@@ -29,30 +29,9 @@ _REGION = shared("hyperpod-region")
 _TYPE = shared("hyperpod-type")
 #: What keeps the partitions of slurm.conf.
 Strategy = Literal["Managed", "Merge", "Overwrite"]
-_SECRET = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
 # Rule of cfn-lint and of CloudFormation Validate, in aws-cdk-lib 2.275.0 too.
 _PRICE_LISTS = "E3644"
 _PRICE_LISTS_REASON = "the rule takes its types from price lists, which lack some that the API of SageMaker has"
-_HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AccountingDatabase:
-    """A MySQL database that keeps Slurm's accounting. Default of a cluster: one on its controller.
-
-    Args:
-        endpoint: Host name of the database, which nodes of the cluster reach.
-        secret_arn: ARN of the secret with `username` and `password`.
-        name: Name of the schema. Default: one that has the id of the cluster.
-        port: Port. Default: 3306.
-
-    See: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html (read 2026-11-23)
-    """
-
-    endpoint: str
-    secret_arn: str
-    name: str | None = None
-    port: int = 3306
 
 
 class _HyperPodClusterBase(NodeResource):
@@ -88,7 +67,7 @@ class HyperPodCluster(_HyperPodClusterBase):
         role: Execution role of the nodes, which must be allowed to read `scripts`. Default: a new `HyperPodRole` that
             is allowed to.
         scripts: Lifecycle scripts of the groups that name one.
-        eks_cluster_arn: ARN of the EKS cluster that the nodes join. Default: Slurm.
+        kubernetes: EKS cluster that the nodes join. Default: Slurm.
         strategy: What keeps the partitions of slurm.conf. Default: continuous provisioning, which merges those of the
             cluster with those of the file, starts with the nodes that it gets, and retries the others.
         accounting: Existing database of Slurm's accounting. Default: one on the controller.
@@ -148,7 +127,7 @@ class HyperPodCluster(_HyperPodClusterBase):
         security_groups: ec2.ISecurityGroup | Sequence[ec2.ISecurityGroup],
         role: iam.IRole | None = None,
         scripts: HyperPodScripts | None = None,
-        eks_cluster_arn: str | None = None,
+        kubernetes: HyperPodKubernetes | None = None,
         strategy: Strategy | None = None,
         accounting: AccountingDatabase | None = None,
         node_recovery: bool = True,
@@ -162,12 +141,12 @@ class HyperPodCluster(_HyperPodClusterBase):
         problems: list[str] = [
             *(_CLUSTER(text) for text in hyperpod.check_name(name)),
             *check_same_vpc({"subnet": subnet, **named}),
-            *map(_CLUSTER, _group_problems(groups, scripts, kubernetes=eks_cluster_arn is not None)),
-            *map(_CLUSTER, _slurm_problems(strategy, accounting, kubernetes=eks_cluster_arn is not None)),
+            *map(_CLUSTER, group_problems(groups, scripts=scripts is not None, kubernetes=kubernetes)),
+            *map(_CLUSTER, slurm_problems(strategy, accounting, kubernetes=kubernetes is not None)),
         ]
         problems += check_same_region(self, {"volume_key": volume_key})
-        if eks_cluster_arn is not None:
-            problems += arn_problem("eks_cluster_arn", eks_cluster_arn, "arn:aws:eks:REGION:ACCOUNT:cluster/NAME")
+        if kubernetes is not None and kubernetes.autoscaling and not node_recovery:
+            problems.append(_CLUSTER("autoscaling needs node_recovery: leave it out"))
         if not security_groups:
             problems.append("security_groups must hold at least one group, got none")
         if problems:
@@ -175,9 +154,12 @@ class HyperPodCluster(_HyperPodClusterBase):
         region = cdk.Stack.of(self).region
         if not cdk.Token.is_unresolved(region) and region not in hyperpod.REGIONS:
             cdk.Validations.of(self).add_warning(_REGION.warning_id, f"HyperPod is not known to be in {region}")
-        for message in dict.fromkeys(message for group in groups for message in group.unknown_type):
+        restricted: Sequence[HyperPodRestrictedGroup] = kubernetes.restricted_groups if kubernetes else ()
+        everyone: list[HyperPodInstanceGroup | HyperPodRestrictedGroup] = [*groups, *restricted]
+        for message in dict.fromkeys(message for group in everyone for message in group.unknown_type):
             cdk.Validations.of(self).add_warning(_TYPE.warning_id, message)
-        nodes = role or HyperPodRole(self, "Role")
+        eks_arn = None if kubernetes is None else kubernetes.cluster_arn
+        nodes = role or HyperPodRole(self, "Role", eks_cluster_arn=eks_arn)
         if scripts is not None and role is None:
             scripts.grants.read(nodes)
         ids = [group.security_group_id for group in security_groups]
@@ -192,9 +174,18 @@ class HyperPodCluster(_HyperPodClusterBase):
                 port=accounting.port,
             ),
         )
-        eks = None
-        if eks_cluster_arn is not None:
-            eks = l1.CfnCluster.ClusterOrchestratorEksConfigProperty(cluster_arn=eks_cluster_arn)
+        #: Role of HyperPod's Karpenter. None: nothing scales by itself.
+        self.autoscaler_role = (
+            HyperPodAutoscalerRole(self, "AutoscalerRole", volume_key=volume_key)
+            if kubernetes is not None and kubernetes.autoscaling
+            else None
+        )
+        orchestrator = None
+        if eks_arn is not None:
+            eks = l1.CfnCluster.ClusterOrchestratorEksConfigProperty(cluster_arn=eks_arn)
+            orchestrator = l1.CfnCluster.OrchestratorProperty(eks=eks)
+        elif any(group.node_type for group in groups):
+            orchestrator = l1.CfnCluster.OrchestratorProperty(slurm=slurm)
         self.resource = l1.CfnCluster(
             self,
             "Resource",
@@ -207,67 +198,30 @@ class HyperPodCluster(_HyperPodClusterBase):
                     key=volume_key,
                 )
                 for group in groups
-            ],
+            ]
+            or None,
+            restricted_instance_groups=[group.render(role=nodes, security_groups=ids) for group in restricted] or None,
+            cluster_role=None if self.autoscaler_role is None else self.autoscaler_role.role_arn,
+            auto_scaling=None
+            if self.autoscaler_role is None
+            else l1.CfnCluster.ClusterAutoScalingConfigProperty(mode="Enable", auto_scaler_type="Karpenter"),
+            tiered_storage_config=None if kubernetes is None else kubernetes.tiered_storage,
             vpc_config=l1.CfnCluster.VpcConfigProperty(security_group_ids=ids, subnets=[subnet.subnet_id]),
-            orchestrator=l1.CfnCluster.OrchestratorProperty(eks=eks)
-            if eks is not None
-            else l1.CfnCluster.OrchestratorProperty(slurm=slurm)
-            if any(group.node_type for group in groups)
-            else None,
+            orchestrator=orchestrator,
             node_recovery="Automatic" if node_recovery else "None",
             node_provisioning_mode=None if strategy is not None else "Continuous",
         )
-        if any(group.hidden_from_price_lists for group in groups):
+        if any(group.hidden_from_price_lists for group in everyone):
             self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": [_PRICE_LISTS]}})
             cdk.Validations.of(self.resource).acknowledge(
                 cdk.Acknowledgment(id=f"CloudFormation-Validate::{_PRICE_LISTS}", reason=_PRICE_LISTS_REASON)
             )
-        if isinstance(nodes, iam.Role) and (policy := nodes.node.try_find_child("DefaultPolicy")) is not None:
-            # The service checks at the creation that the role reaches subnets and scripts.
-            self.resource.node.add_dependency(policy)
+        for each in (nodes, self.autoscaler_role):
+            if isinstance(each, iam.Role) and (policy := each.node.try_find_child("DefaultPolicy")) is not None:
+                # The service checks at the creation that the role reaches subnets and scripts.
+                self.resource.node.add_dependency(policy)
         if scripts is not None:
             self.resource.node.add_dependency(*scripts.ready)
         self.cluster_name = name
         self.cluster_arn = self.resource.attr_cluster_arn
         self._set(security_groups, nodes)
-
-
-def _group_problems(
-    groups: Sequence[HyperPodInstanceGroup], scripts: HyperPodScripts | None, *, kubernetes: bool
-) -> list[str]:
-    problems = []
-    if not 1 <= len(groups) <= hyperpod.MOST_GROUPS:
-        problems.append(f"groups must be 1 to {hyperpod.MOST_GROUPS}, got {len(groups)}")
-    problems += [
-        f"groups must have different names, got {name!r} {times} times"
-        for name, times in Counter(group.name for group in groups).items()
-        if times > 1
-    ]
-    if scripts is None:
-        problems += [
-            f"the group {group.name} names a script, and scripts is not given" for group in groups if group.script
-        ]
-    roles = Counter(group.node_type for group in groups if group.node_type is not None)
-    if kubernetes and roles:
-        problems.append("groups have a node_type, which is Slurm's, and eks_cluster_arn is given: leave one out")
-    if roles and roles["Controller"] != 1:
-        problems.append(f"exactly one group must have the node_type 'Controller', got {roles['Controller']}")
-    if roles["Login"] > 1:
-        problems.append(f"at most one group has the node_type 'Login', got {roles['Login']}")
-    if roles and roles.total() != len(groups):
-        problems.append("every group must have a node_type, or none of them")
-    return problems
-
-
-def _slurm_problems(strategy: Strategy | None, accounting: AccountingDatabase | None, *, kubernetes: bool) -> list[str]:
-    problems = []
-    if kubernetes and (strategy is not None or accounting is not None):
-        problems.append("strategy and accounting are for Slurm, and the cluster is one of EKS: leave them out")
-    if accounting is not None:
-        if strategy is not None:
-            problems.append("an accounting database needs continuous provisioning: leave strategy out")
-        problems += text_problem("accounting.endpoint", accounting.endpoint, _HOST, "a host name")
-        problems += arn_problem("accounting.secret_arn", accounting.secret_arn, _SECRET)
-        if not 1 <= accounting.port <= 65_535:
-            problems.append(f"accounting.port must be 1 to 65,535, got {accounting.port}")
-    return problems

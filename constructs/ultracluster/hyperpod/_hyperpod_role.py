@@ -4,13 +4,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.planning import checked
 from ultracluster.security import acknowledge_wildcards
 
 _REASON = (
-    "actions on network interfaces, sessions and file systems have no resource-level permission, or act on resources "
-    "that exist after the node only; log groups and streams of HyperPod have the ids of cluster and node in their names"
+    "actions on network interfaces, sessions, images and file systems have no resource-level permission, or act on "
+    "resources that exist after the node only; log groups of HyperPod have the id of the cluster in their names"
 )
 
 
@@ -21,11 +21,15 @@ class HyperPodRole(iam.Role):
     the bucket of the lifecycle scripts is granted for that bucket alone, where the managed policy has every bucket
     whose name begins with `sagemaker-`. It is an `iam.Role`: hand it to every `grants`.
 
+    Args:
+        eks_cluster_arn: ARN of the EKS cluster that the nodes join: they give pods addresses and roles, and pull images
+            from Amazon ECR. Default: Slurm.
+
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html (read 2026-11-23)
     """
 
     @checked
-    def __init__(self, scope: Construct, id: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, eks_cluster_arn: str | None = None) -> None:
         super().__init__(scope, id, assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
         stack = cdk.Stack.of(self)
         logs = stack.format_arn(
@@ -36,6 +40,16 @@ class HyperPodRole(iam.Role):
         )
         interfaces = stack.format_arn(service="ec2", resource="network-interface", resource_name="*")
         namespace = {"StringEquals": {"cloudwatch:namespace": hyperpod.METRICS_NAMESPACE}}
+        account_wide = [*hyperpod.SESSION_ACTIONS, *hyperpod.NETWORK_ACTIONS, *hyperpod.FILE_SYSTEM_ACTIONS]
+        if eks_cluster_arn is not None:
+            account_wide += [*hyperpod_kubernetes.POD_NETWORK_ACTIONS, *hyperpod_kubernetes.IMAGE_ACTIONS]
+            self.add_to_principal_policy(
+                iam.PolicyStatement(
+                    sid="PodIdentity",
+                    actions=[hyperpod_kubernetes.POD_IDENTITY_ACTION],
+                    resources=[eks_cluster_arn],
+                )
+            )
         for statement in (
             iam.PolicyStatement(sid="Logs", actions=list(hyperpod.LOG_ACTIONS), resources=[logs]),
             iam.PolicyStatement(
@@ -43,7 +57,7 @@ class HyperPodRole(iam.Role):
             ),
             iam.PolicyStatement(
                 sid="AccountWide",
-                actions=sorted([*hyperpod.SESSION_ACTIONS, *hyperpod.NETWORK_ACTIONS, *hyperpod.FILE_SYSTEM_ACTIONS]),
+                actions=sorted(account_wide),
                 resources=["*"],
             ),
             iam.PolicyStatement(sid="Tags", actions=["ec2:CreateTags"], resources=[interfaces]),

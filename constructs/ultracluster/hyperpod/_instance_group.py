@@ -10,13 +10,15 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as l1
 
-from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.boot import Taint
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.planning import check_fields
-from ultracluster.planning.capacity import Capacity, OnDemand, purchase
+from ultracluster.planning.capacity import Capacity, OnDemand, Spot, purchase
 from ultracluster.rules import Refusal, error
 
-_GROUP = error("hyperpod-group", "HyperPod takes some names, numbers and volumes of an instance group only.")
-_TYPE = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+", re.ASCII)
+GROUP = error("hyperpod-group", "HyperPod takes some names, numbers and volumes of an instance group only.")
+#: Form of the EC2 name of a type.
+TYPE_NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+", re.ASCII)
 #: Role of the nodes of a group in Slurm.
 NodeType = Literal["Controller", "Login", "Compute"]
 # Values of cfn-lint's rule E3644, which come from price lists, lack these (1.58, 2026-11); the API has them.
@@ -56,6 +58,9 @@ class HyperPodInstanceGroup:
         volume_gib: Size of the second volume, at `/opt/sagemaker`; the service sizes the root volume. Default: none.
         mounts: File systems that the service mounts; at most one of each kind.
         subnet: Subnet of the nodes. Default: that of the cluster.
+        labels: Labels of Kubernetes nodes. Default: those of the service.
+        taints: Taints of Kubernetes nodes, which deep health checks exclude. Default: none.
+        minimum: Nodes without which a new group fails after three hours. Default: none; the service retries.
 
     Raises:
         Refusal: If HyperPod does not take a value. All reasons at once.
@@ -76,6 +81,9 @@ class HyperPodInstanceGroup:
     volume_gib: int | None = None
     mounts: Sequence[HyperPodMount] = ()
     subnet: ec2.ISubnet | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: Sequence[Taint] = ()
+    minimum: int | None = None
 
     def __post_init__(self) -> None:
         """Validate all values."""
@@ -84,35 +92,51 @@ class HyperPodInstanceGroup:
             raise Refusal("", problems)
 
     def _problems(self) -> list[str]:
-        problems: list[str] = [_GROUP(f"name: {text}") for text in hyperpod.check_name(self.name)]
-        if not _TYPE.fullmatch(self.instance_type):
+        problems: list[str] = [GROUP(f"name: {text}") for text in hyperpod.check_name(self.name)]
+        if not TYPE_NAME.fullmatch(self.instance_type):
             problems.append(f"instance_type must be an EC2 name such as p5en.48xlarge, got {self.instance_type[:60]!r}")
         if not 0 <= self.count <= hyperpod.MOST_INSTANCES:
-            problems.append(_GROUP(f"count must be 0 to {hyperpod.MOST_INSTANCES}, got {self.count}"))
+            problems.append(GROUP(f"count must be 0 to {hyperpod.MOST_INSTANCES}, got {self.count}"))
         try:
             purchase(self.capacity, "hyperpod")
         except ValueError as problem:
-            problems.append(_GROUP(f"capacity: {problem}"))
+            problems.append(GROUP(f"capacity: {problem}"))
         if self.node_type == "Compute" and self.partition is None:
-            problems.append(_GROUP("compute nodes need a partition"))
+            problems.append(GROUP("compute nodes need a partition"))
         if self.node_type != "Compute" and self.partition is not None:
-            problems.append(_GROUP("a partition has compute nodes only: node_type must be 'Compute'"))
+            problems.append(GROUP("a partition has compute nodes only: node_type must be 'Compute'"))
         if self.partition is not None:
-            problems += [_GROUP(f"partition: {text}") for text in hyperpod.check_name(self.partition)]
+            problems += [GROUP(f"partition: {text}") for text in hyperpod.check_name(self.partition)]
         if self.on_create and self.script is None:
-            problems.append(_GROUP("on_create needs a script"))
+            problems.append(GROUP("on_create needs a script"))
         if self.volume_gib is not None and not 1 <= self.volume_gib <= hyperpod.LARGEST_VOLUME_GIB:
             most = hyperpod.LARGEST_VOLUME_GIB
-            problems.append(_GROUP(f"volume_gib must be 1 to {most:,}, got {self.volume_gib}"))
+            problems.append(GROUP(f"volume_gib must be 1 to {most:,}, got {self.volume_gib}"))
         lustre = sum(mount.mount_name is not None for mount in self.mounts)
         if max(lustre, len(self.mounts) - lustre) > 1:
-            problems.append(_GROUP("HyperPod mounts one file system of Lustre and one of OpenZFS in a group"))
+            problems.append(GROUP("HyperPod mounts one file system of Lustre and one of OpenZFS in a group"))
+        if self.minimum is not None and not 0 <= self.minimum <= self.count:
+            problems.append(GROUP(f"minimum must be 0 to count, {self.count}, got {self.minimum}"))
+        if self.deep_health_checks and self.taints:
+            problems.append(GROUP("nodes with taints cannot have deep health checks: leave one of both out"))
+        if len(self.taints) > hyperpod_kubernetes.MOST_TAINTS:
+            problems.append(GROUP(f"taints must be at most {hyperpod_kubernetes.MOST_TAINTS}, got {len(self.taints)}"))
         return problems
+
+    @property
+    def for_kubernetes(self) -> bool:
+        """True if only nodes of Kubernetes have such a group."""
+        return bool(self.labels or self.taints) or isinstance(self.capacity, Spot)
+
+    @property
+    def on_demand(self) -> bool:
+        """True if the nodes are bought on demand."""
+        return isinstance(self.capacity, OnDemand)
 
     @property
     def hidden_from_price_lists(self) -> bool:
         """True if the type is not in the price lists that cfn-lint reads."""
-        return self.instance_type in _NOT_IN_PRICE_LISTS or bool(self.unknown_type)
+        return hidden_from_price_lists(self.instance_type)
 
     @property
     def unknown_type(self) -> list[str]:
@@ -159,6 +183,17 @@ class HyperPodInstanceGroup:
             instance_storage_configs=self._storage(key) or None,
             override_vpc_config=override,
             slurm_config=slurm,
+            min_instance_count=self.minimum,
+            kubernetes_config=self._kubernetes_config(),
+        )
+
+    def _kubernetes_config(self) -> l1.CfnCluster.ClusterKubernetesConfigProperty | None:
+        if not self.labels and not self.taints:
+            return None
+        cluster = l1.CfnCluster
+        taints = [cluster.ClusterKubernetesTaintProperty(key=taint.key, effect=taint.effect) for taint in self.taints]
+        return cluster.ClusterKubernetesConfigProperty(
+            labels=dict(sorted(self.labels.items())) or None, taints=taints or None
         )
 
     def _storage(self, key: kms.IKey | None) -> list[l1.CfnCluster.ClusterInstanceStorageConfigProperty]:
@@ -182,6 +217,11 @@ class HyperPodInstanceGroup:
                 )
                 result.append(cluster.ClusterInstanceStorageConfigProperty(fsx_lustre_config=lustre))
         return result
+
+
+def hidden_from_price_lists(instance_type: str) -> bool:
+    """Return True if a type is not in the price lists that cfn-lint reads."""
+    return instance_type in _NOT_IN_PRICE_LISTS or bool(hyperpod.check_type(instance_type))
 
 
 def _requirements(value: Mapping[str, Any] | None) -> l1.CfnCluster.ClusterCapacityRequirementsProperty | None:

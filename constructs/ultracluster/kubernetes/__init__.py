@@ -1,6 +1,6 @@
 """Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
 
-from ultracluster.kubernetes._bundle import platform_bundle
+from ultracluster.kubernetes._bundle import platform_bundle, required_bundle
 from ultracluster.kubernetes._files import platform_files
 from ultracluster.kubernetes._from_cluster_file import (
     file_problems,
@@ -79,6 +79,7 @@ __all__ = [
     "pod_resources",
     "registry_of",
     "release_images",
+    "required_bundle",
     "run_directory",
     "runtime_name",
     "shares",

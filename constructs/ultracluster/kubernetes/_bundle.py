@@ -10,6 +10,7 @@ from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import Platform
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import Rendered
+from ultracluster.kubernetes._required import required_image
 from ultracluster.kubernetes._resources import EFA, GPU, node_resources
 from ultracluster.planning.capacity import waits
 
@@ -38,6 +39,22 @@ def platform_bundle(of: Platform, rendered: Rendered, *, metrics: str | None) ->
     return {**bundle, "parameters": [name for name in PARAMETERS if f"${{{name}}}" in text]}
 
 
+def required_bundle(of: Platform) -> dict[str, Any]:
+    """Return the bundle of the releases that the service of the nodes requires before it creates them."""
+    return {
+        "format": _FORMAT,
+        "partial": True,
+        "cluster": of.cluster,
+        "region": of.region,
+        "scheduler": of.scheduler,
+        "metrics": None,
+        "releases": [_release(release) for release in of.required],
+        "objects": [],
+        "groups": [],
+        "parameters": [],
+    }
+
+
 def _release(release: HelmRelease | Manifest) -> dict[str, Any]:
     if isinstance(release, Manifest):
         return {
@@ -50,13 +67,17 @@ def _release(release: HelmRelease | Manifest) -> dict[str, Any]:
             "values": {},
         }
     known = CHARTS.get(release.name)
+    # A chart without pods of its own is recognised by its name alone.
+    image = known.image if known else required_image(release.name) or MPI_OPERATOR_IMAGE
+    archive = {} if release.archive is None else {"archive": release.archive}
     return {
         "name": release.name,
         "phase": "devices" if known and known.devices else "controllers",
         "version": release.version,
         "namespace": release.namespace,
-        "image": known.image if known else MPI_OPERATOR_IMAGE,
+        "image": image,
         "chart": release.chart,
+        **archive,
         "repository": release.repository,
         "values": dict(release.values),
     }
@@ -67,7 +88,7 @@ def _group(of: Platform, group: PlatformNodes) -> dict[str, Any]:
     resources = {GPU: node.gpus} if node.gpus and of.gpu != "dra-driver" else {}
     if of.efa_way(group) == "device-plugin":
         resources[EFA] = node.efa
-    reason = "Karpenter launches them on demand" if group.elastic else ""
+    reason = "Karpenter launches them on demand" if group.elastic else of.late
     if waits(group.capacity):
         reason = "its Capacity Block has not started"
     return {

@@ -123,7 +123,7 @@ def _exactly(name: str, device_class: str, count: int) -> Object:
 
 
 def _types(groups: Iterable[PlatformNodes]) -> list[str]:
-    return sorted({group.instance_type.name for group in groups})
+    return sorted({group.label_of_type for group in groups})
 
 
 def _efa_values(platform: Platform, image: str, groups: list[PlatformNodes]) -> dict[str, Any]:

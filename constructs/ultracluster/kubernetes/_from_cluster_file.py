@@ -10,6 +10,7 @@ from ultracluster.kubernetes._checks import platform_problems
 from ultracluster.kubernetes._names import check_namespace
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import DynamicVolumes, KarpenterNodes, Platform
+from ultracluster.kubernetes._required import required_releases
 from ultracluster.kubernetes._teams import Team
 
 #: Names of ids that a deployment creates, each an output of the stacks or in one. `${NAME}` stands for its value.
@@ -37,7 +38,7 @@ def platform_of(
     Raises:
         ValueError: If the name of the cluster or of a group is not valid in Kubernetes.
     """
-    section = cluster.kubernetes
+    section, traits = cluster.kubernetes, cluster.traits.kubernetes_nodes
     teams = tuple(Team(name=name, nodes=share.nodes, borrow=share.borrow) for name, share in section.teams.items())
     return Platform(
         cluster=section.existing.name if section.existing else cluster.name,
@@ -56,6 +57,8 @@ def platform_of(
                 ultraserver=group.ultraserver,
                 elastic=group.elastic,
                 image=group.image.id if group.elastic and group.image else None,
+                selector={traits.group_label: group.name} if traits.group_label else {},
+                type_label=f"{traits.type_prefix}{group.instance_type.name}",
             )
             for group in cluster.node_groups
         ),
@@ -70,6 +73,8 @@ def platform_of(
         dynamic_volumes=_dynamic_volumes(cluster, deployed or {}),
         images=section.images,
         registry=registry_of(cluster),
+        late=traits.late,
+        required=required_releases(traits.required_releases, region=cluster.region),
     )
 
 

@@ -47,6 +47,7 @@ class PlatformNodes:
         elastic: Karpenter launches and terminates its nodes.
         image: AMI id of an elastic group. By default, that of `KarpenterNodes`.
         ultraserver: UltraServer type of its nodes, or None.
+        type_label: Label of its nodes with their instance type. By default, the name of the type.
 
     Raises:
         ValueError: If an argument is not valid, with all errors.
@@ -65,6 +66,7 @@ class PlatformNodes:
     elastic: bool = False
     image: str | None = None
     ultraserver: UltraServer | None = None
+    type_label: str | None = None
 
     def __post_init__(self) -> None:
         """Validate the group."""
@@ -81,6 +83,11 @@ class PlatformNodes:
         """Labels that select exactly its nodes."""
         label = "karpenter.sh/nodepool" if self.elastic else "eks.amazonaws.com/nodegroup"
         return dict(self.selector) or {label: self.name}
+
+    @property
+    def label_of_type(self) -> str:
+        """Value of the label `node.kubernetes.io/instance-type` of its nodes."""
+        return self.type_label or self.instance_type.name
 
     @property
     def node_taints(self) -> tuple[Taint, ...]:

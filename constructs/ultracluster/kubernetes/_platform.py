@@ -6,6 +6,7 @@ from typing import Literal
 
 from ultracluster.boot import Volume
 from ultracluster.kubernetes._nodes import EfaWay, PlatformNodes
+from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._teams import Team
 from ultracluster.rules import Refusal
 
@@ -37,6 +38,8 @@ class Platform:
         images: Images that GPU nodes pull when they join. By default, none.
         registry: Registry that has copies of all charts and images, such as
             `123456789012.dkr.ecr.us-east-2.amazonaws.com/ultracluster`. By default, those of their projects.
+        required: Releases that the service of the nodes requires before it creates them.
+        late: Reason why nodes join after the platform was applied, or empty.
     """
 
     cluster: str
@@ -54,6 +57,8 @@ class Platform:
     dynamic_volumes: "DynamicVolumes | None" = None
     images: tuple[str, ...] = ()
     registry: str | None = None
+    required: tuple[HelmRelease, ...] = ()
+    late: str = ""
 
     @property
     def tenants(self) -> tuple[Team, ...]:

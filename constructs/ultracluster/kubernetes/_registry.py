@@ -13,6 +13,7 @@ from ultracluster.kubernetes._charts import CHARTS, MPI_OPERATOR_CHART, MPI_OPER
 from ultracluster.kubernetes._image_sources import RELEASE_IMAGES
 from ultracluster.kubernetes._objects import Object
 from ultracluster.kubernetes._release import HelmRelease, Manifest
+from ultracluster.kubernetes._required import REQUIRED
 
 _OCI = "oci://"
 _INVALID = ".invalid"
@@ -88,6 +89,8 @@ def chart_address(release: HelmRelease | Manifest) -> str:
 
 def release_images(release: HelmRelease | Manifest) -> list[str]:
     """Return the images of a release, without a tag if its version is another one than this library pins."""
+    if release.name in REQUIRED:
+        return list(REQUIRED[release.name].images)
     known = RELEASE_IMAGES[release.name]
     values: Mapping[str, Any] = {} if isinstance(release, Manifest) else release.values
     discovery = any(values.get(name, {}).get("enabled") for name in ("gfd", "nfd"))

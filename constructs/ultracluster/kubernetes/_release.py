@@ -10,6 +10,7 @@ from ultracluster.rules import Refusal, shared
 
 # SemVer, with the "v" that some charts write. https://semver.org (read 2026-11-21)
 _VERSION = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}", re.ASCII)
 CHART = shared("kubernetes-chart")
 _LONGEST_RELEASE_NAME = 53  # https://helm.sh/docs/topics/charts (read 2026-11-21)
 
@@ -24,6 +25,7 @@ class HelmRelease:
         version: Exact version of the chart. A range, `latest` or an empty string is rejected.
         namespace: Namespace of the release.
         repository: `https://` URL of the chart repository. By default, none, for an `oci://` chart.
+        commit: Commit of a repository of GitHub, whose `chart` is the path of a directory. By default, none.
         values: Values that differ from the chart's defaults.
 
     Raises:
@@ -36,6 +38,7 @@ class HelmRelease:
     namespace: str
     repository: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
+    commit: str | None = None
 
     def __post_init__(self) -> None:
         """Validate the release."""
@@ -47,8 +50,15 @@ class HelmRelease:
             problems.append(CHART("chart is an oci:// address, or has an https:// repository, and not both"))
         if self.repository is not None and not self.repository.startswith("https://"):
             problems.append(CHART(f"repository starts with https://, got {self.repository!r}"))
+        if self.commit is not None and not _COMMIT.fullmatch(self.commit):
+            problems.append(CHART(f"commit is 40 hexadecimal digits, got {self.commit!r}"))
         if problems:
             raise Refusal(f"chart {self.name[:70]}", problems)
+
+    @property
+    def archive(self) -> str | None:
+        """URL of the archive of the commit, or None for a chart of a registry."""
+        return None if self.commit is None else f"{self.repository}/archive/{self.commit}.tar.gz"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

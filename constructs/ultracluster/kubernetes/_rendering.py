@@ -43,6 +43,7 @@ def platform(of: Platform) -> Rendered:
     check_platform(of)
     elastic = of.karpenter
     releases = [
+        *of.required,
         *((karpenter_release(of, elastic),) if elastic else ()),
         *_training_releases(of),
         _SCHEDULERS[of.scheduler][0](of),

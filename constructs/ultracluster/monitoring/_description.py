@@ -25,6 +25,7 @@ _SOURCES: Mapping[str, Callable[[ClusterFile], SlurmSource | KubernetesSource | 
     "slurm": _slurm,
     "kubernetes": _kubernetes,
     "hyperpod-slurm": _slurm,
+    "hyperpod-kubernetes": _kubernetes,
 }
 
 

@@ -17,7 +17,7 @@ from ultracluster.storage import Storage
 
 if TYPE_CHECKING:
     from ultracluster.eks import KubernetesCluster, KubernetesPlatform
-    from ultracluster.hyperpod import HyperPodSlurmCluster
+    from ultracluster.hyperpod import HyperPodKubernetesCluster, HyperPodSlurmCluster
     from ultracluster.slurm import NodeImages, SlurmCluster
 
 
@@ -39,8 +39,21 @@ def _hyperpod_slurm() -> "type[HyperPodSlurmCluster]":
     return HyperPodSlurmCluster
 
 
+def _hyperpod_kubernetes() -> "type[HyperPodKubernetesCluster]":
+    from ultracluster.hyperpod import HyperPodKubernetesCluster
+
+    return HyperPodKubernetesCluster
+
+
 _ORCHESTRATORS: Mapping[str, "Callable[[], type[SlurmCluster | KubernetesCluster | HyperPodSlurmCluster]]"] = (
-    MappingProxyType({"slurm": _slurm, "kubernetes": _kubernetes, "hyperpod-slurm": _hyperpod_slurm})
+    MappingProxyType(
+        {
+            "slurm": _slurm,
+            "kubernetes": _kubernetes,
+            "hyperpod-slurm": _hyperpod_slurm,
+            "hyperpod-kubernetes": _hyperpod_kubernetes,
+        }
+    )
 )
 
 

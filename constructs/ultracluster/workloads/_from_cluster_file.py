@@ -106,9 +106,11 @@ _JOBS: Mapping[str, Callable[[ClusterFile], tuple[JobFile, ...]]] = {
     "slurm": slurm_jobs,
     "hyperpod-slurm": slurm_jobs,
     "kubernetes": lambda cluster: kubernetes_jobs(platform_of(cluster)),
+    "hyperpod-kubernetes": lambda cluster: kubernetes_jobs(platform_of(cluster)),
 }
 _WORKLOAD: Mapping[str, Callable[[ClusterFile, Workload, str | None, _Given], tuple[JobFile, ...]]] = {
     "slurm": _slurm,
     "hyperpod-slurm": _slurm,
     "kubernetes": _kubernetes,
+    "hyperpod-kubernetes": _kubernetes,
 }

@@ -1,5 +1,6 @@
 """Rows of `ultracluster.hyperpod`."""
 
+import re
 from typing import Any
 
 from aws_cdk import aws_ec2 as ec2
@@ -84,6 +85,28 @@ def _of_file(scope: Construct, id: str, world: World) -> hyperpod.HyperPodSlurmC
     return hyperpod.HyperPodSlurmCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
 
 
+def _kubernetes_of_file(scope: Construct, id: str, world: World) -> hyperpod.HyperPodKubernetesCluster:
+    text = (ROOT / "examples" / "eks-own-cluster.yaml").read_text()
+    text = text.replace("orchestrator: kubernetes", "orchestrator: hyperpod-kubernetes")
+    text = re.sub(r"capacity: cr-\w+", "capacity: on-demand", text)
+    # Two of one name would have the same bucket.
+    cluster = clusterfile.loads(text, "c.yaml").model_copy(update={"name": id.lower()})
+    nodes = network.Network(
+        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
+    )
+    return hyperpod.HyperPodKubernetesCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
+
+
+def _governance(
+    scope: Construct,
+    id: str,
+    world: World,
+    cluster_arn: str = "arn:aws:sagemaker:us-east-2:123456789012:cluster/abcdefghijkl",
+) -> hyperpod.HyperPodTaskGovernance:
+    teams = {"vision": hyperpod.TeamQuota(nodes={"p5en.48xlarge": 4})}
+    return hyperpod.HyperPodTaskGovernance(scope, id, cluster_arn=cluster_arn, name=id, teams=teams)
+
+
 ROWS: dict[str, Row] = {
     "HyperPodCluster": Row(
         metrics=_NO_METRICS,
@@ -105,6 +128,40 @@ ROWS: dict[str, Row] = {
         default_child="AWS::IAM::Role",
         tokens=No("it takes no text"),
         twin=Twin(make=lambda scope, id: hyperpod.HyperPodRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole),
+    ),
+    "HyperPodAutoscalerRole": Row(
+        make=lambda scope, id, world: hyperpod.HyperPodAutoscalerRole(scope, id),
+        connects=_NO_NETWORK,
+        grants=No("a role has the CDK's own grant, grant_pass_role and grant_assume_role"),
+        principal=True,
+        tags=["AWS::IAM::Role"],
+        default_child="AWS::IAM::Role",
+        tokens=lambda scope, id, world: hyperpod.HyperPodAutoscalerRole(
+            scope, id, volume_key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn"))
+        ),
+        twin=Twin(
+            make=lambda scope, id: hyperpod.HyperPodAutoscalerRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole
+        ),
+    ),
+    "HyperPodTaskGovernance": Row(
+        make=_governance,
+        connects=_NO_NETWORK,
+        grants=No("administrators have no permission on one policy: IAM has all or none of an account"),
+        principal=_NO_ROLE,
+        tags=["AWS::SageMaker::ClusterSchedulerConfig"],
+        default_child=No("it is a policy and a quota for each team"),
+        tokens=lambda scope, id, world: _governance(scope, id, world, cluster_arn=world.token("ClusterArn")),
+        twin=No("no other construct refers to it"),
+    ),
+    "HyperPodKubernetesCluster": Row(
+        make=_kubernetes_of_file,
+        connects=No("its nodes connect: `node_groups`"),
+        grants=No("its clusters have them: `control_plane` and `node_groups`"),
+        principal=No("its roles are principals: `role` and `node_role`"),
+        tags=["AWS::IAM::Role", "AWS::S3::Bucket"],
+        default_child=No("its control plane may be an existing one"),
+        tokens=No("it takes a cluster file"),
+        twin=No("no other construct refers to it"),
     ),
     "HyperPodSlurmCluster": Row(
         make=_of_file,

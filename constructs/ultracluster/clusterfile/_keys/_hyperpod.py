@@ -10,7 +10,7 @@ class Accounting(TypedDict, total=False):
     secret: Required[str]
 
 
-#: SageMaker HyperPod, beside Slurm.
+#: SageMaker HyperPod, beside Slurm or Kubernetes.
 HyperPod = TypedDict(
     "HyperPod",
     {
@@ -19,6 +19,7 @@ HyperPod = TypedDict(
         "node-recovery": bool,
         "strategy": Literal["Managed", "Merge", "Overwrite"],
         "accounting": Accounting,
+        "checkpoint-memory": int,
         "bucket": str,
         "volume-key": str,
     },

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile.descriptions import _hyperpod, _kubernetes, _slurm
+from ultracluster.clusterfile.descriptions import _hyperpod, _hyperpod_kubernetes, _kubernetes, _slurm
 
 
 class OrchestratorTexts(Protocol):
@@ -33,6 +33,7 @@ _TEXTS: Mapping[str, OrchestratorTexts] = {
     "slurm": _slurm,
     "kubernetes": _kubernetes,
     "hyperpod-slurm": _hyperpod,
+    "hyperpod-kubernetes": _hyperpod_kubernetes,
 }
 
 

@@ -13,6 +13,7 @@ from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
 from ultracluster.clusterfile.rules._directory import check_directory
 from ultracluster.clusterfile.rules._hyperpod import check_hyperpod
+from ultracluster.clusterfile.rules._hyperpod_kubernetes import check_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes, check_orchestrator
 from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases, check_updates
 from ultracluster.clusterfile.rules._lustre import check_lustre
@@ -262,5 +263,6 @@ _RULES_OF: Mapping[str, tuple[Check, ...]] = {
         _check_admins,
     ),
     "hyperpod-slurm": (check_hyperpod, check_queues_and_users),
+    "hyperpod-kubernetes": (check_kubernetes, check_hyperpod_kubernetes, check_kubernetes_home, _check_admins),
 }
 _LIMITS: tuple[Check, ...] = (_check_stack, _check_controller, check_addresses, _check_series, check_efa_connections)

@@ -1,4 +1,4 @@
-"""Rules of SageMaker HyperPod."""
+"""Rules of SageMaker HyperPod with Slurm, and those that both of its modes have."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,12 +16,13 @@ _REGION = shared("hyperpod-region")
 _NAME = error("hyperpod-name", "HyperPod takes some names of clusters and groups only, and has groups of its own.")
 _SPOT = error("hyperpod-spot", "HyperPod launches Spot instances for Kubernetes only.")
 _SLURM = error("hyperpod-slurm", "HyperPod runs Slurm by its image and its API, which have no such setting.")
-_NODES = error("hyperpod-nodes", "HyperPod launches its nodes itself, without a launch template of the account.")
+NODES = error("hyperpod-nodes", "HyperPod launches its nodes itself, without a launch template of the account.")
 _PARTITION = error("hyperpod-partition", "HyperPod puts a node group into one partition, which has no settings.")
 _STORAGE = error("hyperpod-storage", "HyperPod mounts FSx for Lustre itself, with EFA where both sides have it.")
 _PRIVATE = error("hyperpod-private", "AWS does not publish the endpoints and buckets that HyperPod nodes need.")
 _ACCOUNTING = error("hyperpod-accounting", "An accounting database needs continuous provisioning.")
 _BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts of buckets named sagemaker-... only.")
+MODE = error("hyperpod-mode", "Some settings of HyperPod are for Slurm, and others for Kubernetes.")
 _QUOTA = warning("hyperpod-quota", "Nodes on demand need quotas of SageMaker, which a new account does not have.")
 
 # Keys of the section `slurm`, and what takes their place. A key with its default is no request.
@@ -42,14 +43,18 @@ _KEYS: Mapping[str, str] = {
     "directory": "no node is joined to a directory yet; write users instead",
 }
 # Keys of a section of `nodes`.
+#: Those that both modes refuse.
+NODE_KEYS: Mapping[str, str] = {
+    "tags": "its instances are in an account of the service; remove it, and write tags of the cluster",
+    "layout": "it creates the network interfaces itself; remove it",
+    "image": "its nodes have its own image; remove it",
+}
 _NODE_KEYS: Mapping[str, str] = {
     "min": "every node of a group runs; remove it",
     "slurm": "it writes the nodes into slurm.conf itself; remove it",
     "scripts": "no further scripts run on its nodes yet; put what nodes need into the containers of jobs",
     "labels": "it gives nodes no features; remove it, and submit by partition",
-    "tags": "its instances are in an account of the service; remove it, and write tags of the cluster",
-    "layout": "it creates the network interfaces itself; remove it",
-    "image": "its nodes have its own image; remove it",
+    **NODE_KEYS,
 }
 _LUSTRE_KEYS: Mapping[str, str] = {
     "client": "it sets up EFA for Lustre itself, where file system and node are in one zone; remove it",
@@ -66,35 +71,52 @@ _OWN_GROUPS = ("controller", hyperpod.ALL_NODES_PARTITION)
 
 def check_hyperpod(draft: Draft) -> Iterator[Problem]:
     """Check a cluster of HyperPod with Slurm."""
-    for rule in (_check_region, _check_names, _check_types, _check_nodes, _check_section, _check_slurm, _check_storage):
+    for rule in (check_region, _check_names, _check_types, _check_nodes, _check_section, _check_slurm, _check_storage):
         yield from until_invalid(rule(draft))
 
 
-def _check_region(draft: Draft) -> Iterator[Problem]:
+def check_region(draft: Draft) -> Iterator[Problem]:
+    """Check that the region has HyperPod, and that the nodes reach it."""
     if draft.region in REGIONS.values() and draft.region not in hyperpod.REGIONS:
         yield _REGION(("region",), f"HyperPod is not available in {draft.region}; use another region or orchestrator")
     if not draft.network.internet:
         message = "nodes of HyperPod need the internet here: no page of AWS lists the endpoints that replace it"
-        yield _PRIVATE(("network", "internet"), f"{message}; remove it, or write orchestrator: slurm")
+        yield _PRIVATE(("network", "internet"), f"{message}; remove it, or write orchestrator: {_other(draft)}")
     if draft.perimeter is not None:
         message = "no page of AWS lists the buckets of the service that its nodes read through the endpoint of the VPC"
-        yield _PRIVATE(("perimeter",), f"{message}; remove it, or write orchestrator: slurm", at_key=True)
+        yield _PRIVATE(("perimeter",), f"{message}; remove it, or write orchestrator: {_other(draft)}", at_key=True)
+
+
+def _other(draft: Draft) -> str:
+    return draft.traits.sections[0]
 
 
 def _check_names(draft: Draft) -> Iterator[Problem]:
-    yield from (_NAME(("name",), message) for message in hyperpod.check_name(valid(lambda: draft.name) or "a"))
+    yield from check_names(draft)
     for name in draft.nodes:
-        for message in hyperpod.check_name(name):
-            yield _NAME(("nodes", name), message, at_key=True)
         if name in _OWN_GROUPS:
             message = f"{name!r} is a name of HyperPod's own; choose another name"
             yield _NAME(("nodes", name), message, at_key=True)
 
 
-def _check_types(draft: Draft) -> Iterator[Problem]:
+def check_names(draft: Draft) -> Iterator[Problem]:
+    """Check the names of cluster and groups."""
+    yield from (_NAME(("name",), message) for message in hyperpod.check_name(valid(lambda: draft.name) or "a"))
+    for name in draft.nodes:
+        for message in hyperpod.check_name(name):
+            yield _NAME(("nodes", name), message, at_key=True)
+
+
+def check_types(draft: Draft) -> Iterator[Problem]:
+    """Check that HyperPod has the types of the node groups."""
     for group in draft.node_groups:
         for message in hyperpod.check_type(group.instance_type.name):
             yield _TYPE(("nodes", group.section, "type"), f"{message}; use another type")
+
+
+def _check_types(draft: Draft) -> Iterator[Problem]:
+    yield from check_types(draft)
+    for group in draft.node_groups:
         if isinstance(group.capacity, Spot):
             message = "HyperPod launches Spot instances for Kubernetes only; write on-demand, or {training-plan: ARN}"
             yield _SPOT(("nodes", group.section, "capacity"), message)
@@ -106,14 +128,19 @@ def _check_types(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_nodes(draft: Draft) -> Iterator[Problem]:
+    yield from check_nodes(draft, _NODE_KEYS)
+
+
+def check_nodes(draft: Draft, hints: Mapping[str, str]) -> Iterator[Problem]:
+    """Check that no key is for nodes of the account; `hints` has what to write instead."""
     for name, section in draft.nodes.items():
         path: Path = ("nodes", name)
-        yield from _refused(_NODES, path, section, _NODE_KEYS)
+        yield from refused(NODES, path, section, hints)
         if "placement_group" in section.model_fields_set and section.placement_group not in ("auto", None):
             message = "HyperPod places its instances itself; remove it"
-            yield _NODES((*path, "placement-group"), message, at_key=True)
+            yield NODES((*path, "placement-group"), message, at_key=True)
     if "image" in draft.model_fields_set and draft.image != "aws":
-        yield _NODES(("image",), "HyperPod: its nodes have its own image; remove it", at_key=True)
+        yield NODES(("image",), "HyperPod: its nodes have its own image; remove it", at_key=True)
 
 
 def _check_section(draft: Draft) -> Iterator[Problem]:
@@ -121,6 +148,15 @@ def _check_section(draft: Draft) -> Iterator[Problem]:
     if section.accounting is not None and section.strategy is not None:
         message = "a database needs continuous provisioning, which strategy turns off; remove one of the two"
         yield _ACCOUNTING(("hyperpod", "accounting"), message, at_key=True)
+    if section.checkpoint_memory is not None:
+        message = "HyperPod keeps checkpoints in the memory of nodes with Kubernetes only; remove it"
+        yield MODE(("hyperpod", "checkpoint-memory"), message, at_key=True)
+    yield from check_bucket(draft)
+
+
+def check_bucket(draft: Draft) -> Iterator[Problem]:
+    """Check the name of the bucket of lifecycle scripts."""
+    section = draft.hyperpod
     if section.bucket is not None and not section.bucket.startswith(hyperpod.BUCKET_PREFIX):
         message = f"must begin with {hyperpod.BUCKET_PREFIX}, for HyperPod reads no other, got {section.bucket!r}"
         yield _BUCKET(("hyperpod", "bucket"), message)
@@ -128,7 +164,7 @@ def _check_section(draft: Draft) -> Iterator[Problem]:
 
 def _check_slurm(draft: Draft) -> Iterator[Problem]:
     slurm = draft.slurm
-    yield from _refused(_SLURM, ("slurm",), slurm, _KEYS)
+    yield from refused(_SLURM, ("slurm",), slurm, _KEYS)
     if "imds" in slurm.model_fields_set and slurm.imds != "all":
         message = "agents of HyperPod serve the credentials of the role to all users of a node; write imds: all"
         yield _SLURM(("slurm", "imds"), message)
@@ -139,13 +175,13 @@ def _check_slurm(draft: Draft) -> Iterator[Problem]:
         ("image", "its nodes have its own image; remove it"),
         ("scripts", "no further scripts run on its nodes yet; remove it"),
     ):
-        yield from _refused(_SLURM, ("slurm", "login"), slurm.login, {key: hint})
+        yield from refused(_SLURM, ("slurm", "login"), slurm.login, {key: hint})
     for name in _ITS_SETTINGS:
         if name in slurm.settings:
             yield _SLURM(("slurm", "settings", name), "HyperPod writes it itself; remove it", at_key=True)
     for name, user in slurm.users.items():
         hint = "accounts are created on the controller, which has the database: sacctmgr; remove it"
-        yield from _refused(_SLURM, ("slurm", "users", name), user, {"accounts": hint, "admin": hint})
+        yield from refused(_SLURM, ("slurm", "users", name), user, {"accounts": hint, "admin": hint})
     yield from _check_partitions(draft)
 
 
@@ -158,7 +194,7 @@ def _check_partitions(draft: Draft) -> Iterator[Problem]:
         label = f"PartitionName={name}"
         hint = f"partitions have no settings; remove it, and set it on the controller: scontrol update {label}"
         keys = sorted(queue.model_fields_set - {"nodes"})
-        yield from _refused(_PARTITION, path, queue, dict.fromkeys(keys, hint))
+        yield from refused(_PARTITION, path, queue, dict.fromkeys(keys, hint))
         of_queue = sorted({types[section] for section in queue.nodes if section in types})
         if len(of_queue) > 1:
             message = f"has {' and '.join(of_queue)}, which a job would mix: HyperPod names nodes by"
@@ -172,10 +208,10 @@ def _check_partitions(draft: Draft) -> Iterator[Problem]:
 
 def _check_storage(draft: Draft) -> Iterator[Problem]:
     if (lustre := draft.storage.lustre) is not None:
-        yield from _refused(_STORAGE, ("storage", "lustre"), lustre, _LUSTRE_KEYS)
+        yield from refused(_STORAGE, ("storage", "lustre"), lustre, _LUSTRE_KEYS)
 
 
-def _refused(rule: Rule, path: Path, section: Any, hints: Mapping[str, str]) -> Iterator[Problem]:
+def refused(rule: Rule, path: Path, section: Any, hints: Mapping[str, str]) -> Iterator[Problem]:
     """Yield a problem for each key that differs from its default."""
     for key, hint in hints.items():
         field = type(section).model_fields.get(key)

@@ -58,8 +58,9 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
         if section in draft.model_fields_set and section not in draft.traits.sections:
             message = f"configures {other.name}, and orchestrator is {draft.orchestrator}; remove one of the two"
             yield _OTHER((section,), message, at_key=True)
-    for other in ORCHESTRATORS.values():
-        yield from _check_keys(other, draft)
+    # A key that two of them have is named once, by the first.
+    problems = [problem for other in reversed([*ORCHESTRATORS.values()]) for problem in _check_keys(other, draft)]
+    yield from {problem.path: problem for problem in problems}.values()
 
 
 def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:

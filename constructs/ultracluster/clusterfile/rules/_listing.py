@@ -12,6 +12,7 @@ from ultracluster.clusterfile.rules import _file, _reading
 from ultracluster.clusterfile.rules._associations import warn_associations
 from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_capacity
 from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
+from ultracluster.clusterfile.rules._hyperpod_kubernetes import warn_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
 from ultracluster.clusterfile.rules._kubernetes_nodes import warn_releases
 from ultracluster.clusterfile.rules._lustre import warn_lustre
@@ -113,4 +114,5 @@ _WARNINGS_OF = {
     "slurm": (warn_slurm_capacity, warn_slurm, warn_slurm_nodes),
     "kubernetes": (warn_kubernetes, warn_releases),
     "hyperpod-slurm": (warn_hyperpod,),
+    "hyperpod-kubernetes": (warn_kubernetes, warn_hyperpod, warn_hyperpod_kubernetes),
 }

@@ -25,8 +25,7 @@ Count = Annotated[int, w.whole(example=64)]
 Spare = Annotated[int, w.whole(0)]
 Flag = Annotated[bool, Word(w.flag, type="boolean")]
 
-ORCHESTRATORS = ("slurm", "kubernetes", "hyperpod-slurm")
-_PLANNED_ORCHESTRATORS = ("hyperpod-kubernetes",)
+ORCHESTRATORS = ("slurm", "kubernetes", "hyperpod-slurm", "hyperpod-kubernetes")
 REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
 _ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
 _ACCOUNT = re.compile(r"\d{12}", re.ASCII)
@@ -90,8 +89,6 @@ def _account(value: object) -> str:
 
 def orchestrator(value: object) -> str:
     """Parse the orchestrator."""
-    if isinstance(value, str) and value in _PLANNED_ORCHESTRATORS:
-        raise ValueError(f"{value} is not built yet; this release deploys {', '.join(ORCHESTRATORS)}")
     return w.one_of(value, ORCHESTRATORS, "the orchestrator")
 
 

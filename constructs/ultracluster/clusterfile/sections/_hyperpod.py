@@ -1,11 +1,11 @@
-"""The section `hyperpod`: SageMaker HyperPod, beside Slurm."""
+"""The section `hyperpod`: SageMaker HyperPod, beside Slurm or Kubernetes."""
 
 import re
 from typing import Annotated
 
 from pydantic import Field
 
-from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName
@@ -15,6 +15,7 @@ from ultracluster.clusterfile.sections._section import Section
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
 _HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
 _SECRET = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+", re.ASCII)
+_MEMORY = hyperpod_kubernetes.CHECKPOINT_MEMORY
 BucketName = Annotated[str, w.pattern(_BUCKET.pattern, "the name of a bucket", "sagemaker-llama-scripts")]
 Host = Annotated[str, w.pattern(_HOST.pattern, "a host name", "slurm.cluster-abc.us-east-2.rds.amazonaws.com")]
 SecretArn = Annotated[
@@ -25,6 +26,7 @@ SecretArn = Annotated[
         "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm-AbCdEf",
     ),
 ]
+CheckpointMemory = Annotated[int, w.whole(_MEMORY[0], _MEMORY[-1], example=40)]
 Strategy = Annotated[str, w.choice(hyperpod.SLURM_STRATEGIES, "a strategy of HyperPod for slurm.conf")]
 
 
@@ -36,7 +38,7 @@ class Accounting(Section):
 
 
 class HyperPod(Section):
-    """SageMaker HyperPod, beside Slurm."""
+    """SageMaker HyperPod, beside Slurm or Kubernetes."""
 
     controller: InstanceTypeName = Field(
         default="m7i.4xlarge", description="EC2 instance type of the controller node of Slurm."
@@ -56,6 +58,11 @@ class HyperPod(Section):
     )
     accounting: Accounting | None = Field(
         default=None, description="Database of Slurm's accounting. Default: one on the controller."
+    )
+    checkpoint_memory: CheckpointMemory | None = Field(
+        default=None,
+        description="Percentage of the memory of nodes that managed tiered checkpoints take, with Kubernetes. Default: "
+        "none; pods have all memory.",
     )
     bucket: BucketName | None = Field(
         default=None, description="Existing bucket for lifecycle scripts, named sagemaker-... Default: a new one."

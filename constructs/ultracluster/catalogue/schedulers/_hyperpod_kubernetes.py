@@ -1,0 +1,89 @@
+"""SageMaker HyperPod with Kubernetes: versions, addresses, permissions of nodes and of the autoscaler, add-ons.
+
+See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html, and
+sagemaker-hyperpod-prerequisites-iam.html beside it (read 2026-11-23)
+"""
+
+import re
+
+from ultracluster.catalogue.ec2 import InstanceType
+
+#: Versions of Kubernetes that HyperPod supports.
+VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
+#: Taint of a node that deep health checks test; nodes with custom taints cannot be tested.
+HEALTH_TAINT = "sagemaker.amazonaws.com/node-health-status"
+#: Label of the nodes of an instance group, and label and value of nodes that passed the checks:
+#: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html and
+#: sagemaker-hyperpod-eks-run-jobs-kubectl.html (read 2026-11-23)
+GROUP_LABEL = "sagemaker.amazonaws.com/instance-group-name"
+SCHEDULABLE = (HEALTH_TAINT, "Schedulable")
+#: Directory of nodes on their second volume, or on their NVMe disks.
+NODE_VOLUME = "/opt/sagemaker"
+MOST_TAINTS = 50
+#: Charts that must be on the EKS cluster before it is one of HyperPod:
+#: https://github.com/aws/sagemaker-hyperpod-cli, helm_chart/readme.md (commit 011ca92 of 2026-06-22; read 2026-11-23)
+CHARTS = ("deep-health-check", "health-monitoring-agent", "job-auto-restart", "hyperpod-patching", "training-operators")
+#: Add-on whose driver takes the NVMe disks, which the image of HyperPod has in a volume of its own.
+REFUSED_ADD_ONS = ("aws-ec2-local-instance-store-csi-driver",)
+
+# What a node does beside what `HyperPodRole` allows under Slurm: addresses of pods, images, and roles of pods.
+POD_NETWORK_ACTIONS = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:AttachNetworkInterface",
+    "ec2:DescribeInstanceTypes",
+    "ec2:DescribeInstances",
+    "ec2:DescribeTags",
+    "ec2:ModifyNetworkInterfaceAttribute",
+    "ec2:UnassignPrivateIpAddresses",
+)
+IMAGE_ACTIONS = (
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
+    "ecr:GetAuthorizationToken",
+    "ecr:GetDownloadUrlForLayer",
+)
+POD_IDENTITY_ACTION = "eks-auth:AssumeRoleForPodIdentity"
+
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html (read 2026-11-23)
+AUTOSCALER_PRINCIPAL = "hyperpod.sagemaker.amazonaws.com"
+AUTOSCALER_ACTIONS = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")
+AUTOSCALER_KEY_ACTIONS = ("kms:CreateGrant", "kms:DescribeKey")
+AUTOSCALER_KEY_GRANTS = (
+    *("CreateGrant", "Decrypt", "DescribeKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptFrom", "ReEncryptTo"),
+    "RetireGrant",
+)
+#: Percentages of the memory of nodes that checkpoints may take:
+#: https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html (read 2026-11-23)
+CHECKPOINT_MEMORY = range(20, 101)
+
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_PriorityClass.html, API_ComputeQuotaConfig.html and
+# API_ComputeQuotaTarget.html; service model of SageMaker in botocore 1.44.5 (read 2026-11-23)
+MOST_PRIORITY_CLASSES = 10
+WEIGHTS = range(0, 101)
+BORROW_LIMITS = range(0, 10_001)
+PRIORITY_CLASS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}", re.ASCII)
+TEAM = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", re.ASCII)
+
+
+def check_version(version: str) -> list[str]:
+    """Return the errors of a version of Kubernetes; empty if HyperPod supports it."""
+    if version in VERSIONS:
+        return []
+    return [f"HyperPod supports Kubernetes {VERSIONS[0]} to {VERSIONS[-1]} (read 2026-11-23), got {version}"]
+
+
+def most_pods(record: InstanceType) -> int:
+    """Return the maximum pods of a node: the addresses of its one network interface for pods, without its own.
+
+    AWS's table of the page above has 49 for a P5, 14 for a g5.xlarge: the addresses of an interface, less one.
+    """
+    return record.ipv4_per_interface - 1
+
+
+def kubernetes_addresses(record: InstanceType) -> int:
+    """Return the IPv4 addresses of a node: those of its first interface, and one for each further network card.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html: 81 of a P5, 50 of the
+    first card and one of each of 31 others (read 2026-11-23)
+    """
+    return record.ipv4_per_interface + len(record.cards) - 1

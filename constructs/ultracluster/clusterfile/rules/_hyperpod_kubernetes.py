@@ -1,0 +1,84 @@
+"""Rules of SageMaker HyperPod with Kubernetes."""
+
+from collections.abc import Iterator, Mapping
+
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes as facts
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._draft import Draft, until_invalid
+from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._hyperpod import (
+    MODE,
+    NODE_KEYS,
+    check_bucket,
+    check_names,
+    check_nodes,
+    check_region,
+    check_types,
+    refused,
+)
+from ultracluster.clusterfile.rules._rule import Rule, error, warning
+
+_VERSION = error("hyperpod-kubernetes-version", "HyperPod supports some versions of Kubernetes only.", acceptable=True)
+_CHARTS = error("hyperpod-charts", "HyperPod refuses an EKS cluster that does not have its charts.")
+_TAINTS = error("hyperpod-taints", "HyperPod tests no nodes that have taints of others.")
+_ADD_ON = error("hyperpod-add-on", "A driver that takes the NVMe disks conflicts with the image of HyperPod.")
+_EXISTING = warning("hyperpod-existing", "An existing EKS cluster must have what HyperPod requires.")
+
+_KEYS: Mapping[str, str] = {
+    "os": "its nodes have its own image; remove it",
+    "pods": "each node has one network interface for pods, with as many as its addresses; remove it",
+    "release": "its nodes have its own image; remove it",
+    "update": "it updates its nodes itself, by aws sagemaker update-cluster-software; remove it",
+    "elastic": "this release writes no node class of its Karpenter; remove it, or write orchestrator: kubernetes",
+    **NODE_KEYS,
+}
+_SLURM_KEYS: Mapping[str, str] = {
+    name: "is for Slurm, and orchestrator is hyperpod-kubernetes; remove it"
+    for name in ("controller", "strategy", "accounting")
+}
+
+
+def check_hyperpod_kubernetes(draft: Draft) -> Iterator[Problem]:
+    """Check a cluster of HyperPod with Kubernetes."""
+    for rule in (check_region, check_names, check_types, _check_nodes, check_bucket, _check_section, _check_cluster):
+        yield from until_invalid(rule(draft))
+
+
+def _check_nodes(draft: Draft) -> Iterator[Problem]:
+    yield from check_nodes(draft, _KEYS)
+    for name, section in draft.nodes.items():
+        if section.taints and draft.hyperpod.deep_health_checks:
+            message = "deep health checks exclude nodes with taints; write hyperpod: {deep-health-checks: false}"
+            yield _TAINTS(("nodes", name, "taints"), message, at_key=True)
+
+
+def _check_section(draft: Draft) -> Iterator[Problem]:
+    yield from refused(MODE, ("hyperpod",), draft.hyperpod, _SLURM_KEYS)
+
+
+def _check_cluster(draft: Draft) -> Iterator[Problem]:
+    requested, path = draft.kubernetes, ("kubernetes",)
+    for message in facts.check_version(requested.version):
+        yield _VERSION((*path, "version"), f'{message}; write version: "{facts.VERSIONS[-1]}"')
+    if requested.existing is None and requested.platform == "none":
+        message = "the admin host installs the charts without which HyperPod refuses the cluster; remove it"
+        yield _CHARTS((*path, "platform"), message)
+    if requested.registry is not None:
+        message = "charts of HyperPod are in no registry, and its nodes need the internet; remove it"
+        yield _CHARTS((*path, "registry"), message, at_key=True)
+    for name in facts.REFUSED_ADD_ONS:
+        if name in requested.add_ons:
+            where: Path = (*path, "add-ons", name)
+            yield _ADD_ON(where, "the image of HyperPod has the NVMe disks in a volume already; remove it", at_key=True)
+
+
+def warn_hyperpod_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings."""
+    existing = cluster.kubernetes.existing
+    if existing is not None:
+        yield (
+            _EXISTING,
+            f"HyperPod refuses {existing.name}, unless its authentication mode is API or API_AND_CONFIG_MAP, and it "
+            f"has the charts {', '.join(facts.CHARTS)}: install https://github.com/aws/sagemaker-hyperpod-cli, "
+            "helm_chart/HyperPodHelmChart, before the deployment",
+        )

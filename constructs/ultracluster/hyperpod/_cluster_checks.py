@@ -1,0 +1,103 @@
+"""Errors of the arguments of a HyperPod cluster."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
+from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
+from ultracluster.planning import arn_problem, text_problem
+
+_SECRET = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
+_HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccountingDatabase:
+    """A MySQL database that keeps Slurm's accounting. Default of a cluster: one on its controller.
+
+    Args:
+        endpoint: Host name of the database, which nodes of the cluster reach.
+        secret_arn: ARN of the secret with `username` and `password`.
+        name: Name of the schema. Default: one that has the id of the cluster.
+        port: Port. Default: 3306.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html (read 2026-11-23)
+    """
+
+    endpoint: str
+    secret_arn: str
+    name: str | None = None
+    port: int = 3306
+
+
+def group_problems(
+    groups: Sequence[HyperPodInstanceGroup], *, scripts: bool, kubernetes: HyperPodKubernetes | None
+) -> list[str]:
+    """Return the errors of the instance groups of a cluster, as far as they concern each other."""
+    problems = []
+    restricted: Sequence[HyperPodRestrictedGroup] = kubernetes.restricted_groups if kubernetes else ()
+    total = len(groups) + len(restricted)
+    if not 1 <= total <= hyperpod.MOST_GROUPS:
+        problems.append(f"groups must be 1 to {hyperpod.MOST_GROUPS}, got {total}")
+    problems += [
+        f"groups must have different names, got {name!r} {times} times"
+        for name, times in Counter([*(each.name for each in groups), *(each.name for each in restricted)]).items()
+        if times > 1
+    ]
+    if not scripts:
+        problems += [
+            f"the group {group.name} names a script, and scripts is not given" for group in groups if group.script
+        ]
+    roles = Counter(group.node_type for group in groups if group.node_type is not None)
+    if kubernetes is not None:
+        if roles:
+            problems.append("groups have a node_type, which is Slurm's, and kubernetes is given: leave one out")
+    else:
+        problems += [
+            f"the group {group.name} has labels, taints or Spot instances, which Kubernetes alone has: leave them out"
+            for group in groups
+            if group.for_kubernetes
+        ]
+    if roles and roles["Controller"] != 1:
+        problems.append(f"exactly one group must have the node_type 'Controller', got {roles['Controller']}")
+    if roles["Login"] > 1:
+        problems.append(f"at most one group has the node_type 'Login', got {roles['Login']}")
+    if roles and roles.total() != len(groups):
+        problems.append("every group must have a node_type, or none of them")
+    if kubernetes is not None and kubernetes.autoscaling:
+        problems += _elastic_problems(groups)
+    return problems
+
+
+def _elastic_problems(groups: Sequence[HyperPodInstanceGroup]) -> list[str]:
+    """Return the errors of groups that Karpenter scales: those that start without nodes.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html (read
+    2026-11-23)
+    """
+    elastic = [group for group in groups if group.count == 0]
+    problems = [] if elastic else ["autoscaling needs a group with count=0, which Karpenter scales"]
+    for group in elastic:
+        if group.deep_health_checks:
+            problems.append(f"Karpenter scales no group with deep health checks: {group.name}")
+        if not group.on_demand:
+            problems.append(f"Karpenter scales groups on demand only: {group.name}")
+    return problems
+
+
+def slurm_problems(strategy: str | None, accounting: AccountingDatabase | None, *, kubernetes: bool) -> list[str]:
+    """Return the errors of the settings of Slurm."""
+    problems = []
+    if kubernetes and (strategy is not None or accounting is not None):
+        problems.append("strategy and accounting are for Slurm, and the cluster is one of EKS: leave them out")
+    if accounting is not None:
+        if strategy is not None:
+            problems.append("an accounting database needs continuous provisioning: leave strategy out")
+        problems += text_problem("accounting.endpoint", accounting.endpoint, _HOST, "a host name")
+        problems += arn_problem("accounting.secret_arn", accounting.secret_arn, _SECRET)
+        if not 1 <= accounting.port <= 65_535:
+            problems.append(f"accounting.port must be 1 to 65,535, got {accounting.port}")
+    return problems

@@ -1,0 +1,151 @@
+"""HyperPod with Kubernetes, and its nodes, from a cluster file."""
+
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct, IDependable
+
+from ultracluster.boot import LocalScratch, NodeSetup, hyperpod_kubernetes_setup
+from ultracluster.catalogue.ec2 import Architecture
+from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.eks import EksPlatform, KubernetesCluster, admin_host, node_labels, platform_content
+from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
+from ultracluster.hyperpod._hyperpod_role import HyperPodRole
+from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
+from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes
+from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
+from ultracluster.kubernetes import platform_of, required_bundle
+from ultracluster.network import Network
+from ultracluster.orchestration import Output, add_warnings
+from ultracluster.planning import checked
+from ultracluster.planning.capacity import Image
+from ultracluster.security import acknowledge_accepted
+from ultracluster.storage import Storage
+
+
+class HyperPodKubernetesCluster(KubernetesCluster):
+    """HyperPod with Kubernetes of a cluster file: an EKS cluster, its system nodes, and nodes of HyperPod.
+
+    HyperPod refuses an EKS cluster that does not have its charts. So `add_node_groups` creates, in this order: system
+    nodes, an admin host, the charts by that host, and the HyperPod cluster, whose instance groups are the node groups.
+
+    Args:
+        cluster: Cluster file.
+        network: Network of control plane and nodes.
+        storage: File systems and bucket that pods use.
+    """
+
+    @checked
+    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
+        super().__init__(scope, id, cluster=cluster, network=network, storage=storage)
+        #: Execution role of the nodes of HyperPod.
+        self.role = HyperPodRole(self, "HyperPodRole", eks_cluster_arn=self.control_plane.cluster_arn)
+        stack, section = cdk.Stack.of(self), cluster.hyperpod
+        #: Bucket of the lifecycle scripts.
+        self.bucket: s3.IBucket = (
+            scripts_bucket(self, f"sagemaker-{cluster.name}-{stack.account}-{cluster.region}")
+            if section.bucket is None
+            else s3.Bucket.from_bucket_name(self, "Bucket", section.bucket)
+        )
+        HyperPodScriptsGrants(self.bucket).read(self.role)
+        #: HyperPod cluster. None before `add_node_groups`.
+        self.hyperpod: HyperPodCluster | None = None
+
+    @property
+    def outputs(self) -> list[Output]:
+        """Outputs of the control plane."""
+        return [
+            *super().outputs,
+            Output("ExecutionRole", "Role of the nodes", self.role.role_arn),
+            Output("ScriptsBucket", "Bucket of the lifecycle scripts", self.bucket.bucket_name),
+        ]
+
+    @property
+    def node_outputs(self) -> list[Output]:
+        """Outputs of the nodes."""
+        if self.hyperpod is None:
+            return super().node_outputs
+        return [*super().node_outputs, Output("ClusterArn", "HyperPod cluster", self.hyperpod.cluster_arn)]
+
+    def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
+        """Create system nodes, the charts that HyperPod requires, and its cluster; HyperPod has the images."""
+        cluster, section = self._cluster, self._cluster.hyperpod
+        add_warnings(scope, cluster)
+        if not self._existing:
+            system = self.node_groups["system"] = self._system_nodes(Construct(scope, "System"))
+            system.node.add_dependency(*self._network.ready)
+        self._add_add_ons(scope)
+        scripts = HyperPodScripts(
+            scope,
+            "Lifecycle",
+            bucket=self.bucket,
+            scripts={
+                f"{group.name}.sh": hyperpod_kubernetes_setup(self._scratch(group)) for group in cluster.node_groups
+            },
+        )
+        kubernetes = HyperPodKubernetes(
+            cluster_arn=self.control_plane.cluster_arn, checkpoint_memory_percent=section.checkpoint_memory
+        )
+        created = HyperPodCluster(
+            scope,
+            "Cluster",
+            name=cluster.name,
+            groups=[self._group(group) for group in cluster.node_groups],
+            subnet=self._network.training_subnet,
+            security_groups=self._security_groups(),
+            role=self.role,
+            scripts=scripts,
+            kubernetes=kubernetes,
+            node_recovery=section.node_recovery,
+            volume_key=None
+            if section.volume_key is None
+            else kms.Key.from_key_arn(scope, "VolumeKey", section.volume_key),
+        )
+        created.node.add_dependency(
+            *self._network.ready,
+            *filter(None, (self._storage.lustre, self._storage.home)),
+            *self._charts(scope),
+            *self.add_ons,
+        )
+        acknowledge_accepted(created, cluster)
+        self.hyperpod = created
+        self.node_groups |= {group.name: created for group in cluster.node_groups}
+
+    def _charts(self, scope: Construct) -> list[IDependable]:
+        """Install the charts that HyperPod requires; an existing cluster has them."""
+        if self._existing:
+            return []
+        self.admin_host = admin_host(
+            scope, "Host", cluster=self.control_plane, network=self._network, storage=self._storage
+        )
+        charts = EksPlatform(
+            scope,
+            "Charts",
+            host=self.admin_host,
+            files=platform_content(required_bundle(platform_of(self._cluster))),
+            values={},
+        )
+        charts.node.add_dependency(*self.node_groups.values())
+        return [charts]
+
+    def _scratch(self, group: NodeGroup) -> NodeSetup | None:
+        path = self._cluster.storage.scratch.path
+        return LocalScratch(path=path).for_hyperpod(group.instance_type) if group.instance_type.nvme[0] else None
+
+    def _group(self, group: NodeGroup) -> HyperPodInstanceGroup:
+        cluster = self._cluster
+        return HyperPodInstanceGroup(
+            name=group.name,
+            instance_type=group.instance_type.name,
+            count=group.count,
+            capacity=group.capacity,
+            script=f"{group.name}.sh",
+            on_create=True,
+            deep_health_checks=cluster.hyperpod.deep_health_checks and group.instance_type.gpus > 0,
+            volume_gib=int(group.root_volume.gib),
+            subnet=None if group.zone == cluster.zone else self._network.subnet_of(group, cluster),
+            labels=node_labels(group),
+            taints=group.kubernetes_taints,
+        )

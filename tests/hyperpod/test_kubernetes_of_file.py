@@ -1,0 +1,108 @@
+"""HyperPod with Kubernetes of a cluster file: what comes first, and what nodes of HyperPod have of their own."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from support import ROOT
+from support.templates import templates
+from ultracluster import clusterfile
+from ultracluster.kubernetes import platform_of, required_bundle
+from ultracluster.workloads import kubernetes_bundle, kubernetes_files
+
+FILE = ROOT / "examples" / "hyperpod-kubernetes.yaml"
+Resources = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Mapping[str, Resources]:
+    return {name: template["Resources"] for name, template in templates(clusterfile.load(FILE)).items()}
+
+
+def of_type(resources: Resources, type: str) -> Resources:
+    return {id: resource for id, resource in resources.items() if resource["Type"] == type}
+
+
+def cluster(stacks: Mapping[str, Resources]) -> dict[str, Any]:
+    (resource,) = of_type(stacks["lyra-Compute"], "AWS::SageMaker::Cluster").values()
+    return resource
+
+
+def test_the_charts_come_after_system_nodes_and_before_the_cluster(stacks: Mapping[str, Resources]) -> None:
+    """The service refuses an EKS cluster that does not have them."""
+    compute = stacks["lyra-Compute"]
+    (run,) = [id for id in of_type(compute, "AWS::SSM::Association") if id.startswith("ChartsRun")]
+    (wait,) = [id for id in of_type(compute, "AWS::CloudFormation::WaitCondition") if id.startswith("ChartsWait")]
+    (system,) = of_type(compute, "AWS::EKS::Nodegroup")
+    assert {run, wait} <= {*cluster(stacks)["DependsOn"]}
+    assert system in compute[run]["DependsOn"]
+
+
+def test_one_host_applies_the_charts_and_then_the_platform(stacks: Mapping[str, Resources]) -> None:
+    assert len(of_type(stacks["lyra-Compute"], "AWS::EC2::Instance")) == 1
+    assert not of_type(stacks["lyra-Platform"], "AWS::EC2::Instance")
+    assert of_type(stacks["lyra-Platform"], "AWS::SSM::Association")
+
+
+def test_nodes_are_in_the_groups_of_the_cluster_and_of_the_control_plane(stacks: Mapping[str, Resources]) -> None:
+    groups = json.dumps(cluster(stacks)["Properties"]["VpcConfig"]["SecurityGroupIds"])
+    assert "ClusterSecurityGroupId" in groups
+    assert "NodesGroupId" in groups or "Nodes" in groups
+
+
+def test_an_ultraserver_of_a_training_plan_is_one_group_with_labels_and_checks(stacks: Mapping[str, Resources]) -> None:
+    (train,) = cluster(stacks)["Properties"]["InstanceGroups"]
+    assert (train["InstanceType"], train["InstanceCount"]) == ("ml.p6e-gb200.36xlarge", 18)
+    assert train["TrainingPlanArn"].endswith("training-plan/lyra-2026")
+    assert train["KubernetesConfig"] == {
+        "Labels": {
+            "nvidia.com/gpu.present": "true",
+            "ultracluster.dev/ultraserver": "u-p6e-gb200x72",
+            "vpc.amazonaws.com/efa.present": "true",
+        }
+    }, "no taint: deep health checks exclude such nodes"
+    assert train["OnStartDeepHealthChecks"] == ["InstanceStress", "InstanceConnectivity"]
+    assert train["LifeCycleConfig"]["OnCreate"] == "train.sh"
+    assert cluster(stacks)["Properties"]["TieredStorageConfig"]["InstanceMemoryAllocationPercentage"] == 40
+
+
+def test_pods_take_single_addresses_as_the_table_of_aws_counts_them(stacks: Mapping[str, Resources]) -> None:
+    rows = of_type(stacks["lyra-Cluster"], "AWS::EKS::Addon").values()
+    (cni,) = [row["Properties"] for row in rows if row["Properties"]["AddonName"] == "vpc-cni"]
+    assert json.loads(cni["ConfigurationValues"]) == {"enableNetworkPolicy": "true"}
+    control_plane = json.dumps(of_type(stacks["lyra-Cluster"], "AWS::EKS::Cluster"))
+    assert '"AuthenticationMode": "API"' in control_plane
+
+
+def test_the_charts_are_those_of_one_commit_without_what_the_platform_installs_itself() -> None:
+    bundle = required_bundle(platform_of(clusterfile.load(FILE)))
+    assert bundle["partial"] is True
+    names = [release["name"] for release in bundle["releases"]]
+    assert names == [
+        *("deep-health-check", "health-monitoring-agent", "job-auto-restart", "hyperpod-patching"),
+        "training-operators",
+    ], "the first creates the namespace of the others"
+    assert len({release["archive"] for release in bundle["releases"]}) == 1
+    assert bundle["releases"][1]["values"] == {"region": "us-east-1"}
+
+
+def test_the_platform_finds_the_nodes_by_the_labels_and_types_of_hyperpod() -> None:
+    bundle = kubernetes_bundle(clusterfile.load(FILE))
+    (group,) = bundle["groups"]
+    assert group["labels"] == {"sagemaker.amazonaws.com/instance-group-name": "train"}
+    assert group["optional"], "nodes are tested for an hour before they join"
+    names = [release["name"] for release in bundle["releases"]]
+    assert names[:5] == [
+        release["name"] for release in required_bundle(platform_of(clusterfile.load(FILE)))["releases"]
+    ]
+    (plugin,) = [release for release in bundle["releases"] if release["name"] == "aws-efa-k8s-device-plugin"]
+    assert plugin["values"]["supportedInstanceLabels"]["values"] == ["ml.p6e-gb200.36xlarge"]
+    assert plugin["values"]["tolerations"] == [{"operator": "Exists"}], "also of nodes whose health is tested"
+
+
+def test_rendered_objects_select_no_node_by_a_label_of_eks() -> None:
+    text = "".join(kubernetes_files(clusterfile.load(FILE), {}).values())
+    assert "eks.amazonaws.com/nodegroup: train" not in text
+    assert "sagemaker.amazonaws.com/instance-group-name: train" in text
