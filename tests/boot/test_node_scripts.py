@@ -298,9 +298,11 @@ def test_the_same_files_give_the_same_archive_in_any_order() -> None:
 
 
 def test_all_nodes_ask_at_different_times() -> None:
-    boot = node_scripts_boot(cluster="llama", region="us-east-2", group="train")
+    boot = node_scripts_boot(cluster="llama", region="us-east-2")
     (timer,) = (file.text for file in boot.files if file.path.endswith(".timer"))
     assert "OnUnitInactiveSec=10min" in timer
     assert "RandomizedDelaySec=5min" in timer
     (service,) = (file.text for file in boot.files if file.path.endswith(".service"))
-    assert f"ExecStart=-/usr/local/sbin/ultracluster-node-scripts {' '.join(ARGUMENTS)}\n" in service
+    assert "EnvironmentFile=/etc/ultracluster/node-group\n" in service
+    arguments = " ".join((*ARGUMENTS[:-1], "${NODE_GROUP}"))
+    assert f"ExecStart=-/usr/local/sbin/ultracluster-node-scripts {arguments}\n" in service

@@ -4,7 +4,7 @@ Calls CloudFormation through clients that the caller creates: AWS's, or those of
 """
 
 from cdk_rehearsal.deploy._assembly import AssembledStack, assembled
-from cdk_rehearsal.deploy._cdk_cli import CdkCli, CliResult, node_path
+from cdk_rehearsal.deploy._cdk_cli import SIDE_BY_SIDE, CdkCli, CliResult, node_path
 from cdk_rehearsal.deploy._change_sets import ChangeSets, change_sets
 from cdk_rehearsal.deploy._comparison import Comparison, comparison
 from cdk_rehearsal.deploy._creation_failed import release_failed
@@ -13,6 +13,7 @@ from cdk_rehearsal.deploy._protection import protect
 from cdk_rehearsal.deploy._stack_policy import allows, policy_problems
 
 __all__ = [
+    "SIDE_BY_SIDE",
     "AssembledStack",
     "CdkCli",
     "ChangeSets",

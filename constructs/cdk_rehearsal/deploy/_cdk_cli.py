@@ -12,6 +12,8 @@ from pathlib import Path
 from cdk_rehearsal.deploy._errors import DeployError
 
 _BIN = Path(sys.executable).parent
+#: Options of `cdk deploy` with which stacks that do not need each other deploy at once. The CLI cannot ask then.
+SIDE_BY_SIDE = ("--require-approval", "never", "--concurrency", "8")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

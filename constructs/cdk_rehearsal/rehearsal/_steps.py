@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from cdk_rehearsal import guard
 from cdk_rehearsal.deploy import (
+    SIDE_BY_SIDE,
     AssembledStack,
     CdkCli,
     CliResult,
@@ -202,7 +203,7 @@ class Rehearsal:
 
     def _deploy(self, *options: str) -> list[str]:
         release_failed(self._assembled(), self._client)
-        arguments = ("--require-approval", "never", "--app", str(self.assembly), *options)
+        arguments = ("--app", str(self.assembly), *SIDE_BY_SIDE, *options)
         result = self._run("deploy", _EVERY_STACK, *arguments)
         return _problems(result) or self._missing() or protect(self._assembled(), self._client)
 

@@ -27,6 +27,9 @@ _FILE = error("boot-script-file", "A file of a node has an absolute path without
 _ARGUMENT = error("boot-script-argument", "AWS PCS takes at most 20 arguments, of 256 characters each.")
 _WORDS = re.compile(r"[^\s#]+", re.ASCII)
 
+# Beside the name of the node group.
+_MOST_MOUNTS = MOST_SCRIPT_ARGUMENTS - 1
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BootScript:
@@ -34,7 +37,7 @@ class BootScript:
 
     Args:
         text: Script. The same files, mounts and units give the same bytes.
-        arguments: Arguments, which may be CDK tokens: the device of each mount.
+        arguments: Arguments, which may be CDK tokens: the node group, and the device of each mount.
         name: Name of the lifecycle script; each script of a node has another one.
         on_error: What AWS PCS does if the script fails; see `NodeScript`.
     """
@@ -61,7 +64,9 @@ class BootScript:
         )
 
 
-def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = (), on_error: OnError = "TERMINATE") -> BootScript:
+def boot_script(
+    *parts: NodeBoot, mounts: Sequence[Mount] = (), node_group: str | None = None, on_error: OnError = "TERMINATE"
+) -> BootScript:
     """Return one script with all files, mounts and units of a node.
 
     It writes the files of all parts, then /etc/fstab, then enables and starts the units in their order. It may run at
@@ -70,6 +75,8 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = (), on_error: OnErro
     Args:
         parts: Files and units. Further parts may be added, such as metrics exporters.
         mounts: Mounts, each mounted on first use.
+        node_group: Name of the node group, which units read from `NODE_GROUP_FILE`. It is an argument of the script,
+            so that equal node groups share one.
         on_error: See `BootScript`.
 
     Raises:
@@ -92,7 +99,8 @@ def boot_script(*parts: NodeBoot, mounts: Sequence[Mount] = (), on_error: OnErro
     if len(text.encode()) > MOST_SCRIPT_BYTES:
         message = f"the boot of a node may be {MOST_SCRIPT_BYTES:,} bytes, got {len(text.encode()):,}"
         raise Refusal("", _SIZE(f"{message}; bake what is large into the image, or fetch it from S3 at boot"))
-    return BootScript(text=text, arguments=tuple(mount.device for mount in mounts), on_error=on_error)
+    named = () if node_group is None else (f"NODE_GROUP={node_group}",)
+    return BootScript(text=text, arguments=(*named, *(mount.device for mount in mounts)), on_error=on_error)
 
 
 def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:
@@ -113,8 +121,8 @@ def _mount_problems(mounts: Sequence[Mount]) -> Iterator[Message]:
         if len(mount.device) > longest or not _WORDS.fullmatch(mount.device):
             message = f"the device of {mount.path} may have {LONGEST_SCRIPT_ARGUMENT} characters, and no space"
             yield _ARGUMENT(f"{message}: {mount.device!r}")
-    if len(mounts) > MOST_SCRIPT_ARGUMENTS:
-        yield _ARGUMENT(f"a node can mount {MOST_SCRIPT_ARGUMENTS} file systems, got {len(mounts)}")
+    if len(mounts) > _MOST_MOUNTS:
+        yield _ARGUMENT(f"a node can mount {_MOST_MOUNTS} file systems, got {len(mounts)}")
 
 
 def _unit_problems(units: Sequence[str]) -> Iterator[Message]:

@@ -11,6 +11,8 @@ from ultracluster.boot import scripts
 PROGRAM = "/usr/local/sbin/ultracluster-"
 #: Order of a unit that uses the network.
 AFTER_NETWORK = ("Wants=network-online.target", "After=network-online.target")
+#: File with the name of the node group, as systemd reads it: NODE_GROUP=NAME.
+NODE_GROUP_FILE = "/etc/ultracluster/node-group"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,7 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ultracluster.boot._node_files import AFTER_NETWORK, PROGRAM, NodeBoot, NodeFile, oneshot, program, tar, unit_file
+from ultracluster.boot._node_files import (
+    AFTER_NETWORK,
+    NODE_GROUP_FILE,
+    PROGRAM,
+    NodeBoot,
+    NodeFile,
+    oneshot,
+    program,
+    tar,
+    unit_file,
+)
 
 _UNIT = "ultracluster-node-scripts.service"
 _TIMER_UNIT = "ultracluster-node-scripts.timer"
@@ -55,7 +65,7 @@ def node_scripts_archive(groups: Mapping[str, Sequence[NodeFile]]) -> bytes:
     )
 
 
-def node_scripts_boot(*, cluster: str, region: str, group: str) -> NodeBoot:
+def node_scripts_boot(*, cluster: str, region: str) -> NodeBoot:
     """Return the program and units that fetch the files at each boot, and changes within `UPDATE_MINUTES`.
 
     They come first among the units: others run what this one fetches.
@@ -63,15 +73,15 @@ def node_scripts_boot(*, cluster: str, region: str, group: str) -> NodeBoot:
     Args:
         cluster: Name of the cluster.
         region: Its region.
-        group: Name of the node group.
     """
-    command = f"{PROGRAM}node-scripts --parameter {node_scripts_parameter(cluster)} --region {region} --group {group}"
+    parameter = f"--parameter {node_scripts_parameter(cluster)} --region {region}"
+    command = f"{PROGRAM}node-scripts {parameter} --group ${{NODE_GROUP}}"
     wants, after = AFTER_NETWORK
     service = oneshot(
         "Scripts of the node",
         unit=(wants, after),
         # A failure is a state of the node, and does not fail the boot.
-        service=(f"ExecStart=-{command}", "TimeoutStartSec=10min"),
+        service=(f"EnvironmentFile={NODE_GROUP_FILE}", f"ExecStart=-{command}", "TimeoutStartSec=10min"),
     )
     return NodeBoot(
         files=(program("node-scripts", comments=False), unit_file(_UNIT, service), unit_file(_TIMER_UNIT, _TIMER)),

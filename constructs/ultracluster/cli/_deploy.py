@@ -112,12 +112,13 @@ class _Plan:
 
     def deploy(self, *, ask: bool, imports: bool) -> None:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
-        from cdk_rehearsal.deploy import protect, release_failed
+        from cdk_rehearsal.deploy import SIDE_BY_SIDE, protect, release_failed
 
+        if ask:
+            self._ask()
         release_failed(self.stacks, _client)
         _warn(protect(self.stacks, _client, allow=self.allow))
-        approval = "broadening" if ask else "never"
-        arguments = ["deploy", "**", "--app", str(self.assembly), "--require-approval", approval]
+        arguments = ["deploy", "**", "--app", str(self.assembly), *SIDE_BY_SIDE]
         arguments += ["--import-existing-resources"] if imports else []
         code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
         problems = protect(self.stacks, _client)
@@ -128,6 +129,14 @@ class _Plan:
             typer.echo(
                 f"{len(self.stacks)} stacks have a stack policy: cdk deploy cannot replace or delete their data."
             )
+
+    def _ask(self) -> None:
+        """Show the changes of IAM and security groups of all stacks, and ask once: the CDK CLI would ask for each."""
+        arguments = ("diff", "**", "--app", str(self.assembly), "--security-only")
+        code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
+        if code:
+            fail(f"cdk diff ended with code {code}")
+        typer.confirm("Deploy?", abort=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""

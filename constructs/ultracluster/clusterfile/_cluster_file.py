@@ -12,6 +12,7 @@ from ultracluster.boot import LustreClient, User
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _slurm_plan
+from ultracluster.clusterfile._compute_stacks import ComputeStack, compute_stacks
 from ultracluster.clusterfile._lustre import lustre_client, lustre_plan
 from ultracluster.clusterfile._needs import grafana_kind, home_size, second_zone, training_addresses
 from ultracluster.clusterfile._node_group import Catalogue, NodeGroup, built, expected_nodes, node_groups
@@ -115,12 +116,7 @@ class ClusterFile(Section):
             group
             for name, section in self.nodes.items()
             for group in node_groups(
-                name,
-                section,
-                zone=self.zone,
-                catalogue=self.catalogue,
-                traits=self.traits,
-                image=self.image,
+                name, section, zone=self.zone, catalogue=self.catalogue, traits=self.traits, image=self.image
             )
         )
         if "lustre-gpudirect" not in self.accept:
@@ -163,6 +159,12 @@ class ClusterFile(Section):
     def queues(self) -> tuple[QueuePlan, ...]:
         """Queues of Slurm."""
         return _slurm_plan.queues(self.slurm, tuple(self.nodes))
+
+    @cached_property
+    def compute_stacks(self) -> tuple[ComputeStack, ...]:
+        """Stacks of the node groups, in their order."""
+        split = self.traits.own_instances
+        return compute_stacks(self.name, self.node_groups, self.nodes, self.queues, split=split)
 
     @property
     def slurm_settings(self) -> dict[str, str]:

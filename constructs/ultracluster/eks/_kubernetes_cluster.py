@@ -129,32 +129,32 @@ class KubernetesCluster(Construct):
         observability.workspace.grants.write(role)
         allow_topology(role)
 
-    def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
+    def add_node_groups(
+        self,
+        scope: Construct,
+        *,
+        images: Mapping[Architecture, Image] | None = None,
+        others: Mapping[str, Construct] | None = None,
+    ) -> None:
         """Create system nodes, node groups, and the add-ons that need nodes to run on; EKS has the images."""
-        cluster, groups = self._cluster, self.node_groups
+        cluster, groups, others = self._cluster, self.node_groups, others or {}
         add_warnings(scope, cluster)
         if not self._existing:
             groups[_SYSTEM] = self._system_nodes(Construct(scope, "System"))
         for group in cluster.node_groups:
             if not group.elastic:
-                parent = child_scope(scope, group.name)
+                parent = child_scope(others.get(group.name, scope), group.name)
                 groups[group.name] = self._node_group(parent, group)
                 start_with_block(parent, group, self.control_plane, groups[group.name])
+        ready = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
         for node_group in groups.values():
-            node_group.node.add_dependency(
-                *self._network.ready, *filter(None, (self._storage.lustre, self._storage.home))
-            )
-        self._add_add_ons(scope)
-        if self.self_managed_role is not None and any(group.elastic for group in cluster.node_groups):
-            role = self.self_managed_role
-            self.karpenter = EksKarpenter(
-                scope, "Karpenter", cluster=self.control_plane, name=self.name, node_role=role
-            )
+            node_group.node.add_dependency(*ready)
+        plane, role = self.control_plane, self.self_managed_role
+        if (system := groups.get(_SYSTEM)) is not None:
+            self.add_ons += further_add_ons(scope, cluster, plane, self._storage, after=system)
+        if role is not None and any(group.elastic for group in cluster.node_groups):
+            self.karpenter = EksKarpenter(scope, "Karpenter", cluster=plane, name=self.name, node_role=role)
         capacity_notices(scope, cluster)
-
-    def _add_add_ons(self, scope: Construct) -> None:
-        if (system := self.node_groups.get(_SYSTEM)) is not None:
-            self.add_ons += further_add_ons(scope, self._cluster, self.control_plane, self._storage, after=system)
 
     def _imported(self) -> eks.ICluster:
         existing = self._cluster.kubernetes.existing
@@ -171,7 +171,6 @@ class KubernetesCluster(Construct):
 
     def _created(self) -> eks.ICluster:
         cluster, network, section = self._cluster, self._network, self._cluster.kubernetes
-        key = cluster.encryption_key
         created = EksCluster(
             self,
             "Kubernetes",
@@ -182,7 +181,7 @@ class KubernetesCluster(Construct):
             public_access_cidrs=public_access_ranges(section.public_access_cidrs),
             allow_public_access_from_anywhere=section.public_access_cidrs == ANYWHERE,
             admins=section.admins,
-            key=None if key is None else kms.Key.from_key_arn(self, "SecretsKey", key),
+            key=kms.Key.from_key_arn(self, "SecretsKey", key) if (key := cluster.encryption_key) else None,
             scaling_tier=section.scaling_tier,
             support=section.support,
             bin_packing=section.bin_packing,

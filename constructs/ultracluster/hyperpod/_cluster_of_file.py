@@ -145,7 +145,13 @@ class HyperPodSlurmCluster(Construct):
                 grantee=role, actions=["ssm:GetParameter"], resource_arns=[parameter.parameter_arn]
             )
 
-    def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
+    def add_node_groups(
+        self,
+        scope: Construct,
+        *,
+        images: Mapping[Architecture, Image] | None = None,
+        others: Mapping[str, Construct] | None = None,
+    ) -> None:
         """Create the cluster with its controller, login nodes and node groups; HyperPod has the images."""
         cluster, section = self._cluster, self._cluster.hyperpod
         add_warnings(scope, cluster)

@@ -90,8 +90,8 @@ def node_scripts(
     if jobs:
         parts.append(jobs_boot(cluster=cluster.name, region=cluster.region, directory=jobs_directory(cluster)))
     parts += slurm_collectors(cluster, instance_type, group=group, layout=layout)
-    fetched = node_scripts_boot(cluster=cluster.name, region=cluster.region, group=group)
-    boot = boot_script(fetched, *without_in_place_files(parts), mounts=mounts)
+    fetched = node_scripts_boot(cluster=cluster.name, region=cluster.region)
+    boot = boot_script(fetched, *without_in_place_files(parts), mounts=mounts, node_group=group)
     return NodeScripts(scripts=(*_software(cluster, storage, instance_type), boot), in_place=in_place_files(parts))
 
 

@@ -69,7 +69,13 @@ class HyperPodKubernetesCluster(KubernetesCluster):
             return super().node_outputs
         return [*super().node_outputs, Output("ClusterArn", "HyperPod cluster", self.hyperpod.cluster_arn)]
 
-    def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
+    def add_node_groups(
+        self,
+        scope: Construct,
+        *,
+        images: Mapping[Architecture, Image] | None = None,
+        others: Mapping[str, Construct] | None = None,
+    ) -> None:
         """Create system nodes, the charts that HyperPod requires, and its cluster; HyperPod has the images."""
         cluster, section = self._cluster, self._cluster.hyperpod
         add_warnings(scope, cluster)

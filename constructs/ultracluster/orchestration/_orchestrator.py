@@ -41,12 +41,19 @@ class Orchestrator(Protocol):
     def node_outputs(self) -> Sequence[Output]:
         """Outputs of the nodes; complete after `add_node_groups`."""
 
-    def add_node_groups(self, scope: Construct, *, images: Mapping[Architecture, Image] | None = None) -> None:
+    def add_node_groups(
+        self,
+        scope: Construct,
+        *,
+        images: Mapping[Architecture, Image] | None = None,
+        others: Mapping[str, Construct] | None = None,
+    ) -> None:
         """Create launch templates, node groups and what needs nodes to run on.
 
         Args:
             scope: Scope of the nodes, in the stack of the control plane or in another one.
             images: Images that the deployment builds, by architecture.
+            others: Scopes of node groups in further stacks, by name of the group; see `ClusterFile.compute_stacks`.
         """
 
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:

@@ -95,9 +95,15 @@ def node_boot(
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())
     parts += extra
-    scripts = node_scripts_boot(cluster=cluster.name, region=cluster.region, group=group)
+    scripts = node_scripts_boot(cluster=cluster.name, region=cluster.region)
     return SlurmBoot(
-        script=boot_script(scripts, *without_in_place_files(parts), mounts=mounts, on_error=_on_error(cluster)),
+        script=boot_script(
+            scripts,
+            *without_in_place_files(parts),
+            mounts=mounts,
+            node_group=group,
+            on_error=_on_error(cluster),
+        ),
         in_place=in_place_files(parts),
     )
 

@@ -14,12 +14,17 @@ from ultracluster.slurm._pcs_drain import PcsDrain
 
 
 def drain_blocks(
-    scope: Construct, cluster: ClusterFile, controller: IPcsCluster, groups: Mapping[str, PcsComputeNodeGroup]
+    scope: Construct,
+    scopes: Mapping[str, Construct],
+    cluster: ClusterFile,
+    controller: IPcsCluster,
+    groups: Mapping[str, PcsComputeNodeGroup],
 ) -> None:
     """Create the drains of the node groups with Capacity Blocks, with a notice before.
 
     Args:
-        scope: Scope of the drains.
+        scope: Scope of the notices.
+        scopes: Scopes of the drains, by name of the node group.
         cluster: Cluster file.
         controller: Slurm cluster.
         groups: Node groups by name, with that of the login nodes.
@@ -28,7 +33,7 @@ def drain_blocks(
     for group in cluster.node_groups:
         if notices is not None and isinstance(group.capacity, Block) and group.capacity.ends is not None:
             PcsDrain(
-                child_scope(scope, group.name),
+                child_scope(scopes[group.name], group.name),
                 "Drain",
                 cluster=controller,
                 login=groups[LOGIN],

@@ -12,28 +12,54 @@ from ultracluster.slurm._user_scripts import Nodes, allow_scripts
 from ultracluster.storage import S3FilesHome, Storage
 
 
-def allow_nodes(
-    scope: Construct, cluster: ClusterFile, storage: Storage, *, compute: iam.IRole, login: iam.IRole
-) -> None:
+def allow_nodes(scope: Construct, cluster: ClusterFile, *, compute: iam.IRole, login: iam.IRole) -> None:
     """Allow the nodes of a cluster file what they do at boot, and what their jobs do with the role.
 
     Args:
         scope: Scope of the users.
         cluster: Cluster file.
-        storage: File systems of the nodes, and the data bucket.
         compute: Role of the compute nodes.
         login: Role of the login nodes.
     """
-    bucket = storage.data_bucket
     users = NodeUsers(scope, "Users", cluster=cluster.name, users=cluster.users)
     health = NodeHealth(scope, "Health", cluster=cluster.name)
-    images = ({group.image_option for group in cluster.node_groups}, {cluster.login_image})
     kinds: tuple[Nodes, Nodes] = ("compute", "login")
-    for role, nodes, options in zip((compute, login), kinds, images, strict=True):
+    for role, nodes in zip((compute, login), kinds, strict=True):
         users.grants.read(role)
         health.allow_drains(role)
         if cluster.slurm.directory is not None:
             allow_secret(role, cluster.slurm.directory.one)
+        allow_scripts(scope, cluster, role, nodes)
+        allow_bundle(role, cluster.lustre_client.bundle)
+    if replacement_limits(cluster):
+        health.allow_replacement(compute)
+
+
+def allow_storage(
+    scope: Construct, cluster: ClusterFile, storage: Storage, *, compute: iam.IRole, login: iam.IRole
+) -> tuple[iam.IRole, ...]:
+    """Allow the nodes of a cluster file what they read and write without a mount.
+
+    The policies are in this scope, so that the stack of the control plane does not wait for that of the storage.
+
+    Args:
+        scope: Scope of the policies.
+        cluster: Cluster file.
+        storage: File systems of the nodes, and the data bucket.
+        compute: Role of the compute nodes.
+        login: Role of the login nodes.
+
+    Returns:
+        The roles with these policies, which a node needs when it boots.
+    """
+    bucket = storage.data_bucket
+    images = ({group.image_option for group in cluster.node_groups}, {cluster.login_image})
+    # By name, with a policy name of its own: see `SlurmCluster.add_metrics_access`.
+    roles = tuple(
+        iam.Role.from_role_name(scope, f"{id}StorageRole", role.role_name, default_policy_name=f"{id}Storage")
+        for id, role in (("Compute", compute), ("Login", login))
+    )
+    for role, options in zip(roles, images, strict=True):
         if bucket is not None and "aws" in options:
             # Copies of the software that these nodes install.
             bucket.grants.read_write_objects(role, image_software.SOFTWARE_PREFIX)
@@ -42,7 +68,4 @@ def allow_nodes(
             bucket.grants.read_write(role)
         if isinstance(storage.home, S3FilesHome):
             storage.home.grants.read_write(role)
-        allow_scripts(scope, cluster, role, nodes)
-        allow_bundle(role, cluster.lustre_client.bundle)
-    if replacement_limits(cluster):
-        health.allow_replacement(compute)
+    return roles

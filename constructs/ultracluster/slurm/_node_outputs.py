@@ -1,20 +1,44 @@
-"""Outputs of the nodes of a Slurm cluster."""
+"""Outputs of the controller and the nodes of a Slurm cluster."""
 
 from collections.abc import Mapping
 
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.orchestration import Output
 from ultracluster.planning.capacity import Block, UltraServerBlock, segment
+from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._job_files import jobs_directory
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.workloads import slurm_jobs
 
 
+def controller_outputs(controller: IPcsCluster, region: str) -> list[Output]:
+    """Return the outputs that a person needs of the controller."""
+    id = controller.cluster_id
+    # https://docs.aws.amazon.com/pcs/latest/userguide/get-started-cfn-template-parts.html (read 2026-11-22)
+    host = "console.amazonaws-us-gov.com" if region.startswith("us-gov-") else f"{region}.console.aws.amazon.com"
+    return [
+        Output("ClusterId", "AWS PCS cluster", id),
+        Output(
+            "ClusterConsole",
+            "The cluster in the console of AWS PCS",
+            f"https://{host}/pcs/home?region={region}#/clusters/{id}",
+        ),
+    ]
+
+
 def node_outputs(
     cluster: ClusterFile, groups: Mapping[str, PcsComputeNodeGroup], queues: Mapping[str, PcsQueue]
 ) -> list[Output]:
-    """Return the outputs that a person or a job script needs of the nodes."""
+    """Return the outputs that a person or a job script needs of the nodes.
+
+    Ids are those of the first stack: it does not refer to further ones.
+    """
+    further = {name for stack in cluster.compute_stacks[1:] for name in stack.groups}
+    sections = {group.section for group in cluster.node_groups if group.name in further}
+    names = {plan.name for plan in cluster.queues if sections.isdisjoint(plan.sections)}
+    groups = {name: group for name, group in groups.items() if name not in further}
+    queues = {name: queue for name, queue in queues.items() if name in names}
     outputs = [
         Output(id, description, ", ".join(f"{name} {value}" for name, value in ids.items()))
         for id, description, ids in (

@@ -31,10 +31,10 @@ from ultracluster.slurm._drain_blocks import drain_blocks
 from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options
 from ultracluster.slurm._job_files import job_files, jobs_directory
 from ultracluster.slurm._metrics import LOGIN, remote_write_parameter, slurm_collectors
-from ultracluster.slurm._node_access import allow_nodes
+from ultracluster.slurm._node_access import allow_nodes, allow_storage
 from ultracluster.slurm._node_archive import NodeArchive
 from ultracluster.slurm._node_health import publish_topic, replacement_limits
-from ultracluster.slurm._node_outputs import node_outputs
+from ultracluster.slurm._node_outputs import controller_outputs, node_outputs
 from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._pcs_cluster import PcsCluster
 from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
@@ -91,17 +91,12 @@ class SlurmCluster(Construct):
         self.login_role = PcsNodeRole(self, "LoginRole")
         self.node_logs.grants.write(self.login_role)
         self._policies: PeoplePolicies | None = None
-        allow_nodes(self, cluster, storage, compute=self.controller.node_role, login=self.login_role)
+        allow_nodes(self, cluster, compute=self.controller.node_role, login=self.login_role)
 
     @property
     def outputs(self) -> list[Output]:
         """Outputs of the controller."""
-        id, region = self.controller.cluster_id, self._cluster.region
-        console = f"https://{_console(region)}/pcs/home?region={region}#/clusters/{id}"
-        return [
-            Output("ClusterId", "AWS PCS cluster", id),
-            Output("ClusterConsole", "The cluster in the console of AWS PCS", console),
-        ]
+        return controller_outputs(self.controller, self._cluster.region)
 
     @property
     def node_outputs(self) -> list[Output]:
@@ -149,6 +144,7 @@ class SlurmCluster(Construct):
         extra: Callable[[InstanceType], Sequence[NodeBoot]] = lambda _: (),
         *,
         images: Mapping[Architecture, Image] | None = None,
+        others: Mapping[str, Construct] | None = None,
     ) -> None:
         """Create the login nodes, the node groups and their queues.
 
@@ -156,8 +152,10 @@ class SlurmCluster(Construct):
             scope: Scope of the nodes, in the stack of the controller or in another one.
             extra: More files and units for the nodes of a type. Default: none.
             images: Images that the deployment builds, by architecture, for `image: build`.
+            others: Scopes of node groups in further stacks, by name of the group. Default: all are in `scope`.
         """
         cluster, groups, self._images = self._cluster, self.node_groups, dict(images or {})
+        scopes = {group.name: scope for group in cluster.node_groups} | dict(others or {})
         add_warnings(scope, cluster)
         jobs = slurm_jobs(cluster)
         groups[LOGIN] = self._login(scope, has_jobs=bool(jobs))
@@ -179,8 +177,8 @@ class SlurmCluster(Construct):
             )
             self._in_place[group.name] = boot.in_place
             boots = self._boots(boot.script, group.image_option, group.instance_type, zone=group.zone)
-            groups[group.name] = self._node_group(child_scope(scope, group.name), group, boots)
-        self._add_queues(scope)
+            groups[group.name] = self._node_group(child_scope(scopes[group.name], group.name), group, boots)
+        self._add_queues(scope, scopes)
         self._policies = people_policies(
             scope, cluster, self.controller, self._storage, login_role=self.login_role, login=groups[LOGIN]
         )
@@ -193,10 +191,15 @@ class SlurmCluster(Construct):
             roles=[self.controller.node_role, self.login_role],
         )
         # A node needs its routes, and the rules that allow its mounts, before it boots.
-        dependencies = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)), *scripts.ready)
+        dependencies = (
+            *self._network.ready,
+            *filter(None, (self._storage.lustre, self._storage.home)),
+            *scripts.ready,
+            *allow_storage(scope, cluster, self._storage, compute=self.controller.node_role, login=self.login_role),
+        )
         for node_group in groups.values():
             node_group.node.add_dependency(*dependencies)
-        drain_blocks(scope, cluster, self.controller, groups)
+        drain_blocks(scope, scopes, cluster, self.controller, groups)
 
     def _login(self, scope: Construct, *, has_jobs: bool) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
@@ -274,26 +277,21 @@ class SlurmCluster(Construct):
             gres=group.slurm.gres,
         )
 
-    def _add_queues(self, scope: Construct) -> None:
+    def _add_queues(self, scope: Construct, scopes: Mapping[str, Construct]) -> None:
         cluster, groups = self._cluster, self.node_groups
         script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
         accounts = (
             SlurmAccounts(scope, "Accounts", login=groups[LOGIN], script=script, wait=bool(late)) if script else None
         )
         for plan in cluster.queues:
+            names = [group.name for group in cluster.node_groups if group.section in plan.sections]
             queue = self._queues[plan.name] = PcsQueue(
-                child_scope(scope, plan.name),
+                child_scope(scopes[names[0]], plan.name),
                 "Queue",
                 cluster=self.controller,
                 name=plan.name,
-                node_groups=[groups[group.name] for group in cluster.node_groups if group.section in plan.sections],
+                node_groups=[groups[name] for name in names],
                 slurm_settings=plan.settings,
             )
             if accounts is not None and plan in late:
                 queue.node.add_dependency(accounts)
-
-
-# https://docs.aws.amazon.com/pcs/latest/userguide/get-started-cfn-template-parts.html (read 2026-11-22)
-def _console(region: str) -> str:
-    """Return the host name of the AWS console, as the template in the guide of AWS PCS has it."""
-    return "console.amazonaws-us-gov.com" if region.startswith("us-gov-") else f"{region}.console.aws.amazon.com"

@@ -12,6 +12,7 @@ from ultracluster.stacks._outputs import network_outputs, observability_outputs,
 from ultracluster.stacks._stacks import (
     ClusterStack,
     ComputeStack,
+    FurtherComputeStack,
     ImagesStack,
     NetworkStack,
     ObservabilityStack,
@@ -23,6 +24,8 @@ from ultracluster.storage import Storage
 
 class ClusterStacks:
     """Network, Storage, Cluster, Observability, Images, Compute, Platform: split by lifetime, and who may delete them.
+
+    Node groups for which the template of Compute has no room are in Compute-2, Compute-3 and so on.
 
     Args:
         stage: App, which is a Stage, or a Stage of a pipeline.
@@ -86,6 +89,11 @@ class ClusterStacks:
             if cluster.built_images
             else None
         )
+        #: Stacks of node groups for which the template of `compute` has no room, by number.
+        self.further_compute = {
+            it.number: FurtherComputeStack(stage, f"{name}-Compute-{it.number}", cluster=cluster, env=env)
+            for it in cluster.compute_stacks[1:]
+        }
         #: Stack of the nodes.
         self.compute = ComputeStack(
             stage,
@@ -93,6 +101,7 @@ class ClusterStacks:
             cluster=cluster,
             orchestrator=orchestrator,
             images=self.images.images.images if self.images else {},
+            others={group: self.further_compute[it.number] for it in cluster.compute_stacks[1:] for group in it.groups},
             env=env,
         )
         #: Stack of the admin host and of what it installs on Kubernetes. None: nothing is installed by the deployment.
@@ -124,5 +133,6 @@ class ClusterStacks:
     @property
     def stacks(self) -> list[cdk.Stack]:
         """All stacks, in the order of their deployment."""
-        every = (self.network, self.storage, self.cluster, self.observability, self.images, self.compute, self.platform)
+        before = (self.network, self.storage, self.cluster, self.observability, self.images, self.compute)
+        every = (*before, *self.further_compute.values(), self.platform)
         return [stack for stack in every if stack is not None]

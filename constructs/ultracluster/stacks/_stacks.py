@@ -101,6 +101,15 @@ class ImagesStack(cdk.Stack):
         write_outputs(self, self.images.outputs)
 
 
+class FurtherComputeStack(cdk.Stack):
+    """Node groups for which the template of the first stack has no room; see `ClusterFile.compute_stacks`."""
+
+    @checked
+    def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
+        description = f"More nodes of the cluster {cluster.name}"
+        super().__init__(scope, id, description=description, suppress_template_indentation=True, **kwargs)
+
+
 class ComputeStack(cdk.Stack):
     """Launch templates, node groups, and what runs on them; changes weekly."""
 
@@ -113,10 +122,14 @@ class ComputeStack(cdk.Stack):
         cluster: ClusterFile,
         orchestrator: Orchestrator,
         images: Mapping[Architecture, Image] | None = None,
+        others: Mapping[str, FurtherComputeStack] | None = None,
         **kwargs: Any,
     ) -> None:
+        # CloudFormation counts the bytes of a template, of which a quarter would be blanks.
+        if cluster.compute_stacks[0].is_large:
+            kwargs["suppress_template_indentation"] = True
         super().__init__(scope, id, description=f"Nodes of the cluster {cluster.name}", **kwargs)
-        orchestrator.add_node_groups(self, images=images or {})
+        orchestrator.add_node_groups(self, images=images or {}, others=others)
         write_outputs(self, orchestrator.node_outputs)
 
 

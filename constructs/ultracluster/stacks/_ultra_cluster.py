@@ -17,6 +17,7 @@ from ultracluster.stacks._orchestrators import create_images, create_orchestrato
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
 from ultracluster.storage import Storage
 
+_SIZE = error("one-stack-size", "CloudFormation limits the resources and the bytes of a template.")
 _ZONE = error("network-zone", "A handed-in network must be in the zone of the cluster.")
 
 
@@ -52,6 +53,12 @@ class UltraCluster(Construct):
         super().__init__(scope, id)
         if errors := cluster_errors(cluster):
             raise Refusal(self, errors)
+        if cluster.compute_stacks[1:]:
+            text = (
+                f"cluster has {len(cluster.node_groups)} node groups, which are {len(cluster.compute_stacks)} stacks, "
+                "and this construct is in one; use ClusterStacks, or make several clusters"
+            )
+            raise Refusal(self, _SIZE(text))
         stack = cdk.Stack.of(self)
         check_environment(self, cluster, account=stack.account, region=stack.region)
         problems = list(name_problems(self, cluster, stack.account))

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Prepare a Slurm node for its node group, before slurmd starts: write its files, mount file systems, start units.
 #
-#   node-boot.sh [DEVICE ...]
+#   node-boot.sh [NODE_GROUP=NAME] [DEVICE ...]
 #
+# The name is written to /etc/ultracluster/node-group, for units: the nodes of equal groups run the same script.
 # The files follow its last line, as a tar in base64. /etc/ultracluster/boot-mounts is one of them, with a path, a
 # type, options and the unit that mounts on each line; the devices are for these lines, in their order.
 # /etc/ultracluster/boot-units names the units, in the order in which they start; those that a mount comes after start
@@ -130,6 +131,10 @@ main() {
     # A node without its files takes no jobs: Slurm drains a node whose prolog does not exist.
     write_files || { rm -f "$root/usr/local/sbin/ultracluster-prolog"; return 1; }
     mkdir -p "$health"
+    if [[ ${1:-} == NODE_GROUP=* ]]; then
+        printf '%s\n' "$1" >"$settings/node-group" || problem "$settings/node-group cannot be written"
+        shift
+    fi
     wanted=$(grep -c . "$settings/boot-mounts" || true)
     if [ "$#" -ne "$wanted" ]; then
         problem "$wanted mounts need as many devices, got $#"

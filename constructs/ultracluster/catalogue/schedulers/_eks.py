@@ -58,6 +58,7 @@ _CHOOSING_INSTANCE_TYPE = Source(
     "https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html", read_on="2026-11-21"
 )
 _NODE_EFA = Source("https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html", read_on="2026-11-21")
+_SERVICE_QUOTAS = Source("https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html", read_on="2026-11-23")
 _NODE_POOLS = Source(
     "https://docs.aws.amazon.com/eks/latest/userguide/ml-node-pools.html "
     "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html "
@@ -142,6 +143,9 @@ ZONES_WITHOUT_CONTROL_PLANE: Annotated[tuple[str, ...], Stated(_NETWORK_REQS, co
     "cac1-az3",
 )
 
+# They can be raised.
+MANAGED_NODE_GROUPS: Annotated[int, Stated(_SERVICE_QUOTAS, "node groups of a cluster")] = 30
+NODES_PER_MANAGED_NODE_GROUP: Annotated[int, Stated(_SERVICE_QUOTAS, "nodes")] = 450
 
 # A prefix that the VPC CNI puts on an interface is a /28, and takes the place of one address.
 ADDRESSES_PER_PREFIX: Annotated[int, Stated(_PREFIX_MODE_LINUX, "addresses")] = 16

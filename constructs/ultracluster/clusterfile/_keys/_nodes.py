@@ -114,6 +114,7 @@ NodeGroup = TypedDict(
         "release": str,
         "update": Literal["one-by-one", "all"],
         "elastic": bool,
+        "stack": int,
         "pods": int,
     },
     total=False,

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from ultracluster.catalogue.ec2 import REGIONS, partition_problem, region_of_zone
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
-from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
+from ultracluster.clusterfile.rules._compute_stacks import check_compute_stacks
 from ultracluster.clusterfile.rules._directory import check_directory
 from ultracluster.clusterfile.rules._hyperpod import check_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import check_hyperpod_kubernetes
@@ -46,17 +46,10 @@ _PCS_REGION = shared("pcs-region")
 _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", acceptable=True)
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks.")
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
-_STACK = error("stack-resources", "CloudFormation takes a limited number of resources in a stack.")
 _CONTROLLER = shared("slurm-controller-limit")
 
-# Of the 500 that CloudFormation takes, so that there is room for what a later release adds.
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-21)
-_MOST_RESOURCES_OF_A_STACK = 400
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-how.html (read 2026-11-20)
 _LONGEST_BLOCK = timedelta(days=182)
-# Template, node group and queue of a group; document, two schedules, rule, role and policy of a drain; template and
-# node group of the login nodes, and the CDK's own metadata. What notices take fits into the rest.
-_RESOURCES_OF_A_GROUP, _RESOURCES_OF_A_DRAIN, _RESOURCES_BESIDE = 3, 6, 3
 
 
 def check(draft: Draft) -> Iterator[Problem]:
@@ -187,19 +180,6 @@ def _check_features(draft: Draft) -> Iterator[Problem]:
                 yield _NAME(("nodes", group.section, "labels"), message)
 
 
-def _check_stack(draft: Draft) -> Iterator[Problem]:
-    if not draft.node_groups:
-        return
-    queues = len(valid(lambda: draft.slurm.queues) or ())
-    resources = _RESOURCES_BESIDE + sum(_resources(group) for group in draft.node_groups) + queues
-    if resources > _MOST_RESOURCES_OF_A_STACK:
-        message = (
-            f"holds {len(draft.node_groups)} groups, which make {resources} resources, and a stack is to hold at most "
-            f"{_MOST_RESOURCES_OF_A_STACK}; split them into two clusters"
-        )
-        yield _STACK(("nodes",), message)
-
-
 def _check_controller(draft: Draft) -> Iterator[Problem]:
     if not draft.node_groups or not draft.traits.powers_nodes_off:
         return
@@ -216,15 +196,6 @@ def _check_controller(draft: Draft) -> Iterator[Problem]:
 
 def _check_series(draft: Draft) -> Iterator[Problem]:
     yield from check_series(draft.observability, draft.instances)
-
-
-def _resources(group: NodeGroup) -> int:
-    ends = isinstance(group.capacity, CapacityBlock | UltraServerBlock) and group.capacity.ends is not None
-    try:
-        placed = isinstance(group.placed, str)
-    except ValueError:
-        placed = False
-    return _RESOURCES_OF_A_GROUP + placed + (_RESOURCES_OF_A_DRAIN if ends else 0)
 
 
 Check: TypeAlias = Callable[[Draft], Iterator[Problem]]
@@ -265,4 +236,10 @@ _RULES_OF: Mapping[str, tuple[Check, ...]] = {
     "hyperpod-slurm": (check_hyperpod, check_queues_and_users),
     "hyperpod-kubernetes": (check_kubernetes, check_hyperpod_kubernetes, check_kubernetes_home, _check_admins),
 }
-_LIMITS: tuple[Check, ...] = (_check_stack, _check_controller, check_addresses, _check_series, check_efa_connections)
+_LIMITS: tuple[Check, ...] = (
+    check_compute_stacks,
+    _check_controller,
+    check_addresses,
+    _check_series,
+    check_efa_connections,
+)

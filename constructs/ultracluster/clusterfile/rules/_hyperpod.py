@@ -48,6 +48,7 @@ NODE_KEYS: Mapping[str, str] = {
     "tags": "its instances are in an account of the service; remove it, and write tags of the cluster",
     "layout": "it creates the network interfaces itself; remove it",
     "image": "its nodes have its own image; remove it",
+    "stack": "all node groups are in the resource of the cluster; remove it",
 }
 _NODE_KEYS: Mapping[str, str] = {
     "min": "every node of a group runs; remove it",

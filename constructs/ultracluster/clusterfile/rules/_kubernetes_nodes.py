@@ -15,6 +15,7 @@ _UPDATE = error("kubernetes-update", "Only the managed node groups of EKS are up
 _UNPINNED = warning(
     "kubernetes-release-unpinned", "Without a release, a new node group gets another driver than the old ones."
 )
+_QUOTA = warning("kubernetes-node-group-quota", "More node groups, or nodes in one, than EKS gives by default.")
 
 
 def check_releases(draft: Draft) -> Iterator[Problem]:
@@ -51,6 +52,30 @@ def check_updates(draft: Draft) -> Iterator[Problem]:
             yield _UPDATE(path, "is for node groups of EKS, and Karpenter launches these nodes; remove it", at_key=True)
         elif isinstance(group.capacity, InterruptibleReservation):
             yield _UPDATE(path, "is for managed nodes, and these are an Auto Scaling group; remove it", at_key=True)
+
+
+def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the quotas of EKS that the managed node groups exceed."""
+    managed = [
+        it for it in cluster.node_groups if not (it.elastic or isinstance(it.capacity, InterruptibleReservation))
+    ]
+    remedy = f"request an increase before you deploy: https://{cluster.region}.console.aws.amazon.com/servicequotas"
+    # One more for the system nodes.
+    count = len(managed) + cluster.kubernetes.is_new
+    if count > eks.MANAGED_NODE_GROUPS:
+        yield (
+            _QUOTA,
+            f"the cluster has {count} managed node groups, those of its system nodes included, and the default quota "
+            f"is {eks.MANAGED_NODE_GROUPS}; {remedy}",
+        )
+    large = [it.name for it in managed if it.count > eks.NODES_PER_MANAGED_NODE_GROUP]
+    if large:
+        yield (
+            _QUOTA,
+            f"{', '.join(large[:3])}{', ...' if large[3:] else ''}: a managed node group has "
+            f"{eks.NODES_PER_MANAGED_NODE_GROUP} nodes at most by default; "
+            f"{remedy}, or make more groups",
+        )
 
 
 def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:

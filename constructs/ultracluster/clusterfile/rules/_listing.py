@@ -14,7 +14,7 @@ from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_c
 from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import warn_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
-from ultracluster.clusterfile.rules._kubernetes_nodes import warn_releases
+from ultracluster.clusterfile.rules._kubernetes_nodes import warn_quotas, warn_releases
 from ultracluster.clusterfile.rules._lustre import warn_lustre
 from ultracluster.clusterfile.rules._lustre_client import warn_efa
 from ultracluster.clusterfile.rules._network import warn_network
@@ -112,7 +112,7 @@ _WARNINGS = (
 # Of one orchestrator, by its name.
 _WARNINGS_OF = {
     "slurm": (warn_slurm_capacity, warn_slurm, warn_slurm_nodes),
-    "kubernetes": (warn_kubernetes, warn_releases),
+    "kubernetes": (warn_kubernetes, warn_quotas, warn_releases),
     "hyperpod-slurm": (warn_hyperpod,),
     "hyperpod-kubernetes": (warn_kubernetes, warn_hyperpod, warn_hyperpod_kubernetes),
 }

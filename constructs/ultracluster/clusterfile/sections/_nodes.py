@@ -136,6 +136,7 @@ ReleaseName = Annotated[
     ),
 ]
 Update = Annotated[eks.NodeUpdate, w.choice(eks.NODE_UPDATES, "how nodes are updated")]
+StackNumber = Annotated[int, w.whole(1, 99, example=1)]
 Os = Annotated[NodeOs, w.choice(eks.NODE_OSES, "the system of nodes")]
 
 
@@ -218,6 +219,11 @@ class NodeGroupSection(Section):
     elastic: t.Flag = Field(
         default=False,
         description="Under Kubernetes: whether Karpenter launches nodes when pods need them, `count` at most.",
+    )
+    stack: StackNumber | None = Field(
+        default=None,
+        description="Number of the stack of the node group: 1 is NAME-Compute, 2 NAME-Compute-2. Default: the first "
+        "that has room, in the order of the file.",
     )
     pods: t.Count | None = Field(
         default=None,

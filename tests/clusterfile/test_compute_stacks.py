@@ -1,0 +1,59 @@
+"""Stacks of node groups: which pins are refused, and with which sentence."""
+
+from typing import Any
+
+import pytest
+
+from ultracluster import clusterfile
+from ultracluster.clusterfile import ClusterFileError
+
+
+def load(nodes: dict[str, Any], **keys: Any) -> clusterfile.ClusterFile:
+    """Return a cluster with these groups, on demand."""
+    data: Any = {"name": "wide", "region": "us-east-2", "zone": "use2-az1", "orchestrator": "slurm", **keys}
+    group: Any = {"type": "p5.48xlarge", "count": 2, "capacity": "on-demand"}
+    return clusterfile.build(**data, nodes={name: {**group, **section} for name, section in nodes.items()})
+
+
+def test_groups_of_one_queue_are_in_one_stack() -> None:
+    groups: dict[str, Any] = {f"group-{number:03d}": {} for number in range(70)}
+    queues = {"all": {"nodes": ["group-000", "group-069"]}}
+    first, second = load(groups, slurm={"queues": queues}).compute_stacks
+    assert {"group-000", "group-069"} <= {*first.groups}
+    assert len(first.groups) + len(second.groups) == 70
+
+
+@pytest.mark.parametrize(
+    ("nodes", "queues", "message"),
+    [
+        (
+            {"one": {"stack": 1}, "two": {"stack": 2}},
+            {"both": {"nodes": ["one", "two"]}},
+            r"nodes.two.stack: is 2, and one, with which two shares queues, has 1; write the same number",
+        ),
+        ({"one": {}, "two": {"stack": 3}}, {}, r"nodes.two.stack: is 3, and no node group is in stack 2; write 2"),
+        (
+            {f"group-{number:03d}": {"stack": 1} for number in range(90)},
+            {},
+            r"nodes.group-000.stack: stack 1 has 90 node groups.*CloudFormation takes 500.*write another number",
+        ),
+        (
+            {f"group-{number:03d}": {} for number in range(90)},
+            {"all": {"nodes": [f"group-{number:03d}" for number in range(90)]}},
+            r"nodes: stack 2 has 90 node groups.*its groups share queues, such as all: make queues of fewer groups",
+        ),
+        ({"one": {"stack": 0}}, {}, r"nodes.one.stack: must be 1 to 99, got 0"),
+    ],
+)
+def test_what_cloudformation_would_refuse_is_an_error(
+    nodes: dict[str, Any], queues: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ClusterFileError, match=message):
+        load(nodes, slurm={"queues": queues} if queues else {})
+
+
+def test_hyperpod_has_one_resource_for_all_groups() -> None:
+    with pytest.raises(
+        ClusterFileError, match=r"nodes.one.stack: .*all node groups are in the resource of the cluster"
+    ):
+        load({"one": {"stack": 1}}, orchestrator="hyperpod-slurm")
