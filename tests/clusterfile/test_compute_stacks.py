@@ -12,7 +12,8 @@ def load(nodes: dict[str, Any], **keys: Any) -> clusterfile.ClusterFile:
     """Return a cluster with these groups, on demand."""
     data: Any = {"name": "wide", "region": "us-east-2", "zone": "use2-az1", "orchestrator": "slurm", **keys}
     group: Any = {"type": "p5.48xlarge", "count": 2, "capacity": "on-demand"}
-    return clusterfile.build(**data, nodes={name: {**group, **section} for name, section in nodes.items()})
+    data["nodes"] = {name: {**group, **section} for name, section in nodes.items()}
+    return clusterfile.build(**data)
 
 
 def test_groups_of_one_queue_are_in_one_stack() -> None:
