@@ -126,9 +126,9 @@ def _size(
     sections: Mapping[str, NodeGroupSection],
     queues: Sequence[QueuePlan],
 ) -> ComputeStack:
-    own = [queue for queue in queues if queue.sections[0] in unit]
-    size = ComputeStack(number=0, resources=len(own))
-    for queue in own:
+    plans = [queue for queue in queues if queue.sections[0] in unit]
+    size = ComputeStack(number=0, resources=len(plans))
+    for queue in plans:
         size.bytes += _BYTES_OF_A_QUEUE + _BYTES_OF_A_SETTING * len(queue.settings)
         size.bytes += _BYTES_OF_A_GROUP_IN_A_QUEUE * sum(group.section in queue.sections for group in groups)
     for group in groups:

@@ -122,7 +122,7 @@ class ComputeStack(cdk.Stack):
         cluster: ClusterFile,
         orchestrator: Orchestrator,
         images: Mapping[Architecture, Image] | None = None,
-        others: Mapping[str, FurtherComputeStack] | None = None,
+        others: Mapping[str, Construct] | None = None,
         **kwargs: Any,
     ) -> None:
         # CloudFormation counts the bytes of a template, of which a quarter would be blanks.
