@@ -146,15 +146,17 @@ class KubernetesCluster(Construct):
                 parent = child_scope(others.get(group.name, scope), group.name)
                 groups[group.name] = self._node_group(parent, group)
                 start_with_block(parent, group, self.control_plane, groups[group.name])
-        ready = (*self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)))
+        plane, role, storage = self.control_plane, self.self_managed_role, self._storage
         for node_group in groups.values():
-            node_group.node.add_dependency(*ready)
-        plane, role = self.control_plane, self.self_managed_role
-        if (system := groups.get(_SYSTEM)) is not None:
-            self.add_ons += further_add_ons(scope, cluster, plane, self._storage, after=system)
+            node_group.node.add_dependency(*self._network.ready, *filter(None, (storage.lustre, storage.home)))
+        self._add_add_ons(scope)
         if role is not None and any(group.elastic for group in cluster.node_groups):
             self.karpenter = EksKarpenter(scope, "Karpenter", cluster=plane, name=self.name, node_role=role)
         capacity_notices(scope, cluster)
+
+    def _add_add_ons(self, scope: Construct) -> None:
+        if (system := self.node_groups.get(_SYSTEM)) is not None:
+            self.add_ons += further_add_ons(scope, self._cluster, self.control_plane, self._storage, after=system)
 
     def _imported(self) -> eks.ICluster:
         existing = self._cluster.kubernetes.existing
@@ -294,5 +296,5 @@ class KubernetesCluster(Construct):
         return None if self._existing else self._cluster.kubernetes.version
 
     def _security_groups(self) -> list[ec2.ISecurityGroup]:
-        # EKS adds the group of the cluster only to templates that name no group.
+        # EKS adds the second one only to templates that name no group.
         return [self._network.nodes, self.control_plane.cluster_security_group]
