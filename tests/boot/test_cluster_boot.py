@@ -244,13 +244,17 @@ def test_nodes_are_checked_before_each_job_unless_disabled() -> None:
     assert files["etc/ultracluster/health"].startswith("gpus 8\nnvlinks 18\nefa 16\nxids 46 48 ")
     assert "usr/local/sbin/ultracluster-prolog" in files
     off = f"{PLAIN}slurm: {{health: false}}\n"
-    assert "Prolog" not in settings(off)
-    assert "usr/local/sbin/ultracluster-prolog" not in of(off, "train")[0]
+    assert settings(off)["Prolog"] == "/usr/local/sbin/ultracluster-boot-guard"
+    assert "Epilog" not in settings(off)
+    without = of(off, "train")[0]
+    assert "usr/local/sbin/ultracluster-prolog" not in without
+    assert without["etc/ultracluster/prolog"] == ""
 
 
-def test_a_custom_prolog_replaces_the_default() -> None:
+def test_a_custom_prolog_runs_after_the_check_of_the_boot() -> None:
     text = f"{PLAIN}slurm: {{settings: {{Prolog: /fsx/prolog.sh}}}}\n"
-    assert settings(text)["Prolog"] == "/fsx/prolog.sh"
+    assert settings(text)["Prolog"] == "/usr/local/sbin/ultracluster-boot-guard"
+    assert of(text, "train")[0]["etc/ultracluster/prolog"] == "/fsx/prolog.sh\n"
     assert settings(text)["Epilog"] == "/usr/local/sbin/ultracluster-epilog"
 
 

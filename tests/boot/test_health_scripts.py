@@ -545,7 +545,8 @@ def test_only_ultraservers_get_the_script_for_imex() -> None:
 
 def test_settings_of_a_cluster_come_before_those_of_the_checks() -> None:
     result = health_settings({"Prolog": "/fsx/mine.sh", "SchedulerParameters": "defer,bf_continue"})
-    assert result["Prolog"] == "/fsx/mine.sh"
+    # It runs the Prolog of the cluster.
+    assert result["Prolog"] == "/usr/local/sbin/ultracluster-boot-guard"
     assert result["Epilog"] == "/usr/local/sbin/ultracluster-epilog"
     assert result["SchedulerParameters"] == "defer,bf_continue,nohold_on_prolog_fail"
     assert health_settings(result) == result

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import time
 from pathlib import Path
 
@@ -18,9 +19,26 @@ WORKS = b'#!/usr/bin/env bash\necho "run $*"\n'
 REASON = "failed: the script EDR agent exited with code 7\n"
 
 
+INSTANCE = "i-0123456789abcdef0"
+
+
 def prepared(node: Node) -> Node:
     (node.state / "aws").symlink_to(AWS)
+    node.says("metadata/instance-id", INSTANCE)
+    node.says("instances", INSTANCE)
     return node
+
+
+def is_terminated(node: Node) -> bool:
+    """Whether the node has terminated itself."""
+    return INSTANCE not in (node.state / "instances").read_text()
+
+
+def launch(node: Node) -> None:
+    """AWS PCS launches another one."""
+    node.reboot()
+    shutil.rmtree(node.root / "opt/ultracluster")
+    node.says("instances", INSTANCE)
 
 
 @pytest.fixture
@@ -63,40 +81,41 @@ def test_a_script_that_succeeds_takes_no_slot_and_gets_its_arguments(node: Node)
     assert slots(node) == {}
 
 
-def test_the_first_failures_terminate_nodes_and_the_next_one_is_reported(node: Node) -> None:
+def test_the_first_failures_terminate_nodes_which_take_no_jobs_and_the_next_one_stays(node: Node) -> None:
     for number in range(1, 4):
         assert run(node)[0] == 1
-        assert not is_reported(node)
+        assert (is_terminated(node), node.health("script")) == (True, REASON)
         assert sorted(slots(node)) == [*SLOTS[:number]]
-    assert run(node)[0] == 0
-    assert node.health("script") == REASON
+        launch(node)
+    assert run(node)[0] == 1
+    assert (is_terminated(node), node.health("script")) == (False, REASON)
 
 
-@pytest.mark.parametrize(("age", "code"), [(3000, 0), (4000, 1)], ids=("recent", "old"))
-def test_a_slot_is_free_after_an_hour(node: Node, age: int, code: int) -> None:
+@pytest.mark.parametrize(("age", "terminated"), [(3000, False), (4000, True)], ids=("recent", "old"))
+def test_a_slot_is_free_after_an_hour(node: Node, age: int, terminated: bool) -> None:
     taken(node, 10, age, 10)
-    assert run(node)[0] == code
-    assert is_reported(node) is (code == 0)
+    assert run(node)[0] == 1
+    assert is_terminated(node) is terminated
 
 
-@pytest.mark.parametrize("action", ["ssm put-parameter", "ssm get-parameter"])
-def test_a_node_that_cannot_count_stays(node: Node, action: str) -> None:
+@pytest.mark.parametrize("action", ["ssm put-parameter", "ssm get-parameter", "ec2 terminate-instances"])
+def test_a_node_that_cannot_count_or_may_not_end_itself_stays(node: Node, action: str) -> None:
     node.says("denied", action)
-    assert run(node)[0] == 0
-    assert node.health("script") == REASON
+    assert run(node)[0] == 1
+    assert (is_terminated(node), node.health("script")) == (False, REASON)
 
 
 def test_a_reboot_repeats_the_report_and_not_the_script(node: Node) -> None:
     taken(node, 10, 10, 10)
-    assert run(node) == (0, "run --group two words\n")
+    assert run(node) == (1, "run --group two words\n")
     node.reboot()
-    assert run(node) == (0, "")
+    assert run(node) == (1, "")
     assert node.health("script") == REASON
 
 
 def test_a_script_of_every_boot_runs_again_and_clears_its_failure(node: Node) -> None:
     taken(node, 10, 10, 10)
-    assert run(node, every_boot=True)[0] == 0
+    assert run(node, every_boot=True)[0] == 1
     node.reboot()
     assert run(node, WORKS, every_boot=True) == (0, "run --group two words\n")
     assert not is_reported(node)
@@ -107,7 +126,7 @@ def test_a_script_of_a_url_is_verified(node: Node, url: str) -> None:
     taken(node, 10, 10, 10)
     store = node.state / "store/edr.sh"
     store.write_bytes(WORKS + b"# changed\n")
-    assert run(node, WORKS, url=url, every_boot=True) == (0, "")
+    assert run(node, WORKS, url=url, every_boot=True) == (1, "")
     assert "cannot be downloaded, or has another checksum" in node.health("script")
     node.reboot()
     store.write_bytes(WORKS)
@@ -119,7 +138,7 @@ def test_slurm_drains_a_node_with_the_reason_and_starts_no_job_on_it(tmp_path: P
     node = GpuNode(tmp_path)
     prepared(node)
     taken(node, 10, 10, 10)
-    assert run(node)[0] == 0
+    assert run(node)[0] == 1
     assert node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001").returncode == 1
     assert "+DRAIN" in node.slurm()["State"]
     assert node.slurm()["Reason"] == "ultracluster: script: the script EDR agent exited with code 7"

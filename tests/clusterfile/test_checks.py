@@ -303,19 +303,6 @@ def test_warns_of_users_without_a_shared_home() -> None:
     assert "ultracluster:users-without-home" not in ids(text.replace("storage: {", "storage: {home: {}, "))
 
 
-@pytest.mark.parametrize(
-    ("slurm", "warned"),
-    [
-        ("", False),
-        ("slurm: {health: true}\n", False),
-        ("slurm: {health: false}\n", True),
-        ("slurm: {settings: {Prolog: /fsx/prolog.sh}}\n", True),
-    ],
-)
-def test_warns_of_nodes_that_are_replaced_without_limit_when_their_boot_fails(slurm: str, warned: bool) -> None:
-    assert ("ultracluster:boot-repeats" in ids(GOOD + slurm)) == warned
-
-
 def test_more_groups_than_a_stack_holds_are_refused_before_a_template_is_written() -> None:
     def many(count: int, more: str) -> str:
         groups = "\n".join(f"  g-{i:03}: {{type: p5.48xlarge, count: 1{more}}}" for i in range(count))

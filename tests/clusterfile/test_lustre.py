@@ -215,3 +215,14 @@ def test_a_file_writes_its_choices_as_they_were_read() -> None:
     assert read(GOAL, f"{SMALL}read-cache: NO_CACHE").storage.model_dump(by_alias=True)["lustre"]["read-cache"] == (
         "NO_CACHE"
     )
+
+
+def test_rejects_required_efa_for_gpu_nodes_that_mount_over_tcp() -> None:
+    text = (
+        "name: llama\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\n"
+        "nodes:\n  train: {type: p4d.24xlarge, count: 4}\n"
+        "storage: {lustre: {throughput: 20 GB/s, efa: true, client: {efa: required}}}\n"
+    )
+    (line,) = problems(text)
+    assert "storage.lustre.client.efa: train (p4d.24xlarge, use2-az1) mount over TCP" in line
+    assert not any("mount over TCP: FSx" in line for line in problems(text.replace("p4d.24xlarge", "p5en.48xlarge")))

@@ -44,21 +44,22 @@ def test_nodes_with_such_scripts_may_write_their_slots_and_read_the_script() -> 
     reads = json.dumps([entry["Resource"] for entry in statements(stacks, "s3:GetObject")])
     assert "example-security-tools/edr/install.sh" in reads
     limited = scripts(stacks)["train", "EDR agent"]
-    assert (limited["OnError"], limited["ExecutionPolicy"]) == ("TERMINATE", "EVERY_BOOT")
+    assert (limited["OnError"], limited["ExecutionPolicy"]) == ("CONTINUE", "EVERY_BOOT"), "it terminates itself"
     assert "edr/install.sh" not in json.dumps(limited["ScriptSource"])
     assert scripts(stacks)["train", "ultracluster-boot"]["OnError"] == "CONTINUE"
 
 
-def test_nodes_without_health_checks_run_the_script_itself() -> None:
+def test_nodes_may_terminate_themselves_and_no_other_node() -> None:
+    entries = statements(templates(clusterfile.load(FILE)), "ec2:TerminateInstances")
+    own = {"ec2:SourceInstanceARN": "arn:aws:ec2:us-east-2:123456789012:instance/${ec2:InstanceID}"}
+    assert [entry["Condition"] for entry in entries] == [{"ArnEquals": own}] * 2
+
+
+def test_nodes_without_health_checks_are_not_replaced_without_limit_either() -> None:
     text = FILE.read_text().replace("\nslurm:\n", "\nslurm:\n  health: false\n").replace("scripts/company", "x/company")
     text = text.replace("file: x/company-ca.sh", "url: https://tools.example.com/ca.sh\n        sha256: " + "0" * 64)
     cluster = clusterfile.loads(text, "c.yaml")
-    stacks = templates(cluster)
-    assert scripts(stacks)["train", "ultracluster-boot"]["OnError"] == "TERMINATE"
-    assert "ultracluster:boot-repeats" in {warning.id for warning in clusterfile.warnings(cluster)}
-    assert "edr/install.sh" in json.dumps(scripts(stacks)["train", "EDR agent"]["ScriptSource"])
-    written = [entry["Resource"] for entry in statements(stacks, "ssm:PutParameter")]
-    assert written == [[SLOT.format("login", slot) for slot in (1, 2, 3)]], "a login node takes no jobs"
+    assert {script["OnError"] for script in scripts(templates(cluster)).values()} == {"CONTINUE"}
 
 
 def test_clusters_without_such_scripts_may_write_no_parameter() -> None:

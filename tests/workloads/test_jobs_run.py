@@ -118,7 +118,7 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
     output = node.calls("srun")
     assert node.calls("enroot") == ["docker://public.ecr.aws#deep-learning-containers/pytorch:2.13.0-cu133-amzn2023"]
     (image,) = (word.removeprefix("--container-image=") for word in output if "image" in word)
-    name = "public.ecr.aws+deep-learning-containers+pytorch+2.13.0-cu133-amzn2023"
+    name = "public.ecr.aws%deep-learning-containers+pytorch=2.13.0-cu133-amzn2023"
     assert Path(image) == next((node.directory / "fsx").rglob(f"{name}-{os.uname().machine}.sqsh"))
     assert [word for word in output if "mounts" in word] == ["--container-mounts=/fsx:/fsx,/scratch:/scratch"]
     assert {"--ntasks-per-node=1", "--kill-on-bad-exit=1"} <= set(output)
@@ -161,14 +161,17 @@ def test_torchrun_starts_the_program_that_reports_where_the_nodes_have_it(
     assert second.endswith(":29500 --standalone train.py")
 
 
-@pytest.mark.parametrize(("owner", "directory"), [("0", "containers"), ("2002", "ana/containers")])
-def test_an_image_that_root_imported_is_taken_and_that_of_another_user_is_not(
-    node: Node, owner: str, directory: str
+@pytest.mark.parametrize(
+    ("owner", "mode", "directory"),
+    [("0", "755", "containers"), ("2002", "755", "ana/containers"), ("0", "775", "ana/containers")],
+)
+def test_an_image_that_root_imported_is_taken_and_one_that_others_may_replace_is_not(
+    node: Node, owner: str, mode: str, directory: str
 ) -> None:
     node.provide("torchrun")
     node.provide("id", "#!/bin/sh\necho 2001\n")
-    node.provide("stat", f'#!/bin/sh\n[ -e "$3" ] && echo {owner}\n')
-    name = f"registry.io+image+1-{os.uname().machine}.sqsh"
+    node.provide("stat", f'#!/bin/sh\n[ -e "$3" ] || exit 1\n[ "$2" = %a ] && echo {mode} || echo {owner}\n')
+    name = f"registry.io%image=1-{os.uname().machine}.sqsh"
     (node.directory / "fsx/containers").mkdir(parents=True)
     (node.directory / "fsx/containers" / name).touch()
     done = node.run("slurm-512-gpus:train/pretrain", "train.py", IMAGE="registry.io#image:1")

@@ -1,6 +1,7 @@
 """Everything a node runs at boot: shell scripts and the Python that packs them."""
 
 from ultracluster.boot import _paths as paths
+from ultracluster.boot._boot_guard import boot_guard
 from ultracluster.boot._boot_script import BootScript, boot_script
 from ultracluster.boot._breaker import (
     HEALTH_MODES,
@@ -38,6 +39,7 @@ from ultracluster.boot._hyperpod_boot import (
     hyperpod_parameter,
     hyperpod_setup,
 )
+from ultracluster.boot._images_boot import images_boot
 from ultracluster.boot._imds import imds_boot
 from ultracluster.boot._jobs import jobs_boot, jobs_parameter
 from ultracluster.boot._limited_script import limited_script, script_slots
@@ -148,6 +150,7 @@ __all__ = [
     "Volume",
     "accounting_script",
     "alert_topic_parameter",
+    "boot_guard",
     "boot_script",
     "bottlerocket_settings",
     "breaker_boot",
@@ -171,6 +174,7 @@ __all__ = [
     "hyperpod_kubernetes_setup",
     "hyperpod_parameter",
     "hyperpod_setup",
+    "images_boot",
     "imds_boot",
     "in_place_files",
     "install_program",

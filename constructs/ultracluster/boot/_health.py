@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ultracluster.boot._boot_guard import BOOT_GUARD
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, slurmd_drop_in, unit_file
 from ultracluster.catalogue.ec2 import InstanceType, nvlinks
 from ultracluster.catalogue.monitoring import XidPolicy, xids
@@ -73,12 +74,19 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
     return NodeBoot(files=tuple(files), units=(HEALTH_UNIT,))
 
 
-def health_settings(settings: Mapping[str, str]) -> dict[str, str]:
+def health_settings(settings: Mapping[str, str], *, health: bool = True) -> dict[str, str]:
     """Return the slurm.conf settings that run the checks, merged with a cluster's, which take precedence.
 
-    `SchedulerParameters` is a list, and keeps the cluster's entries.
+    `SchedulerParameters` is a list, and keeps the cluster's entries. Without the library's prolog, `boot_guard` is the
+    prolog, and runs the one of the cluster.
+
+    Args:
+        settings: Settings of the cluster.
+        health: False if the cluster has no health checks. Default: True.
     """
     entries = [word for word in settings.get("SchedulerParameters", "").split(",") if word]
     if _REQUEUE not in entries:
         entries.append(_REQUEUE)
-    return {**_SETTINGS, **settings, "SchedulerParameters": ",".join(entries)}
+    own = settings.get("Prolog", _SETTINGS["Prolog"]) != _SETTINGS["Prolog"]
+    guard = {} if health and not own else {"Prolog": BOOT_GUARD}
+    return {**(_SETTINGS if health else {}), **settings, **guard, "SchedulerParameters": ",".join(entries)}

@@ -23,8 +23,10 @@ def script_slots(cluster: str, nodes: str) -> tuple[str, ...]:
 def limited_script(script: NodeScript, *, cluster: str, nodes: str, region: str) -> NodeScript:
     """Return a script of `TERMINATE` that terminates as many nodes within an hour as there are slots.
 
-    A node on which it fails after that stays, with `failed` in its health file `script`: Slurm drains it, and its
-    prolog refuses jobs. The script of a URL is downloaded by the node, whose role must be allowed to read it.
+    The node terminates itself, for which its role needs permission, and PCS only continues: with `TERMINATE` it would
+    replace nodes without limit if it could not download the script. A node on which it fails after that stays, with
+    `failed` in its health file `script`: Slurm drains it, and its prolog refuses jobs. The script of a URL is
+    downloaded by the node, whose role must be allowed to read it.
 
     Args:
         script: Script of the user. Another `on_error` is returned as it is.
@@ -48,4 +50,4 @@ def limited_script(script: NodeScript, *, cluster: str, nodes: str, region: str)
         text = text.replace(f"=@{key}@", f"={shlex.quote(value)}")
     content = f"{text}#SCRIPT\n".encode() + (script.content or b"")
     # At every boot: after a reboot, the node reports again.
-    return replace(script, content=content, url=None, sha256=None, every_boot=True)
+    return replace(script, content=content, url=None, sha256=None, every_boot=True, on_error="CONTINUE")

@@ -7,13 +7,16 @@ import typer
 
 from ultracluster.cli._aws import call, client
 from ultracluster.cli._image_bundle import bundle
+from ultracluster.cli._image_import import import_
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
 
 if TYPE_CHECKING:
     from ultracluster.cli._image_pin import Use
     from ultracluster.clusterfile import ClusterFile
 
-app = typer.Typer(no_args_is_help=True, help="Plan the build of images, show their state, pin their ids.")
+app = typer.Typer(
+    no_args_is_help=True, help="Plan the build of images, show their state, pin their ids; import images of containers."
+)
 
 # Characters of a checksum that identify a file in a table.
 _DIGITS = 12
@@ -21,6 +24,7 @@ _KEEP = "aws ec2 create-tags --tags Key=ultracluster:keep,Value=true --resources
 
 
 app.command("bundle")(bundle)
+app.command("import")(import_)
 
 
 @app.command("plan")

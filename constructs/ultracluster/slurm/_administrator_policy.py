@@ -71,6 +71,7 @@ class PcsAdministratorPolicy(iam.ManagedPolicy):
             )
             for name in (f"/aws/vendedlogs/pcs/{cluster.cluster_id}", f"/ultracluster/{cluster.cluster_id}/nodes")
         ]
+        run = stack.format_arn(service="ssm", account="", resource="document", resource_name="AWS-RunShellScript")
         shell = stack.format_arn(service="ssm", resource="document", resource_name="SSM-SessionManagerRunShell")
         sessions = own_sessions(stack)
         of_cluster = {"StringEquals": {f"aws:ResourceTag/{CLUSTER_TAG}": cluster.cluster_id}}
@@ -84,7 +85,9 @@ class PcsAdministratorPolicy(iam.ManagedPolicy):
                 resources=[cluster.cluster_arn, children],
             ),
             iam.PolicyStatement(
-                sid="WhatNodeGroupsNeed", actions=sorted({*_NODE_GROUPS, *FIND_ACTIONS}), resources=["*"]
+                sid="WhatNodeGroupsNeed",
+                actions=sorted({*_NODE_GROUPS, *FIND_ACTIONS, "ssm:GetCommandInvocation"}),
+                resources=["*"],
             ),
             iam.PolicyStatement(
                 sid="PassNodeRoles",
@@ -104,6 +107,14 @@ class PcsAdministratorPolicy(iam.ManagedPolicy):
                 resources=[instances],
                 conditions={"StringEquals": {f"ssm:resourceTag/{CLUSTER_TAG}": cluster.cluster_id}},
             ),
+            # For `ultracluster image import`. A session has the same rights: its user may run sudo.
+            iam.PolicyStatement(
+                sid="RunCommands",
+                actions=["ssm:SendCommand"],
+                resources=[instances],
+                conditions={"StringEquals": {f"ssm:resourceTag/{CLUSTER_TAG}": cluster.cluster_id}},
+            ),
+            iam.PolicyStatement(sid="UseRunShellScript", actions=["ssm:SendCommand"], resources=[run]),
             iam.PolicyStatement(sid="UseShell", actions=["ssm:StartSession"], resources=[shell]),
             iam.PolicyStatement(sid="OwnSessions", actions=list(OWN_SESSION_ACTIONS), resources=[sessions]),
             iam.PolicyStatement(

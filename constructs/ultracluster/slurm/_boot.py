@@ -12,12 +12,13 @@ from ultracluster.boot import (
     Mount,
     NodeBoot,
     NodeFile,
-    OnError,
+    boot_guard,
     boot_script,
     breaker_boot,
     deep_check,
     directory_boot,
     health_boot,
+    images_boot,
     imds_boot,
     in_place_files,
     node_scripts_boot,
@@ -28,9 +29,9 @@ from ultracluster.boot import (
     without_in_place_files,
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import ClusterFile, node_script
+from ultracluster.slurm._job_files import shared_mount
 from ultracluster.slurm._node_health import replacement_limits
-from ultracluster.slurm._user_scripts import drains_failed_boots
 from ultracluster.storage import Storage
 
 
@@ -80,12 +81,16 @@ def node_boot(
     ]
     if any(mount.path == IMAGE_HOMES for mount in mounts):
         parts.append(seed_home_boot())
+    if layout is not None:
+        section = next(item.section for item in cluster.node_groups if item.name == group)
+        scripts = [*map(node_script, cluster.nodes[section].scripts)]
+        parts.append(boot_guard(scripts, prolog=cluster.slurm_settings.get("Prolog", "")))
     if layout is not None and cluster.slurm.health:
         efa = sum(row.kind in ("efa", "efa-only") for row in interfaces(instance_type, layout))
         parts.append(health_boot(instance_type, efa_devices=efa))
     if instance_type.nvme[0]:
-        section = cluster.storage.scratch
-        scratch = LocalScratch(path=section.path, container_store=section.container_store).for_slurm(instance_type)
+        volume = cluster.storage.scratch
+        scratch = LocalScratch(path=volume.path, container_store=volume.container_store).for_slurm(instance_type)
         parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
     if cluster.slurm.directory is not None:
         path = cluster.storage.home.mount if cluster.storage.home else IMAGE_HOMES
@@ -95,28 +100,16 @@ def node_boot(
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())
     parts += extra
-    scripts = node_scripts_boot(cluster=cluster.name, region=cluster.region)
+    fetched = node_scripts_boot(cluster=cluster.name, region=cluster.region)
+    if shared := shared_mount(cluster):
+        parts.append(images_boot(shared))
+    # PCS continues without the script: a node without it has no prolog, so that Slurm drains the node.
     return SlurmBoot(
         script=boot_script(
-            scripts,
-            *without_in_place_files(parts),
-            mounts=mounts,
-            node_group=group,
-            on_error=_on_error(cluster),
+            fetched, *without_in_place_files(parts), mounts=mounts, node_group=group, on_error="CONTINUE"
         ),
         in_place=in_place_files(parts),
     )
-
-
-def _on_error(cluster: ClusterFile) -> OnError:
-    """Return what PCS does with a node whose boot script is missing, or cannot write its files.
-
-    The prolog is one of its files. slurmd fails a job whose prolog does not exist, so that Slurm drains the node and
-    gives the job to others: such a node can stay. If it were terminated, PCS would launch another one, without limit.
-    See https://github.com/SchedMD/slurm, src/plugins/prep/script/prep_script_slurmd.c (tag slurm-25-11-2-1, read
-    2026-11-22). Without that prolog a node would take jobs without its mounts.
-    """
-    return "CONTINUE" if drains_failed_boots(cluster) else "TERMINATE"
 
 
 def _over_tcp(mount: Mount) -> Mount:

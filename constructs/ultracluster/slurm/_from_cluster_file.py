@@ -40,7 +40,7 @@ def slurm_options(cluster: ClusterFile) -> SlurmOptions:
         accounting_purge_days=None if purge is None else purge.timedelta.days,
         rest_api=slurm.rest_api,
         metrics=cluster.slurm_metrics,
-        settings=health_settings(cluster.slurm_settings) if slurm.health else cluster.slurm_settings,
+        settings=health_settings(cluster.slurm_settings, health=bool(slurm.health)),
         slurmdbd_settings=slurm.slurmdbd_settings,
         cgroup_settings=slurm.cgroup_settings,
     )

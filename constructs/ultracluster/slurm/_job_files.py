@@ -13,11 +13,15 @@ from ultracluster.workloads import JobFile
 _WITHOUT_SHARED = "/opt/ultracluster"
 
 
+def shared_mount(cluster: ClusterFile) -> str | None:
+    """Return the mount that all nodes share: of Lustre, or else of the home directories."""
+    storage = cluster.storage
+    return storage.lustre.mount if storage.lustre else storage.home.mount if storage.home else None
+
+
 def jobs_directory(cluster: ClusterFile) -> str:
     """Return the directory of the job files: below the shared mount, or else on the login nodes themselves."""
-    storage = cluster.storage
-    shared = storage.lustre.mount if storage.lustre else storage.home.mount if storage.home else _WITHOUT_SHARED
-    return f"{shared}/jobs"
+    return f"{shared_mount(cluster) or _WITHOUT_SHARED}/jobs"
 
 
 def job_files(scope: Construct, cluster: ClusterFile, jobs: Sequence[JobFile], *, login_role: iam.IRole) -> NodeArchive:

@@ -1,7 +1,5 @@
 """The mode of the health checks of nodes, and the replacement of bad nodes."""
 
-from collections.abc import Mapping
-
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
@@ -11,6 +9,7 @@ from constructs import Construct
 from ultracluster.boot import HEALTH_MODES, alert_topic_parameter, breaker_limit, health_mode_parameter, replaced_path
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.security import acknowledge_wildcards
+from ultracluster.slurm._node_termination import allow_termination
 
 
 def replacement_limits(cluster: ClusterFile) -> dict[str, int]:
@@ -52,21 +51,14 @@ class NodeHealth(Construct):
 
     def allow_replacement(self, role: iam.IRole) -> None:
         """Allow a node to terminate its own instance and no other, and to count the instances that were."""
-        stack = cdk.Stack.of(self)
-        instances = stack.format_arn(service="ec2", resource="instance", resource_name="*")
-        caller = stack.format_arn(service="ec2", resource="instance", resource_name="${ec2:InstanceID}")
         slots = self._parameter(f"{replaced_path(self._cluster)}/*")
-        # The first key is the instance whose credentials are used, the variable the instance of the request. See
-        # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html and
-        # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html (read 2026-11-22)
-        statements: list[tuple[list[str], list[str], Mapping[str, Mapping[str, object]] | None]] = [
-            (["ec2:TerminateInstances"], [instances], {"ArnEquals": {"ec2:SourceInstanceARN": caller}}),
-            (["ssm:GetParameter", "ssm:GetParametersByPath", "ssm:PutParameter"], [slots], None),
-        ]
-        for actions, arns, conditions in statements:
-            iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns, conditions=conditions)
-        reason = "The instance and the groups of a node are not known; the condition allows its own instance only"
-        acknowledge_wildcards(role, [instances, slots], reason)
+        allow_termination(role)
+        iam.Grant.add_to_principal(
+            grantee=role,
+            actions=["ssm:GetParameter", "ssm:GetParametersByPath", "ssm:PutParameter"],
+            resource_arns=[slots],
+        )
+        acknowledge_wildcards(role, [slots], "The groups of a node are not known; below the path is nothing else")
 
     def _parameter(self, name: str) -> str:
         return cdk.Stack.of(self).format_arn(service="ssm", resource="parameter", resource_name=name.removeprefix("/"))

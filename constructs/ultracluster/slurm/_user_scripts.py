@@ -8,13 +8,9 @@ from constructs import Construct
 
 from ultracluster.boot import NodeScript, limited_script, script_slots
 from ultracluster.clusterfile import ClusterFile, node_script
+from ultracluster.slurm._node_termination import allow_termination
 
 Nodes = Literal["compute", "login"]
-
-
-def drains_failed_boots(cluster: ClusterFile) -> bool:
-    """Return whether Slurm drains a compute node whose boot failed, so that the node can stay."""
-    return bool(cluster.slurm.health) and "Prolog" not in cluster.slurm_settings
 
 
 def user_scripts(cluster: ClusterFile, section: str | None = None) -> list[NodeScript]:
@@ -25,20 +21,16 @@ def user_scripts(cluster: ClusterFile, section: str | None = None) -> list[NodeS
         section: Section of `nodes`. By default, the scripts are those of the login nodes.
     """
     scripts = [*map(node_script, (cluster.slurm.login if section is None else cluster.nodes[section]).scripts)]
-    # Without the checks, a compute node that stays would take jobs.
-    if section is not None and not drains_failed_boots(cluster):
-        return scripts
     nodes: Nodes = "login" if section is None else "compute"
     return [limited_script(script, cluster=cluster.name, nodes=nodes, region=cluster.region) for script in scripts]
 
 
 def allow_scripts(scope: Construct, cluster: ClusterFile, role: iam.IRole, nodes: Nodes) -> None:
-    """Allow nodes to count those that failed scripts terminated, and to read such scripts of S3.
+    """Allow nodes to terminate themselves if a script fails, to count those that did, and to read such scripts of S3.
 
     Nothing is allowed to nodes without such scripts.
     """
-    sections = cluster.nodes.values() if nodes == "compute" and drains_failed_boots(cluster) else ()
-    holders = [cluster.slurm.login] if nodes == "login" else sections
+    holders = [cluster.slurm.login] if nodes == "login" else cluster.nodes.values()
     scripts = [script for holder in holders for script in holder.scripts if script.on_error == "TERMINATE"]
     if not scripts:
         return
@@ -48,6 +40,7 @@ def allow_scripts(scope: Construct, cluster: ClusterFile, role: iam.IRole, nodes
         for name in script_slots(cluster.name, nodes)
     ]
     iam.Grant.add_to_principal(grantee=role, actions=["ssm:GetParameter", "ssm:PutParameter"], resource_arns=slots)
+    allow_termination(role)
     urls = {script.url for script in scripts if script.url is not None}
     objects = [url.removeprefix("s3://") for url in sorted(urls) if url.startswith("s3://")]
     if objects:

@@ -5,7 +5,7 @@ from ultracluster.workloads._from_cluster_file import job_files, workload_files
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_bundle import kubernetes_bundle, kubernetes_files
 from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
-from ultracluster.workloads._slurm_jobs import JobFile, job_helpers, slurm_jobs
+from ultracluster.workloads._slurm_jobs import JobFile, job_helpers, job_images, slurm_jobs
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import SETTINGS, Form, Workload
 
@@ -22,6 +22,7 @@ __all__ = [
     "image_target",
     "job_files",
     "job_helpers",
+    "job_images",
     "kubernetes_bundle",
     "kubernetes_files",
     "kubernetes_jobs",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from ultracluster.boot import scripts
-from ultracluster.catalogue.ec2 import NCCL_FIGURES
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
@@ -82,6 +82,15 @@ def slurm_job(form: SlurmForm, queue: QueueShape, given: Settings) -> JobFile:
     amount = _amount(queue, job.nodes)
     title = form.title.format(amount=amount, shared=queue.shared, type=queue.instance_type.name)
     return JobFile(path=f"{queue.name}/{form.file}", text=_render(job, queue, title), what=title)
+
+
+def job_images(cluster: ClusterFile) -> dict[Architecture, tuple[str, ...]]:
+    """Return the pinned container images of the job files of a cluster, by architecture; none without internet access.
+
+    Args:
+        cluster: Cluster file.
+    """
+    return {queue.instance_type.architecture: tuple(_pinned(queue)) for queue in queue_shapes(cluster)}
 
 
 def job_helpers() -> tuple[JobFile, ...]:

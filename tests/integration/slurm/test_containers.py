@@ -11,6 +11,7 @@ import pytest
 from support import ROOT
 from support.real_slurm import RealSlurm
 from ultracluster import clusterfile
+from ultracluster.boot import scripts
 from ultracluster.workloads import JobFile, slurm_jobs
 
 pytestmark = pytest.mark.daemons
@@ -54,12 +55,18 @@ def slurm() -> Iterator[RealSlurm]:
             (bin / name).chmod(0o755)
         shutil.copy(ROOT / "tests" / "support" / "real_slurm" / "enroot.sh", bin / "enroot")
         (bin / "enroot").chmod(0o755)
+        program = bin / "import-image"
+        program.write_text(scripts.text("import-image.sh"))
+        program.chmod(0o755)
+        (running.directory / "etc/ultracluster").mkdir(parents=True)
+        (running.directory / "etc/ultracluster/images").write_text("/fsx\n")
         yield running
 
 
 def text(slurm: RealSlurm, job: JobFile) -> str:
     """The job file with the mounts below a directory of the test, and without MPI, which has no library here."""
     result = job.text.replace(" --mpi=pmix", "")
+    result = result.replace("/usr/local/sbin/ultracluster-import-image", f"{slurm.directory}/bin/import-image")
     for name in MOUNTS:
         result = result.replace(f"/{name}", f"{slurm.directory}/{name}")
     assert f"shared={slurm.directory}/fsx\n" in result
@@ -94,6 +101,9 @@ def submit(slurm: RealSlurm, job: str, here: Path, *options: str, image: str, **
         PATH=f"{slurm.directory}/bin:{slurm.environment['PATH']}",
         NCCL_TESTS=f"{slurm.directory}/bin",
         ENROOT_LOG=str(slurm.directory / "imports"),
+        ULTRACLUSTER_ROOT=str(slurm.directory),
+        # Another user cannot enter the directory of the test.
+        ULTRACLUSTER_IMPORTER="root",
         USER="ana",
         RUN=str(here / "run"),
         IMAGE=image,
@@ -114,7 +124,7 @@ def imports(slurm: RealSlurm) -> list[str]:
 
 
 def image_file(slurm: RealSlurm, name: str) -> Path:
-    """Path of an imported image: root imports for all, others for themselves."""
+    """Path of an imported image: root imports for all, and without sudo others import for themselves."""
     user = "" if os.getuid() == 0 else "ana/"
     return slurm.directory / f"fsx/{user}containers/{name}-{os.uname().machine}.sqsh"
 
@@ -126,7 +136,7 @@ def test_a_container_has_every_mount_on_every_node(slurm: RealSlurm, job: str) -
     lines = [line for line in log.splitlines() if line.startswith("container ")]
     mounts = ",".join(f"{slurm.directory}/{name}:{slurm.directory}/{name}" for name in MOUNTS)
     assert lines, log
-    image = image_file(slurm, "registry.io+image+1")
+    image = image_file(slurm, "registry.io%image=1")
     assert {line.partition(" on ")[0] for line in lines} == {f"container {image} {mounts} {here}"}
     assert {line.partition(" on ")[2] for line in lines} <= {f"train-{node} with 192 CPUs" for node in (1, 2)}
 
@@ -157,24 +167,27 @@ def test_one_of_two_jobs_imports_the_image_and_the_other_waits_for_it(slurm: Rea
     slurm.until("one waits", lambda: any("waits for the import" in log.read_text() for log in logs if log.exists()))
     hold.unlink()
     texts = [end(slurm, id, here) for id, here in zip((first, second), where, strict=True)]
-    assert all(f"container {image_file(slurm, 'registry.io+two+1')} " in text for text in texts), texts
+    assert all(f"container {image_file(slurm, 'registry.io%two=1')} " in text for text in texts), texts
     assert imports(slurm).count(uri) == 1
 
 
 def test_an_import_that_fails_leaves_no_file_and_the_next_job_imports(slurm: RealSlurm) -> None:
     uri, fails = "docker://registry.io#half:1", slurm.directory / "imports.fail"
     fails.touch()
-    here, file = directory(slurm, "half"), image_file(slurm, "registry.io+half+1")
+    here, file = directory(slurm, "half"), image_file(slurm, "registry.io%half=1")
     id = submit(slurm, "finetune", here, image=uri)
     assert f"cannot import {uri}" in end(slurm, id, here)
-    assert (state(slurm, id), [path.name for path in file.parent.glob("*half*")]) == ("FAILED", [f"{file.name}.lock"])
+    assert (state(slurm, id), [path.name for path in file.parent.glob("*half*")]) == (
+        "FAILED",
+        [] if os.getuid() == 0 else [f"{file.name}.lock"],
+    )
     fails.unlink()
     assert f"container {file} " in end(slurm, submit(slurm, "finetune", here, image=uri), here)
 
 
 def test_an_import_that_was_killed_leaves_no_lock_and_half_a_file_that_no_job_takes(slurm: RealSlurm) -> None:
     uri, hold = "docker://registry.io#killed:1", slurm.directory / "imports.hold"
-    here, file = directory(slurm, "killed"), image_file(slurm, "registry.io+killed+1")
+    here, file = directory(slurm, "killed"), image_file(slurm, "registry.io%killed=1")
     hold.touch()
     id = submit(slurm, "import", here, image=uri)
     slurm.until("the import has begun", lambda: uri in imports(slurm))
@@ -188,7 +201,7 @@ def test_a_requeued_job_does_not_import_again(slurm: RealSlurm) -> None:
     uri, here = "docker://registry.io#again:1", directory(slurm, "again")
     id = submit(slurm, "finetune", here, image=uri, REQUEUE="yes")
     slurm.start_now(id)
-    assert f"container {image_file(slurm, 'registry.io+again+1')} " in end(slurm, id, here)
+    assert f"container {image_file(slurm, 'registry.io%again=1')} " in end(slurm, id, here)
     assert imports(slurm).count(uri) == 1
 
 

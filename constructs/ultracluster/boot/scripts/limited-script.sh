@@ -6,8 +6,10 @@
 #
 # The arguments are those of the script, which follows the last line, or is at a URL.
 #
-# Exit code 0: the script succeeded, or its failure is in /run/ultracluster/health/script, for which Slurm drains the
-# node. 1: it failed, and AWS PCS terminates the node.
+# The node terminates itself: if AWS PCS did it for the exit code, it would do it for a script that it cannot download as
+# well, without limit.
+#
+# Exit code 0: the script succeeded. 1: its failure is in /run/ultracluster/health/script, for which Slurm drains the node.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -23,6 +25,7 @@ region=@REGION@
 health=$root/run/ultracluster/health
 program=$root/opt/ultracluster/scripts/$name
 hour=3600
+metadata=http://169.254.169.254/latest
 # Seconds in which other nodes take the same parameter.
 settle=${ULTRACLUSTER_SETTLE:-3}
 
@@ -61,6 +64,15 @@ take_slot() {
     return 1
 }
 
+terminate() {
+    local token instance
+    token=$(curl --silent --fail --max-time 5 --request PUT --header "X-aws-ec2-metadata-token-ttl-seconds: 60" \
+        "$metadata/api/token") || return 1
+    instance=$(curl --silent --fail --max-time 5 --header "X-aws-ec2-metadata-token: $token" \
+        "$metadata/meta-data/instance-id") || return 1
+    call ec2 terminate-instances --instance-ids "$instance" >/dev/null
+}
+
 # The first failure of the node is the reason of its drain.
 report() {
     log "$1"
@@ -75,8 +87,9 @@ main() {
     local result rc=0
     # After a reboot of the node a script that runs once has the result of its only run.
     if [ "$every_boot" = no ] && result=$(cat "$program.result" 2>/dev/null); then
-        [ "$result" = ok ] || report "$result"
-        return 0
+        if [ "$result" = ok ]; then return 0; fi
+        report "$result"
+        return 1
     fi
     if fetch; then
         "$program" "$@" || rc=$?
@@ -86,13 +99,16 @@ main() {
     fi
     if [ "$rc" -eq 0 ]; then
         result=ok
-    elif take_slot; then
-        log "$result; the node is terminated"
-        return 1
     else
+        # Also where the node is terminated: until it is, it takes no jobs.
         report "$result"
+        rc=1
+        if take_slot; then
+            if terminate; then log "the node is terminated"; else log "EC2 did not terminate the node; it stays"; fi
+        fi
     fi
     printf '%s\n' "$result" >"$program.result" || log "the result cannot be stored"
+    return "$rc"
 }
 
 main "$@"

@@ -122,14 +122,18 @@ open_lustre() {
         # The first use mounts it.
         within stat --file-system "$root$path" >/dev/null 2>&1 || continue
         findmnt -n -t lustre "$root$path" >/dev/null || continue
-        if [ "$(within stat -c %U:%a "$root$path")" = root:755 ]; then within chmod 1777 "$root$path"; fi
+        if [ "$(within stat -c %U:%a "$root$path")" = root:755 ]; then
+            # Before a user can take its name: only root writes the images of all users.
+            within mkdir -p -m 0755 "$root$path/containers"
+            within chmod 1777 "$root$path"
+        fi
     done <"$settings/boot-mounts"
 }
 
 main() {
     local wanted
     # A node without its files takes no jobs: Slurm drains a node whose prolog does not exist.
-    write_files || { rm -f "$root/usr/local/sbin/ultracluster-prolog"; return 1; }
+    write_files || { rm -f "$root"/usr/local/sbin/ultracluster-{prolog,boot-guard}; return 1; }
     mkdir -p "$health"
     if [[ ${1:-} == NODE_GROUP=* ]]; then
         printf '%s\n' "$1" >"$settings/node-group" || problem "$settings/node-group cannot be written"

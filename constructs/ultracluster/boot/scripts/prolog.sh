@@ -84,6 +84,8 @@ main() {
     exec 9>&-
     # Of jobs that start together the first checks.
     "$bin-health-check" --recent 30 8>&- || refuse devices
+    # On AWS PCS; HyperPod runs no scripts of the cluster file.
+    [ ! -x "$bin-boot-guard" ] || "$bin-boot-guard" --scripts 8>&-
     [ ! -e "$run/health/script" ] || refuse script
     if [ -x "$bin-imex" ]; then "$bin-imex" 8>&- || refuse imex; fi
 }

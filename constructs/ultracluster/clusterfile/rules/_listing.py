@@ -23,7 +23,6 @@ from ultracluster.clusterfile.rules._observability import warn_observability
 from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.rules._rule import rules as registered
 from ultracluster.clusterfile.rules._slurm import warn_slurm
-from ultracluster.clusterfile.rules._slurm_nodes import warn_slurm_nodes
 from ultracluster.clusterfile.rules._storage import warn_home
 from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_support
 
@@ -111,7 +110,7 @@ _WARNINGS = (
 )
 # Of one orchestrator, by its name.
 _WARNINGS_OF = {
-    "slurm": (warn_slurm_capacity, warn_slurm, warn_slurm_nodes),
+    "slurm": (warn_slurm_capacity, warn_slurm),
     "kubernetes": (warn_kubernetes, warn_quotas, warn_releases),
     "hyperpod-slurm": (warn_hyperpod,),
     "hyperpod-kubernetes": (warn_kubernetes, warn_hyperpod, warn_hyperpod_kubernetes),

@@ -22,6 +22,10 @@ _LUSTRE_EFA_CLIENT = warning(
 _REQUIRED = error(
     "lustre-efa-required", "Nodes that require EFA for Lustre are drained if AWS's tool cannot be installed."
 )
+_NOT_REACHED = error("lustre-efa-tcp", "Nodes that require EFA for Lustre have a type or zone that mounts over TCP.")
+_GPUDIRECT_DRIVER = warning(
+    "lustre-gpudirect-driver", "GPUDirect Storage needs the driver nvidia-fs, which AWS's image is not known to have."
+)
 _NO_EFA = error("lustre-client-without-efa", "`client` configures EFA, which the file system does not have.")
 _GPUDIRECT = error("lustre-gpudirect", "GPUDirect Storage works on some instance types only.", acceptable=True)
 _LIMIT = error("lustre-efa-connection-limit", "A file system takes 1,024 EFA connections.")
@@ -51,7 +55,20 @@ def check_client(draft: Draft) -> Iterator[Problem]:
         message = "FSx supports GPUDirect Storage on P5, P5e, P5en, P6-B200 and P6-B300, and no nodes are; remove it"
         yield _GPUDIRECT((*_PATH, "client", "gpudirect-storage"), message)
     lacking = [group.section for group in draft.node_groups if _sets_efa_up(group)]
-    if lustre.client.efa == "required" and lustre.client.bundle is None and lacking:
+    over_tcp = [
+        f"{group.section} ({group.instance_type.name}, {group.zone})"
+        for group in draft.node_groups
+        if group.instance_type.gpus
+        and group.instance_type.max_efa
+        and not (group.zone == draft.lustre_zone and client.connections(group.instance_type))
+    ]
+    if lustre.client.efa == "required" and over_tcp:
+        message = (
+            f"{', '.join(dict.fromkeys(over_tcp))} mount over TCP: FSx supports EFA on some types, and in the zone "
+            f"of the file system, {draft.lustre_zone}, only; write preferred, or another type or zone"
+        )
+        yield _NOT_REACHED((*_PATH, "client", "efa"), message)
+    elif lustre.client.efa == "required" and lustre.client.bundle is None and lacking:
         message = (
             f"drains {', '.join(dict.fromkeys(lacking))} if AWS's tool cannot be installed, and AWS replaces it in "
             "place, without a checksum; put a reviewed copy into an existing bucket and write client: {bundle: {url: "
@@ -141,6 +158,14 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
         )
+    no_driver = [group.section for group in near if _needs_driver(group) and lustre.client.gpudirect_storage]
+    if no_driver and cluster.traits.own_instances:
+        yield (
+            _GPUDIRECT_DRIVER,
+            f"{', '.join(dict.fromkeys(no_driver))}: GPUDirect Storage needs the driver nvidia-fs, and no page "
+            "documents that AWS's image has it; without it the nodes mount the file system over TCP, and an alert "
+            "fires. Use an image that has it, or remove gpudirect-storage",
+        )
     if cluster.traits.installs_software or not cluster.traits.own_instances or client.bundle is not None:
         return
     if lacking := [group.section for group in near if _sets_efa_up(group)]:
@@ -151,6 +176,11 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             "and write client: {bundle: {url: ..., sha256: ...}}, or use a custom image, or write "
             f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
         )
+
+
+def _needs_driver(group: NodeGroup) -> bool:
+    """Return True if a node can use GPUDirect Storage, and its image is not known to have the driver."""
+    return bool(group.instance_type.gpudirect_storage) and group.image_option == "aws"
 
 
 def _sets_efa_up(group: NodeGroup) -> bool:

@@ -92,13 +92,14 @@ def _check_images(draft: Draft) -> Iterator[Problem]:
     needs = "Enroot, Pyxis and the collectors"
     if valid(lambda: draft.storage.home) is not None:
         needs += ", and an NFS client for the home directories"
-    paths: list[Path] = [("nodes", group.section) for group in draft.node_groups if group.image_option == "aws"]
+    nodes = [f"nodes.{group.section}" for group in draft.node_groups if group.image_option == "aws"]
     if valid(lambda: draft.login_image) == "aws":
-        paths.append(("slurm", "login"))
-    for path in dict.fromkeys(paths):
+        nodes.append("slurm.login")
+    if nodes:
         message = (
-            f"AWS's image lacks {needs}, and their packages come from Ubuntu and NVIDIA, which nodes do not reach; "
-            "build an image in a VPC with internet access (compute.ImagePipeline), and write image: ami-.... If yours "
-            "has a mirror of the packages, `ultracluster image bundle` puts the other files into the data bucket"
+            f"{', '.join(dict.fromkeys(nodes))}: AWS's image lacks {needs}. `ultracluster image bundle` holds their "
+            "files, and not the packages of Ubuntu and NVIDIA below them, which depend on the image of the day. Build "
+            "an image in a VPC with internet access (compute.ImagePipeline) and write image: ami-... for these nodes. "
+            "If the VPC has a mirror of the packages, accept this rule, and fill the data bucket with the command"
         )
-        yield _IMAGE(path, message, at_key=True)
+        yield _IMAGE(("network", "internet"), message, at_key=True)

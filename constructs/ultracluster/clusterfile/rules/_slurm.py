@@ -136,11 +136,13 @@ def _check_controller(slurm: Slurm) -> Iterator[Problem]:
         if "AccountingStorageEnforce" in slurm.settings:
             key_path: Path = (*path, "settings", "AccountingStorageEnforce")
             yield _ACCOUNTING(key_path, "needs accounting: true", at_key=True)
-    # With the settings of the library: one of the file may conflict with them.
-    all_settings = health_settings(cluster_settings(slurm)) if slurm.health else cluster_settings(slurm)
+    # With the settings of the library: one of the file may conflict with them. Its prolog runs that of the file.
+    own = cluster_settings(slurm)
+    prolog = {name: own[name] for name in ("Prolog",) if name in own}
+    all_settings = {**health_settings(own, health=bool(slurm.health)), **prolog}
     for name, message in check_settings("cluster", all_settings, version=slurm.version).items():
         where: Path = (*path, "settings", name) if name in slurm.settings else (*path, "settings")
-        if name == "SlurmctldParameters" and "PrologFlags" not in slurm.settings:
+        if name == "SlurmctldParameters" and slurm.health and "PrologFlags" not in slurm.settings:
             message += f"; slurm.health sets {all_settings['PrologFlags']}, so write PrologFlags: Contain"
         yield _SETTING(where, message)
     yield from _settings("slurmdbd", (*path, "slurmdbd-settings"), slurm.slurmdbd_settings, slurm.version)

@@ -4,20 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from ultracluster.boot import LIBRARY_SCRIPTS, check_scripts
 from ultracluster.catalogue.monitoring import LOG_RETENTION_DAYS
-from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_scripts import node_script
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.rules import Refusal
 
 _RETENTION = error("slurm-logs-retention", "CloudWatch Logs keeps a log group for some numbers of days only.")
-_BOOT_REPEATS = warning(
-    "boot-repeats",
-    "Without the library's prolog, a node whose boot fails is terminated and launched again, without limit.",
-)
-
 _SCRIPTS = {
     rule: shared(rule) for rule in ("node-script", "node-script-checksum", "node-script-count", "node-script-size")
 }
@@ -34,18 +28,6 @@ def check_slurm_nodes(draft: Draft) -> Iterator[Problem]:
     for name, section in draft.nodes.items():
         yield from _check_scripts(("nodes", name, "scripts"), section.scripts)
     yield from _check_scripts(("slurm", "login", "scripts"), draft.slurm.login.scripts)
-
-
-def warn_slurm_nodes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
-    """Yield the warnings."""
-    slurm = cluster.slurm
-    key = "slurm.health: false" if not slurm.health else "Prolog in slurm.settings"
-    if not slurm.health or "Prolog" in slurm.settings:
-        yield (
-            _BOOT_REPEATS,
-            f"{key} leaves nodes without the library's prolog: AWS PCS terminates one whose boot failed, and launches "
-            "another, without limit; try each change of image or scripts on one node first",
-        )
 
 
 def _check_scripts(path: Path, scripts: Sequence[Script]) -> Iterator[Problem]:

@@ -210,7 +210,7 @@ SecretArn = Annotated[
         "secret:[A-Za-z0-9/_+=.@-]{1,519}",
         "the ARN of a secret, and not its content",
         "secret:NAME",
-        "secret:pagerduty-AbCdEf",
+        "secret:my-secret-AbCdEf",
     ),
 ]
 TopicArn = Annotated[str, w.arn("sns", "[A-Za-z0-9_-]{1,256}", "the ARN of an SNS topic", "NAME", "oncall")]

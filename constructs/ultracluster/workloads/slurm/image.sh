@@ -4,19 +4,36 @@ fail() {
     exit 2
 }
 
-# Print the file of a container image on the file system that all nodes share. What is not there yet is imported under
-# a lock, once, and not by every node for itself. Only root's files and the user's own count: a job of this user runs
-# what is in them. A moved tag is fetched again once its file is gone.
+# Whether a file is root's, in a directory where nobody else can replace it, as the node's own program checks too.
+for_all() {
+    local mode
+    [ "$(stat -c %u "$1" 2>/dev/null)" = 0 ] && [ ! -L "${1%/*}" ] || return 1
+    [ "$(stat -c %u "${1%/*}")" = 0 ] || return 1
+    mode=$(stat -c %a "${1%/*}")
+    (((8#$mode & 8#022) == 0)) || return 1
+    [ "$(stat -c %u "$shared")" = 0 ] || return 1
+    mode=$(stat -c %a "$shared")
+    (((8#$mode & 8#022) == 0 || (8#$mode & 8#1000) != 0))
+}
+
+# Ask the node to import an image for all users: root does it, once in the cluster.
+import_for_all() {
+    local program=/usr/local/sbin/ultracluster-import-image
+    [ -x "$program" ] || return 1
+    if [ "$(id -u)" -eq 0 ]; then "$program" "$1"; else sudo --non-interactive "$program" "$1"; fi >&2
+}
+
+# Print the file of a container image on the file system that all nodes share, and import what is not there yet, under a
+# lock. Nobody runs what another user imported: the file is root's, or the user's own where the image needs the
+# user's credentials, or root cannot write. A moved tag is fetched again once its file is gone.
 imported() {
-    local uri=docker://${1#docker://} directory=$shared/$USER/containers name file
-    name=${1#docker://}
-    name=${name//[^A-Za-z0-9._-]/+}-$(uname -m).sqsh
+    local image=${1#docker://} directory=$shared/$USER/containers name file
+    name=$(tr '/:#@' '+=%~' <<<"$image")-$(uname -m).sqsh
     file=$shared/containers/$name
-    if [ "$(stat -c %u "$file" 2>/dev/null)" = 0 ]; then
+    if for_all "$file" || { import_for_all "$image" && for_all "$file"; }; then
         echo "$file"
         return
     fi
-    [ "$(id -u)" -ne 0 ] || directory=$shared/containers
     file=$directory/$name
     mkdir -p "$directory" || fail "cannot make $directory: have your administrator make your directory in $shared"
     [ -O "$directory" ] || fail "$directory belongs to another user, whose images this job must not run"
@@ -26,9 +43,9 @@ imported() {
             command -v enroot >/dev/null || fail "no Enroot on $(hostname): the image of this node runs no containers"
             # Enroot writes to no file that exists, and leaves half of one when it fails or is killed.
             rm -f "$file.part"
-            enroot import --output "$file.part" "$uri" >&2 && mv "$file.part" "$file" || {
+            enroot import --output "$file.part" "docker://$image" >&2 && mv "$file.part" "$file" || {
                 rm -f "$file.part"
-                fail "cannot import $uri"
+                fail "cannot import docker://$image"
             }
         fi
     } 9>>"$file.lock" || fail "cannot lock $file"
