@@ -30,7 +30,7 @@ def prepared(node: Node) -> Node:
 
 
 def is_terminated(node: Node) -> bool:
-    """Whether the node has terminated itself."""
+    """Return True if the node has terminated itself."""
     return INSTANCE not in (node.state / "instances").read_text()
 
 

@@ -51,8 +51,8 @@ def test_nodes_with_such_scripts_may_write_their_slots_and_read_the_script() -> 
 
 def test_nodes_may_terminate_themselves_and_no_other_node() -> None:
     entries = statements(templates(clusterfile.load(FILE)), "ec2:TerminateInstances")
-    own = {"ec2:SourceInstanceARN": "arn:aws:ec2:us-east-2:123456789012:instance/${ec2:InstanceID}"}
-    assert [entry["Condition"] for entry in entries] == [{"ArnEquals": own}] * 2
+    caller = {"ec2:SourceInstanceARN": "arn:aws:ec2:us-east-2:123456789012:instance/${ec2:InstanceID}"}
+    assert [entry["Condition"] for entry in entries] == [{"ArnEquals": caller}] * 2
 
 
 def test_nodes_without_health_checks_are_not_replaced_without_limit_either() -> None:

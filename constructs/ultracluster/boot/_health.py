@@ -87,6 +87,6 @@ def health_settings(settings: Mapping[str, str], *, health: bool = True) -> dict
     entries = [word for word in settings.get("SchedulerParameters", "").split(",") if word]
     if _REQUEUE not in entries:
         entries.append(_REQUEUE)
-    own = settings.get("Prolog", _SETTINGS["Prolog"]) != _SETTINGS["Prolog"]
-    guard = {} if health and not own else {"Prolog": BOOT_GUARD}
+    custom = settings.get("Prolog", _SETTINGS["Prolog"]) != _SETTINGS["Prolog"]
+    guard = {} if health and not custom else {"Prolog": BOOT_GUARD}
     return {**(_SETTINGS if health else {}), **settings, **guard, "SchedulerParameters": ",".join(entries)}

@@ -29,7 +29,7 @@ fail() {
     exit "$1"
 }
 
-# Whether only root can rename or replace what root has in a directory.
+# Succeed if only root can rename or replace what root has in a directory.
 is_roots() {
     local owner mode
     [ -d "$1" ] && [ ! -L "$1" ] || return 1

@@ -137,9 +137,9 @@ def _check_controller(slurm: Slurm) -> Iterator[Problem]:
             key_path: Path = (*path, "settings", "AccountingStorageEnforce")
             yield _ACCOUNTING(key_path, "needs accounting: true", at_key=True)
     # With the settings of the library: one of the file may conflict with them. Its prolog runs that of the file.
-    own = cluster_settings(slurm)
-    prolog = {name: own[name] for name in ("Prolog",) if name in own}
-    all_settings = {**health_settings(own, health=bool(slurm.health)), **prolog}
+    settings = cluster_settings(slurm)
+    prolog = {name: value for name, value in settings.items() if name == "Prolog"}
+    all_settings = {**health_settings(settings, health=bool(slurm.health)), **prolog}
     for name, message in check_settings("cluster", all_settings, version=slurm.version).items():
         where: Path = (*path, "settings", name) if name in slurm.settings else (*path, "settings")
         if name == "SlurmctldParameters" and slurm.health and "PrologFlags" not in slurm.settings:

@@ -4,7 +4,7 @@ fail() {
     exit 2
 }
 
-# Whether a file is root's, in a directory where nobody else can replace it, as the node's own program checks too.
+# Succeed if a file is root's, in a directory where nobody else can replace it, as the node's own program checks too.
 for_all() {
     local mode
     [ "$(stat -c %u "$1" 2>/dev/null)" = 0 ] && [ ! -L "${1%/*}" ] || return 1
