@@ -65,7 +65,11 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run:
     same = run("diff", FILE, "--json")
     assert same.exit_code == 0, same.output
     assert json.loads(same.stdout)["guard"]["nodes"] == []
+    assert json.loads(same.stdout)["monthly_cost"]["changes"] == {}
     assert json.loads(same.stdout)["change_sets"] == {"refused": {}, "missing": {}}
+
+    more = run("diff", FILE.replace("count: 4", "count: 6"))
+    assert "monthly cost: p5en.48xlarge: 4 -> 6 nodes." in more.output
 
     # A renamed group ends its nodes: refused before anything happens.
     renamed = FILE.replace("train:", "gpus:")

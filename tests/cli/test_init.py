@@ -53,6 +53,10 @@ def text(name: str) -> str:
     return next(file.data.decode() for file in project_files() if file.path == name)
 
 
+# A resource that one more node group updates.
+_UPDATED = "llama-Compute/JobsParameter*"
+
+
 def test_prints_the_version() -> None:
     result = RUN.invoke(app, ["--version"])
     assert (result.exit_code, result.stdout) == (0, f"ultracluster {ultracluster.__version__}\n")
@@ -73,13 +77,24 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     assert "1 passed" in printed
     assert "directories of snapshots that no test uses; delete them" in printed
     assert f"\n{gone}\n" in printed
-    report = json.loads(wheel.run("ultracluster", "rehearse", str(MAIN_JOB), "--json", cwd=project).stdout)
+    options = ["--fail", f"{_UPDATED}:update", "--adopt", "--json"]
+    report = json.loads(wheel.run("ultracluster", "rehearse", str(MAIN_JOB), *options, cwd=project).stdout)
     steps = {step["name"]: step for step in report["steps"]}
-    assert list(steps)[2:4] == ["deploy", "update: one more node group"]
+    assert list(steps)[2:6] == [
+        "deploy",
+        "prepare the update: one more node group",
+        f"update: one more node group: update of {_UPDATED} fails",
+        "update: one more node group",
+    ]
+    assert steps[f"update: one more node group: update of {_UPDATED} fails"]["changes"]["failed"] == 1
     update = steps["update: one more node group"]["changes"]
     assert update.get("replaced", 0) == update.get("deleted", 0) == 0
     assert report["types"]["AWS::FSx::FileSystem"] == {"schema": 1}
-    assert report["types"]["AWS::PCS::ComputeNodeGroup"]["schema"] == 3
+    # Two in each of two deployments, and one that the update adds.
+    assert report["types"]["AWS::PCS::ComputeNodeGroup"]["schema"] == 5
+    # Deleted without its network, and deployed again on the file system that it retained.
+    assert steps["deploy: storage.lustre.adopt"]["changes"]["created"] > 50
+    assert sum(entry["type"] == "AWS::FSx::FileSystem" for entry in report["retained"]) == 1
     # What follows the deployment: the login command, and the job files on the cluster.
     outputs = report["outputs"]["llama-Compute"]
     assert outputs["LoginCommand"].startswith("aws ssm start-session --region us-east-2 --target $(aws ec2 ")

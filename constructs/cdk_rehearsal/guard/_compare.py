@@ -11,7 +11,7 @@ from cdk_rehearsal.guard._refusals import refusals_of
 from cdk_rehearsal.guard._replacements import ChangeSets, replacements, with_change_sets
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source, Stacks, load
-from cdk_rehearsal.guard._stateful import stateful
+from cdk_rehearsal.guard._stateful import STATEFUL, stateful
 from cdk_rehearsal.guard._template import GuardError, Template
 from cdk_rehearsal.guard._world import Place, World
 from cdk_rehearsal.registry import (
@@ -25,6 +25,8 @@ from cdk_rehearsal.registry import (
 _NO_DATA = "no data: its nodes are replaced"
 _NODES = "its nodes run jobs"
 _READ = "running nodes read it"
+_DATA = "it holds data"
+_DROPPED = "adopted, and no longer used; it stays, outside every stack"
 _NAME_TAKEN = (
     "changes, which makes a new group, and CloudFormation refuses that under the same name: give the node group "
     "another one"
@@ -77,6 +79,8 @@ def compare(
                     )
                 )
     findings += _same_names(before, fates)
+    adopted = sum(len(template.adopted) for template in before.templates.values())
+    findings += _dropped(before, after)
     groups = [
         Finding(
             stack=stack,
@@ -95,7 +99,7 @@ def compare(
     harmful |= {finding.name: finding for finding in findings if finding.harmful}
     allowed, unused = _allowed(list(harmful.values()), allow, before.templates)
     return Report(
-        stateful=count,
+        stateful=count + adopted,
         findings=tuple(replace(finding, allowed=finding.name in allowed) for finding in findings),
         unused=unused,
         skipped=tuple(dict.fromkeys((*before.skipped, *after.skipped))),
@@ -161,6 +165,16 @@ def _broken(before: Stacks, after: Stacks, fates: Mapping[Place, tuple[Cause, ..
         if not fates.get((stack, logical_id))
     }
     yield from map(str, refusals_of(after, without=same))
+
+
+def _dropped(before: Stacks, after: Stacks) -> Iterator[Finding]:
+    """Yield the adopted resources that the new templates no longer use."""
+    used = {id for template in after.templates.values() for id in template.adopted}
+    for stack, template in before.templates.items():
+        for id, kind in template.adopted.items():
+            if id not in used:
+                cause = Cause(fate=Fate.ORPHANED, property="-", reason=_DROPPED)
+                yield Finding(stack=stack, logical_id=id, type=kind, holds=STATEFUL.get(kind, _DATA), causes=(cause,))
 
 
 def _same_names(before: Stacks, causes: Mapping[Place, tuple[Cause, ...]]) -> list[Finding]:

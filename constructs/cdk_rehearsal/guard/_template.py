@@ -16,6 +16,10 @@ _LOGICAL_ID = re.compile(r"[A-Za-z0-9]+", re.ASCII)
 _EXPANDED = "aws cloudformation get-template --template-stage Processed"
 
 
+#: Section of a template's metadata: id -> type of each resource outside of every stack that holds data of the app.
+ADOPTED = "cdk-rehearsal:adopted"
+
+
 class GuardError(ValueError):
     """Inputs that cannot be compared; the message gives the reason and the remedy."""
 
@@ -29,6 +33,8 @@ class Template:
     mappings: Mapping[str, Any]
     conditions: Mapping[str, Any]
     outputs: Mapping[str, dict[str, Any]]
+    #: Resources outside of every stack that hold data of the app: id -> type.
+    adopted: Mapping[str, str]
 
     @classmethod
     def of(cls, body: Any) -> "Template":
@@ -42,7 +48,15 @@ class Template:
             raise GuardError(str(error)) from None
         if problems := list(_problems(body)):
             raise GuardError("; ".join(problems))
-        return cls(**{name.lower(): body.get(name) or {} for name in _READ})
+        sections = {name.lower(): body.get(name) or {} for name in _READ}
+        return cls(**sections, adopted=_adopted(body.get("Metadata")))
+
+
+def _adopted(metadata: Any) -> dict[str, str]:
+    rows = metadata.get(ADOPTED) if isinstance(metadata, Mapping) else None
+    if not isinstance(rows, Mapping):
+        return {}
+    return {id: str(row["Type"]) for id, row in rows.items() if isinstance(row, Mapping) and "Type" in row}
 
 
 def _problems(body: Any) -> Iterator[str]:

@@ -6,6 +6,7 @@ Needs moto and cfn-lint: `pip install "cdk-ultracluster[rehearsal]"`.
 from cdk_rehearsal.rehearsal._profile import no_profile
 
 with no_profile():
+    from cdk_rehearsal.rehearsal._adoption import Adoption, Kept
     from cdk_rehearsal.rehearsal._blueprint import Maker
     from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
     from cdk_rehearsal.rehearsal._errors import RehearsalError
@@ -18,9 +19,11 @@ with no_profile():
 __all__ = [
     "ACCOUNT",
     "Action",
+    "Adoption",
     "Edit",
     "Entry",
     "Journal",
+    "Kept",
     "Listener",
     "LocalCloud",
     "Maker",

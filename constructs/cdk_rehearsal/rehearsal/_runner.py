@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from cdk_rehearsal import guard
 from cdk_rehearsal.registry import NO_RULES, UpdateRules
+from cdk_rehearsal.rehearsal._adoption import Adoption
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
 from cdk_rehearsal.rehearsal._errors import RehearsalError
@@ -43,6 +44,7 @@ def rehearse(
     allow: Iterable[str] = (),
     update_rules: UpdateRules = NO_RULES,
     fail: Iterable[str] = (),
+    adopt: Adoption | None = None,
 ) -> Report:
     """Deploy, update and destroy an app.
 
@@ -61,6 +63,8 @@ def rehearse(
         fail: Resources that fail once: RESOURCE[:create|update|delete], with a logical id, STACK/LOGICAL_ID, construct
             path or type. The stack must roll back, and the same deployment must succeed afterwards. In the end, the
             app is deployed and destroyed once more, beside what was retained.
+        adopt: Edit that uses retained resources. All stacks are destroyed but those with the subnets of what is
+            retained, and the edit is deployed, before the end. Default: no such step.
 
     Returns:
         The report. It has the reasons of a step that failed; the steps after it are not run.
@@ -90,6 +94,7 @@ def rehearse(
             listener=listener or _Silent(),
             compare=partial(guard.compare, allow=tuple(allow), update_rules=update_rules),
             allow=tuple(allow),
+            adopt=adopt,
             failures=FailureSteps(cloud=cloud, faults=faults),
         )
         run.run(keep)

@@ -21,6 +21,7 @@ from cdk_rehearsal.deploy import (
     release_failed,
 )
 from cdk_rehearsal.registry import DELETION_PROTECTION, read
+from cdk_rehearsal.rehearsal._adoption import Adoption, around_networks, kept
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cloud import LocalCloud
 from cdk_rehearsal.rehearsal._errors import RehearsalError
@@ -72,6 +73,7 @@ class Rehearsal:
     compare: Callable[[Path, Path], guard.Report]
     allow: tuple[str, ...]
     failures: FailureSteps
+    adopt: Adoption | None = None
     steps: list[Step] = field(default_factory=list)
     edit: Edit | None = None
 
@@ -102,14 +104,21 @@ class Rehearsal:
             self._step("deploy again: no changes", self._deploy_again)
         else:
             self._run_update(self.update)
+        self._lift_all()
+        if self.adopt is not None:
+            self._step("destroy all but the networks of retained resources", self._destroy_around)
+            self._step(f"deploy: {self.adopt.name}", partial(self._deploy_adopting, self.adopt))
+            self._lift_all()
+        self._fail("delete", "destroy", self._destroy)
+        self._step("destroy", self._destroy)
+        if self.failures.faults and self.adopt is None:
+            self._step(f"deploy {_IMPORT}: beside what was retained", partial(self._deploy, _IMPORT))
+            self._step("destroy again", self._destroy_protected)
+
+    def _lift_all(self) -> None:
         for stack in self.cloud.stacks.living():
             if stack.protected:
                 self._step(f"lift the termination protection of {stack.name}", partial(_lift, stack))
-        self._fail("delete", "destroy", self._destroy)
-        self._step("destroy", self._destroy)
-        if self.failures.faults:
-            self._step(f"deploy {_IMPORT}: beside what was retained", partial(self._deploy, _IMPORT))
-            self._step("destroy again", self._destroy_protected)
 
     def _fail(self, action: FaultAction, name: str, run: Callable[[], list[str]]) -> None:
         """Run a step once for each fault of an action, and require that the stacks roll back."""
@@ -253,6 +262,20 @@ class Rehearsal:
             f"deployed again, the same app should change nothing: {entry.action} {entry.stack}/{entry.logical_id}"
             for entry in self.cloud.journal.entries()[before:]
         ]
+
+    def _destroy_around(self) -> list[str]:
+        names = [name for name in around_networks(self.cloud.stacks.living()) if name not in TOOLKIT]
+        return _problems(self._run("destroy", *names, "--force", "--app", str(self.assembly)))
+
+    def _deploy_adopting(self, adopt: Adoption) -> list[str]:
+        """Deploy again on what was retained, and require that the guard reports an edit that drops it."""
+        edit = adopt.edit(self.scratch, kept(self.cloud.stacks))
+        before, self.context = self.assembly, {**self.context, **edit.context}
+        self.assembly = self.scratch / "cdk.out-adopt"
+        problems = self._synth() or self._deploy(_IMPORT)
+        if problems or not self.compare(self.assembly, before).ok:
+            return problems
+        return [f"{edit.description}, and the guard does not refuse an edit that drops it"]
 
     def _destroy(self) -> list[str]:
         result = self.cli.run(

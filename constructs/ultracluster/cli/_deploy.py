@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster.cli._aws import client
+from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
+from ultracluster.cli._price_file import price_file
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
 from ultracluster.cli._verdict import jobs_sentence, print_report, refusal
@@ -38,12 +40,18 @@ _Import = Annotated[
         help="Take over retained resources whose names the cluster has, such as a log group of an earlier cluster.",
     ),
 ]
+_Prices = Annotated[
+    Path | None,
+    typer.Option("--prices", metavar="FILE", help="Price file, as in `plan`, for the difference of the monthly cost."),
+]
 _ROLLBACK_PAGE = "docs/operations/changes.md#a-rollback-that-failed"
 
 
-def diff(file: _File, app: _App = None, allow: _Allow = None, json_: JsonOption = False) -> None:
-    """Compare a cluster file with what is deployed: data, nodes and jobs. Exit code 1 if a deployment is refused."""
-    with _prepared(file, app, allow) as plan:
+def diff(
+    file: _File, app: _App = None, allow: _Allow = None, prices: _Prices = None, json_: JsonOption = False
+) -> None:
+    """Compare a cluster file with what is deployed: data, nodes, jobs, cost. Exit code 1 if `deploy` refuses it."""
+    with _prepared(file, app, allow, prices) as plan:
         if json_:
             print_json(plan.to_dict())
             raise typer.Exit(0 if plan.ok else 1)
@@ -57,9 +65,10 @@ def deploy(
     allow: _Allow = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before changes of IAM and security groups.")] = False,
     imports: _Import = False,
+    prices: _Prices = None,
 ) -> None:
     """Deploy a cluster file, unless that loses data, nodes or jobs; then protect the stacks by stack policies."""
-    with _prepared(file, app, allow) as plan:
+    with _prepared(file, app, allow, prices) as plan:
         plan.print()
         plan.refuse()
         plan.deploy(ask=not yes and sys.stdin.isatty(), imports=imports)
@@ -73,6 +82,7 @@ class _Plan:
     sides: "Comparison"
     changes: "ChangeSets"
     report: "Report | None"
+    cost: MonthlyCost
     allow: tuple[str, ...]
     cli: "CdkCli"
     assembly: Path
@@ -92,12 +102,17 @@ class _Plan:
             )
         if self.report is None:
             typer.echo("nothing is deployed yet: nothing can be lost.")
+            self._print_cost()
             return
         for name, reason in self.changes.missing.items():
             typer.echo(f"no change set of {name}, compared by templates alone: {reason}", err=True)
         print_report(self.report)
         typer.echo(jobs_sentence(self.report))
-        typer.echo("monthly cost: not compared; the library has no source of prices.")
+        self._print_cost()
+
+    def _print_cost(self) -> None:
+        for line in self.cost.lines():
+            typer.echo(line)
 
     def refuse(self) -> None:
         """End the command if the deployment is refused."""
@@ -146,12 +161,13 @@ class _Plan:
             "new_stacks": self.sides.new,
             "blocked": self.sides.blocked,
             "change_sets": {"refused": self.changes.refused, "missing": self.changes.missing},
+            "monthly_cost": self.cost.to_dict(),
             "guard": report,
         }
 
 
 @contextmanager
-def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator[_Plan]:
+def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Path | None) -> Iterator[_Plan]:
     try:
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -162,6 +178,10 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
             f'this command needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard,live]"'
         )
     cluster = load(str(file))
+    try:
+        dollars = price_file(prices)
+    except ValueError as error:
+        misuse(f"--prices: {error}")
     with app_directory(app, file) as directory, tempfile.TemporaryDirectory(prefix="ultracluster-deploy-") as scratch:
         assembly, folder = Path(scratch) / "cdk.out", Path(scratch) / "guard"
         folder.mkdir()
@@ -187,6 +207,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None) -> Iterator
                 sides=sides,
                 changes=changes,
                 report=report,
+                cost=monthly_cost(sides.deployed, sides.assembled, dollars),
                 allow=tuple(allow or ()),
                 cli=cli,
                 assembly=assembly,

@@ -1,9 +1,9 @@
 """Arguments of `ultracluster plan`: numbers with units, lists of node counts, price files."""
 
-import json
 import re
 from pathlib import Path
-from typing import Any
+
+from ultracluster.cli._price_file import price_file
 
 _NUMBER = re.compile(r"\s*([0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z/%]*)\s*", re.ASCII)
 _COUNT = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
@@ -111,32 +111,8 @@ def assignments(texts: list[str]) -> dict[str, str]:
 def prices(file: Path | None) -> dict[str, float]:
     """Return dollars per node and hour by type from a price file.
 
-    The file is JSON: `{"as_of": "2026-11-01", "source": "...", "dollars_per_node_hour": {"p5.48xlarge": 55.04}}`.
-
     Raises:
         ValueError: If it cannot be read, or has no date, source or prices.
     """
-    if file is None:
-        return {}
-    try:
-        document: Any = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"cannot read {file}: {error.strerror}") from error
-    except ValueError as error:
-        raise ValueError(f"{file} is not JSON: {error}") from error
-    missing = [
-        key
-        for key, kind in (("as_of", str), ("source", str), ("dollars_per_node_hour", dict))
-        if not isinstance(document, dict) or not isinstance(document.get(key), kind)
-    ]
-    if missing:
-        raise ValueError(
-            f"{file} has no {', '.join(missing)}; a price file has as_of, source and dollars_per_node_hour"
-        )
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", document["as_of"]):
-        raise ValueError(f"as_of in {file} must be a date such as 2026-11-01, got {document['as_of']!r}")
-    table = document["dollars_per_node_hour"]
-    wrong = [name for name, price in table.items() if not isinstance(price, int | float) or not 0 < price < 1e5]
-    if wrong:
-        raise ValueError(f"prices in {file} must be dollars above 0, those of {', '.join(wrong)} are not")
-    return {str(name): float(price) for name, price in table.items()}
+    content = price_file(file)
+    return {} if content is None else dict(content.node_hours)

@@ -39,6 +39,10 @@ _Fail = Annotated[
         "path or type. Repeatable.",
     ),
 ]
+_Adopt = Annotated[
+    bool,
+    typer.Option("--adopt", help="Also delete the cluster, and deploy it again on the file system that it retained."),
+]
 
 
 def rehearse(
@@ -47,6 +51,7 @@ def rehearse(
     keep: _Keep = False,
     allow: _Allow = None,
     fail_: _Fail = None,
+    adopt: _Adopt = False,
     json_: JsonOption = False,
 ) -> None:
     """Deploy, update and destroy with the real CDK CLI, on a local stand-in for AWS."""
@@ -56,8 +61,11 @@ def rehearse(
         raise typer.BadParameter("--keep and --json do not go together")
     if keep and fail_:
         raise typer.BadParameter("--keep and --fail do not go together")
+    if adopt and file is None:
+        raise typer.BadParameter("--adopt needs a cluster file")
     try:
         from cdk_rehearsal import rehearsal
+        from ultracluster.cli._adopt_step import adopt_lustre
         from ultracluster.cli._one_more_group import one_more_group
     except ImportError as error:
         fail(f'a rehearsal needs more packages ({error.name} is missing): pip install "cdk-ultracluster[rehearsal]"')
@@ -72,6 +80,7 @@ def rehearse(
             options = {
                 "context": {"cluster": str(file.resolve())},
                 "update": one_more_group(file.resolve()),
+                "adopt": adopt_lustre(file.resolve()) if adopt else None,
                 "account": cluster.account or rehearsal.ACCOUNT,
                 "region": cluster.region,
             }

@@ -205,7 +205,7 @@ def _home(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
 
 def _lustre(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
     lustre = cluster.storage.lustre
-    existing = lustre.existing if lustre else None
+    existing = (lustre.existing or lustre.adopt) if lustre else None
     if existing is not None:
         id, dns, mount = existing.id, f"{existing.id}.fsx.{cluster.region}.amazonaws.com", existing.mount_name
     else:

@@ -114,16 +114,17 @@ def _bucket(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
 
 def _lustre_id(cluster: ClusterFile) -> str | None:
     lustre = cluster.storage.lustre
-    return lustre.existing.id if lustre is not None and lustre.existing is not None else None
+    named = (lustre.existing or lustre.adopt) if lustre is not None else None
+    return named.id if named is not None else None
 
 
 def _lustre(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     name = _lustre_id(cluster)
+    section = cluster.storage.lustre
+    key = "adopt" if section is not None and section.adopt is not None else "existing"
     answer = account.find(_LUSTRE, missing="FileSystemNotFound", FileSystemIds=[name])
     if answer is None or not answer["FileSystems"]:
-        yield check.bad(
-            f"{account.region} has no file system {name} in this account", "change `storage.lustre.existing`"
-        )
+        yield check.bad(f"{account.region} has no file system {name} in this account", f"change `storage.lustre.{key}`")
         return
     (record,) = answer["FileSystems"]
     if record["FileSystemType"] != "LUSTRE":

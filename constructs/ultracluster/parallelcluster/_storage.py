@@ -35,6 +35,9 @@ def _lustre(cluster: ClusterFile, zones: Sequence[str], notes: list[Note]) -> di
         if lustre.existing.security_group:
             notes.append(_security_group(("storage", "lustre", "existing", "security-group")))
         return {**row, "FsxLustreSettings": {"FileSystemId": lustre.existing.id}}
+    if lustre.adopt is not None:
+        notes.append(_security_group(("storage", "lustre", "adopt", "security-group")))
+        return {**row, "FsxLustreSettings": {"FileSystemId": lustre.adopt.id}}
     assert spec is not None
     path = ("storage", "lustre")
     problem = None

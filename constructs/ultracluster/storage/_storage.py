@@ -18,6 +18,7 @@ from ultracluster.storage._data_repositories import links
 from ultracluster.storage._handed_in import check_lustre, check_others, check_place
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem, ISharedFileSystem
 from ultracluster.storage.home._from_cluster_file import home
+from ultracluster.storage.lustre._adopted import adopted_lustre
 from ultracluster.storage.lustre._file_system import LustreFileSystem
 from ultracluster.storage.s3._data_bucket import DataBucket
 
@@ -44,7 +45,8 @@ class Storage:
         if not cls.needed(cluster):
             return cls()
         new_home = section.home is not None and section.home.existing is None
-        creates = cluster.lustre_spec or new_home or section.data_bucket is True
+        new_lustre = cluster.lustre_spec is not None and section.lustre is not None and section.lustre.adopt is None
+        creates = new_lustre or new_home or section.data_bucket is True
         key = _key(scope, cluster) if creates else None
         lustre = _lustre(scope, cluster, network, key)
         data_bucket = _data_bucket(scope, cluster, key)
@@ -163,6 +165,9 @@ def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.I
             else ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", existing.security_group),
         )
         lustre.allow_clients(network.nodes)
+    elif section.adopt is not None:
+        assert spec is not None
+        lustre = adopted_lustre(scope, cluster, network, section.adopt, spec)
     else:
         assert spec is not None
         lustre = LustreFileSystem(

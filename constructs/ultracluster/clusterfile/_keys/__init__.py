@@ -41,6 +41,7 @@ from ultracluster.clusterfile._keys._slurm import Queue as Queue
 from ultracluster.clusterfile._keys._slurm import Slurm as Slurm
 from ultracluster.clusterfile._keys._slurm import Ssh as Ssh
 from ultracluster.clusterfile._keys._slurm import User as User
+from ultracluster.clusterfile._keys._storage import AdoptedLustre as AdoptedLustre
 from ultracluster.clusterfile._keys._storage import CheckpointGoal as CheckpointGoal
 from ultracluster.clusterfile._keys._storage import DataRepositoryAssociation as DataRepositoryAssociation
 from ultracluster.clusterfile._keys._storage import EfaBundle as EfaBundle

@@ -48,6 +48,18 @@ ExistingLustre = TypedDict(
 )
 
 
+#: A file system that an earlier deployment of this cluster retained.
+AdoptedLustre = TypedDict(
+    "AdoptedLustre",
+    {
+        "id": Required[str],
+        "mount-name": Required[str],
+        "security-group": Required[str],
+    },
+    total=False,
+)
+
+
 #: A data repository association: a directory of the file system that shows a bucket, or a part of it.
 DataRepositoryAssociation = TypedDict(
     "DataRepositoryAssociation",
@@ -91,6 +103,7 @@ Lustre = TypedDict(
         "mount": str,
         "client": LustreClient,
         "existing": ExistingLustre,
+        "adopt": AdoptedLustre,
         "data-repository-associations": Mapping[str, DataRepositoryAssociation],
         "release-task": ReleaseTask,
     },

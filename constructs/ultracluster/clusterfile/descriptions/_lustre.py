@@ -18,8 +18,10 @@ def file_system_lines(cluster: ClusterFile) -> list[str]:
     if plan is None:
         return [f"Lustre: {lustre.existing.id if lustre.existing else ''}, existing, at {lustre.mount}"]
     spec = plan.spec
+    adopted = f"{lustre.adopt.id}, adopted, " if lustre.adopt else ""
+    efa = "with" if spec.efa else "without"
     return [
-        f"Lustre: {int(spec.disk_write_mb_per_s):,} MB/s from {spec.words} {'with' if spec.efa else 'without'} EFA",
+        f"Lustre: {adopted}{int(spec.disk_write_mb_per_s):,} MB/s from {spec.words} {efa} EFA",
         *(f"  - {reason}" for reason in plan.reasons),
         f"  - {_gives(spec)}",
         f"  - a checkpoint is written in {', '.join(_checkpoints(cluster, spec))}",

@@ -49,6 +49,11 @@ _TIER = shared("lustre-tier")
 
 _EFA_INTERFACES = shared("lustre-efa-interfaces")
 _EXISTING = error("lustre-existing-keys", "An existing file system keeps its own shape.")
+_ADOPTED_LINKS = error(
+    "lustre-adopt-associations",
+    "A retained file system has the associations that it had, and FSx refuses a second one for a directory.",
+    acceptable=True,
+)
 _VERSION = shared("lustre-version")
 _GOAL = error("lustre-goal", "The shape of a file system follows from a throughput, a checkpoint or a capacity.")
 _CHECKPOINT = error("lustre-checkpoint-size", "The size of a checkpoint follows from the model, or is given.")
@@ -72,6 +77,7 @@ def check_keys(lustre: Lustre) -> Iterator[Problem]:
     if lustre.storage_type == "INTELLIGENT_TIERING" and lustre.tier is not None:
         message = "Intelligent-Tiering has no tier; remove it, or set throughput-capacity"
         yield _SOLD((*_PATH, "tier"), message)
+    yield from _check_adopted(lustre)
     if lustre.existing is not None:
         for key in sorted(lustre.model_fields_set - _OF_EXISTING):
             message = "describes a new file system, and existing names an existing one; remove one of the two"
@@ -91,6 +97,15 @@ def check_keys(lustre: Lustre) -> Iterator[Problem]:
         message = f"daily backups are kept for whole days, 1 d to {_MOST_BACKUP_DAYS} d, got {lustre.backups}"
         yield _BACKUPS((*_PATH, "backups"), message)
     yield from check_file_system(lustre)
+
+
+def _check_adopted(lustre: Lustre) -> Iterator[Problem]:
+    if lustre.adopt is not None and lustre.data_repository_associations:
+        message = (
+            f"{lustre.adopt.id} keeps the associations that it had; remove this key, or delete those associations "
+            "and accept this rule"
+        )
+        yield _ADOPTED_LINKS((*_PATH, "data-repository-associations"), message, at_key=True)
 
 
 def check_lustre(draft: Draft) -> Iterator[Problem]:

@@ -174,6 +174,14 @@ class ExistingLustre(Section):
     )
 
 
+class AdoptedLustre(Section):
+    """A file system that an earlier deployment of this cluster retained."""
+
+    id: t.FileSystemId = Field(description="Its id.")
+    mount_name: MountName = Field(description="LustreMountName in `aws fsx describe-file-systems`.")
+    security_group: t.SecurityGroupId = Field(description="Its security group, which was retained with it.")
+
+
 class Link(Section):
     """A data repository association: a directory of the file system that shows a bucket, or a part of it."""
 
@@ -260,6 +268,11 @@ class Lustre(Section):
         default=LustreClient(), description="Settings of nodes that mount a file system with EFA."
     )
     existing: ExistingLustre | None = Field(default=None, description="An existing file system, instead of a new one.")
+    adopt: AdoptedLustre | None = Field(
+        default=None,
+        description="The file system that an earlier deployment retained, used instead of a new one. The network is "
+        "the one of that deployment; the other keys describe the file system as before.",
+    )
     data_repository_associations: dict[LinkPath, Link] = Field(
         default={},
         description="Directories of the file system that show S3, by path from its own root; 8 at most.",

@@ -42,7 +42,7 @@ _ZONE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+", re.ASCII)
 _DNS_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*", re.ASCII)
 _TIER = shared("lustre-tier")
 _VERSION = shared("lustre-version")
-_EXISTING = shared("existing-lustre")
+EXISTING_LUSTRE = shared("existing-lustre")
 
 
 class LustreFileSystem(Lustre):
@@ -217,7 +217,7 @@ class LustreFileSystem(Lustre):
             )
         if efa and None in (zone, cidr):
             message.append("EFA reaches it from its own zone and /16 only: check both, or pass zone and cidr")
-        cdk.Validations.of(lustre).add_warning(_EXISTING.warning_id, "; ".join(message))
+        cdk.Validations.of(lustre).add_warning(EXISTING_LUSTRE.warning_id, "; ".join(message))
         return lustre
 
 

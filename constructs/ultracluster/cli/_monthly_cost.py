@@ -1,0 +1,163 @@
+"""What an update does to the monthly cost of a cluster: nodes, Lustre, and resources that are billed by the hour."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ultracluster.cli._price_file import Prices
+
+# The AWS Pricing Calculator has 730 hours in a month: https://docs.aws.amazon.com/pricing-calculator/latest/userguide/
+# (read 2026-11-23)
+_HOURS = 730
+# Largest number of nodes of a group.
+_MOST: Mapping[str, tuple[str, ...]] = {
+    "AWS::PCS::ComputeNodeGroup": ("ScalingConfiguration", "MaxInstanceCount"),
+    "AWS::EKS::Nodegroup": ("ScalingConfig", "MaxSize"),
+    "AWS::AutoScaling::AutoScalingGroup": ("MaxSize",),
+}
+# Billed by the hour whatever they do.
+_BY_HOUR = ("AWS::PCS::Cluster", "AWS::EKS::Cluster", "AWS::EC2::NatGateway")
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Item:
+    """Something that is billed."""
+
+    unit: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MonthlyCost:
+    """Cost of both sides of an update, as far as there are prices.
+
+    Args:
+        before: Amounts that are deployed.
+        after: Amounts of the new templates.
+        prices: Prices, or None.
+    """
+
+    before: Mapping[Item, int]
+    after: Mapping[Item, int]
+    prices: Prices | None
+
+    @property
+    def changed(self) -> list[Item]:
+        """Items whose amount differs."""
+        both = {*self.before, *self.after}
+        return sorted(item for item in both if self.before.get(item, 0) != self.after.get(item, 0))
+
+    @property
+    def unpriced(self) -> list[Item]:
+        """Items whose amount differs, and that have no price."""
+        return [item for item in self.changed if self._price(item) is None]
+
+    def lines(self) -> list[str]:
+        """Describe the difference."""
+        amounts = "; ".join(
+            f"{item}: {self.before.get(item, 0):,} -> {self.after.get(item, 0):,} {item.unit}" for item in self.changed
+        )
+        if self.prices is None:
+            what = amounts or "no amount changes"
+            return [f"monthly cost: {what}. For dollars, name a price file: --prices FILE."]
+        if not self.changed:
+            return ["monthly cost: unchanged."]
+        before, after = self._dollars(self.before), self._dollars(self.after)
+        sign = "+" if after >= before else "-"
+        lines = [
+            f"monthly cost: {sign}{abs(after - before):,.0f} USD, from {before:,.0f} to {after:,.0f} with all nodes "
+            f"running for {_HOURS} hours; prices of {self.prices.as_of}, {self.prices.source}. {amounts}."
+        ]
+        if self.unpriced:
+            lines.append(f"no price of {', '.join(map(str, self.unpriced))}: the difference is without them.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as plain data."""
+        priced = self.prices is not None
+        return {
+            "changes": {
+                item.name: {"unit": item.unit, "before": self.before.get(item, 0), "after": self.after.get(item, 0)}
+                for item in self.changed
+            },
+            "dollars_before": round(self._dollars(self.before), 2) if priced else None,
+            "dollars_after": round(self._dollars(self.after), 2) if priced else None,
+            "as_of": self.prices.as_of if self.prices else None,
+            "source": self.prices.source if self.prices else None,
+            "without_price": [item.name for item in self.unpriced],
+        }
+
+    def _dollars(self, amounts: Mapping[Item, int]) -> float:
+        return sum(amount * (self._price(item) or 0) for item, amount in amounts.items())
+
+    def _price(self, item: Item) -> float | None:
+        """Return the dollars of one unit for a month."""
+        if self.prices is None:
+            return None
+        if item.unit == "GiB":
+            return self.prices.gib_months.get(item.name)
+        table = self.prices.node_hours if item.unit == "nodes" else self.prices.resource_hours
+        price = table.get(item.name)
+        return None if price is None else price * _HOURS
+
+
+def monthly_cost(deployed: Path, assembled: Path, prices: Prices | None) -> MonthlyCost:
+    """Compare what two directories of templates are billed for.
+
+    Not in it: what is billed by use, such as S3, metrics, logs and traffic, and volumes of nodes.
+    """
+    return MonthlyCost(before=_billed(deployed), after=_billed(assembled), prices=prices)
+
+
+def _billed(folder: Path) -> dict[Item, int]:
+    total: Counter[Item] = Counter()
+    for file in sorted(folder.glob("*.template.json")):
+        resources = json.loads(file.read_text(encoding="utf-8")).get("Resources", {})
+        for logical_id, resource in resources.items():
+            for item, amount in _items(logical_id, resource, resources):
+                total[item] += amount
+    return dict(total)
+
+
+def _items(logical_id: str, resource: Mapping[str, Any], resources: Mapping[str, Any]) -> Iterator[tuple[Item, int]]:
+    kind, properties = resource["Type"], resource.get("Properties") or {}
+    if kind in _MOST:
+        value: Any = properties
+        for key in _MOST[kind]:
+            value = value.get(key, 0)
+        yield Item("nodes", _instance_type(properties, resources) or f"instance type of {logical_id}"), int(value)
+    elif kind == "AWS::SageMaker::Cluster":
+        for group in properties.get("InstanceGroups", ()):
+            yield Item("nodes", group["InstanceType"]), int(group["InstanceCount"])
+    elif kind == "AWS::FSx::FileSystem" and "LustreConfiguration" in properties:
+        lustre = properties["LustreConfiguration"]
+        words = [lustre.get("DeploymentType"), properties.get("StorageType")]
+        words.append(lustre.get("PerUnitStorageThroughput"))
+        if "StorageCapacity" in properties:
+            yield Item("GiB", " ".join(str(word) for word in words if word)), int(properties["StorageCapacity"])
+        else:
+            # Intelligent-Tiering has no size; its throughput is billed.
+            yield Item("MB/s", "Lustre INTELLIGENT_TIERING"), int(lustre.get("ThroughputCapacity", 0))
+    elif kind in _BY_HOUR:
+        yield Item("resources", kind), 1
+
+
+def _instance_type(properties: Mapping[str, Any], resources: Mapping[str, Any]) -> str | None:
+    """Return the instance type of a group: its own, or that of its launch template in the same stack."""
+    for key, get in (("InstanceConfigs", lambda row: row["InstanceType"]), ("InstanceTypes", str)):
+        if properties.get(key):
+            return str(get(properties[key][0]))
+    template = properties.get("LaunchTemplate") or {}
+    policy = properties.get("MixedInstancesPolicy") or {}
+    specification = (policy.get("LaunchTemplate") or {}).get("LaunchTemplateSpecification") or template
+    reference = specification.get("Id") or specification.get("LaunchTemplateId")
+    name = reference.get("Ref") if isinstance(reference, Mapping) else None
+    target = resources.get(name) if isinstance(name, str) else None
+    found = ((target or {}).get("Properties") or {}).get("LaunchTemplateData", {}).get("InstanceType")
+    return found if isinstance(found, str) else None

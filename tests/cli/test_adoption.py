@@ -1,0 +1,72 @@
+"""storage.lustre.adopt: the Lustre file system that an earlier deployment retained. `test_init.py` rehearses it."""
+
+from pathlib import Path
+
+import pytest
+
+from cdk_rehearsal import guard
+from cdk_rehearsal.rehearsal import Kept, RehearsalError
+from support.clusterfile_data import problems
+from ultracluster.cli._adopt_step import adopt_lustre
+from ultracluster.clusterfile import loads
+from ultracluster.kubernetes import platform_of
+
+FILE = """name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5en.48xlarge, count: 4, capacity: cr-0123456789abcdef0}
+storage: {lustre: {throughput: 40 GB/s%s}, data-bucket: false}
+"""
+ID, GROUP = "fs-0123456789abcdef0", "sg-0123456789abcdef0"
+ADOPT = f", adopt: {{id: {ID}, mount-name: abcdefgh, security-group: {GROUP}}}"
+
+
+def test_an_adopted_file_system_keeps_its_shape() -> None:
+    before, after = loads(FILE % "", "c.yaml"), loads(FILE % ADOPT, "c.yaml")
+    assert after.lustre_spec == before.lustre_spec
+    assert after.lustre_efa == before.lustre_efa
+    assert after.subnets == before.subnets
+
+
+def test_pods_mount_the_adopted_file_system() -> None:
+    text = (FILE % ADOPT).replace("orchestrator: slurm", "orchestrator: kubernetes")
+    volume = platform_of(loads(text, "c.yaml")).volumes["/fsx"]
+    assert (volume.handle, volume.attributes["mountname"]) == (ID, "abcdefgh")
+
+
+def test_rejects_associations_that_the_file_system_has_already() -> None:
+    links = FILE % (ADOPT + ", data-repository-associations: {/data: {bucket: tokens}}")
+    (message,) = problems(links)
+    assert f"{ID} keeps the associations that it had; remove this key" in message
+
+
+def test_rejects_a_file_system_that_is_adopted_and_existing() -> None:
+    text = FILE % (ADOPT + f", existing: {{id: {ID}, mount-name: abcdefgh}}")
+    assert any("storage.lustre.adopt" in message for message in problems(text))
+
+
+def template(*adopted: str) -> dict[str, object]:
+    rows = {id: {"Type": "AWS::FSx::FileSystem"} for id in adopted}
+    return {"Resources": {}, "Metadata": {guard.ADOPTED: rows}}
+
+
+def test_the_guard_counts_an_adopted_file_system_as_kept_data() -> None:
+    same = guard.compare(template(ID), template(ID))
+    assert (same.ok, same.stateful, same.findings) == (True, 1, ())
+
+
+@pytest.mark.parametrize("after", [template(), template("fs-0fedcba9876543210"), {"Resources": {}}])
+def test_the_guard_refuses_an_edit_that_drops_an_adopted_file_system(after: dict[str, object]) -> None:
+    report = guard.compare(template(ID), after)
+    assert [(finding.name, finding.fate) for finding in report.refused] == [(ID, guard.Fate.ORPHANED)]
+    assert guard.compare(template(ID), after, allow=[ID]).ok
+
+
+def test_rejects_an_adoption_without_one_retained_file_system(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text(FILE % "")
+    bucket = Kept(type="AWS::S3::Bucket", physical_id="b", properties={}, attribute=str)
+    with pytest.raises(RehearsalError, match="retained 0 Lustre file systems"):
+        adopt_lustre(file).edit(tmp_path, (bucket,))

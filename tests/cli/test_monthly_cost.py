@@ -1,0 +1,111 @@
+"""The monthly cost of an edit: what changes, at the prices of a file, and what has no price."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import ROOT
+from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
+from ultracluster.cli._price_file import Prices, price_file
+
+GOLDEN = ROOT / "tests" / "golden"
+PRICES = {
+    "as_of": "2026-11-01",
+    "source": "a contract",
+    "dollars_per_node_hour": {"p5en.48xlarge": 10, "c7i.2xlarge": 1},
+    "dollars_per_gib_month": {"PERSISTENT_2 SSD 500": 0.5},
+    "dollars_per_resource_hour": {"AWS::PCS::Cluster": 2},
+}
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Prices:
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps(PRICES))
+    result = price_file(file)
+    assert result is not None
+    return result
+
+
+def resource(kind: str, **properties: Any) -> dict[str, Any]:
+    return {"Type": kind, "Properties": properties}
+
+
+def group(count: int, type: str = "p5en.48xlarge") -> dict[str, Any]:
+    return resource(
+        "AWS::PCS::ComputeNodeGroup",
+        InstanceConfigs=[{"InstanceType": type}],
+        ScalingConfiguration={"MinInstanceCount": count, "MaxInstanceCount": count},
+    )
+
+
+def compared(tmp_path: Path, prices: Prices | None, old: dict[str, Any], new: dict[str, Any]) -> MonthlyCost:
+    for name, resources in (("old", old), ("new", new)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.template.json").write_text(json.dumps({"Resources": resources}))
+    return monthly_cost(tmp_path / "old", tmp_path / "new", prices)
+
+
+def test_more_nodes_cost_their_price_for_730_hours(tmp_path: Path, prices: Prices) -> None:
+    (line,) = compared(tmp_path, prices, {"A": group(2)}, {"A": group(3)}).lines()
+    assert line == (
+        "monthly cost: +7,300 USD, from 14,600 to 21,900 with all nodes running for 730 hours; prices of 2026-11-01, "
+        "a contract. p5en.48xlarge: 2 -> 3 nodes."
+    )
+
+
+def test_a_missing_price_is_named_and_not_guessed(tmp_path: Path, prices: Prices) -> None:
+    cost = compared(tmp_path, prices, {"A": group(3)}, {"A": group(2), "B": group(4, "p6-b200.48xlarge")})
+    assert cost.lines()[0].startswith("monthly cost: -7,300 USD")
+    assert cost.lines()[1] == "no price of p6-b200.48xlarge: the difference is without them."
+    assert cost.to_dict()["without_price"] == ["p6-b200.48xlarge"]
+
+
+def test_without_a_price_file_the_amounts_are_printed(tmp_path: Path) -> None:
+    cost = compared(tmp_path, None, {"A": group(2)}, {"A": group(3)})
+    assert cost.lines() == ["monthly cost: p5en.48xlarge: 2 -> 3 nodes. For dollars, name a price file: --prices FILE."]
+    assert cost.to_dict()["dollars_after"] is None
+
+
+def test_an_edit_that_costs_nothing_says_so(tmp_path: Path, prices: Prices) -> None:
+    assert compared(tmp_path, prices, {"A": group(2)}, {"B": group(2)}).lines() == ["monthly cost: unchanged."]
+
+
+def test_lustre_and_controllers_cost_too(tmp_path: Path, prices: Prices) -> None:
+    lustre = resource(
+        "AWS::FSx::FileSystem",
+        StorageType="SSD",
+        StorageCapacity=4800,
+        LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 500},
+    )
+    cost = compared(tmp_path, prices, {}, {"L": lustre, "C": resource("AWS::PCS::Cluster")})
+    assert cost.to_dict()["dollars_after"] == 4800 * 0.5 + 2 * 730
+
+
+def test_instances_of_launch_templates_and_of_hyperpod_are_counted(tmp_path: Path, prices: Prices) -> None:
+    template = resource("AWS::EC2::LaunchTemplate", LaunchTemplateData={"InstanceType": "p5en.48xlarge"})
+    scaling = {"MinSize": 0, "DesiredSize": 0, "MaxSize": 4}
+    nodes = resource("AWS::EKS::Nodegroup", LaunchTemplate={"Id": {"Ref": "T"}}, ScalingConfig=scaling)
+    pods = resource("AWS::SageMaker::Cluster", InstanceGroups=[{"InstanceType": "ml.p5.48xlarge", "InstanceCount": 2}])
+    changes = compared(tmp_path, prices, {}, {"T": template, "N": nodes, "H": pods}).to_dict()["changes"]
+    assert {name: row["after"] for name, row in changes.items()} == {"p5en.48xlarge": 4, "ml.p5.48xlarge": 2}
+
+
+def test_every_group_of_the_golden_templates_has_an_instance_type(tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    for file in GOLDEN.glob("*-*.json"):
+        shutil.copy(file, tmp_path / f"{file.stem}.template.json")
+    changes = monthly_cost(tmp_path / "none", tmp_path, None).to_dict()["changes"]
+    assert not [name for name in changes if name.startswith("instance type of")]
+    assert {"p5en.48xlarge", "AWS::PCS::Cluster", "AWS::EKS::Cluster"} <= set(changes)
+
+
+@pytest.mark.parametrize(("key", "value"), [("as_of", "soon"), ("dollars_per_gib_month", {"x": -1}), ("source", 3)])
+def test_rejects_a_price_file_without_date_source_or_prices(key: str, value: object, tmp_path: Path) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps({**PRICES, key: value}))
+    with pytest.raises(ValueError, match=r"prices\.json"):
+        price_file(file)
