@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cdk_rehearsal import guard
+from cdk_rehearsal.guard._template import ADOPTED
 from cdk_rehearsal.rehearsal import Kept, RehearsalError
 from support.clusterfile_data import problems
 from ultracluster.cli._adopt_step import adopt_lustre
@@ -49,7 +50,7 @@ def test_rejects_a_file_system_that_is_adopted_and_existing() -> None:
 
 def template(*adopted: str) -> dict[str, object]:
     rows = {id: {"Type": "AWS::FSx::FileSystem"} for id in adopted}
-    return {"Resources": {}, "Metadata": {guard.ADOPTED: rows}}
+    return {"Resources": {}, "Metadata": {ADOPTED: rows}}
 
 
 def test_the_guard_counts_an_adopted_file_system_as_kept_data() -> None:

@@ -70,7 +70,7 @@ def test_without_a_price_file_the_amounts_are_printed(tmp_path: Path) -> None:
     assert cost.to_dict()["dollars_after"] is None
 
 
-def test_an_edit_that_costs_nothing_says_so(tmp_path: Path, prices: Prices) -> None:
+def test_an_edit_that_changes_no_amount_leaves_the_cost(tmp_path: Path, prices: Prices) -> None:
     assert compared(tmp_path, prices, {"A": group(2)}, {"B": group(2)}).lines() == ["monthly cost: unchanged."]
 
 

@@ -8,10 +8,9 @@ from cdk_rehearsal.guard._refusals import refusals
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source
 from cdk_rehearsal.guard._stateful import STATEFUL
-from cdk_rehearsal.guard._template import ADOPTED, GuardError
+from cdk_rehearsal.guard._template import GuardError
 
 __all__ = [
-    "ADOPTED",
     "STATEFUL",
     "Cause",
     "Fate",

@@ -1,6 +1,6 @@
 """Adoption: the next deployment uses what an earlier one retained, in the network that was kept for it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def _kept(resource: Resource) -> Kept:
     )
 
 
-def around_networks(stacks: Iterable[Stack]) -> list[str]:
+def around_networks(stacks: Iterable[Stack], *, leave_out: Container[str]) -> list[str]:
     """Return the names of the stacks that can be deleted while what they retain keeps its network interfaces.
 
     EC2 deletes no subnet that holds an interface. See
@@ -73,7 +73,8 @@ def around_networks(stacks: Iterable[Stack]) -> list[str]:
     return [
         stack.name
         for stack in living
-        if not any(
+        if stack.name not in leave_out
+        and not any(
             resource.blueprint.type_name == "AWS::EC2::Subnet" and resource.physical_id in subnets
             for resource in stack.resources.values()
         )

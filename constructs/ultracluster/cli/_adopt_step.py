@@ -13,7 +13,7 @@ def adopt_lustre(file: Path) -> Adoption:
     """Return the step that deploys a cluster file again, on the Lustre file system that it retained."""
 
     def edit(folder: Path, kept: tuple[Kept, ...]) -> Edit:
-        lustre = [one for one in kept if one.type == "AWS::FSx::FileSystem" and "LustreConfiguration" in one.properties]
+        lustre = [row for row in kept if row.type == "AWS::FSx::FileSystem" and "LustreConfiguration" in row.properties]
         if len(lustre) != 1:
             raise RehearsalError(f"{file} retained {len(lustre)} Lustre file systems: --adopt needs one")
         (retained,) = lustre

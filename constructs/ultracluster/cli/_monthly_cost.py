@@ -1,4 +1,4 @@
-"""What an update does to the monthly cost of a cluster: nodes, Lustre, and resources that are billed by the hour."""
+"""Difference of the monthly cost of an update: nodes, Lustre, and resources that are billed by the hour."""
 
 import json
 from collections import Counter
@@ -159,5 +159,5 @@ def _instance_type(properties: Mapping[str, Any], resources: Mapping[str, Any]) 
     reference = specification.get("Id") or specification.get("LaunchTemplateId")
     name = reference.get("Ref") if isinstance(reference, Mapping) else None
     target = resources.get(name) if isinstance(name, str) else None
-    found = ((target or {}).get("Properties") or {}).get("LaunchTemplateData", {}).get("InstanceType")
-    return found if isinstance(found, str) else None
+    value = ((target or {}).get("Properties") or {}).get("LaunchTemplateData", {}).get("InstanceType")
+    return value if isinstance(value, str) else None

@@ -166,8 +166,7 @@ def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.I
         )
         lustre.allow_clients(network.nodes)
     elif section.adopt is not None:
-        assert spec is not None
-        lustre = adopted_lustre(scope, cluster, network, section.adopt, spec)
+        lustre = adopted_lustre(scope, cluster, network)
     else:
         assert spec is not None
         lustre = LustreFileSystem(

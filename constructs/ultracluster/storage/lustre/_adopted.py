@@ -10,36 +10,34 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.clusterfile.sections._lustre import AdoptedLustre
 from ultracluster.network import Network
-from ultracluster.planning.lustre import LustreSpec
 from ultracluster.storage._interfaces import ILustreFileSystem
 from ultracluster.storage.lustre._file_system import EXISTING_LUSTRE, LustreFileSystem
 
-#: Section of a template's metadata that the guard reads; `cdk_rehearsal.guard.ADOPTED`.
+#: Section of a template's metadata that the guard reads.
 ADOPTED = "cdk-rehearsal:adopted"
 
 
-def adopted_lustre(
-    scope: Construct, cluster: ClusterFile, network: Network, section: AdoptedLustre, spec: LustreSpec
-) -> ILustreFileSystem:
+def adopted_lustre(scope: Construct, cluster: ClusterFile, network: Network) -> ILustreFileSystem:
     """Import the retained file system of a cluster file.
 
     Args:
         scope: Scope of the file system.
         cluster: Cluster file.
         network: Network of the cluster, in which the file system was created.
-        section: Section of the file.
-        spec: Shape of the file system, as it was created.
     """
+    lustre_section = cluster.storage.lustre
+    assert lustre_section is not None
+    section = lustre_section.adopt
+    assert section is not None
     lustre = LustreFileSystem.from_lustre_file_system_attributes(
         scope,
         "Lustre",
         file_system_id=section.id,
         mount_name=section.mount_name,
-        efa=spec.efa,
+        efa=cluster.lustre_efa,
         zone=cluster.zone,
-        relatime=cluster.storage.lustre is not None and cluster.storage.lustre.release_task is not None,
+        relatime=lustre_section.release_task is not None,
         security_group=ec2.SecurityGroup.from_security_group_id(scope, "LustreGroup", section.security_group),
     )
     reason = "the cluster created it in its own network; the guard reports an edit that drops it"
