@@ -102,6 +102,15 @@ ACCEPTED = {
         BOOT,
         "lustre-efa --gds yes",
     ),
+    "lustre-adopt-associations": (
+        bent(
+            "throughput: 40 GB/s",
+            "throughput: 40 GB/s, data-repository-associations: {/data: {export: [NEW]}}, adopt: "
+            "{id: fs-0123456789abcdef0, mount-name: abcdefgh, security-group: sg-0123456789abcdef0}",
+        ),
+        "AWS::FSx::DataRepositoryAssociation",
+        '"FileSystemId": "fs-0123456789abcdef0"',
+    ),
     "lustre-tier": (
         bent("throughput: 40 GB/s", "tier: 2000 MB/s/TiB, capacity: 48000 GiB"),
         "AWS::FSx::FileSystem",
