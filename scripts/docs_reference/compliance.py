@@ -54,7 +54,7 @@ _SOLUTIONS = "Acknowledged beside their resources, each with its reason in the a
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
-    source = f" ([AWS]({finding.source}), read {finding.read})" if finding.source else ""
+    source = f" ([AWS]({finding.source}), read {finding.read})"
     return code(finding.rule), code(finding.where), packs_of(finding.rule), f"{finding.reason}{source}"
 
 

@@ -72,6 +72,7 @@ class ClusterFile(Section):
     )
     notifications: Notifications = Field(default=Notifications(), description="Notices when capacity starts or ends.")
     observability: Observability = Field(default=Observability(), description="Metrics, alerts and dashboards.")
+    compliance: t.Compliance = Field(default=(), description=t.COMPLIANCE)
     tags: t.Tags = Field(
         default={},
         description="Tags of every resource. Instances have those of `nodes.NAME.tags`: an edit of these replaces "

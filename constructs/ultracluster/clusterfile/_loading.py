@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -111,6 +111,7 @@ def build(
     encryption_key: str | None = None,
     notifications: keys.Notifications = DEFAULT,
     observability: keys.Observability = DEFAULT,
+    compliance: Sequence[Literal["hipaa", "nist-800-53", "pci-dss"]] = DEFAULT,
     tags: Mapping[str, str] = DEFAULT,
     accept: Mapping[str, str] = DEFAULT,
 ) -> ClusterFile:

@@ -41,6 +41,10 @@ _KEYS: Mapping[str, tuple[str, str] | None] = {
         "ParallelCluster writes no policies of a data perimeter",
         "add them to its roles, endpoints and buckets yourself",
     ),
+    "compliance": (
+        "ParallelCluster creates its log groups without a key, and has no other measures of these frameworks",
+        "review its templates with the tools of your auditor",
+    ),
     "account": ("pcluster deploys to the account of the credentials", "use credentials of this account"),
     **dict.fromkeys(
         f"nodes.*.{key}"

@@ -24,14 +24,14 @@ class Finding:
         rule: Rule of the packs, without the name of the pack.
         where: End of the construct path, as a regular expression.
         reason: Why it stays.
-        source: Page of AWS that documents it, or None if the template itself shows it.
+        source: Page of AWS that documents it.
         read: Date on which the page was read.
     """
 
     rule: str
     where: str
     reason: str
-    source: str | None = None
+    source: str
     read: str = "2026-11-23"
 
     def holds(self, path: str) -> bool:
@@ -50,7 +50,7 @@ FINDINGS: tuple[Finding, ...] = (
         rule="CloudWatchLogGroupEncrypted",
         where=_LOG_GROUPS,
         reason="CloudWatch Logs encrypts every log group; without a key, with keys of the service. "
-        "Logs under a customer's key cannot be read when the key is disabled",
+        "Logs under a customer's key cannot be read when the key is disabled. `compliance` creates the key",
         source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
         read="2026-11-22",
     ),
@@ -63,7 +63,10 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         rule="EC2RestrictedCommonPorts",
         where="Lustre(Client|Listener)Ingress",
-        reason="The source is the security group of the nodes or of the file system, not an address range",
+        reason="The source is the security group of the nodes or of the file system, not an address range. "
+        "FSx requires the ports between the two",
+        source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html",
+        read="2026-11-21",
     ),
     Finding(
         rule="IAMNoInlinePolicy",
@@ -77,12 +80,7 @@ FINDINGS: tuple[Finding, ...] = (
         where=f"({_LOGS}|Data/Bucket/Resource|{_SCRIPTS})",
         reason="Replication needs a second bucket, in a Region and account that the user chooses, and doubles the cost "
         "of checkpoints. Versioning of the data bucket protects from deletion",
-    ),
-    Finding(
-        rule="S3BucketVersioningEnabled",
-        where=_LOGS,
-        reason="S3 alone writes this bucket. The key of a log has a unique string, so that none overwrites another",
-        source="https://docs.aws.amazon.com/AmazonS3/latest/API/API_PartitionedPrefix.html",
+        source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication.html",
     ),
     Finding(
         rule="S3DefaultEncryptionKMS",
@@ -94,12 +92,15 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         rule="S3DefaultEncryptionKMS",
         where=_SCRIPTS,
-        reason="It holds lifecycle scripts without secrets, encrypted by S3's own keys, which every node reads",
+        reason="It holds lifecycle scripts without secrets. S3 encrypts each object with its own keys by default",
+        source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/cloudtrail-logging-s3-info.html",
     ),
     Finding(
         rule="S3BucketLoggingEnabled",
         where=_SCRIPTS,
-        reason="It holds scripts only, whose readers are the nodes, and CloudTrail has the writers",
+        reason="It holds scripts only, whose readers are the nodes. CloudTrail logs changes of the bucket by default; "
+        "who reads or writes an object is a data event, which a trail of the account may log",
+        source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/cloudtrail-logging-s3-info.html",
     ),
     Finding(
         rule="VPCDefaultSecurityGroupClosed",
@@ -113,31 +114,41 @@ FINDINGS: tuple[Finding, ...] = (
         where="PublicSubnet/DefaultRoute",
         reason="The route is that of the NAT gateway, alone in its subnet; nodes have no public addresses. "
         "`internet: false` removes both",
+        source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway.html",
     ),
     Finding(
         rule="EC2InstancesInVPC",
         where="Default/Host/Resource",
         reason="The network interface of the instance names its subnet; the rule reads the property SubnetId alone",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-instance.html",
     ),
     Finding(
         rule="EC2InstanceDetailedMonitoringEnabled",
         where="Default/Host/Resource",
-        reason="The administration host runs no workload and serves no request that metrics of a minute would show",
+        reason="The administration host runs no workload, and EC2 charges for each metric of a minute. `compliance` "
+        "with hipaa enables them",
+        source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-detailed-monitoring.html",
     ),
     Finding(
         rule="LambdaConcurrency",
         where=_FUNCTIONS,
-        reason="CloudFormation calls the function once in a deployment. Reserved concurrency reduces the account's",
+        reason="CloudFormation calls the function once in a deployment. No other function can use concurrency that "
+        "is reserved",
+        source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html",
     ),
     Finding(
         rule="LambdaDLQ",
         where=_FUNCTIONS,
         reason="CloudFormation waits for the answer of the function, and the deployment fails without it",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
+        "aws-resource-cloudformation-customresource.html",
     ),
     Finding(
         rule="LambdaInsideVPC",
         where=_FUNCTIONS,
-        reason="The function calls public APIs of AWS with its role, and reaches nothing inside the VPC",
+        reason="The function calls public APIs of AWS with its role, and reaches nothing inside the VPC. A VPC is for "
+        "functions that need its resources",
+        source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html",
     ),
 )
 

@@ -5,6 +5,7 @@ import aws_cdk as cdk
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.rules import Refusal
 from ultracluster.stacks._cluster_tags import add_tags
+from ultracluster.stacks._compliance import add_compliance
 from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import NAME, mark, name_problems
 from ultracluster.stacks._orchestrators import needs_platform
@@ -129,6 +130,7 @@ class ClusterStacks:
         # The stage may hold another cluster.
         for stack in self.stacks:
             add_tags(stack, cluster)
+        add_compliance([*self.stacks], cluster)
 
     @property
     def stacks(self) -> list[cdk.Stack]:

@@ -23,6 +23,13 @@ Duration = Annotated[q.Duration, w.quantity(q.Duration)]
 Throughput = Annotated[q.Throughput, w.quantity(q.Throughput)]
 Count = Annotated[int, w.whole(example=64)]
 Spare = Annotated[int, w.whole(0)]
+COMPLIANCE = (
+    "Frameworks of compliance for which the cluster has what costs money: a KMS key of all log groups; hipaa also "
+    "detailed monitoring of single instances. Default: none."
+)
+Compliance = w.Distinct[
+    Annotated[str, w.choice(("hipaa", "nist-800-53", "pci-dss"), "a framework of compliance", example="hipaa")]
+]
 Flag = Annotated[bool, Word(w.flag, type="boolean")]
 
 ORCHESTRATORS = ("slurm", "kubernetes", "hyperpod-slurm", "hyperpod-kubernetes")

@@ -1,0 +1,66 @@
+"""What the key `compliance` of a cluster file adds: what costs money, and the acknowledgments of the rest."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import IConstruct
+
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.security import acknowledge_compliance
+
+
+def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
+    """Encrypt all log groups with one key, and enable detailed monitoring of instances, if the cluster file says so.
+
+    Args:
+        scopes: Scopes of the cluster, in the order of their deployment.
+        cluster: Cluster file.
+    """
+    if not cluster.compliance:
+        return
+    children = [child for scope in scopes for child in scope.node.find_all()]
+    groups = [child for child in children if logs.CfnLogGroup.is_cfn_log_group(child)]
+    if groups:
+        # In the stack of the first: the others depend on it.
+        key = _key(cdk.Stack.of(groups[0]), cluster)
+        for group in groups:
+            group.kms_key_id = key.key_arn
+            # The log group is created after the policy of its key.
+            group.node.add_dependency(key)
+    if "hipaa" in cluster.compliance:
+        for child in children:
+            if ec2.CfnInstance.is_cfn_instance(child):
+                child.monitoring = True
+    for scope in scopes:
+        acknowledge_compliance(scope)
+
+
+def _key(stack: cdk.Stack, cluster: ClusterFile) -> kms.Key:
+    """Create the key. CloudWatch Logs may use it for log groups of this account and region only.
+
+    See: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (read 2026-11-22)
+    """
+    key = kms.Key(
+        stack,
+        "LogKey",
+        description=f"Log groups of the cluster {cluster.name}",
+        enable_key_rotation=True,
+        removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    )
+    key.add_to_resource_policy(
+        iam.PolicyStatement(
+            actions=["kms:Encrypt*", "kms:Decrypt*", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:Describe*"],
+            resources=["*"],
+            principals=[iam.ServicePrincipal(f"logs.{stack.region}.amazonaws.com")],
+            conditions={
+                "ArnLike": {
+                    "kms:EncryptionContext:aws:logs:arn": stack.format_arn(
+                        service="logs", resource="*", arn_format=cdk.ArnFormat.NO_RESOURCE_NAME
+                    )
+                }
+            },
+        )
+    )
+    return key
