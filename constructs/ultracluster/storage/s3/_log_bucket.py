@@ -74,12 +74,7 @@ def log_bucket(scope: Construct, id: str, retention: cdk.Duration, removal_polic
         scope,
         id,
         encryption=s3.BucketEncryption.S3_MANAGED,
-        # S3 alone writes logs. Versions keep what somebody deletes for one more day, and cost that day.
-        versioned=True,
-        lifecycle_rules=[
-            s3.LifecycleRule(id="Expire", expiration=retention, noncurrent_version_expiration=cdk.Duration.days(1)),
-            s3.LifecycleRule(id="DeleteMarkers", expired_object_delete_marker=True),
-        ],
+        lifecycle_rules=[s3.LifecycleRule(id="Expire", expiration=retention)],
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         enforce_ssl=True,
         minimum_tls_version=1.2,
