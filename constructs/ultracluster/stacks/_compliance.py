@@ -1,4 +1,4 @@
-"""What the key `compliance` of a cluster file adds: what costs money, and the acknowledgments of the rest."""
+"""Resources of the key `compliance` of a cluster file, which cost money, and acknowledgments of the other findings."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -12,7 +12,7 @@ from ultracluster.security import acknowledge_compliance
 
 
 def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
-    """Encrypt all log groups with one key, and enable detailed monitoring of instances, if the cluster file says so.
+    """Encrypt all log groups with one key, and enable detailed monitoring of instances for hipaa.
 
     Args:
         scopes: Scopes of the cluster, in the order of their deployment.
