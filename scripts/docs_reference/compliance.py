@@ -65,7 +65,7 @@ _SOLUTIONS = "Acknowledged beside their resources, each with its reason in the a
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
-    source = f" ([AWS]({finding.source}), read {finding.read})"
+    source = f" ([AWS]({finding.source}){', read ' + finding.read if finding.read else ''})"
     return code(finding.rule), code(finding.where), packs_of(finding.rule), f"{finding.reason}{source}"
 
 

@@ -59,8 +59,8 @@ def _kept(resource: Resource) -> Kept:
 def around_networks(stacks: Iterable[Stack], *, leave_out: Container[str]) -> list[str]:
     """Return the names of the stacks that can be deleted while what they retain keeps its network interfaces.
 
-    EC2 deletes no subnet that holds an interface. See
-    https://docs.aws.amazon.com/vpc/latest/userguide/subnet-deleting.html (read 2026-11-23).
+    EC2 deletes no subnet that is in use. See
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DeleteSubnet.html (read 2026-11-23).
     """
     living = list(stacks)
     subnets = {

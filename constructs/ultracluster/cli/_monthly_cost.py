@@ -9,8 +9,7 @@ from typing import Any
 
 from ultracluster.cli._price_file import Prices
 
-# The AWS Pricing Calculator has 730 hours in a month: https://docs.aws.amazon.com/pricing-calculator/latest/userguide/
-# (read 2026-11-23)
+# Hours of a mean month: 365 days of 24 hours in 12 months.
 _HOURS = 730
 # Largest number of nodes of a group.
 _MOST: Mapping[str, tuple[str, ...]] = {

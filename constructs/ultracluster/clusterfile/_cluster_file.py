@@ -75,8 +75,7 @@ class ClusterFile(Section):
     compliance: t.Compliance = Field(default=(), description=t.COMPLIANCE)
     tags: t.Tags = Field(
         default={},
-        description="Tags of every resource. Instances have those of `nodes.NAME.tags`: an edit of these replaces "
-        "nodes.",
+        description="Tags of every resource. Instances have those of `nodes.NAME.tags`, whose edit replaces nodes.",
     )
     accept: dict[str, t.Reason] = Field(
         default={},

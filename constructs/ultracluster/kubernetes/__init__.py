@@ -29,7 +29,7 @@ from ultracluster.kubernetes._registry import (
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import platform
 from ultracluster.kubernetes._reporting import PYTHON, REPORTER, from_collectors, metrics_port, with_reporting
-from ultracluster.kubernetes._resuming import cached, gang_command, namespaced, run_directory, with_resuming
+from ultracluster.kubernetes._resuming import cached, gang_command, namespaced, with_resuming
 from ultracluster.kubernetes._runtimes import GANG_FAILURES, GANG_JOB, runtime_name
 from ultracluster.kubernetes._teams import Team, shares
 from ultracluster.kubernetes._yaml_text import to_yaml
@@ -80,7 +80,6 @@ __all__ = [
     "registry_of",
     "release_images",
     "required_bundle",
-    "run_directory",
     "runtime_name",
     "shares",
     "to_yaml",

@@ -25,7 +25,7 @@ class Finding:
         where: End of the construct path, as a regular expression.
         reason: Why it stays.
         source: Page of AWS that documents it.
-        read: Date on which the page was read.
+        read: Date on which the page was read; empty if an excerpt of it was.
     """
 
     rule: str
@@ -81,6 +81,7 @@ FINDINGS: tuple[Finding, ...] = (
         reason="Replication needs a second bucket, in a Region and account that the user chooses, and doubles the cost "
         "of checkpoints. Versioning of the data bucket protects from deletion",
         source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication.html",
+        read="",
     ),
     Finding(
         rule="S3BucketVersioningEnabled",
@@ -100,6 +101,7 @@ FINDINGS: tuple[Finding, ...] = (
         where=_SCRIPTS,
         reason="It holds lifecycle scripts without secrets. S3 encrypts each object with its own keys by default",
         source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/cloudtrail-logging-s3-info.html",
+        read="",
     ),
     Finding(
         rule="S3BucketLoggingEnabled",
@@ -107,6 +109,7 @@ FINDINGS: tuple[Finding, ...] = (
         reason="It holds scripts only, whose readers are the nodes. CloudTrail logs changes of the bucket by default; "
         "who reads or writes an object is a data event, which a trail of the account may log",
         source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/cloudtrail-logging-s3-info.html",
+        read="",
     ),
     Finding(
         rule="VPCDefaultSecurityGroupClosed",
@@ -121,12 +124,14 @@ FINDINGS: tuple[Finding, ...] = (
         reason="The route is that of the NAT gateway, alone in its subnet; nodes have no public addresses. "
         "`internet: false` removes both",
         source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway.html",
+        read="",
     ),
     Finding(
         rule="EC2InstancesInVPC",
         where="Default/Host/Resource",
         reason="The network interface of the instance names its subnet; the rule reads the property SubnetId alone",
-        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-instance.html",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/"
+        "aws-properties-ec2-instance-networkinterface.html",
     ),
     Finding(
         rule="EC2InstanceDetailedMonitoringEnabled",
@@ -134,6 +139,7 @@ FINDINGS: tuple[Finding, ...] = (
         reason="The administration host runs no workload, and EC2 charges for each metric of a minute. `compliance` "
         "with hipaa enables them",
         source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-detailed-monitoring.html",
+        read="",
     ),
     Finding(
         rule="LambdaConcurrency",
@@ -141,6 +147,7 @@ FINDINGS: tuple[Finding, ...] = (
         reason="CloudFormation calls the function once in a deployment. No other function can use concurrency that "
         "is reserved",
         source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html",
+        read="",
     ),
     Finding(
         rule="LambdaDLQ",
@@ -148,6 +155,7 @@ FINDINGS: tuple[Finding, ...] = (
         reason="CloudFormation waits for the answer of the function, and the deployment fails without it",
         source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
         "aws-resource-cloudformation-customresource.html",
+        read="",
     ),
     Finding(
         rule="LambdaInsideVPC",
@@ -155,6 +163,7 @@ FINDINGS: tuple[Finding, ...] = (
         reason="The function calls public APIs of AWS with its role, and reaches nothing inside the VPC. A VPC is for "
         "functions that need its resources",
         source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html",
+        read="",
     ),
 )
 

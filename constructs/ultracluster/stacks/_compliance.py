@@ -1,5 +1,7 @@
 """Resources of the key `compliance` of a cluster file, which cost money, and acknowledgments of the other findings."""
 
+from typing import cast
+
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -21,7 +23,7 @@ def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
     if not cluster.compliance:
         return
     children = [child for scope in scopes for child in scope.node.find_all()]
-    groups = [child for child in children if logs.CfnLogGroup.is_cfn_log_group(child)]
+    groups = [cast(logs.CfnLogGroup, child) for child in children if logs.CfnLogGroup.is_cfn_log_group(child)]
     if groups:
         # In the stack of the first: the others depend on it.
         key = _key(cdk.Stack.of(groups[0]), cluster)
@@ -32,7 +34,7 @@ def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
     if "hipaa" in cluster.compliance:
         for child in children:
             if ec2.CfnInstance.is_cfn_instance(child):
-                child.monitoring = True
+                cast(ec2.CfnInstance, child).monitoring = True
     for scope in scopes:
         acknowledge_compliance(scope)
 
