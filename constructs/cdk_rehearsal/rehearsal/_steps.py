@@ -212,8 +212,7 @@ class Rehearsal:
 
     def _deploy(self, *options: str) -> list[str]:
         release_failed(self._assembled(), self._client)
-        arguments = ("--app", str(self.assembly), *SIDE_BY_SIDE, *options)
-        result = self._run("deploy", _EVERY_STACK, *arguments)
+        result = self._run("deploy", _EVERY_STACK, "--app", str(self.assembly), *SIDE_BY_SIDE, *options)
         return _problems(result) or self._missing() or protect(self._assembled(), self._client)
 
     def _missing(self) -> list[str]:
