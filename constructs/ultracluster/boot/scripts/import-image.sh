@@ -85,12 +85,17 @@ main() {
         # What a killed import left.
         rm -rf "$work"
         mkdir -m 0700 "$work"
-        if ! import "$work" "$image" 9>&- || [ -L "$work/image.sqsh" ] ||
-            [ "$(head -c 4 "$work/image.sqsh" 2>/dev/null)" != hsqs ]; then
+        if ! import "$work" "$image" 9>&-; then
             rm -rf "$work"
             fail 1 "cannot import docker://$image"
         fi
-        chown root:root "$work/image.sqsh"
+        # First the directory, so that nothing in it can be replaced between a check and its use.
+        chown root:root "$work"
+        if [ -L "$work/image.sqsh" ] || [ "$(head -c 4 "$work/image.sqsh" 2>/dev/null)" != hsqs ]; then
+            rm -rf "$work"
+            fail 1 "cannot import docker://$image"
+        fi
+        chown -h root:root "$work/image.sqsh"
         chmod 0444 "$work/image.sqsh"
         mv -T "$work/image.sqsh" "$file"
         rm -rf "$work"
