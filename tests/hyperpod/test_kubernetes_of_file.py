@@ -106,3 +106,12 @@ def test_rendered_objects_select_no_node_by_a_label_of_eks() -> None:
     text = "".join(kubernetes_files(clusterfile.load(FILE), {}).values())
     assert "eks.amazonaws.com/nodegroup: train" not in text
     assert "sagemaker.amazonaws.com/instance-group-name: train" in text
+
+
+def test_add_ons_of_hyperpod_are_refused_with_what_to_do() -> None:
+    text = FILE.read_text().replace(
+        "kubernetes:\n", "kubernetes:\n  add-ons: {amazon-sagemaker-hyperpod-observability: default}\n"
+    )
+    with pytest.raises(clusterfile.ClusterFileError) as refused:
+        clusterfile.loads(text, "lyra.yaml")
+    assert "is not installed by this library, and task governance brings a Kueue of its own" in str(refused.value)

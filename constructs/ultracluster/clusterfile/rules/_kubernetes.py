@@ -118,6 +118,11 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         path: Path = (*_HERE, "add-ons", name)
         if name.startswith(eks_add_ons.HYPERPOD):
             message = "is for clusters of SageMaker HyperPod, and task governance brings a Kueue of its own; remove it"
+            if not draft.traits.own_instances:
+                message = (
+                    "is not installed by this library, and task governance brings a Kueue of its own; remove it, and "
+                    "add another one after the deployment: aws eks create-addon"
+                )
             yield _HYPERPOD(path, message, at_key=True)
         elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
             yield _ADD_ON(path, f"EKS has no such add-on; {hint.strip()}", at_key=True)
