@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from support import ROOT
 from support.boot_scripts import boots
 from support.clusterfile_data import GOOD, RESERVATION, bent, private_with_directory, problem, problems
 from support.templates import of_type, synth, warning_ids
@@ -52,6 +53,13 @@ ACCEPTED = {
         ),
         "AWS::SageMaker::Cluster",
         '"NodeProvisioningMode": "Continuous"',
+    ),
+    "hyperpod-kubernetes-version": (
+        (ROOT / "examples" / "hyperpod-kubernetes.yaml")
+        .read_text()
+        .replace("kubernetes:\n", 'kubernetes:\n  version: "1.36"\n'),
+        "AWS::EKS::Cluster",
+        '"Version": "1.36"',
     ),
     "hyperpod-type": (
         bent("orchestrator: slurm", "orchestrator: hyperpod-slurm", bent(RESERVATION, "on-demand"))

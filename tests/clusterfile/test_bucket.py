@@ -44,7 +44,7 @@ def resources(cluster: ClusterFile) -> list[dict[str, Any]]:
 
 def statements(cluster: ClusterFile) -> dict[str, dict[str, Any]]:
     """Return the statements of the nodes' role on the data bucket, by what they are about."""
-    template = synth(cluster).get_stack_by_name("llama-Cluster").template
+    template = synth(cluster).get_stack_by_name("llama-Compute").template
     actions = {"Objects": "s3:PutObject", "Bucket": "s3:ListBucketMultipartUploads", "Key": "kms:GenerateDataKey"}
     return {
         name: statement

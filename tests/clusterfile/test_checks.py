@@ -303,17 +303,6 @@ def test_warns_of_users_without_a_shared_home() -> None:
     assert "ultracluster:users-without-home" not in ids(text.replace("storage: {", "storage: {home: {}, "))
 
 
-def test_more_groups_than_a_stack_holds_are_refused_before_a_template_is_written() -> None:
-    def many(count: int, more: str) -> str:
-        groups = "\n".join(f"  g-{i:03}: {{type: p5.48xlarge, count: 1{more}}}" for i in range(count))
-        return f"name: many\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\nnodes:\n{groups}\n"
-
-    assert len(loads(many(99, ""), "c.yaml").nodes) == 99
-    assert len(loads(many(100, ", placement-group: none"), "c.yaml").nodes) == 100
-    with pytest.raises(ClusterFileError, match=r"nodes: holds 100 groups, which make 403 resources.*two clusters"):
-        loads(many(100, ""), "c.yaml")
-
-
 def test_a_controller_may_be_larger_than_it_must_and_never_smaller() -> None:
     assert loads(GOOD + "slurm: {size: LARGE}\n", "c.yaml").slurm.size == "LARGE"
     with pytest.raises(ClusterFileError, match=r"slurm\.size: a SMALL controller manages 32 instances.*use a larger"):

@@ -100,7 +100,7 @@ def test_the_key_of_the_logs_is_in_the_region() -> None:
 
 
 def test_a_file_has_room_for_what_limits_its_terminations(tmp_path: Path) -> None:
-    most, file = MOST_BYTES - 4096, tmp_path / "x.sh"
+    most, file = MOST_BYTES - 6144, tmp_path / "x.sh"
     file.write_bytes(b"#!" + b"x" * (most - 2))
     (script,) = cluster({"file": str(file), "name": "n" * 64}).nodes["train"].scripts
     limited = limited_script(node_script(script), cluster="c" * 40, nodes="compute", region="us-gov-east-1")

@@ -97,7 +97,7 @@ def test_the_schema_completes_types_and_accepts_new_ones() -> None:
         ("40 GB/s", "40"),
         ("40 GB/s", "0 GB/s"),
         ("40 GB/s", "40 parsecs"),
-        ("slurm", "hyperpod-kubernetes"),
+        ("slurm", "hyperpod-nomad"),
         ("use2-az1", "us-east-2a"),
         ("llama", "1lama"),
         ("  train:", "  Train:"),

@@ -19,8 +19,9 @@ INSTALLED = [file for file in EXAMPLES if KubernetesPlatform.needed(clusterfile.
 
 
 def bundle_of(directory: Path) -> tarfile.TarFile:
-    (archive,) = (path for path in directory.glob("asset.*.tar") if b"bundle/bundle.json" in path.read_bytes())
-    return tarfile.open(fileobj=io.BytesIO(archive.read_bytes()))
+    """Return what the platform applies. Under HyperPod the charts that come before its cluster are a bundle too."""
+    archives = [path for path in directory.glob("asset.*.tar") if b"bundle/bundle.json" in path.read_bytes()]
+    return tarfile.open(fileobj=io.BytesIO(max(archives, key=lambda path: path.stat().st_size).read_bytes()))
 
 
 def parameters(template: dict[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,9 @@ def _read(cluster: ClusterFile) -> Boots:
         assert not fetched.keys() & written.keys()
         files = written | fetched
         lines = [line.split() for line in files["etc/ultracluster/boot-mounts"].splitlines()]
-        assert len(lines) == len(script.get("Arguments", []))
+        group, *devices = script["Arguments"]
+        assert group == f"NODE_GROUP={created['Properties']['Name']}"
+        assert len(lines) == len(devices)
         result[logical_id] = (files, lines)
     return result
 

@@ -141,10 +141,18 @@ def _size(
             _BYTES_OF_A_GROUP
             + _BYTES_OF_USER_DATA * bool(group.pods)
             + _BYTES_OF_A_BLOCK * block
-            + (_BYTES_OF_AN_INTERFACE + _NAMES_OF_AN_INTERFACE * len(name)) * len(group.interfaces)
+            + (_BYTES_OF_AN_INTERFACE + _NAMES_OF_AN_INTERFACE * len(name)) * _interfaces(group)
             + _BYTES_OF_A_SCRIPT * len(section.scripts)
             + _BYTES_OF_A_SETTING * (len(group.slurm.settings) + len(group.slurm.gres) + len(group.taints))
             + _BYTES_OF_A_SETTING * len(group.labels)
             + sum(_COPIES_OF_A_TAG * (len(key) + len(value) + 50) for key, value in section.tags.items())
         )
     return size
+
+
+def _interfaces(group: NodeGroup) -> int:
+    """Return the network interfaces of a node; 0 for a layout that its type cannot have, which is another error."""
+    try:
+        return len(group.interfaces)
+    except ValueError:
+        return 0

@@ -9,7 +9,7 @@ from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.rules import Message, Refusal
 
 # `limited_script` adds less than this to a script that may terminate nodes.
-_SPARE = 4096
+_SPARE = 6144
 
 
 def node_script(script: Script) -> NodeScript:

@@ -51,6 +51,7 @@ _KEYS: Mapping[str, tuple[str, str] | None] = {
         for key in ("type", "count", "min", "spare", "capacity", "zone", "root-volume", "placement-group", "tags")
     ),
     "nodes.*.scripts": None,
+    "nodes.*.stack": ("ParallelCluster creates its own stacks", "nothing"),
     "nodes.*.image": None,
     "nodes.*.layout": (
         "ParallelCluster chooses the network interfaces: one with an address, and EFA-only ones",
@@ -123,6 +124,10 @@ _KEYS: Mapping[str, tuple[str, str] | None] = {
             *("throughput", "checkpoint", "capacity", "working-set", "temporary", "deployment-type", "storage-type"),
             *("tier", "throughput-capacity", "efa", "compression", "maintenance", "backups", "mount", "existing"),
         )
+    ),
+    **dict.fromkeys(
+        ("storage.lustre.adopt.id", "storage.lustre.adopt.mount-name", "storage.lustre.adopt.security-group"),
+        ("ParallelCluster adopts no file system", "name it as an existing one: storage: {lustre: {existing: {...}}}"),
     ),
     "storage.lustre.read-cache": (_LUSTRE, _CREATE_FIRST),
     "storage.lustre.metadata-iops": (_LUSTRE, _CREATE_FIRST),

@@ -70,7 +70,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         rule="IAMNoInlinePolicy",
-        where="(Policy|DefaultPolicy|CopyPolicy|Read|Write|WriteMetrics|WriteLoginMetrics)/Resource",
+        where="(Policy|DefaultPolicy|CopyPolicy|Read|Write|Write(Login)?Metrics|(Compute|Login)Storage)/Resource",
         reason="An inline policy belongs to one role only, so that nothing else gets the permissions of a node. "
         "Each is a resource of its own in the template",
         source="https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_managed-vs-inline.html",
@@ -128,14 +128,14 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         rule="EC2InstancesInVPC",
-        where="Default/Host/Resource",
+        where="Host/Resource",
         reason="The network interface of the instance names its subnet; the rule reads the property SubnetId alone",
         source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/"
         "aws-properties-ec2-instance-networkinterface.html",
     ),
     Finding(
         rule="EC2InstanceDetailedMonitoringEnabled",
-        where="Default/Host/Resource",
+        where="Host/Resource",
         reason="The administration host runs no workload, and EC2 charges for each metric of a minute. `compliance` "
         "with hipaa enables them",
         source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-detailed-monitoring.html",

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from constructs import IConstruct
 
 from ultracluster.security import acknowledge_wildcards
 
@@ -63,7 +64,8 @@ def grant(
         whole = whole.combine(more)
     principal = grantee if isinstance(grantee, iam.ManagedPolicy) else grantee.grant_principal
     wildcards = [permission.arn for permission in permissions if permission.arn.endswith("*")]
-    if isinstance(principal, iam.Role | iam.ManagedPolicy) and wildcards:
+    # A service has no place in the tree; a role that is imported has the policy below it.
+    if hasattr(principal, "node") and wildcards:
         reason = "jobs name their own objects: S3 identifies them by prefix only, and the grant is for the bucket"
-        acknowledge_wildcards(principal, wildcards, reason)
+        acknowledge_wildcards(cast(IConstruct, principal), wildcards, reason)
     return whole

@@ -5,29 +5,75 @@ sagemaker-hyperpod-prerequisites-iam.html beside it (read 2026-11-23)
 """
 
 import re
+from typing import Annotated
 
 from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.provenance import Source, Stated
+
+_PREREQUISITES = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html", read_on="2026-11-23"
+)
+_ROLE = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html", read_on="2026-11-23"
+)
+_LABELS = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html",
+    read_on="2026-11-23",
+)
+_CHARTS = Source(
+    "https://github.com/aws/sagemaker-hyperpod-cli, helm_chart/readme.md (commit 011ca92)",
+    read_on="2026-11-23",
+    as_of="2026-06-22",
+)
+_AUTOSCALING = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html", read_on="2026-11-23"
+)
+_TIERED = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html", read_on="2026-11-23"
+)
+_GOVERNANCE = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ComputeQuotaConfig.html, and API_PriorityClass.html",
+    read_on="2026-11-23",
+)
 
 #: Versions of Kubernetes that HyperPod supports.
-VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
+VERSIONS: Annotated[tuple[str, ...], Stated(_PREREQUISITES, columns="versions of Kubernetes")] = (
+    "1.30",
+    "1.31",
+    "1.32",
+    "1.33",
+    "1.34",
+    "1.35",
+)
 #: Taint of a node that deep health checks test; nodes with custom taints cannot be tested.
-HEALTH_TAINT = "sagemaker.amazonaws.com/node-health-status"
+HEALTH_TAINT: Annotated[str, Stated(_LABELS, columns="key of a taint")] = "sagemaker.amazonaws.com/node-health-status"
 #: Label of the nodes of an instance group, and label and value of nodes that passed the checks:
 #: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html and
 #: sagemaker-hyperpod-eks-run-jobs-kubectl.html (read 2026-11-23)
-GROUP_LABEL = "sagemaker.amazonaws.com/instance-group-name"
-SCHEDULABLE = (HEALTH_TAINT, "Schedulable")
+GROUP_LABEL: Annotated[str, Stated(_LABELS, columns="key of a label")] = "sagemaker.amazonaws.com/instance-group-name"
+SCHEDULABLE: Annotated[tuple[str, str], Stated(_LABELS, columns="key and value of a label")] = (
+    HEALTH_TAINT,
+    "Schedulable",
+)
 #: Directory of nodes on their second volume, or on their NVMe disks.
-NODE_VOLUME = "/opt/sagemaker"
-MOST_TAINTS = 50
+NODE_VOLUME: Annotated[str, Stated(_PREREQUISITES, columns="path")] = "/opt/sagemaker"
+MOST_TAINTS: Annotated[int, Stated(_PREREQUISITES, "taints of an instance group")] = 50
 #: Charts that must be on the EKS cluster before it is one of HyperPod:
 #: https://github.com/aws/sagemaker-hyperpod-cli, helm_chart/readme.md (commit 011ca92 of 2026-06-22; read 2026-11-23)
-CHARTS = ("deep-health-check", "health-monitoring-agent", "job-auto-restart", "hyperpod-patching", "training-operators")
+CHARTS: Annotated[tuple[str, ...], Stated(_CHARTS, columns="names of charts")] = (
+    "deep-health-check",
+    "health-monitoring-agent",
+    "job-auto-restart",
+    "hyperpod-patching",
+    "training-operators",
+)
 #: Add-on whose driver takes the NVMe disks, which the image of HyperPod has in a volume of its own.
-REFUSED_ADD_ONS = ("aws-ec2-local-instance-store-csi-driver",)
+REFUSED_ADD_ONS: Annotated[tuple[str, ...], Stated(_PREREQUISITES, columns="names of add-ons")] = (
+    "aws-ec2-local-instance-store-csi-driver",
+)
 
 # What a node does beside what `HyperPodRole` allows under Slurm: addresses of pods, images, and roles of pods.
-POD_NETWORK_ACTIONS = (
+POD_NETWORK_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLE, columns="actions of IAM")] = (
     "ec2:AssignPrivateIpAddresses",
     "ec2:AttachNetworkInterface",
     "ec2:DescribeInstanceTypes",
@@ -36,33 +82,45 @@ POD_NETWORK_ACTIONS = (
     "ec2:ModifyNetworkInterfaceAttribute",
     "ec2:UnassignPrivateIpAddresses",
 )
-IMAGE_ACTIONS = (
+IMAGE_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLE, columns="actions of IAM")] = (
     "ecr:BatchCheckLayerAvailability",
     "ecr:BatchGetImage",
     "ecr:GetAuthorizationToken",
     "ecr:GetDownloadUrlForLayer",
 )
-POD_IDENTITY_ACTION = "eks-auth:AssumeRoleForPodIdentity"
+POD_IDENTITY_ACTION: Annotated[str, Stated(_ROLE, columns="action of IAM")] = "eks-auth:AssumeRoleForPodIdentity"
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html (read 2026-11-23)
-AUTOSCALER_PRINCIPAL = "hyperpod.sagemaker.amazonaws.com"
-AUTOSCALER_ACTIONS = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")
-AUTOSCALER_KEY_ACTIONS = ("kms:CreateGrant", "kms:DescribeKey")
-AUTOSCALER_KEY_GRANTS = (
+AUTOSCALER_PRINCIPAL: Annotated[str, Stated(_AUTOSCALING, columns="service principal")] = (
+    "hyperpod.sagemaker.amazonaws.com"
+)
+AUTOSCALER_ACTIONS: Annotated[tuple[str, ...], Stated(_AUTOSCALING, columns="actions of IAM")] = (
+    "sagemaker:BatchAddClusterNodes",
+    "sagemaker:BatchDeleteClusterNodes",
+)
+AUTOSCALER_KEY_ACTIONS: Annotated[tuple[str, ...], Stated(_AUTOSCALING, columns="actions of IAM")] = (
+    "kms:CreateGrant",
+    "kms:DescribeKey",
+)
+AUTOSCALER_KEY_GRANTS: Annotated[tuple[str, ...], Stated(_AUTOSCALING, columns="operations of a grant")] = (
     *("CreateGrant", "Decrypt", "DescribeKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptFrom", "ReEncryptTo"),
     "RetireGrant",
 )
 #: Percentages of the memory of nodes that checkpoints may take:
 #: https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html (read 2026-11-23)
-CHECKPOINT_MEMORY = range(20, 101)
+CHECKPOINT_MEMORY: Annotated[range, Stated(_TIERED, "% of the memory of a node")] = range(20, 101)
 
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_PriorityClass.html, API_ComputeQuotaConfig.html and
 # API_ComputeQuotaTarget.html; service model of SageMaker in botocore 1.44.5 (read 2026-11-23)
-MOST_PRIORITY_CLASSES = 10
-WEIGHTS = range(0, 101)
-BORROW_LIMITS = range(0, 10_001)
-PRIORITY_CLASS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}", re.ASCII)
-TEAM = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", re.ASCII)
+MOST_PRIORITY_CLASSES: Annotated[int, Stated(_GOVERNANCE, "priority classes")] = 10
+WEIGHTS: Annotated[range, Stated(_GOVERNANCE, "weight")] = range(0, 101)
+BORROW_LIMITS: Annotated[range, Stated(_GOVERNANCE, "%")] = range(0, 10_001)
+PRIORITY_CLASS: Annotated[re.Pattern[str], Stated(_GOVERNANCE, columns="pattern of a name")] = re.compile(
+    r"[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}", re.ASCII
+)
+TEAM: Annotated[re.Pattern[str], Stated(_GOVERNANCE, columns="pattern of a name")] = re.compile(
+    r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", re.ASCII
+)
 
 
 def check_version(version: str) -> list[str]:
