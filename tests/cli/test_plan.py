@@ -98,7 +98,8 @@ def test_a_budget_is_enough() -> None:
     ("words", "code", "sentence"),
     [
         (("--parameters", "405X", "--tokens", "1T"), 1, "unknown unit 'X' in --parameters '405X'; units are K, M, B"),
-        (("--parameters", "many", "--tokens", "1T"), 1, "--parameters must be a number, got 'many'"),
+        (("--parameters", "many", "--tokens", "1T"), 1, "--parameters must be a number, 0 or more, got 'many'"),
+        (("--parameters", "-7e9", "--tokens", "1T"), 1, "--parameters must be a number, 0 or more, got '-7e9'"),
         ((*SMALL, "--type", "p5.48xlarge", "--days", "3 weeks"), 1, "unknown unit 'weeks' in --days '3 weeks'"),
         ((*SMALL, "--nodes", "8"), 1, "two of type, nodes, days and MFU"),
         ((*LLAMA[:-1], "1"), 1, "the model does not fit"),

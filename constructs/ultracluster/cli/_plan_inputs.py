@@ -66,7 +66,7 @@ def _number(what: str, text: str | None, units: dict[str, float], known: str) ->
         return None
     match = _NUMBER.fullmatch(text[:60])
     if match is None:
-        raise ValueError(f"{what} must be a number, got {text[:60]!r}; units are {known}")
+        raise ValueError(f"{what} must be a number, 0 or more, got {text[:60]!r}; units are {known}")
     number, unit = match.groups()
     if unit not in units:
         raise ValueError(f"unknown unit {unit!r} in {what} {text!r}; units are {known}")
