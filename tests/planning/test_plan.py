@@ -119,6 +119,7 @@ def test_any_two_of_type_nodes_days_and_mfu_give_the_others(given_: dict[str, ob
 
 def test_the_fewest_nodes_for_a_number_of_days_are_found() -> None:
     plan = plan_training(Model.of(13e9), tokens=1e12, instance_type="p5.48xlarge", days=30)
+    assert not next(figure.given for figure in plan.figures if figure.name == "days")
     fewer = plan_training(Model.of(13e9), tokens=1e12, instance_type="p5.48xlarge", nodes=plan.nodes - 1)
     assert plan.days <= 30 < fewer.days
 
@@ -184,12 +185,16 @@ NO_FIT = {"instance_type": "p5.48xlarge", "nodes": 1}
         ),
         (
             {"instance_type": "p5.48xlarge", "nodes": 2048, "mfu": 0.4, "days": 30},
-            r"take 8\d\.\d days, and 30 are given, \d+% less",
+            r"take 8\d\.\d days, and 30 are given, 64% less",
         ),
         ({"instance_type": "p5.48xlarge", "days": 0.5}, "no number of nodes of p5.48xlarge ends in 0.5 days"),
         ({"instance_type": "p5.48xlarge", "nodes": 10**6}, "nodes must be from 1 to 65536, got 1e[+]06"),
         ({"instance_type": "p5.48xlarge", "nodes": 64, "mfu": 1.5}, r"an MFU must be from 0\.0001 to 1, got 1\.5"),
         ({"instance_type": "p5.48xlarge", "nodes": 64, "tokens": -1}, "tokens must be from 1"),
+        (
+            {"instance_type": "p5.48xlarge", "nodes": 64, "sequence": 10**12},
+            r"^the sequence must be from 1 to [^;]*, got 1e[+]12: above [^;]*, the most that a plan takes$",
+        ),
         ({"instance_type": "p4d.24xlarge", "nodes": 512, "precision": "fp8"}, "has A100, which has no FP8"),
         ({"instance_type": "p5.48xlarge", "nodes": 64, "precision": "int4"}, "precision must be bf16 or fp8"),
         ({"instance_type": "m7i.xlarge", "nodes": 64}, "has no GPU with known peaks"),
@@ -228,6 +233,8 @@ def test_absurd_models_are_refused() -> None:
             Model.of(8e9, **shape)
     with pytest.raises(ValueError, match=r"an MFU must be a number from 0\.0001 to 1, got nan"):
         plan_training(SMALL, tokens=1e12, instance_type="p5.48xlarge", nodes=8, mfu=float("nan"))
+    with pytest.raises(ValueError, match=r"^the sequence must be from 1 to [^;]* got 1e[+]12: [^;]*$"):
+        sweep(SMALL, tokens=1e12, node_counts=[8], sequence=10**12)
     with pytest.raises(ValueError, match=r"fits on no candidate; on the largest, .* GiB are missing"):
         sweep(Model.of(100e12), tokens=15e12, node_counts=[1, 8])
     with pytest.raises(ValueError, match=r"a replica does not fit: weights of .* GiB more than 72 GPUs"):

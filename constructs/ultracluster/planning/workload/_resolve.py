@@ -161,7 +161,7 @@ def _check_days(requested: Wanted, result: Resolved) -> None:
         if abs(result.days / days - 1) > _CLOSE:
             raise ValueError(
                 f"{what} at an MFU of {requested.mfu:g} take {result.days:,.1f} days, and {days:g} are given, "
-                f"{abs(result.days / days - 1):.0%} {'less' if result.days > days else 'more'}; leave one of type, "
+                f"{abs(days / result.days - 1):.0%} {'less' if result.days > days else 'more'}; leave one of type, "
                 "nodes, days and MFU out"
             )
         return

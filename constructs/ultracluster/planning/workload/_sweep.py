@@ -12,7 +12,7 @@ from ultracluster.planning.workload._model import Model
 from ultracluster.planning.workload._resolve import candidates
 from ultracluster.planning.workload._search import Job, ranking, too_small
 from ultracluster.planning.workload._sheet import checked
-from ultracluster.planning.workload._training import absurd, default_batch, job_on
+from ultracluster.planning.workload._training import MOST_SEQUENCE, absurd, default_batch, job_on
 
 _DEFAULTS = Assumptions()
 _DAY = 86_400
@@ -76,11 +76,13 @@ def sweep(
     Raises:
         ValueError: If figures are absurd, or the model fits on no candidate.
     """
-    batch_tokens = batch_tokens or default_batch(model.parameters)
+    longest = min(sequence, MOST_SEQUENCE)
+    batch_tokens = batch_tokens or max(default_batch(model.parameters), longest)
     checked(
         [
             *absurd("tokens", tokens, 1, 1e17),
-            *absurd("tokens of a step", batch_tokens, sequence, 1e10),
+            *absurd("the sequence", sequence, 1, MOST_SEQUENCE),
+            *absurd("tokens of a step", batch_tokens, longest, 1e10),
             *(problem for count in node_counts for problem in absurd("nodes", count, 1, 65_536)),
             *assumptions.problems(),
         ]

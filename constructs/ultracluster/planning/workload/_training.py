@@ -20,7 +20,7 @@ _DEFAULTS = Assumptions()
 # 2501.00656, 2407.21783 (read in excerpts, 2026-11-22). Fine-tuning: an estimate.
 _BATCHES = ((30e9, 4_194_304), (200e9, 8_388_608), (float("inf"), 16_777_216))
 _BATCH_OF_FINE_TUNING = 1_048_576
-_MOST_TOKENS, _MOST_SEQUENCE, _MOST_DAYS = 1e17, 16_777_216, 3650
+_MOST_TOKENS, MOST_SEQUENCE, _MOST_DAYS = 1e17, 16_777_216, 3650
 
 
 def plan_training(
@@ -60,15 +60,18 @@ def plan_training(
     Raises:
         ValueError: If figures are absurd or contradictory, or the model does not fit, with the constraint that binds.
     """
-    batch_tokens = batch_tokens or (default_batch(model.parameters) if kind == "pretraining" else _BATCH_OF_FINE_TUNING)
+    # A step holds at least one sequence; an absurd sequence is one error, not two.
+    longest = min(sequence, MOST_SEQUENCE)
+    usual = default_batch(model.parameters) if kind == "pretraining" else _BATCH_OF_FINE_TUNING
+    batch_tokens = batch_tokens or max(usual, longest)
     checked(
         [
             *absurd("tokens", tokens, 1, _MOST_TOKENS),
             *absurd("nodes", nodes, 1, MOST_NODES),
             *absurd("days", days, 1e-3, _MOST_DAYS),
             *absurd("an MFU", mfu, 1e-4, 1),
-            *absurd("the sequence", sequence, 1, _MOST_SEQUENCE),
-            *absurd("tokens of a step", batch_tokens, sequence, 1e10),
+            *absurd("the sequence", sequence, 1, MOST_SEQUENCE),
+            *absurd("tokens of a step", batch_tokens, longest, 1e10),
             *absurd("the price", dollars_per_node_hour, 0, 1e5),
             *([] if precision in PRECISIONS else [f"precision must be bf16 or fp8, got {precision!r}"]),
             *assumptions.problems(),
@@ -91,7 +94,9 @@ def plan_training(
         mfu=mfu,
         layout=layout,
     )
-    given = {"instance_type": record, "nodes": nodes, "days": days, "mfu": mfu, "layout": layout}
+    # Without nodes, the days are a limit: the fewest nodes that keep it end earlier.
+    kept = days if nodes else None
+    given = {"instance_type": record, "nodes": nodes, "days": kept, "mfu": mfu, "layout": layout}
     sheet = Sheet(frozenset({name for name, value in given.items() if value is not None} | {"tokens", "precision"}))
     inputs = Inputs(kind=kind, model=model, tokens=tokens, price=dollars_per_node_hour, assumptions=assumptions)
     fill(sheet, resolve(requested), inputs)
