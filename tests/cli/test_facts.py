@@ -100,6 +100,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 # Constants of the catalogue that no source states: ours, types by their own names, and what is derived from facts.
 NOT_FACTS = {
+    *("schedulers.hyperpod_kubernetes.PRIORITY_CLASS", "schedulers.hyperpod_kubernetes.TEAM"),
     *("ec2.image_builds.CHECKS_NOT_RUN", "ec2.interfaces.LAYOUTS", "ec2.software.SOFTWARE_PREFIX"),
     *("schedulers.eks.DEFAULT_VERSION", "schedulers.eks.NODE_OSES", "schedulers.eks.NODE_UPDATES"),
     *("schedulers.eks.OLD_RELEASE_DAYS", "schedulers.pcs.DEFAULT_SLURM_VERSION", "schedulers.pcs.SUPPORT_NOTICE_DAYS"),

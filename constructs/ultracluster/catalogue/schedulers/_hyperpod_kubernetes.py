@@ -115,12 +115,8 @@ CHECKPOINT_MEMORY: Annotated[range, Stated(_TIERED, "% of the memory of a node")
 MOST_PRIORITY_CLASSES: Annotated[int, Stated(_GOVERNANCE, "priority classes")] = 10
 WEIGHTS: Annotated[range, Stated(_GOVERNANCE, "weight")] = range(0, 101)
 BORROW_LIMITS: Annotated[range, Stated(_GOVERNANCE, "%")] = range(0, 10_001)
-PRIORITY_CLASS: Annotated[re.Pattern[str], Stated(_GOVERNANCE, columns="pattern of a name")] = re.compile(
-    r"[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}", re.ASCII
-)
-TEAM: Annotated[re.Pattern[str], Stated(_GOVERNANCE, columns="pattern of a name")] = re.compile(
-    r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", re.ASCII
-)
+PRIORITY_CLASS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}", re.ASCII)
+TEAM = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", re.ASCII)
 
 
 def check_version(version: str) -> list[str]:
