@@ -1,6 +1,7 @@
 """The commands `deploy` and `diff`, with the real CDK CLI and a local cloud in place of AWS."""
 
 import json
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,17 @@ def run(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> A
     return run
 
 
+TWO_STACKS = """name: wide
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5.48xlarge, count: 2, capacity: on-demand, stack: 1}
+  tuning: {type: p5.48xlarge, count: 2, capacity: on-demand, stack: 2}
+observability: {profile: none}
+"""
+
+
 def status(cloud: LocalCloud) -> dict[str, str]:
     return {stack.name: stack.status for stack in cloud.stacks.living() if stack.name != "CDKToolkit"}
 
@@ -92,6 +104,29 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run:
     assert blocked.exit_code == 1
     assert "llama-Compute is UPDATE_ROLLBACK_FAILED" in blocked.output
     assert "docs/operations/changes.md#a-rollback-that-failed" in blocked.output
+
+
+def test_a_stack_that_leaves_the_app_is_refused_until_it_is_deleted(run: Any, cloud: LocalCloud) -> None:
+    assert run("deploy", TWO_STACKS).exit_code == 0
+    assert status(cloud)["wide-Compute-2"] == "CREATE_COMPLETE"
+    fewer = "".join(line for line in TWO_STACKS.splitlines(keepends=True) if "tuning" not in line)
+
+    # `cdk deploy` would leave the stack and its nodes, which are charged for.
+    refused = run("deploy", fewer)
+    assert refused.exit_code == 1
+    assert "wide-Compute-2 is deployed and no longer in the app" in refused.output
+    assert "--allow wide-Compute-2/tuningNodeGroup" in refused.output
+    delete = "aws cloudformation delete-stack --region us-east-2 --stack-name wide-Compute-2"
+    assert delete in refused.output
+    assert "llama" not in refused.output, "the stacks of another cluster are none of its own"
+    assert json.loads(run("diff", fewer, "--json").stdout)["left_stacks"] == {"wide-Compute-2": delete}
+
+    options = dict(zip(*[iter(shlex.split(delete)[3:])] * 2, strict=True))
+    cloud.client("cloudformation", options["--region"]).delete_stack(StackName=options["--stack-name"])
+    assert "wide-Compute-2" not in status(cloud)
+    good = run("deploy", fewer)
+    assert good.exit_code == 0, good.output
+    assert "Compute-2" not in good.output
 
 
 def test_an_app_that_fails_is_not_deployed(run: Any) -> None:

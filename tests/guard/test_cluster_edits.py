@@ -57,3 +57,22 @@ def test_there_are_sixty_edits_of_each_orchestrator() -> None:
     for edits in EDITS.values():
         assert len(edits) >= 60
         assert len({edit.name for edit in edits}) == len(edits)
+
+
+@pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1)], ids=["to-a-new-stack", "out-of-its-only-stack"])
+def test_a_node_group_that_moves_to_another_stack_is_refused(
+    orchestrator: str, before: int, after: int, tmp_path: Path
+) -> None:
+    def stacks(number: int) -> Templates:
+        group = {"type": "p5.48xlarge", "count": 2, "capacity": "on-demand"}
+        nodes = {"train": {**group, "stack": 1}, "tuning": {**group, "stack": number}}
+        place = {"region": "us-east-2", "zone": "use2-az1", "orchestrator": orchestrator}
+        return templates(clusterfile.build(name="wide", nodes=nodes, **place))
+
+    sides = written(tmp_path / "old", stacks(before)), written(tmp_path / "new", stacks(after))
+    assert not guard.compare(*sides, update_rules=UPDATE_RULES, running=True).ok
+    (moved,) = guard.compare(*sides, update_rules=UPDATE_RULES).nodes
+    assert moved.stack == ("wide-Compute" if before == 1 else "wide-Compute-2")
+    assert moved.logical_id.startswith("tuning")
+    assert moved.fate == (guard.Fate.DELETED if before == 1 else guard.Fate.ORPHANED)

@@ -1,6 +1,7 @@
 """Templates on both sides of a deployment: those that CloudFormation has, and those of an assembly."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +13,8 @@ from cdk_rehearsal.registry import UnreadableError, read
 
 #: Creates a boto3 client of a service in a region, None for the default one.
 Client = Callable[[str, str | None], Any]
+#: Reports whether a stack, as CloudFormation describes it, is one that the app once had.
+Belongs = Callable[[Mapping[str, Any]], bool]
 
 _SSM = "AWS::SSM::Parameter::Value<"
 #: Status of a stack whose creation failed: it holds nothing, and the CDK CLI deletes it before it creates it again.
@@ -35,6 +38,7 @@ class Comparison:
         new: Stacks that do not exist yet.
         failed: Those of the new ones that exist without resources, because their creation failed.
         blocked: Stack -> status in which it cannot be updated.
+        left: Stack that is deployed and no longer in the assembly -> command that deletes it.
     """
 
     deployed: Path
@@ -42,6 +46,7 @@ class Comparison:
     new: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     blocked: dict[str, str] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
@@ -54,7 +59,9 @@ class Comparison:
         return all(file.is_file() for file in sides) and sides[0].read_bytes() == sides[1].read_bytes()
 
 
-def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -> Comparison:
+def comparison(
+    stacks: Iterable[AssembledStack], client: Client, folder: Path, *, belongs: Belongs | None = None
+) -> Comparison:
     """Write the deployed templates and those of an assembly into two directories below `folder`, for the guard.
 
     In place of parameters that CloudFormation reads from SSM are their deployed, and their current, values: a newer
@@ -64,7 +71,10 @@ def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -
         stacks: Stacks of the assembly.
         client: Creates clients; needs cloudformation:DescribeStacks, cloudformation:GetTemplate and ssm:GetParameters.
         folder: An empty directory.
+        belongs: Finds stacks of the app that are no longer in the assembly: `cdk deploy` leaves them deployed. The
+            guard judges what they hold. Default: only stacks of the assembly are compared.
     """
+    stacks = list(stacks)
     result = Comparison(deployed=folder / "deployed", assembled=folder / "assembled")
     for directory in (result.deployed, result.assembled):
         directory.mkdir()
@@ -85,7 +95,29 @@ def comparison(stacks: Iterable[AssembledStack], client: Client, folder: Path) -
             body, expected = _pinned(body, before, after), _pinned(expected, after, before)
             _write(result.deployed, stack.name, body)
         _write(result.assembled, stack.name, expected)
+    if belongs is not None:
+        _add_left(result, stacks, client, belongs)
     return result
+
+
+def _add_left(result: Comparison, stacks: Iterable[AssembledStack], client: Client, belongs: Belongs) -> None:
+    names = {(stack.region, stack.name) for stack in stacks}
+    for region in dict.fromkeys(stack.region for stack in stacks):
+        cloudformation = client("cloudformation", region)
+        for page in cloudformation.get_paginator("describe_stacks").paginate():
+            for stack in page["Stacks"]:
+                name, exists = stack["StackName"], stack["StackStatus"] not in (*_ABSENT, CREATION_FAILED)
+                if exists and (region, name) not in names and belongs(stack):
+                    result.left[name] = _deletion(stack)
+                    _write(result.deployed, name, _template(cloudformation, name))
+
+
+def _deletion(stack: Mapping[str, Any]) -> str:
+    """Return the commands that delete a stack."""
+    place = f"--region {stack['StackId'].split(':')[3]} --stack-name {shlex.quote(stack['StackName'])}"
+    lift = "aws cloudformation update-termination-protection --no-enable-termination-protection"
+    delete = f"aws cloudformation delete-stack {place}"
+    return f"{lift} {place} && {delete}" if stack.get("EnableTerminationProtection") else delete
 
 
 def described(cloudformation: Any, name: str) -> Mapping[str, Any] | None:

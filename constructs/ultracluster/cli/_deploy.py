@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster.cli._aws import client
+from ultracluster.cli._left_stacks import belongs_to
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
 from ultracluster.cli._price_file import price_file
@@ -100,6 +101,10 @@ class _Plan:
             typer.echo(
                 f"deleted before they are created again, because their creation failed: {', '.join(self.sides.failed)}"
             )
+        for name, command in self.sides.left.items():
+            typer.echo(
+                f"{name} is deployed and no longer in the app: it stays and costs money until you delete it: {command}"
+            )
         if self.report is None:
             typer.echo("nothing is deployed yet: nothing can be lost.")
             self._print_cost()
@@ -123,7 +128,10 @@ class _Plan:
             refused = self.changes.refused.items()
             fail("\n".join(f"CloudFormation refuses the change set of {name}: {reason}" for name, reason in refused))
         if self.report is not None and not self.report.ok:
-            fail(refusal(self.report))
+            fail("\n".join([refusal(self.report), *self._deletions()]))
+
+    def _deletions(self) -> list[str]:
+        return [f"or delete {name} first: {command}" for name, command in self.sides.left.items()]
 
     def deploy(self, *, ask: bool, imports: bool) -> None:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
@@ -160,6 +168,7 @@ class _Plan:
             "ok": self.ok,
             "new_stacks": self.sides.new,
             "blocked": self.sides.blocked,
+            "left_stacks": self.sides.left,
             "change_sets": {"refused": self.changes.refused, "missing": self.changes.missing},
             "monthly_cost": self.cost.to_dict(),
             "guard": report,
@@ -189,7 +198,8 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
             cli = cdk_cli(directory, cluster.region, Path(scratch))
             synthesise(cli, file, assembly)
             stacks = list(assembled(assembly))
-            sides = comparison(stacks, _client, folder)
+            names = [stack.name for stack in stacks]
+            sides = comparison(stacks, _client, folder, belongs=belongs_to(cluster.name, names))
             changes = change_sets(stacks, _client, sides)
             report = None
             if not sides.empty:
