@@ -74,6 +74,18 @@ def test_a_workspace_has_alerts_a_log_a_retention_and_a_fuse(parts: tuple[Any, d
     assert all(name.startswith("/aws/vendedlogs/") for name in logs), "the account's log policy would grow too large"
 
 
+def test_urls_of_a_workspace_are_those_of_its_region_and_id() -> None:
+    parent = stack("eu-west-1")
+    workspace = observability.PrometheusWorkspace(parent, "Prometheus", alias="llama")
+    (id,) = [key for key, value in resources_of(parent).items() if value["Type"] == "AWS::APS::Workspace"]
+    start = "https://aps-workspaces.eu-west-1.amazonaws.com/workspaces/"
+    workspace_id = {"Fn::GetAtt": [id, "WorkspaceId"]}
+    assert parent.resolve(workspace.query_url) == {"Fn::Join": ["", [start, workspace_id]]}
+    assert parent.resolve(workspace.remote_write_url) == {
+        "Fn::Join": ["", [start, workspace_id, "/api/v1/remote_write"]]
+    }
+
+
 def test_rules_stand_in_namespaces_called_after_their_files(parts: tuple[Any, dict[str, Any]]) -> None:
     (namespace,) = of_type(parts[1], "AWS::APS::RuleGroupsNamespace")
     assert (namespace["Name"], namespace["Data"]) == ("alerts", RULES)

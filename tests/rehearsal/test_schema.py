@@ -75,6 +75,14 @@ def test_an_arn_and_an_id_of_one_resource_agree() -> None:
     assert cluster.at(["Arn"]).endswith(f"/{cluster.at(['Id'])}")
 
 
+def test_the_endpoint_of_a_prometheus_workspace_has_its_id_and_ends_with_a_slash() -> None:
+    workspace = values("AWS::APS::Workspace")
+    id = workspace.at(["WorkspaceId"])
+    assert re.fullmatch(r"ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id)
+    assert workspace.at(["Arn"]).endswith(f":workspace/{id}")
+    assert workspace.at(["PrometheusEndpoint"]) == f"https://aps-workspaces.us-east-1.amazonaws.com/workspaces/{id}/"
+
+
 def test_attributes_are_those_of_the_schema_and_no_others() -> None:
     lustre = REGISTRY.find("AWS::FSx::FileSystem")
     assert lustre is not None

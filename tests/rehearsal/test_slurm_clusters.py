@@ -99,6 +99,11 @@ def test_a_directory_in_a_private_cluster_replaces_the_nodes_that_the_guard_name
     assert [group(name, changed) for name in ("train", "Login")] == [True, True]
     created = {entry.type for entry in happened if entry.action.value == "create"}
     assert {"AWS::EC2::VPCEndpoint", "AWS::FSx::FileSystem"} <= created
+    outputs = stacks.outputs("keep-Observability")
+    id = outputs["PrometheusWorkspaceId"]
+    url = f"https://aps-workspaces.us-east-2.amazonaws.com/workspaces/{id}/api/v1/remote_write"
+    parameter = stacks.client("ssm").get_parameter(Name="/ultracluster/keep/remote-write-url")["Parameter"]["Value"]
+    assert {outputs["RemoteWriteUrl"], parameter} == {url}, "nodes write metrics to their workspace"
     everything = {entry.type for entry in stacks.cloud.journal if entry.stack.startswith("keep-")}
     assert not everything & {"AWS::EC2::NatGateway", "AWS::EC2::InternetGateway", "AWS::EC2::EIP"}
 

@@ -155,6 +155,8 @@ class Values:
             return f"pcs_{self.token(10, LOWER)}"
         if service in ("EC2", "EFS", "FSx") and (prefix := _PREFIXES.get(kind.lower())):
             return prefix + self.token(17)
+        if self.blueprint.type_name == "AWS::APS::Workspace":
+            return f"ws-{self._uuid('')}"
         if service == "EC2":
             return f"{''.join(re.findall('[A-Z]', kind)).lower()}-{self.token(17)}"
         return self.token(16, LOWER)
@@ -236,6 +238,10 @@ class Values:
             return [arn if is_identifier else f"{arn}/{word.removesuffix('arn')}".rstrip("/"), arn, *shorter, self.name]
         if word.endswith(("url", "uri")):
             return [f"https://{host}/", f"https://{host}", host]
+        if last == "PrometheusEndpoint":
+            # https://docs.aws.amazon.com/general/latest/gr/prometheus-service.html, read 2026-11-24.
+            region = self.blueprint.environment.region
+            return [f"https://aps-workspaces.{region}.amazonaws.com/workspaces/{self.own_id}/"]
         if word.endswith(("endpoint", "dnsname", "domainname", "hostname", "address")):
             return [*(["10.0.0.10"] if "ip" in word else []), host, f"https://{host}", "10.0.0.10"]
         if word.endswith(("ids", "id")) or expected.endswith((".Id", ".Ids")):
@@ -268,6 +274,9 @@ class Values:
         prefix = _PREFIXES.get(noun)
         ids = [self.own_id] if is_identifier else []
         ids += [prefix + self.token(17, label=word)] if prefix else []
-        uuid = self.token(32, label=word)
-        uuid = f"{uuid[:8]}-{uuid[8:12]}-4{uuid[13:16]}-a{uuid[17:20]}-{uuid[20:]}"
-        return [*ids, self.token(16, LOWER, word), uuid, self.name, self.token(10, LOWER, word).upper()]
+        ids += [self.own_id] if noun == self._words[1].lower() else []
+        return [*ids, self.token(16, LOWER, word), self._uuid(word), self.name, self.token(10, LOWER, word).upper()]
+
+    def _uuid(self, label: str) -> str:
+        digits = self.token(32, label=label)
+        return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"

@@ -185,8 +185,9 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         self.workspace_arn = resource.attr_arn
         self.workspace_id = resource.attr_workspace_id
         self.region = cdk.Stack.of(self).region
-        self.query_url = _without_slash(resource.attr_prometheus_endpoint)
-        self.remote_write_url = f"{resource.attr_prometheus_endpoint}api/v1/remote_write"
+        # Not PrometheusEndpoint: AWS documents it with /api/v1/ in the resource reference, and without it in the API.
+        self.query_url = _url(self.region, self.workspace_id)
+        self.remote_write_url = f"{self.query_url}/api/v1/remote_write"
         PrometheusRules(self, "Rules", workspace=self, rules=rules or {})
 
 
@@ -233,11 +234,6 @@ def _limit(cluster: str, most: int) -> l1.CfnWorkspace.LimitsPerLabelSetProperty
         label_set=[l1.CfnWorkspace.LabelProperty(name="cluster", value=cluster)],
         limits=l1.CfnWorkspace.LimitsPerLabelSetEntryProperty(max_series=most),
     )
-
-
-def _without_slash(endpoint: str) -> str:
-    # The endpoint is known after the deployment; it ends in a slash.
-    return cdk.Fn.select(0, cdk.Fn.split("/api/v1/", f"{endpoint}api/v1/"))
 
 
 def _problems(alias: str, alert_manager: str | None, retention_days: int, limits: Mapping[str, int]) -> Iterator[str]:
