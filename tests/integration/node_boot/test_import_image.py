@@ -66,8 +66,8 @@ def test_a_user_imports_an_image_that_enroot_unpacks_without_rights(node: Machin
     assert not [line for line in variables if "ana" in line or line.startswith(("SUDO_", "BASH_ENV", "ULTRACLUSTER"))]
     shown = node.run("stat", "--format", "%U %a", FILE, "/fsx/containers", "/fsx/containers/.locks").stdout
     assert shown.splitlines() == ["root 444", "root 755", "root 700"]
-    found = node.run("find", "/fsx", "/etc", "/root", "-name", "evil").stdout
-    assert found == "", "the code of an image reaches nothing of root's"
+    evil = node.run("find", "/fsx", "/etc", "/root", "-name", "evil").stdout
+    assert evil == "", "the code of an image reaches nothing of root's"
     # The second user gets the file of the first one.
     assert as_user(node, "bob", "sudo", "-n", PROGRAM, f"docker://{IMAGE}")[:2] == (0, f"{FILE}\n")
     assert node.read("/enroot/log").splitlines() == [f"docker://{IMAGE}"]
