@@ -68,7 +68,7 @@ def test_a_node_group_that_moves_to_another_stack_is_refused(
         group = {"type": "p5.48xlarge", "count": 2, "capacity": "on-demand"}
         nodes = {"train": {**group, "stack": 1}, "tuning": {**group, "stack": number}}
         place: dict[str, Any] = {"region": "us-east-2", "zone": "use2-az1", "orchestrator": orchestrator}
-        return templates(clusterfile.build(name="wide", nodes=nodes, **place))
+        return templates(clusterfile.build(**{"name": "wide", "nodes": nodes, **place}))
 
     sides = written(tmp_path / "old", stacks(before)), written(tmp_path / "new", stacks(after))
     assert not guard.compare(*sides, update_rules=UPDATE_RULES, running=True).ok

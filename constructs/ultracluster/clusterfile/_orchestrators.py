@@ -44,6 +44,8 @@ class OrchestratorTraits:
         sections: Sections of the file that configure it; the first has its service nodes.
         service_nodes: Key of the nodes beside the node groups, in its first section.
         service_type: Type of these nodes, unless the file names one. By default, that of the section.
+        control_plane_resources: Types of CloudFormation that its control plane is, created one after the other.
+        node_resources: Those of its nodes.
         control_nodes: Nodes that run its control plane, beside the others.
         group_keys: Keys of a node group for its nodes only.
         capacity_keys: Keys of a Capacity Block for its nodes only.
@@ -70,6 +72,8 @@ class OrchestratorTraits:
     sections: tuple[str, ...]
     service_nodes: str
     service_type: str | None = None
+    control_plane_resources: tuple[str, ...] = ()
+    node_resources: tuple[str, ...]
     control_nodes: int = 0
     group_keys: tuple[str, ...]
     capacity_keys: tuple[str, ...] = ()
@@ -100,6 +104,8 @@ _SLURM = OrchestratorTraits(
     capacity_service="pcs",
     sections=("slurm",),
     service_nodes="login",
+    control_plane_resources=("AWS::PCS::Cluster",),
+    node_resources=("AWS::PCS::ComputeNodeGroup",),
     group_keys=("min", "slurm", "scripts"),
     installs_software=True,
     powers_nodes_off=True,
@@ -116,6 +122,8 @@ _KUBERNETES = OrchestratorTraits(
     capacity_service="self-managed",
     sections=("kubernetes",),
     service_nodes="system",
+    control_plane_resources=("AWS::EKS::Cluster",),
+    node_resources=("AWS::EKS::Nodegroup",),
     group_keys=("taints", "os", "pods", "elastic", "update"),
     capacity_keys=("starts", "active"),
     has_platform=True,
@@ -137,6 +145,7 @@ _HYPERPOD_SLURM = OrchestratorTraits(
     service_nodes="login",
     # AWS's own examples have general types, and HyperPod has none of the seventh generation for computing.
     service_type="m7i.2xlarge",
+    node_resources=("AWS::SageMaker::Cluster",),
     control_nodes=1,
     # Rules of HyperPod refuse each with its reason.
     group_keys=_SLURM.group_keys,
@@ -154,6 +163,9 @@ _HYPERPOD_KUBERNETES = OrchestratorTraits(
     capacity_service="hyperpod",
     sections=("kubernetes", "hyperpod"),
     service_nodes="system",
+    control_plane_resources=_KUBERNETES.control_plane_resources,
+    # System nodes, and charts without which HyperPod creates no cluster.
+    node_resources=("AWS::EKS::Nodegroup", "AWS::SSM::Association", "AWS::SageMaker::Cluster"),
     # Rules of HyperPod refuse each with its reason.
     group_keys=_KUBERNETES.group_keys,
     own_instances=False,

@@ -47,8 +47,7 @@ class KubernetesPlatform(Construct):
     @staticmethod
     def needed(cluster: ClusterFile) -> bool:
         """Return True for a new Kubernetes cluster, unless its file has another way."""
-        section = cluster.kubernetes
-        return cluster.traits.has_platform and section.existing is None and section.platform == "admin-host"
+        return cluster.traits.has_platform and cluster.kubernetes.has_admin_host
 
     @checked
     def __init__(

@@ -1,6 +1,11 @@
 """Facts about EC2: instance types, GPUs, network cards, UltraServers, zones, quotas; each with source and date."""
 
 from ultracluster.catalogue.ec2 import _software as image_software
+from ultracluster.catalogue.ec2._creation_times import (
+    ASSUMED_CREATION_MINUTES,
+    QUICK_STACK_MINUTES,
+    creation_minutes,
+)
 from ultracluster.catalogue.ec2._describe import instance_type_from_api
 from ultracluster.catalogue.ec2._general_types import general_type_names
 from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
@@ -47,6 +52,7 @@ from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, 
 from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
 
 __all__ = [
+    "ASSUMED_CREATION_MINUTES",
     "BUILDERS",
     "BUILD_MINUTES",
     "CAPACITY_BLOCKS",
@@ -65,6 +71,7 @@ __all__ = [
     "OFFERED",
     "PARTITIONS_PER_GROUP",
     "PCS_NODE_GROUPS_PER_CLUSTER",
+    "QUICK_STACK_MINUTES",
     "READ_ON",
     "REGIONS",
     "RESERVED_ADDRESSES_PER_SUBNET",
@@ -87,6 +94,7 @@ __all__ = [
     "addresses",
     "architecture_of",
     "check_interfaces",
+    "creation_minutes",
     "default_layout",
     "domain_of",
     "general_type_names",

@@ -1,12 +1,12 @@
 """Parts that the command `check` describes."""
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile.descriptions import _home, _lustre, _s3
+from ultracluster.clusterfile.descriptions import _deployment, _home, _lustre, _s3
 from ultracluster.clusterfile.descriptions._description import Description
 
 
 def describe(cluster: ClusterFile) -> list[Description]:
-    """Return the descriptions of file systems and buckets."""
+    """Return the descriptions of file systems, buckets and the first deployment."""
     # The lines of the associations are among those of the file system that they belong to.
     return [
         Description(
@@ -17,4 +17,5 @@ def describe(cluster: ClusterFile) -> list[Description]:
         Description(name="data_bucket", lines=_s3.bucket_lines(cluster), facts=_s3.bucket_facts(cluster)),
         Description(name="links", facts=_s3.association_facts(cluster)),
         Description(name="home", lines=_home.home_lines(cluster), facts=_home.home_facts(cluster)),
+        _deployment.deployment(cluster),
     ]

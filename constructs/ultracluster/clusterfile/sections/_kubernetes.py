@@ -278,6 +278,11 @@ class Kubernetes(Section):
         return self.existing is None
 
     @property
+    def has_admin_host(self) -> bool:
+        """True if the deployment creates an instance that installs charts and objects."""
+        return self.is_new and self.platform == "admin-host"
+
+    @property
     def service_nodes(self) -> SystemNodes:
         """Nodes beside the node groups."""
         return self.system
