@@ -54,6 +54,7 @@ test-packages:
 	@scripts/install-test-packages
 	@PYTHON="$(PYTHON)" scripts/install-parallelcluster
 	@PYTHON="$(PYTHON)" scripts/install-training-packages
+	@PYTHON="$(PYTHON)" scripts/install-hyperpod-model
 
 lint: $(READY)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"

@@ -108,10 +108,73 @@ def test_rendered_objects_select_no_node_by_a_label_of_eks() -> None:
     assert "sagemaker.amazonaws.com/instance-group-name: train" in text
 
 
-def test_add_ons_of_hyperpod_are_refused_with_what_to_do() -> None:
-    text = FILE.read_text().replace(
-        "kubernetes:\n", "kubernetes:\n  add-ons: {amazon-sagemaker-hyperpod-observability: default}\n"
+def with_add_on(name: str, *, more: str = "") -> str:
+    return FILE.read_text().replace("kubernetes:\n", f"kubernetes:\n  add-ons: {{{name}: default}}\n{more}")
+
+
+OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+
+
+@pytest.fixture(scope="module")
+def operated() -> Mapping[str, Resources]:
+    cluster_file = clusterfile.loads(with_add_on(OPERATOR), "lyra.yaml")
+    return {name: template["Resources"] for name, template in templates(cluster_file).items()}
+
+
+def add_ons(resources: Resources) -> dict[str, str]:
+    return {row["Properties"]["AddonName"]: id for id, row in of_type(resources, "AWS::EKS::Addon").items()}
+
+
+def test_the_operator_has_its_permissions_before_it_and_queues_and_nodes_before_it(
+    operated: Mapping[str, Resources],
+) -> None:
+    resources = operated["lyra-Platform"]
+    operator = resources[add_ons(resources)[OPERATOR]]
+    (association,) = of_type(resources, "AWS::EKS::PodIdentityAssociation")
+    properties = resources[association]["Properties"]
+    assert (properties["Namespace"], properties["ServiceAccount"]) == (
+        "aws-hyperpod",
+        "hp-training-operator-controller-manager",
     )
-    with pytest.raises(clusterfile.ClusterFileError) as refused:
-        clusterfile.loads(text, "lyra.yaml")
-    assert "is not installed by this library, and task governance brings a Kueue of its own" in str(refused.value)
+    waits = [id for id in of_type(resources, "AWS::CloudFormation::WaitCondition") if id.startswith("Platform")]
+    assert {association, *waits} <= {*operator["DependsOn"]}
+    assert "PodIdentityAssociations" not in operator["Properties"], "its version v1.2.1-eksbuild.1 refuses them"
+    policies = json.dumps(of_type(resources, "AWS::IAM::Role"))
+    assert "policy/AmazonSageMakerHyperPodTrainingOperatorAccess" in policies
+
+
+def test_the_operator_brings_cert_manager_with_the_add_ons_of_system_nodes(operated: Mapping[str, Resources]) -> None:
+    assert "cert-manager" in add_ons(operated["lyra-Compute"])
+    assert OPERATOR not in add_ons(operated["lyra-Compute"])
+
+
+def test_eks_accepts_add_ons_of_a_cluster_with_the_tag(stacks: Mapping[str, Resources]) -> None:
+    assert {"Key": "SageMaker", "Value": "true"} in cluster(stacks)["Properties"]["Tags"]
+
+
+def test_the_operator_works_with_kueue_alone() -> None:
+    with pytest.raises(clusterfile.ClusterFileError, match="supports Kueue only, got volcano"):
+        clusterfile.loads(with_add_on(OPERATOR, more="  scheduler: volcano\n"), "lyra.yaml")
+
+
+def test_warns_that_nodes_must_join_before_the_add_on() -> None:
+    def warned(text: str) -> bool:
+        return "hyperpod-add-on-nodes" in str(clusterfile.warnings(clusterfile.loads(text, "lyra.yaml")))
+
+    assert warned(with_add_on(OPERATOR))
+    services = "nodes:\n  services: {type: m5.2xlarge, count: 2, zone: use1-az4}\n"
+    assert not warned(FILE.read_text())
+    assert not warned(with_add_on(OPERATOR).replace("nodes:\n", services, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("amazon-sagemaker-hyperpod-observability", "collects what observability of this file collects"),
+        ("amazon-sagemaker-hyperpod-inference", "needs a bucket for certificates, KEDA and a load balancer"),
+        ("amazon-sagemaker-hyperpod-other", f"not one of those that this release creates, {OPERATOR}"),
+    ],
+)
+def test_other_add_ons_of_hyperpod_are_refused_with_what_to_do(name: str, message: str) -> None:
+    with pytest.raises(clusterfile.ClusterFileError, match=message):
+        clusterfile.loads(with_add_on(name), "lyra.yaml")

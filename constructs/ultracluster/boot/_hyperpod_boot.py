@@ -6,6 +6,7 @@ from ultracluster.boot import scripts
 from ultracluster.boot._health import health_settings
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
 from ultracluster.boot._scratch import NodeSetup
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 
 _UNIT = "ultracluster-hyperpod-settings.service"
 # Scripts of the image are there too: https://github.com/awslabs/awsome-distributed-ai,
@@ -38,7 +39,8 @@ def hyperpod_kubernetes_setup(scratch: NodeSetup | None) -> str:
     Args:
         scratch: Setup of their scratch volume, or None for a type without local disks.
     """
-    return scripts.text("hyperpod-kubernetes-setup.sh") + ("" if scratch is None else scratch.shell())
+    text = scripts.text("hyperpod-kubernetes-setup.sh").replace("@VOLUME@", hyperpod_kubernetes.NODE_VOLUME)
+    return text + ("" if scratch is None else scratch.shell())
 
 
 def hyperpod_hooks() -> NodeBoot:

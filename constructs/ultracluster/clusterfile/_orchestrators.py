@@ -21,6 +21,8 @@ class KubernetesNodes:
         pod_prefixes: Pods take addresses in prefixes of 16.
         late: Reason why nodes join after the platform was applied, or empty.
         required_releases: Releases that the service requires before it launches nodes.
+        add_ons: EKS add-ons of the service that the deployment creates if the file names them.
+        healthy: Labels of nodes with GPUs that passed the checks of the service.
     """
 
     group_label: str | None = None
@@ -29,6 +31,8 @@ class KubernetesNodes:
     pod_prefixes: bool = True
     late: str = ""
     required_releases: tuple[str, ...] = ()
+    add_ons: tuple[str, ...] = ()
+    healthy: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,6 +188,8 @@ _HYPERPOD_KUBERNETES = OrchestratorTraits(
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-eks.html (read 2026-11-23)
         late="HyperPod launches nodes continuously, and tests each before it joins",
         required_releases=hyperpod_kubernetes.CHARTS,
+        add_ons=(hyperpod_kubernetes.TRAINING_OPERATOR,),
+        healthy=(hyperpod_kubernetes.SCHEDULABLE,),
     ),
     pin="HyperPod keeps the image of a node until its software is updated",
 )

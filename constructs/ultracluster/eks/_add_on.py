@@ -28,9 +28,11 @@ class EksAddOn(cdk.Resource):
         configuration: Settings in the schema of the add-on. Default: none.
         service_account: Service account of the pods that take `role`.
         role: Role of its pods; see `pod_role`. Default: none.
+        namespace: Namespace of the service account, for an add-on that takes no association of its own: a separate
+            one is created before it. Default: an association of the add-on.
 
     Raises:
-        ValueError: If only one of `service_account` and `role` is given.
+        ValueError: If only one of `service_account` and `role` is given, or `namespace` without them.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html (read 2026-11-21)
     """
@@ -47,14 +49,26 @@ class EksAddOn(cdk.Resource):
         configuration: Mapping[str, Any] | None = None,
         service_account: str | None = None,
         role: iam.IRole | None = None,
+        namespace: str | None = None,
     ) -> None:
         super().__init__(scope, id)
         if (service_account is None) != (role is None):
             raise Refusal(self, "service_account and role must be given together, got only one")
+        if namespace is not None and role is None:
+            raise Refusal(self, "namespace is that of the service account: give service_account and role, too")
         if not _is_json(configuration):
             raise Refusal(self, f"configuration must have values of JSON, got {shown(configuration)}")
-        associations = None
-        if service_account is not None and role is not None:
+        associations, separate = None, None
+        if service_account is not None and role is not None and namespace is not None:
+            separate = eks.CfnPodIdentityAssociation(
+                self,
+                "Association",
+                cluster_name=cluster.cluster_name,
+                namespace=namespace,
+                service_account=service_account,
+                role_arn=role.role_arn,
+            )
+        elif service_account is not None and role is not None:
             associations = [
                 eks.CfnAddon.PodIdentityAssociationProperty(role_arn=role.role_arn, service_account=service_account)
             ]
@@ -69,6 +83,8 @@ class EksAddOn(cdk.Resource):
             resolve_conflicts="OVERWRITE",
             pod_identity_associations=associations,
         )
+        if separate is not None:
+            self.resource.add_dependency(separate)
 
 
 def _is_json(value: object) -> bool:

@@ -56,11 +56,30 @@ def further_add_ons(
         names.append("aws-efs-csi-driver")
     if storage.data_bucket is not None:
         names.append("aws-mountpoint-s3-csi-driver")
-    names += [name for name in cluster.kubernetes.add_ons if name not in {*_BASE, *names}]
+    requested = [each for name in cluster.kubernetes.add_ons for each in (*eks_add_ons.REQUIRED.get(name, ()), name)]
+    names += [name for name in dict.fromkeys(requested) if name not in {*_BASE, *names} and not _is_late(name)]
     add_ons = [_add_on(parent, name, cluster, control_plane, storage) for name in names]
     for add_on in add_ons:
         add_on.node.add_dependency(after)
     return add_ons
+
+
+def late_add_ons(
+    scope: Construct, cluster: ClusterFile, control_plane: eks.ICluster, *, after: IDependable
+) -> list[EksAddOn]:
+    """Create the add-ons whose pods run on the nodes of HyperPod, which join later than others."""
+    names = [name for name in cluster.kubernetes.add_ons if _is_late(name)]
+    if not names:
+        return []
+    parent = Construct(scope, "AddOns")
+    add_ons = [_add_on(parent, name, cluster, control_plane) for name in names]
+    for add_on in add_ons:
+        add_on.node.add_dependency(after)
+    return add_ons
+
+
+def _is_late(name: str) -> bool:
+    return name.startswith(eks_add_ons.HYPERPOD)
 
 
 def _add_on(
@@ -82,6 +101,7 @@ def _add_on(
         configuration=_settings(name, cluster),
         service_account=None if role is None else account,
         role=role,
+        namespace=access.namespace if access is not None and role is not None else None,
     )
 
 

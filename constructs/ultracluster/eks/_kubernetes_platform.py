@@ -12,6 +12,7 @@ from constructs import Construct
 
 from ultracluster import platform as engine
 from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.eks._add_ons import late_add_ons
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._kubernetes_cluster import KubernetesCluster
 from ultracluster.eks._platform import EksPlatform
@@ -86,6 +87,8 @@ class KubernetesPlatform(Construct):
             runs={f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
         )
         self.platform.node.add_dependency(*kubernetes.node_groups.values(), *kubernetes.add_ons)
+        #: Add-ons whose pods run on nodes that join later than others; after the platform, which has their queues.
+        self.add_ons = late_add_ons(self, cluster, kubernetes.control_plane, after=self.platform)
 
     @property
     def outputs(self) -> list[Output]:

@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as l1
 from constructs import Construct
 
-from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.hyperpod._autoscaler_role import HyperPodAutoscalerRole
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase, group_problems, slurm_problems
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole
@@ -211,6 +211,8 @@ class HyperPodCluster(_HyperPodClusterBase):
             node_recovery="Automatic" if node_recovery else "None",
             node_provisioning_mode=None if strategy is not None else "Continuous",
         )
+        if kubernetes is not None:
+            cdk.Tags.of(self.resource).add(*hyperpod_kubernetes.ADD_ON_TAG)
         if any(group.hidden_from_price_lists for group in everyone):
             self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": [_PRICE_LISTS]}})
             cdk.Validations.of(self.resource).acknowledge(

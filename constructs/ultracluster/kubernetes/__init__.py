@@ -13,7 +13,7 @@ from ultracluster.kubernetes._health_access import ACCOUNT
 from ultracluster.kubernetes._kueue import QUEUE
 from ultracluster.kubernetes._monitoring import node_monitoring_values
 from ultracluster.kubernetes._names import check_job, job_name
-from ultracluster.kubernetes._network_policies import job_policy
+from ultracluster.kubernetes._network_policies import from_operator, job_policy
 from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes, device_labels
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import HEALTH, DynamicVolumes, KarpenterNodes, Platform
@@ -29,7 +29,7 @@ from ultracluster.kubernetes._registry import (
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import platform
 from ultracluster.kubernetes._reporting import PYTHON, REPORTER, from_collectors, metrics_port, with_reporting
-from ultracluster.kubernetes._resuming import cached, gang_command, namespaced, with_resuming
+from ultracluster.kubernetes._resuming import cached, gang_command, namespaced, with_checkpoints, with_resuming
 from ultracluster.kubernetes._runtimes import GANG_FAILURES, GANG_JOB, runtime_name
 from ultracluster.kubernetes._teams import Team, shares
 from ultracluster.kubernetes._yaml_text import to_yaml
@@ -58,6 +58,7 @@ __all__ = [
     "device_labels",
     "file_problems",
     "from_collectors",
+    "from_operator",
     "full_name",
     "gang_command",
     "is_copied",
@@ -83,6 +84,7 @@ __all__ = [
     "runtime_name",
     "shares",
     "to_yaml",
+    "with_checkpoints",
     "with_reporting",
     "with_resuming",
 ]

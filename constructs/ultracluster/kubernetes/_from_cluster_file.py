@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
-from ultracluster.catalogue.schedulers import registries
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes, registries
 from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
 from ultracluster.kubernetes._checks import platform_problems
 from ultracluster.kubernetes._names import check_namespace
@@ -59,6 +59,7 @@ def platform_of(
                 image=group.image.id if group.elastic and group.image else None,
                 selector={traits.group_label: group.name} if traits.group_label else {},
                 type_label=f"{traits.type_prefix}{group.instance_type.name}",
+                healthy=dict(traits.healthy) if group.gpus else {},
             )
             for group in cluster.node_groups
         ),
@@ -74,6 +75,7 @@ def platform_of(
         images=section.images,
         registry=registry_of(cluster),
         late=traits.late,
+        training_operator=hyperpod_kubernetes.TRAINING_OPERATOR in section.add_ons,
         required=required_releases(traits.required_releases, region=cluster.region),
     )
 

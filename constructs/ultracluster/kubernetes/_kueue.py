@@ -5,6 +5,7 @@ See: https://kueue.sigs.k8s.io/docs/concepts (0.19, read 2026-11-21)
 
 from typing import Any
 
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._devices import CHANNEL_CLASS, EFA_CLASS, GPU_CLASS
 from ultracluster.kubernetes._nodes import PlatformNodes
@@ -207,6 +208,9 @@ def _configuration(platform: Platform) -> str:
             ]
         },
     }
+    if platform.training_operator:
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html (read 2026-11-24)
+        settings["integrations"]["externalFrameworks"] = [hyperpod_kubernetes.TRAINING_KIND]
     if mappings:
         settings["resources"] = {"deviceClassMappings": mappings}
     return to_yaml([settings])

@@ -4,8 +4,9 @@ Policies apply to TCP and UDP. EFA and NVLink bypass the kernel and every policy
 there by whole-node pods and by the nodes' security group.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._reporting import from_collectors
 
@@ -35,22 +36,29 @@ def team_policies(namespace: str) -> list[Object]:
     ]
 
 
-def job_policy(name: str, namespace: str, pods: Mapping[str, str]) -> Object:
+def job_policy(name: str, namespace: str, pods: Mapping[str, str], *, further: Sequence[Object] = ()) -> Object:
     """Allow traffic between the pods of one job on every port: NCCL and torchrun choose ports at run time.
 
     Args:
         name: Name of the job.
         namespace: Namespace of the job.
         pods: Labels that select exactly its pods.
+        further: Further ingress rules.
     """
     each_other = [{"podSelector": {"matchLabels": dict(pods)}}]
     spec = {
         "egress": [{"to": each_other}],
-        "ingress": [{"from": each_other}],
+        "ingress": [{"from": each_other}, *further],
         "podSelector": {"matchLabels": dict(pods)},
         "policyTypes": ["Ingress", "Egress"],
     }
     return _policy(f"job-{name}", namespace, spec)
+
+
+def from_operator() -> list[Object]:
+    """Return the ingress rule that allows the training operator of HyperPod to reach the agent of a pod."""
+    operator = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": hyperpod_kubernetes.NAMESPACE}}}
+    return [{"from": [operator], "ports": [{"port": hyperpod_kubernetes.AGENT_PORT, "protocol": "TCP"}]}]
 
 
 def _egress(name: str, namespace: str, to: Object, ports: list[Object]) -> Object:

@@ -48,6 +48,7 @@ class PlatformNodes:
         image: AMI id of an elastic group. By default, that of `KarpenterNodes`.
         ultraserver: UltraServer type of its nodes, or None.
         type_label: Label of its nodes with their instance type. By default, the name of the type.
+        healthy: Labels of nodes that passed the checks of their service, which jobs select.
 
     Raises:
         ValueError: If an argument is not valid, with all errors.
@@ -67,6 +68,7 @@ class PlatformNodes:
     image: str | None = None
     ultraserver: UltraServer | None = None
     type_label: str | None = None
+    healthy: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Validate the group."""

@@ -40,6 +40,7 @@ class Platform:
             `123456789012.dkr.ecr.us-east-2.amazonaws.com/ultracluster`. By default, those of their projects.
         required: Releases that the service of the nodes requires before it creates them.
         late: Reason why nodes join after the platform was applied, or empty.
+        training_operator: The cluster has the training operator of HyperPod, an EKS add-on.
     """
 
     cluster: str
@@ -59,6 +60,7 @@ class Platform:
     registry: str | None = None
     required: tuple[HelmRelease, ...] = ()
     late: str = ""
+    training_operator: bool = False
 
     @property
     def tenants(self) -> tuple[Team, ...]:

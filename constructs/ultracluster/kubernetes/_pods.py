@@ -88,7 +88,7 @@ def node_pod(
         # A token of the API that a training job does not use is one that it can't lose.
         "automountServiceAccountToken": False,
         "containers": [main],
-        "nodeSelector": group.labels,
+        "nodeSelector": {**group.labels, **group.healthy},
         "volumes": _volumes(volumes, scratch),
     }
     if group.tolerations:

@@ -61,6 +61,26 @@ def with_resuming(platform: Platform, group: PlatformNodes, pod: Object) -> Obje
     return {**pod, "containers": [container, *others], "terminationGracePeriodSeconds": _GRACE_SECONDS}
 
 
+def with_checkpoints(platform: Platform, group: PlatformNodes, pod: Object, name: str) -> Object:
+    """Return the spec of a pod whose program finds its checkpoints, of a job that its operator restarts.
+
+    Args:
+        platform: The cluster.
+        group: Node group.
+        pod: Spec of the pod.
+        name: Name of the job, and of the directory of its checkpoints.
+    """
+    first, *others = pod["containers"]
+    env = [
+        namespaced(),
+        _env("RUN", f"{run_directory(platform)}/$(POD_NAMESPACE)/{name}"),
+        _env("ULTRACLUSTER_CHECKPOINTS", "$(RUN)"),
+        _env("ULTRACLUSTER_JOB_STATE", "$(RUN)/ultracluster-job.json"),
+        *cached(platform, group),
+    ]
+    return {**pod, "containers": [{**first, "env": [*first["env"], *env]}, *others]}
+
+
 def _env(name: str, value: str) -> Object:
     return {"name": name, "value": value}
 

@@ -54,9 +54,9 @@ def _slurm(cluster: ClusterFile, workload: Workload, group: str | None, given: _
 def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, given: _Given) -> tuple[JobFile, ...]:
     platform = platform_of(cluster)
     groups = {item.name: item for item in platform.gpu_groups}
-    forms = kubernetes_forms(workload)
+    forms = kubernetes_forms(workload, platform)
     if not forms:
-        known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row))
+        known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row, platform))
         raise refused(f"{workload.name} has no form for Kubernetes; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
     room = _room_of_nodes(platform, nodes)

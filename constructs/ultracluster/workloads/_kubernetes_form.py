@@ -9,6 +9,7 @@ from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
 from ultracluster.workloads._kubernetes_rl import rl_job
+from ultracluster.workloads._training_operator import pytorch_job
 from ultracluster.workloads._workload import Family, Form, Settings
 
 _GANG = ("nodes", "gpus", "image")
@@ -23,12 +24,14 @@ class KubernetesForm(Form):
         title: Returns the first line of the file, for a group and a number of nodes.
         objects: Returns its objects.
         nodes: Returns the nodes by default.
+        applies: Returns True for a platform that runs it.
     """
 
     family: Family = "kubernetes"
     title: Callable[[PlatformNodes, int], str]
     objects: Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
     nodes: Callable[[PlatformNodes], int] = lambda group: group.working
+    applies: Callable[[Platform], bool] = lambda platform: True
 
 
 def _nccl_title(group: PlatformNodes, nodes: int) -> str:
@@ -89,6 +92,16 @@ JOB_SET = KubernetesForm(
     objects=lambda platform, group, team, given: job_set(
         platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
     ),
+    settings=_TRAINING,
+)
+PYTORCH_JOB = KubernetesForm(
+    file="hyperpod-pytorch-job.yaml",
+    kind="HyperPodPyTorchJob",
+    title=lambda group, nodes: f"the same as a HyperPodPyTorchJob, on {_gpus(group, nodes)}",
+    objects=lambda platform, group, team, given: pytorch_job(
+        platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
+    ),
+    applies=lambda platform: platform.training_operator,
     settings=_TRAINING,
 )
 FINE_TUNE = KubernetesForm(

@@ -79,12 +79,12 @@ def train_job(
         "resourcesPerNode": resources,
     }
     spec: Object = {"runtimeRef": {"name": runtime_name(group)}, "trainer": trainer}
-    if slices := _slices(platform, group, requested):
-        job = {"name": "node", "template": {"spec": {"template": {"metadata": {"annotations": slices}}}}}
+    if pieces := slices(platform, group, requested):
+        job = {"name": "node", "template": {"spec": {"template": {"metadata": {"annotations": pieces}}}}}
         runtime = {"template": {"spec": {"replicatedJobs": [job]}}}
         spec["runtimePatches"] = [{"manager": "ultracluster.io/render", "trainingRuntimeSpec": runtime}]
     return [
-        make("trainer.kubeflow.org/v1alpha1", "TrainJob", name, **_queued(platform, team), spec=spec),
+        make("trainer.kubeflow.org/v1alpha1", "TrainJob", name, **queue_metadata(platform, team), spec=spec),
         job_policy(name, team.name, _jobset_pods(name)),
     ]
 
@@ -120,8 +120,8 @@ def job_set(
         env=env,
     )
     pod = with_resuming(platform, group, with_reporting(pod, group))
-    queued = _queued(platform, team)
-    annotations = {**near(platform, group), **_slices(platform, group, requested), **metrics_port()}
+    queued = queue_metadata(platform, team)
+    annotations = {**near(platform, group), **slices(platform, group, requested), **metrics_port()}
     if platform.scheduler == "volcano":
         annotations["scheduling.k8s.io/group-name"] = name
     head: Object = {"annotations": annotations}
@@ -174,15 +174,15 @@ def nodes_of(group: PlatformNodes, nodes: int | None) -> int:
     return requested
 
 
-def _queued(platform: Platform, team: Team) -> Object:
-    """Return the metadata that puts a job into its team's queue."""
+def queue_metadata(platform: Platform, team: Team) -> Object:
+    """Return the metadata that puts a job into the queue of its team."""
     if platform.scheduler == "volcano":
         return {"namespace": team.name, "annotations": {"scheduling.volcano.sh/queue-name": team.name}}
     priority = {"kueue.x-k8s.io/priority-class": "research"} if platform.scheduler == "kueue" else {}
     return {"namespace": team.name, "labels": {**queue_labels(platform, team.name), **priority}}
 
 
-def _slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, str]:
+def slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, str]:
     """Return the slices of a gang that must each stay in one NVLink domain; empty if there is only one or none."""
     if platform.scheduler != "kueue" or group.ultraserver is None:
         return {}

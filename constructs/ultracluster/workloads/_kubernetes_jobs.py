@@ -7,6 +7,7 @@ from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import NO_IMAGE
 from ultracluster.workloads._slurm_jobs import JobFile
 from ultracluster.workloads._table import WORKLOADS
+from ultracluster.workloads._training_operator import NO_AGENT_IMAGE
 from ultracluster.workloads._workload import Settings, Workload
 
 
@@ -19,15 +20,15 @@ def job_objects(platform: Platform) -> Iterator[tuple[str, str, list[Object]]]:
     """Yield path, contents and objects of each job file, with the images that their projects publish."""
     for group in platform.gpu_groups:
         for workload in WORKLOADS.values():
-            for form in kubernetes_forms(workload):
+            for form in kubernetes_forms(workload, platform):
                 # A test over more nodes than the group has is left out.
                 if form.nodes(group) <= group.working:
                     yield _objects(platform, form, group, Settings())
 
 
-def kubernetes_forms(workload: Workload) -> tuple[KubernetesForm, ...]:
-    """Return the manifests of a workload."""
-    return tuple(form for form in workload.forms if isinstance(form, KubernetesForm))
+def kubernetes_forms(workload: Workload, platform: Platform) -> tuple[KubernetesForm, ...]:
+    """Return the manifests of a workload that a platform runs."""
+    return tuple(form for form in workload.forms if isinstance(form, KubernetesForm) and form.applies(platform))
 
 
 def kubernetes_job(platform: Platform, form: KubernetesForm, group: PlatformNodes, given: Settings) -> JobFile:
@@ -53,4 +54,6 @@ def _file(platform: Platform, path: str, what: str, objects: Sequence[Object]) -
     lines = [f"# {what[0].upper()}{what[1:]}."]
     if NO_IMAGE in text:
         lines.append("# Replace the image: none is pinned for this workload on the CPUs of these nodes.")
+    if NO_AGENT_IMAGE in text:
+        lines.append("# Replace the image: it needs EFA, PyTorch before 2.12, and the package hyperpod-elastic-agent.")
     return JobFile(path=path, text="\n".join(lines) + "\n" + text, what=what)

@@ -11,6 +11,7 @@ from ultracluster.workloads._kubernetes_form import (
     JOB_SET,
     LEADER_WORKER_SET,
     NCCL,
+    PYTORCH_JOB,
     RL,
     SGLANG_SET,
     TRAIN_JOB,
@@ -43,6 +44,7 @@ _ROWS = (
             ),
             TRAIN_JOB,
             JOB_SET,
+            PYTORCH_JOB,
         ),
     ),
     Workload(

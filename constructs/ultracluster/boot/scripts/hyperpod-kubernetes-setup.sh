@@ -12,7 +12,7 @@ export LC_ALL=C
 
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
-volume=/opt/sagemaker
+volume=@VOLUME@
 settings=$root/etc/eks/containerd/containerd-config.toml
 
 if grep -q " $volume " "$root/proc/mounts" && [ -f "$settings" ]; then

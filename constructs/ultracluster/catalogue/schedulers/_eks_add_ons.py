@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated
+from ultracluster.catalogue.schedulers import _hyperpod_kubernetes as hyperpod_kubernetes
 
 _AVAILABLE = Source(
     "https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html "
@@ -25,6 +26,10 @@ _COMMUNITY_ADDONS = Source(
     "https://docs.aws.amazon.com/eks/latest/userguide/community-addons.html "
     "https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html",
     read_on="2026-11-21",
+)
+
+_OPERATOR = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html", read_on="2026-11-24"
 )
 
 ADD_ONS: Annotated[tuple[str, ...], Stated(_AVAILABLE, columns="names of add-ons")] = (
@@ -63,11 +68,13 @@ class AddOnAccess:
     Args:
         service_account: Service account of its pods, in the namespace of the add-on.
         policies: AWS managed policies by name. Empty: permissions that a managed policy would give too broadly.
+        namespace: Namespace of the service account, for an add-on that takes no association of its own.
         reason: Why these policies.
     """
 
     service_account: str
     policies: tuple[str, ...] = ()
+    namespace: str | None = None
     reason: str = "The documentation of the add-on names this policy, and AWS maintains it with the add-on"
 
 
@@ -81,6 +88,14 @@ ACCESS: Annotated[
     {
         "amazon-cloudwatch-observability": AddOnAccess(
             service_account="cloudwatch-agent", policies=("AWSXrayWriteOnlyAccess", "CloudWatchAgentServerPolicy")
+        ),
+        # Its version v1.2.1-eksbuild.1 refuses associations of its own: https://github.com/awslabs/awsome-distributed-ai,
+        # 1.architectures/7.sagemaker-hyperpod-eks/terraform-modules/hyperpod-eks-tf/modules/hyperpod_training_operator/
+        # main.tf (commit 95b939c of 2026-07-23, read 2026-11-24)
+        hyperpod_kubernetes.TRAINING_OPERATOR: AddOnAccess(
+            service_account="hp-training-operator-controller-manager",
+            policies=("AmazonSageMakerHyperPodTrainingOperatorAccess",),
+            namespace=hyperpod_kubernetes.NAMESPACE,
         ),
         "aws-ebs-csi-driver": AddOnAccess(
             service_account="ebs-csi-controller-sa", policies=("AmazonEBSCSIDriverPolicyV2",)
@@ -113,8 +128,12 @@ OWN_ROLE: Annotated[Mapping[str, str], Stated(_COMMUNITY_ADDONS, columns="add-on
         }
     )
 )
-#: Of SageMaker HyperPod's clusters alone.
+#: Of SageMaker HyperPod's clusters alone. Their pods run on its nodes.
 HYPERPOD = "amazon-sagemaker-hyperpod-"
+#: Add-ons that another one requires.
+REQUIRED: Annotated[Mapping[str, tuple[str, ...]], Stated(_OPERATOR, columns="add-on: add-ons that it requires")] = (
+    MappingProxyType({hyperpod_kubernetes.TRAINING_OPERATOR: ("cert-manager",)})
+)
 
 
 def is_known(name: str) -> bool:

@@ -16,6 +16,15 @@ _PREREQUISITES = Source(
 _ROLE = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html", read_on="2026-11-23"
 )
+_BOTOCORE = Source("botocore 1.44.5, ClusterKubernetesTaints", read_on="2026-11-24", as_of="2026-11-17")
+_LOCAL_DISKS = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html, which refuses drivers "
+    "of local disks; https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html names one",
+    read_on="2026-11-24",
+)
+_OPERATOR = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html", read_on="2026-11-24"
+)
 _LABELS = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html",
     read_on="2026-11-23",
@@ -57,7 +66,7 @@ SCHEDULABLE: Annotated[tuple[str, str], Stated(_LABELS, columns="key and value o
 )
 #: Directory of nodes on their second volume, or on their NVMe disks.
 NODE_VOLUME: Annotated[str, Stated(_PREREQUISITES, columns="path")] = "/opt/sagemaker"
-MOST_TAINTS: Annotated[int, Stated(_PREREQUISITES, "taints of an instance group")] = 50
+MOST_TAINTS: Annotated[int, Stated(_BOTOCORE, "taints of an instance group")] = 50
 #: Charts that must be on the EKS cluster before it is one of HyperPod:
 #: https://github.com/aws/sagemaker-hyperpod-cli, helm_chart/readme.md (commit 011ca92 of 2026-06-22; read 2026-11-23)
 CHARTS: Annotated[tuple[str, ...], Stated(_CHARTS, columns="names of charts")] = (
@@ -68,9 +77,22 @@ CHARTS: Annotated[tuple[str, ...], Stated(_CHARTS, columns="names of charts")] =
     "training-operators",
 )
 #: Add-on whose driver takes the NVMe disks, which the image of HyperPod has in a volume of its own.
-REFUSED_ADD_ONS: Annotated[tuple[str, ...], Stated(_PREREQUISITES, columns="names of add-ons")] = (
+REFUSED_ADD_ONS: Annotated[tuple[str, ...], Stated(_LOCAL_DISKS, columns="names of add-ons")] = (
     "aws-ec2-local-instance-store-csi-driver",
 )
+
+#: Tag of a cluster without which EKS refuses its add-ons; AWS's policy for them requires it, too.
+ADD_ON_TAG: Annotated[tuple[str, str], Stated(_OPERATOR, columns="key and value of a tag")] = ("SageMaker", "true")
+#: Add-on that runs objects of the kind `HyperPodPyTorchJob`, that kind, and the namespace of its pods.
+TRAINING_OPERATOR: Annotated[str, Stated(_OPERATOR, columns="name of an add-on")] = (
+    "amazon-sagemaker-hyperpod-training-operator"
+)
+TRAINING_KIND: Annotated[str, Stated(_OPERATOR, columns="kind, version, and group of its objects")] = (
+    "HyperPodPyTorchJob.v1.sagemaker.amazonaws.com"
+)
+NAMESPACE: Annotated[str, Stated(_OPERATOR, columns="namespace")] = "aws-hyperpod"
+#: Port on which the agent in the pods of a job listens for the operator.
+AGENT_PORT: Annotated[int, Stated(_OPERATOR, "port")] = 8080
 
 # What a node does beside what `HyperPodRole` allows under Slurm: addresses of pods, images, and roles of pods.
 POD_NETWORK_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLE, columns="actions of IAM")] = (

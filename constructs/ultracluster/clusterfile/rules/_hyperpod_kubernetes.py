@@ -22,6 +22,8 @@ _VERSION = error("hyperpod-kubernetes-version", "HyperPod supports some versions
 _CHARTS = error("hyperpod-charts", "HyperPod refuses an EKS cluster that does not have its charts.")
 _TAINTS = error("hyperpod-taints", "HyperPod tests no nodes that have taints of others.")
 _ADD_ON = error("hyperpod-add-on", "A driver that takes the NVMe disks conflicts with the image of HyperPod.")
+_OPERATOR = error("hyperpod-operator", "The training operator of HyperPod works with Kueue, and with no other queue.")
+_LATE = warning("hyperpod-add-on-nodes", "Add-ons of HyperPod run on its nodes, which must have joined.")
 _EXISTING = warning("hyperpod-existing", "An existing EKS cluster must have what HyperPod requires.")
 
 _KEYS: Mapping[str, str] = {
@@ -70,10 +72,20 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
         if name in requested.add_ons:
             where: Path = (*path, "add-ons", name)
             yield _ADD_ON(where, "the image of HyperPod has the NVMe disks in a volume already; remove it", at_key=True)
+    if facts.TRAINING_OPERATOR in requested.add_ons and requested.scheduler != "kueue":
+        message = f"HyperPod's training operator supports Kueue only, got {requested.scheduler}; remove it, or the add-on"
+        yield _OPERATOR((*path, "scheduler"), message)
 
 
 def warn_hyperpod_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
+    late = [name for name in cluster.traits.kubernetes_nodes.add_ons if name in cluster.kubernetes.add_ons]
+    if late and all(group.gpus for group in cluster.node_groups):
+        yield (
+            _LATE,
+            f"pods of {', '.join(late)} run on nodes of HyperPod, and the add-on fails if none joins in time: write a "
+            "group without GPUs, such as nodes: {services: {type: m5.2xlarge, count: 2}}, or add it once nodes joined",
+        )
     existing = cluster.kubernetes.existing
     if existing is not None:
         yield (

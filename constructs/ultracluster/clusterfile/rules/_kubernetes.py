@@ -10,6 +10,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS, OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._hyperpod_add_ons import instead_of_add_on
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
@@ -28,9 +29,7 @@ _OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
 _EXISTING = error("kubernetes-existing", "An existing cluster keeps its own settings and its own VPC.")
-_HYPERPOD = error(
-    "kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod conflict with the Kueue of this library."
-)
+_HYPERPOD = error("kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod need its nodes, and some much more.")
 _ADD_ON = error("kubernetes-add-on-name", "EKS refuses unknown add-ons.", acceptable=True)
 _ADD_ON_ROLE = error(
     "kubernetes-add-on-role", "An add-on without the permissions that it needs runs, and does nothing.", acceptable=True
@@ -116,14 +115,8 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
             yield _EXISTING((*_HERE, key.replace("_", "-")), message, at_key=True)
     for name in requested.add_ons:
         path: Path = (*_HERE, "add-ons", name)
-        if name.startswith(eks_add_ons.HYPERPOD):
-            message = "is for clusters of SageMaker HyperPod, and task governance brings a Kueue of its own; remove it"
-            if not draft.traits.own_instances:
-                message = (
-                    "is not installed by this library, and task governance brings a Kueue of its own; remove it, and "
-                    "add another one after the deployment: aws eks create-addon"
-                )
-            yield _HYPERPOD(path, message, at_key=True)
+        if name.startswith(eks_add_ons.HYPERPOD) and name not in draft.traits.kubernetes_nodes.add_ons:
+            yield _HYPERPOD(path, instead_of_add_on(name, draft), at_key=True)
         elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
             yield _ADD_ON(path, f"EKS has no such add-on; {hint.strip()}", at_key=True)
         yield from _check_access(name, requested.add_on(name), path, draft)

@@ -1,0 +1,23 @@
+"""Add-ons of SageMaker HyperPod that a deployment does not create, and what to do instead."""
+
+from collections.abc import Mapping
+
+from ultracluster.clusterfile._draft import Draft
+
+_LATER = "or create it after the deployment: aws eks create-addon"
+# What each needs: https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hyperpod-eks/
+# terraform-modules/hyperpod-eks-tf/modules (commit 95b939c of 2026-07-23, read 2026-11-24)
+_INSTEAD: Mapping[str, str] = {
+    "amazon-sagemaker-hyperpod-observability": "collects what observability of this file collects, with a second "
+    f"exporter of GPUs on each node; remove it, {_LATER}",
+    "amazon-sagemaker-hyperpod-inference": "needs a bucket for certificates, KEDA and a load balancer controller; "
+    f"remove it and use the job files for inference, {_LATER}",
+}
+
+
+def instead_of_add_on(name: str, draft: Draft) -> str:
+    """Return why the add-on is not created, and what to do."""
+    if not draft.traits.kubernetes_nodes.add_ons:
+        return "is for clusters of SageMaker HyperPod; remove it, or write orchestrator: hyperpod-kubernetes"
+    created = ", ".join(draft.traits.kubernetes_nodes.add_ons)
+    return _INSTEAD.get(name, f"is not one of those that this release creates, {created}; remove it, {_LATER}")

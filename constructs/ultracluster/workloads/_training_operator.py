@@ -1,0 +1,100 @@
+"""Gangs that the training operator of SageMaker HyperPod runs: the kind `HyperPodPyTorchJob`.
+
+The operator restarts the processes of a gang when one fails, hangs or loses its node, and keeps the pods that work.
+See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-usage.html (read 2026-11-24)
+"""
+
+from collections.abc import Sequence
+
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes
+from ultracluster.kubernetes import (
+    REPORTER,
+    Object,
+    Platform,
+    PlatformNodes,
+    Team,
+    check_job,
+    from_operator,
+    job_name,
+    job_policy,
+    make,
+    metrics_port,
+    near,
+    node_pod,
+    with_checkpoints,
+    with_reporting,
+)
+from ultracluster.workloads._kubernetes_gang import TRAINING, nodes_of, queue_metadata, slices
+
+#: Placeholder of the image, which must have the agent of the operator: hyperpod-elastic-agent 1.1.3 on PyPI refuses
+#: PyTorch 2.12 and newer, which the pinned image has (read 2026-11-24).
+NO_AGENT_IMAGE = "replace-me.invalid/pytorch-with-efa-and-hyperpod-elastic-agent:tag"
+_POD_LABEL = "HPJob"
+# Those of AWS's example: three restarts of processes in six hours, then one of the job.
+_RESTARTS: Object = {"evalPeriodSeconds": 21_600, "maxFullJobRestarts": 1, "numRestartBeforeFullJobRestart": 3}
+_MOST_RESTARTS = 50
+# A collective that hangs fails after ten minutes by PyTorch's own timeout, which restarts the gang. This finds what
+# hangs elsewhere. Without a time for the first line: only rank 0 writes lines, and each rank has the rule.
+# https://github.com/pytorch/pytorch, torch/distributed/constants.py (v2.13.0), and log_agent.py in
+# hyperpod-elastic-agent 1.1.3 on PyPI (both read 2026-11-24)
+_HANGING: Object = {
+    "expectedRecurringFrequencyInSeconds": 1_800,
+    "logPattern": '.*"event": "step".*',
+    "name": "JobHangingDetection",
+    "stopPattern": '.*"event": "(requested )?end".*',
+}
+
+
+def pytorch_job(
+    platform: Platform,
+    group: PlatformNodes,
+    team: Team,
+    *,
+    name: str | None = None,
+    nodes: int | None = None,
+    program: Sequence[str] = (TRAINING,),
+    image: str = "",
+) -> list[Object]:
+    """Return a gang as a HyperPodPyTorchJob, and the network policy for its pods.
+
+    Args:
+        platform: The cluster.
+        group: Node group.
+        team: Team of the job.
+        name: Name of the job. By default, `pretrain-hyperpod-` and the group.
+        nodes: Number of nodes. By default, all that are not spare.
+        program: Program that the agent starts, with its arguments. By default, the one that the pods have.
+        image: Image of every pod. By default, a placeholder.
+
+    Raises:
+        Refusal: If the group has too few nodes, or the name is not valid for a job.
+    """
+    name = job_name("pretrain-hyperpod", group.name) if name is None else name
+    check_job(name)
+    requested, gpus = nodes_of(group, nodes), group.instance_type.gpus
+    # The first process of its container, so that it gets the signal before the pod ends. It reads the lines of its
+    # rules from files in the directory of the logs.
+    command = ["hyperpodrun", f"--nnodes={requested}", f"--nproc-per-node={gpus}", "--tee=3"]
+    command += ["--log_dir=/tmp/hyperpod", REPORTER, *program]
+    pod = node_pod(platform, group, container="node", image=image or NO_AGENT_IMAGE, command=command)
+    pod = with_checkpoints(platform, group, with_reporting(pod, group), name)
+    first, *others = pod["containers"]
+    port = {"containerPort": hyperpod_kubernetes.AGENT_PORT}
+    template = {
+        "metadata": {"annotations": {**near(platform, group), **slices(platform, group, requested), **metrics_port()}},
+        "spec": {**pod, "containers": [{**first, "ports": [port]}, *others]},
+    }
+    policy: Object = {"cleanPodPolicy": "All", "jobMaxRetryCount": _MOST_RESTARTS, "restartPolicy": _RESTARTS}
+    if program[0] == TRAINING:
+        policy["logMonitoringConfiguration"] = [_HANGING]
+    spec = {
+        "nprocPerNode": str(gpus),
+        "replicaSpecs": [{"name": "node", "replicas": requested, "template": template}],
+        "runPolicy": policy,
+    }
+    kind, version, service = hyperpod_kubernetes.TRAINING_KIND.split(".", 2)
+    pods = {_POD_LABEL: name}
+    return [
+        make(f"{service}/{version}", kind, name, **queue_metadata(platform, team), spec=spec),
+        job_policy(name, team.name, pods, further=from_operator()),
+    ]

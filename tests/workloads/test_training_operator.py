@@ -1,0 +1,125 @@
+"""Jobs of HyperPod's training operator, by AWS's own model of them, and what they have of the cluster."""
+
+import importlib.util
+import re
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+from pydantic import ValidationError
+
+from support import ROOT
+from support.kubernetes_data import cluster, nodes
+from ultracluster.clusterfile import ClusterFile, loads
+from ultracluster.kubernetes import platform, platform_of
+from ultracluster.workloads import job_files, workload_files
+from ultracluster.workloads._training_operator import pytorch_job
+
+EXAMPLE = (ROOT / "examples" / "hyperpod-kubernetes.yaml").read_text()
+OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+FILE = "train/hyperpod-pytorch-job.yaml"
+
+
+def with_operator() -> ClusterFile:
+    return loads(EXAMPLE.replace("kubernetes:\n", f"kubernetes:\n  add-ons: {{{OPERATOR}: default}}\n"), "lyra.yaml")
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    """AWS's model of the job, which its SDK has in a module that imports pydantic alone."""
+    modules = list((ROOT / ".venv-hyperpod").glob("lib/*/site-packages/sagemaker/hyperpod/training/config/*unified*"))
+    assert modules, "make test-packages installs AWS's SDK of HyperPod"
+    spec = importlib.util.spec_from_file_location("hyperpod_job", modules[0])
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module._HyperPodPytorchJob
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(text))
+
+
+def job(cluster_file: ClusterFile, **settings: str) -> dict[str, Any]:
+    files = {file.path: file.text for file in workload_files(cluster_file, "pretrain", settings=settings)}
+    return objects(files[FILE])[0]
+
+
+def unknown_fields(given: Any, model: Any) -> list[str]:
+    """Fields that the model does not have: it ignores them at the top, and forbids them below."""
+    return sorted({*given} - {*model.model_fields})
+
+
+@pytest.mark.parametrize("settings", [{}, {"nodes": "4"}, {"program": "/fsx/train.py", "image": "a.b/c:d"}])
+def test_the_job_is_valid_by_the_model_of_aws(model: Any, settings: dict[str, str]) -> None:
+    created = job(with_operator(), **settings)
+    assert (created["apiVersion"], created["kind"]) == ("sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob")
+    assert not unknown_fields(created["spec"], model)
+    model.model_validate(created["spec"], by_name=True, by_alias=False)
+
+
+def test_the_model_of_aws_refuses_what_is_not_a_job(model: Any) -> None:
+    spec = job(with_operator())["spec"]
+    spec["runPolicy"]["jobMaxRetries"] = 1
+    with pytest.raises(ValidationError, match="jobMaxRetries"):
+        model.model_validate(spec, by_name=True, by_alias=False)
+
+
+def test_the_job_restarts_by_itself_and_finds_a_program_that_hangs() -> None:
+    policy = job(with_operator())["spec"]["runPolicy"]
+    assert policy["jobMaxRetryCount"] > policy["restartPolicy"]["numRestartBeforeFullJobRestart"] > 0
+    (rule,) = policy["logMonitoringConfiguration"]
+    assert re.match(rule["logPattern"], '[default0]:{"event": "step", "step": 10, "loss": 2.5}')
+    assert re.match(rule["stopPattern"], '[default0]:{"event": "requested end", "step": 10}')
+    assert "expectedStartCutOffInSeconds" not in rule, "ranks other than 0 write no such line"
+
+
+def test_no_rule_reads_the_lines_of_a_program_of_the_user() -> None:
+    assert "logMonitoringConfiguration" not in job(with_operator(), program="/fsx/train.py")["spec"]["runPolicy"]
+
+
+def test_the_job_is_in_the_queue_of_its_team_on_healthy_nodes() -> None:
+    created = job(with_operator())
+    assert created["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
+    (replica,) = created["spec"]["replicaSpecs"]
+    assert replica["template"]["spec"]["nodeSelector"] == {
+        "sagemaker.amazonaws.com/instance-group-name": "train",
+        "sagemaker.amazonaws.com/node-health-status": "Schedulable",
+    }
+
+
+def test_the_operator_reaches_the_agents_of_the_pods() -> None:
+    files = {file.path: file.text for file in job_files(with_operator())}
+    created, policy = objects(files[FILE])
+    container = created["spec"]["replicaSpecs"][0]["template"]["spec"]["containers"][0]
+    assert container["ports"] == [{"containerPort": 8080}]
+    assert container["command"][0] == "hyperpodrun", "the first process gets the signals of the kubelet"
+    allowed = policy["spec"]["ingress"][1]
+    assert allowed["from"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "aws-hyperpod"}
+    assert allowed["ports"] == [{"port": 8080, "protocol": "TCP"}]
+
+
+def test_kueue_admits_jobs_of_the_operator_and_the_operator_creates_their_pods() -> None:
+    def frameworks(of: ClusterFile) -> Any:
+        (kueue,) = [release for release in platform(platform_of(of)).releases if release.name == "kueue"]
+        settings = kueue.values["managerConfig"]["controllerManagerConfigYaml"]  # type: ignore[union-attr]
+        return yaml.safe_load(settings)["integrations"]
+
+    assert frameworks(with_operator())["externalFrameworks"] == ["HyperPodPyTorchJob.v1.sagemaker.amazonaws.com"]
+    assert "externalFrameworks" not in frameworks(loads(EXAMPLE, "lyra.yaml"))
+
+
+def test_without_the_operator_jobs_are_jobsets_on_healthy_nodes() -> None:
+    files = {file.path: file.text for file in job_files(loads(EXAMPLE, "lyra.yaml"))}
+    assert FILE not in files
+    (jobs,) = [each for each in objects(files["train/job-set.yaml"]) if each["kind"] == "JobSet"]
+    pod = jobs["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    assert pod["nodeSelector"]["sagemaker.amazonaws.com/node-health-status"] == "Schedulable"
+
+
+@pytest.mark.parametrize("requested", [0, 65])
+def test_rejects_a_job_of_more_nodes_than_there_are(requested: int) -> None:
+    item = cluster(nodes())
+    with pytest.raises(ValueError, match=f"nodes is 1 to 64.*got {requested}"):
+        pytorch_job(item, item.nodes[0], item.teams[0], nodes=requested)
