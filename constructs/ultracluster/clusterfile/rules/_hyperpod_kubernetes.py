@@ -73,7 +73,7 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
             where: Path = (*path, "add-ons", name)
             yield _ADD_ON(where, "the image of HyperPod has the NVMe disks in a volume already; remove it", at_key=True)
     if facts.TRAINING_OPERATOR in requested.add_ons and requested.scheduler != "kueue":
-        message = f"HyperPod's training operator supports Kueue only, got {requested.scheduler}; remove it, or the add-on"
+        message = f"the training operator supports Kueue only, got {requested.scheduler}; remove it, or the add-on"
         yield _OPERATOR((*path, "scheduler"), message)
 
 
