@@ -106,11 +106,27 @@ def test_failed_launches_and_boots_are_counted_by_alarms(stack: cdk.Stack, clust
     # As in the example record of AWS's page on scaling logs.
     assert {item["FilterPattern"] for item in filters} == {
         '{ $.status_code = "LAUNCH_FAILED" }',
+        '{ ($.status_code = "LAUNCH_FAILED") && ($.reason_code != "INSUFFICIENT_CAPACITY") }',
         '{ $.reason_code = "BOOTSTRAP_FAILED" }',
     }
     counted = {item["MetricTransformations"][0]["MetricName"] for item in filters}
     watched = template.find_resources("AWS::CloudWatch::Alarm").values()
     assert {alarm["Properties"]["MetricName"] for alarm in watched} == counted
-    assert counted == {"LaunchesFail-pcs_abc123", "BootsFail-pcs_abc123"}
+    assert counted == {f"{name}-pcs_abc123" for name in alarms.names}
+    assert alarms.names == ("LaunchesFail", "LaunchesRefused", "BootsFail")
     assert all(alarm["Properties"]["TreatMissingData"] == "notBreaching" for alarm in watched)
     assert all("node-health.md" in alarm["Properties"]["AlarmDescription"] for alarm in watched)
+
+
+def test_a_group_of_one_node_that_never_boots_is_an_alarm(stack: cdk.Stack, cluster: IPcsCluster) -> None:
+    """A node has half an hour to join, and one that fails to boot alone is no alarm."""
+    alarms = PcsClusterLogs(stack, "Logs", cluster=cluster).alarms
+    alarms.add_all(sns.Topic(stack, "Topic"))
+    watched = [
+        item["Properties"] for item in Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm").values()
+    ]
+    for name in ("BootsFail", "LaunchesRefused"):
+        (alarm,) = (item for item in watched if item["MetricName"].startswith(name))
+        window = alarm["Period"] * alarm["EvaluationPeriods"]
+        assert window / (30 * 60) > alarm["Threshold"] >= 1
+        assert alarm["EvaluationPeriods"] == 1, "two failures of one node are in two periods"

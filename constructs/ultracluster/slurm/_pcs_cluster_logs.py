@@ -78,7 +78,7 @@ class PcsClusterLogs(Construct):
             )
             # The source is referred to by its name, which is no reference.
             delivery.node.add_dependency(source)
-        #: Alarms `LaunchesFail` and `BootsFail`, on nodes that cannot be launched or do not boot.
+        #: Alarms `LaunchesFail`, `LaunchesRefused` and `BootsFail`, on nodes that cannot be launched or do not boot.
         self.alarms = launch_alarms(self, self.log_group, cluster.cluster_id)
 
     @property

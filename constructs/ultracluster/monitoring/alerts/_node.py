@@ -50,6 +50,7 @@ NODE_ALERTS = (
         "that died without a job, is seen here only.",
         diagnosis=(
             "The node group's status in PCS or EKS: no capacity?",
+            "PCS: the scaling log has the reason of each failed launch; see docs/operations/node-health.md.",
             "The nodes' boot: `/var/log/cloud-init-output.log`.",
         ),
         actions=(
