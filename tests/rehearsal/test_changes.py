@@ -197,6 +197,25 @@ def test_a_public_parameter_gets_a_stand_in_that_is_named(stacks: Stacks) -> Non
     assert {name, "/aws/service/eks/optimized-ami/1.34/image_id"} <= named
 
 
+def test_the_parameter_of_an_image_is_assumed_to_exist_until_a_stack_creates_it(stacks: Stacks) -> None:
+    def resources(name: str) -> dict[str, Any]:
+        image = {"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": name}
+        launch_template = {
+            "Type": "AWS::EC2::LaunchTemplate",
+            "Properties": {"LaunchTemplateData": {"ImageId": {"Ref": "Image"}}},
+        }
+        return {"resources": {"Lt": launch_template}, "Parameters": {"Image": image}}
+
+    stack = stacks.create(**resources("/team/images/pcs"))
+    (described,) = stacks.describe(stack)["Parameters"]
+    assert described["ResolvedValue"].startswith("ami-")
+    assert "/team/images/pcs" in {stand_in.name for stand_in in stacks.cloud.journal.stand_ins}
+    image = {"Type": "String", "Name": "/team/images/own", "Value": "ami-0123456789abcdef0"}
+    stacks.create({"Own": {"Type": "AWS::SSM::Parameter", "Properties": image}})
+    (described,) = stacks.describe(stacks.create(**resources("/team/images/own")))["Parameters"]
+    assert described["ResolvedValue"] == "ami-0123456789abcdef0"
+
+
 def test_a_nested_stack_is_a_stack_with_outputs(stacks: Stacks) -> None:
     s3 = stacks.client("s3")
     s3.create_bucket(Bucket="templates", CreateBucketConfiguration={"LocationConstraint": REGION})

@@ -108,6 +108,40 @@ def test_a_directory_in_a_private_cluster_replaces_the_nodes_that_the_guard_name
     assert not everything & {"AWS::EC2::NatGateway", "AWS::EC2::InternetGateway", "AWS::EC2::EIP"}
 
 
+IMAGES = """\
+name: images
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+image: build
+nodes:
+  train: {type: p5en.48xlarge, count: 1}
+"""
+
+
+def test_a_private_cluster_has_the_image_that_two_stacks_of_another_file_build(stacks: Stacks) -> None:
+    assembled = templates(clusterfile.loads(IMAGES, "images.yaml"))
+    for name in ("images-Network", "images-Images"):
+        stacks.create(assembled[name]["Resources"], name, **sections(assembled[name]))
+        assert stacks.status(name) == "CREATE_COMPLETE", stacks.reasons(name)
+    parameter = "/ultracluster/images/images/x86_64"
+    built = stacks.client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
+    text = bent("ami-0123456789abcdef0", parameter, bent("ami-0fedcba9876543210", parameter, PRIVATE))
+    private = deploy(stacks, bent("name: keep", "name: private", text))["private-Compute"]
+    groups = [item["Properties"] for item in private["Resources"].values() if item["Type"] == GROUP]
+    assert len(groups) == 2
+    (described,) = (
+        item for item in stacks.describe("private-Compute")["Parameters"] if item["ParameterValue"] == parameter
+    )
+    assert {json.dumps(group["AmiId"]) for group in groups} == {json.dumps({"Ref": described["ParameterKey"]})}
+    assert described["ResolvedValue"] == built
+    # Nothing is installed at the boot of a node.
+    names = {
+        script["Name"] for group in groups for script in group["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
+    }
+    assert names == {"ultracluster-logs", "ultracluster-boot"}
+
+
 # A month of one cluster, several edits at a time. First a file system, a second group and more nodes. Then another name
 # of the first group, a larger file system and no second group. Then another image, and a group that cannot be created.
 GROWN = bent("count: 8,", "count: 16,", BASE)

@@ -13,6 +13,7 @@ from cdk_rehearsal.rehearsal._journal import Journal, StandIn
 from cdk_rehearsal.rehearsal._template import Template
 
 _SSM = re.compile(r"AWS::SSM::Parameter::Value<(.+)>")
+_IMAGE = "AWS::EC2::Image::Id"
 _LIST = re.compile(r"List<.+>|CommaDelimitedList")
 # Public parameters that AWS keeps in every account: https://docs.aws.amazon.com/systems-manager/latest/userguide/
 # parameter-store-finding-public-parameters.html, read 2026-11-21.
@@ -53,7 +54,7 @@ def stand_in(name: str, journal: Journal, kind: str = "String") -> str:
     """Make up the value of a public SSM parameter, from its name and kind, and record it."""
     digest = hashlib.sha256(name.encode()).hexdigest()
     last = name.rsplit("/", 1)[-1].lower()
-    if kind == "AWS::EC2::Image::Id":
+    if kind == _IMAGE:
         value = f"ami-{digest[:17]}"
     elif "release" in last or "version" in last:
         value = "1.0.0-20260101"
@@ -75,7 +76,8 @@ def _value(
         try:
             text = look_up(text)
         except LookupError:
-            if not text.startswith(PUBLIC):
+            # As an image that a template names by its id, that of a parameter is assumed to exist.
+            if not text.startswith(PUBLIC) and kind != _IMAGE:
                 raise TemplateError(
                     f"Unable to fetch parameters [{text}] from parameter store for this account (parameter {name})"
                 ) from None

@@ -127,7 +127,7 @@ def installed(architecture: Architecture, slurm_version: str) -> list[Software]:
     )
     return [
         Software(name="driver, CUDA, Lustre", version="parent", proof="", source="the parent"),
-        Software(name="chrony, NFS, SSSD", version="24.04", proof="apt", source="Ubuntu"),
+        Software(name="chrony, NFS, SSSD, XFS", version="24.04", proof="apt", source="Ubuntu"),
         *(
             Software(name=name, version=file.version, proof=f"sha256:{file.sha256}", source=source)
             for name, (file, source) in installers.items()

@@ -41,6 +41,7 @@ def test_an_image_that_has_all_passes(image: Machine) -> None:
 BROKEN = {
     # No module for this kernel.
     f"{TOOLS}modprobe": "#!/bin/sh\necho 'modprobe: FATAL: Module not found' >&2\nexit 1\n",
+    f"{TOOLS}mdadm": "#!/bin/sh\necho 'mdadm: RUN_ARRAY failed: Invalid argument' >&2\nexit 1\n",
     f"{TOOLS}nvidia-container-cli": "#!/bin/sh\necho 'load library failed: libnvidia-ml.so.1' >&2\nexit 1\n",
     f"{OWN}/{TOOL}/bin/{TOOL}.py": "raise SystemExit('Error: too old')\n",
     AGENT: "#!/bin/sh\necho Configuration validation second phase failed\nexit 1\n",

@@ -59,6 +59,16 @@ FILES = {
         '#!/bin/sh\n[ -d "$2" ] && [ "$3 $4" = "-o retry=0" ] || exit 1\n'
         'echo "mount.nfs4: Connection refused for $1 on $2" >&2\nexit 32\n'
     ),
+    f"{TOOLS}losetup": (
+        '#!/bin/sh\ncase "$1 $2" in "--find --show") [ -s "$3" ] && echo "/dev/loop${3##*/disk}" ;; '
+        '"--detach /dev/loop1") ;; *) exit 1 ;; esac\n'
+    ),
+    # A level needs its devices, and nothing is asked.
+    f"{TOOLS}mdadm": (
+        '#!/bin/sh\ncase "$1 $2" in "--stop /dev/md/check") exit ;; esac\n'
+        '[ "$*" = "--create /dev/md/check --run --level=0 --raid-devices=2 /dev/loop1 /dev/loop2" ]\n'
+    ),
+    f"{TOOLS}mkfs.xfs": '#!/bin/sh\n[ "$*" = "-q -K -l su=32k /dev/md/check" ]\n',
     # Runs until the server of the file answers.
     f"{TOOLS}chronyd": (
         '#!/bin/sh\n[ "$1 $2 $3 $4" = "-Q -t 60 -f" ] && grep -q "^server 169.254.169.123 " "$5" ||'

@@ -108,7 +108,7 @@ class World:
         self.ubuntu.add("nfs-common", "9:99.0", files={"/sbin/mount.nfs4": "#!/bin/sh\n"})
         self.ubuntu.add("linux-aws")
         # A machine that has them keeps its own.
-        for name in ("sssd-ldap", "sssd-tools", "libnss-sss", "libpam-sss"):
+        for name in ("mdadm", "xfsprogs", "sssd-ldap", "sssd-tools", "libnss-sss", "libpam-sss"):
             self.ubuntu.add(name, "0")
         self.ubuntu.publish()
         self.nvidia = Repository(self.server, directory, "nvidia")

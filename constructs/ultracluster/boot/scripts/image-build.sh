@@ -53,7 +53,7 @@ dpkg-query --show --showformat '${db:Status-Abbrev} ${Package}\n' 'linux-*' | aw
 mapfile -t packages <packages
 if [ "${#packages[@]}" -gt 0 ]; then again apt-mark hold "${packages[@]}"; fi
 again apt update
-apt install --no-install-recommends curl nfs-common sssd-ldap sssd-tools libnss-sss libpam-sss
+apt install --no-install-recommends curl mdadm xfsprogs nfs-common sssd-ldap sssd-tools libnss-sss libpam-sss
 
 # The parent's may be newer, and stays.
 there=$(sed -n 's/.*EFA installer version: *//p' /opt/amazon/efa_installed_packages || true)

@@ -115,6 +115,19 @@ nfs() {
     { timeout 120 mount.nfs4 127.0.0.1:/ "$here/mount" -o retry=0 || true; } 2>&1 | tee /dev/stderr | grep -i refused
 }
 
+# As for local disks: two files instead of them.
+stripe() {
+    local part disks=()
+    for part in 1 2; do
+        truncate --size 512M "$here/disk$part"
+        disks+=("$(losetup --find --show "$here/disk$part")")
+    done
+    mdadm --create /dev/md/check --run --level=0 --raid-devices=2 "${disks[@]}"
+    mkfs.xfs -q -K -l su=32k /dev/md/check
+    mdadm --stop /dev/md/check
+    losetup --detach "${disks[@]}"
+}
+
 # The agent validates a configuration before it starts.
 cloudwatch() {
     echo '{"metrics": {"metrics_collected": {"mem": {"measurement": ["mem_used_percent"]}}}}' >"$here/agent.json"
@@ -224,6 +237,7 @@ check "EFA installer $EFA_VERSION or newer" efa
 check "Lustre client, with EFA" lustre
 check "AWS's tool for Lustre over EFA" lustre_efa
 check "NFS client" nfs
+check "stripe of local disks" stripe
 check "CloudWatch agent" cloudwatch
 check "chrony, with Amazon's time" time_source
 check "PCS agent ${AGENT_VERSION%-*}" held /opt/aws/pcs/version "AGENT_VERSION='${AGENT_VERSION%-*}'"

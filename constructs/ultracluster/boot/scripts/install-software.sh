@@ -5,7 +5,8 @@
 #
 #   --slurm     release for which Pyxis is compiled, such as 25.11
 #   --bucket    bucket with copies of the files, which the first node writes and the others read
-#   --internet  no: files come from the bucket only. Default: yes
+#   --internet  no: files come from the bucket only, and packages from the sources of the image, which a mirror may
+#               answer. Default: yes
 #   ITEM        chrony, cloudwatch-agent, enroot, pyxis, prometheus, node_exporter, dcgm-exporter or lustre-efa-tool
 #
 # A file with another checksum is never used. Packages come from repositories that are signed. After
@@ -159,6 +160,11 @@ with_apt() (
         --option Acquire::Retries=2 --option Acquire::http::Timeout=15 --option Acquire::https::Timeout=15 "$@" 7>&-
 )
 
+no_packages() {
+    [ "$internet" = yes ] || fail "no mirror has $*, and there is no internet: take an image that has them"
+    fail "apt-get cannot install $*"
+}
+
 # Install those packages whose command is missing, each argument PACKAGE:COMMAND.
 packages() {
     local pair missing=()
@@ -166,9 +172,8 @@ packages() {
         is_installed "${pair#*:}" || [ -e "${pair#*:}" ] || missing+=("${pair%%:*}")
     done
     [ "${#missing[@]}" -gt 0 ] || return 0
-    [ "$internet" = yes ] || fail "the image lacks ${missing[*]}, and there is no internet: take an image that has them"
     update
-    with_apt install --no-install-recommends "${missing[@]}" || fail "apt-get cannot install ${missing[*]}"
+    with_apt install --no-install-recommends "${missing[@]}" || no_packages "${missing[@]}"
 }
 
 # Once for all items. A list that cannot be updated may be good enough. apt-get does not wait for another one that updates
@@ -209,6 +214,8 @@ replace_source() {
 
 # Add NVIDIA's repository, which the image need not have kept. Once for all items.
 nvidia_repository() (
+    # Without the internet the sources of the image are what there is.
+    [ "$internet" = yes ] || { update; exit 0; }
     flock 9
     [ ! -e "$work/nvidia" ] || exit 0
     fetch cuda-keyring
@@ -262,7 +269,7 @@ install_enroot() {
         bsdextrautils:column pigz:pigz libcap2-bin:setcap squashfuse:squashfuse fuse-overlayfs:fuse-overlayfs
     if is_installed nvidia-smi && ! is_installed nvidia-container-cli; then
         # Ubuntu has no such package.
-        [ "$internet" = no ] || nvidia_repository
+        nvidia_repository
         packages libnvidia-container-tools:nvidia-container-cli
     fi
     within make --silent -C "$folder/deps" FORCE_GLIBC=1 libbsd
@@ -328,7 +335,6 @@ install_dcgm-exporter() {
     there=$(version_of "$core")
     dcgm=${there#*:} dcgm=${dcgm%%-*}
     exporter=$(pairs | sed -n "s/^${dcgm:-none} //p")
-    [ "$internet" = yes ] || fail "the image lacks dcgm-exporter ${exporter:-}, and there is no internet"
     nvidia_repository
     if [ -n "$exporter" ]; then
         wanted=("$core=$there")
@@ -346,7 +352,7 @@ install_dcgm-exporter() {
         wanted+=("${theirs[@]/%/-}")
     fi
     with_apt install --no-install-recommends --allow-change-held-packages --allow-downgrades "${wanted[@]}" \
-        "datacenter-gpu-manager-exporter=$exporter*" || fail "NVIDIA's repository has no DCGM $dcgm with exporter $exporter"
+        "datacenter-gpu-manager-exporter=$exporter*" || no_packages "DCGM $dcgm with dcgm-exporter $exporter"
     systemctl enable nvidia-dcgm.service
     # A unit of the node starts it; that of the package would take its port.
     systemctl mask --now nvidia-dcgm-exporter.service

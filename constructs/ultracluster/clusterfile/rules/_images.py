@@ -7,6 +7,7 @@ from ultracluster.catalogue.ec2 import Architecture, InstanceType, image_softwar
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._orchestrators import OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._private import BUILD_ELSEWHERE
 from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._image import ImageOption
 from ultracluster.planning.capacity import BuiltImage, Image, check_image, check_parent
@@ -126,7 +127,7 @@ def _check_build(draft: Draft) -> Iterator[Problem]:
     if not draft.network.internet:
         message = (
             "a build downloads from GitHub, NVIDIA and Ubuntu, and these subnets reach no internet. Build the image "
-            "with compute.ImagePipeline in a VPC that does, and write image: ami-..."
+            f"in a VPC that does, {BUILD_ELSEWHERE}"
         )
         yield _BUILD(("network", "internet"), message)
 

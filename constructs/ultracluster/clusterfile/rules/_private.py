@@ -18,6 +18,11 @@ _ACCOUNT = error("private-registry", "Without internet access, charts and images
 _REGION = error("private-registry-region", "The endpoints of a VPC reach the ECR of their own region only.")
 _BUNDLE = error("private-bundle", "A node without internet access downloads from S3 only.")
 _PERIMETER = shared("perimeter")
+#: How a cluster without internet access gets an image, for messages.
+BUILD_ELSEWHERE = (
+    "by a second cluster file with image: build, and write image: /ultracluster/NAME/images/ARCHITECTURE, with its "
+    "name (docs/guides/network.md#images-without-internet-access)"
+)
 
 
 def check_perimeter(draft: Draft) -> Iterator[Problem]:
@@ -99,7 +104,7 @@ def _check_images(draft: Draft) -> Iterator[Problem]:
         message = (
             f"{', '.join(dict.fromkeys(nodes))}: AWS's image lacks {needs}. `ultracluster image bundle` holds their "
             "files, and not the packages of Ubuntu and NVIDIA below them, which depend on the image of the day. Build "
-            "an image in a VPC with internet access (compute.ImagePipeline) and write image: ami-... for these nodes. "
+            f"an image in a VPC with internet access, {BUILD_ELSEWHERE}. "
             "If the VPC has a mirror of the packages, accept this rule, and fill the data bucket with the command"
         )
         yield _IMAGE(("network", "internet"), message, at_key=True)
