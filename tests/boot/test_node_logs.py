@@ -1,9 +1,11 @@
 """The program that sends the logs of a node, with stand-ins for journald, CloudWatch and the metadata service."""
 
 import base64
+import importlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,7 +18,11 @@ from typing import Any
 import pytest
 
 from ultracluster.boot import node_logs, scripts
+from ultracluster.clusterfile import load
+from ultracluster.workloads import slurm_jobs
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOBODY = 65534
 INSTANCE = "i-0123456789abcdef0"
 BOOT_US = 1_790_000_000_000_000
 
@@ -272,6 +278,110 @@ def test_the_name_of_the_node_is_slurms_once_it_is_known(node: Node) -> None:
     assert [event["node"] for event in node.sent] == ["train-3"]
 
 
+class Job:
+    """A job whose file was rendered, as far as the line that names its output."""
+
+    def __init__(self, node: Node, number: int, owner: int = 0) -> None:
+        self.node, self.number = node, number
+        self.directory = node.root / f"var/lib/ultracluster/job-metrics/{number}"
+        self.directory.mkdir(parents=True)
+        os.chown(self.directory, owner, 0)
+        self.output = node.room / f"train-{number}.out"
+
+    def name_output(self) -> None:
+        files = slurm_jobs(load(EXAMPLES / "slurm-minimal.yaml"))
+        text = next(file.text for file in files if file.path.endswith("pretrain.sbatch"))
+        line = next(line for line in text.splitlines() if "/output" in line)
+        line = line.replace("/var/lib", f"{self.node.root}/var/lib")
+        with self.output.open("a") as file:
+            environment = {"SLURM_JOB_ID": str(self.number), "PATH": os.environ["PATH"]}
+            subprocess.run(["bash", "-euc", line], env=environment, stdout=file, stderr=file, check=True)
+
+    def print(self, text: str) -> None:
+        with self.output.open("a") as file:
+            file.write(text)
+
+    def end(self) -> None:
+        shutil.rmtree(self.directory)
+
+
+def test_the_output_of_a_job_is_sent_with_its_id_to_its_last_line(node: Node) -> None:
+    job = Job(node, 1001)
+    job.print("of an earlier start\n")
+    job.name_output()
+    job.print("step 1\nste")
+    assert node.run().returncode == 0
+    job.print("p 2\nTraceback")
+    assert node.run().returncode == 0
+    assert node.messages == ["step 1", "step 2"]
+    job.end()
+    assert node.run().returncode == 0
+    assert node.run().returncode == 0
+    assert node.messages == ["step 1", "step 2", "Traceback"]
+    assert {(event["job"], event["source"], event["node"]) for event in node.sent} == {
+        ("1001", "train-1001.out", "pcs-node-1")
+    }
+
+
+def test_a_job_file_names_its_output_only_where_a_node_knows_the_job(tmp_path: Path, node: Node) -> None:
+    job = Job(node, 1)
+    job.end()
+    job.name_output()
+    assert job.output.read_text() == "", "the line must print nothing, and must not fail"
+
+
+def test_a_user_cannot_have_others_files_sent(node: Node) -> None:
+    """Root reads the output with the permissions of the owner of the job."""
+    secret = node.room / "secret"
+    secret.write_text("of root\n")
+    secret.chmod(0o600)
+    for number, name in enumerate((f"{secret}\n0\n", f"{secret}\nx\n", "relative\n0\n", "/dev/zero\n0\n", "")):
+        job = Job(node, number, owner=NOBODY)
+        (job.directory / "output").write_text(name)
+    (Job(node, 77, owner=NOBODY).directory / "output").symlink_to(secret)
+    os.mkfifo(Job(node, 78, owner=NOBODY).directory / "output")
+    assert node.run().returncode == 0
+    assert node.sent == []
+
+
+def test_a_file_that_does_not_answer_delays_one_round_only(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
+    reader = importlib.import_module("ultracluster_job_output")
+    (node.room / "bin" / "tail").write_text("#!/bin/sh\nsleep 60\n")
+    (node.room / "bin" / "tail").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{node.room}/bin:{os.environ['PATH']}")
+    monkeypatch.setattr(reader, "SECONDS", 0.2)
+    job = Job(node, 5)
+    job.name_output()
+    job.print("one\n")
+    outputs: dict[str, Any] = {}
+    assert list(reader.new_lines(str(node.root), outputs)) == []
+    (node.room / "bin" / "tail").unlink()
+    reader._HANGING[str(job.output)].wait(timeout=10)
+    assert list(reader.new_lines(str(node.root), outputs)) == [("5", "train-5.out", "one")]
+
+
+def test_what_a_job_prints_without_end_is_sent_in_parts(node: Node) -> None:
+    job = Job(node, 9)
+    job.name_output()
+    job.print("x" * 79 + "\n")
+    job.print(("y" * 79 + "\n") * 5_000)
+    assert node.run().returncode == 0
+    first = len(node.messages)
+    assert first == 2_500, "200,000 bytes of a job in a round"
+    assert node.run().returncode == 0
+    assert node.run().returncode == 0
+    assert len(node.messages) == 5_001
+
+
+def test_a_message_of_a_process_of_a_job_has_its_id(node: Node) -> None:
+    cgroup = "/system.slice/slurmstepd.scope/job_1001/step_0/user/task_3"
+    node.journal("segfault at 0", PRIORITY="4", _SYSTEMD_CGROUP=cgroup, SYSLOG_IDENTIFIER="python")
+    node.journal("an error of the node", PRIORITY="3", _SYSTEMD_CGROUP="/system.slice/job_exporter.service")
+    assert node.run().returncode == 0
+    assert [event.get("job") for event in node.sent] == ["1001", None]
+
+
 def test_journalctl_takes_the_options_of_the_program(tmp_path: Path) -> None:
     """The real one, on a journal without entries."""
     options = ["--output=json", "--no-pager", "--quiet", "--all"]
@@ -322,5 +432,6 @@ def test_the_archive_of_the_script_has_the_program_and_its_unit() -> None:
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         assert archive.getnames() == [
             "usr/local/sbin/ultracluster-node-logs",
+            "usr/local/sbin/ultracluster_job_output.py",
             "etc/systemd/system/ultracluster-node-logs.service",
         ]

@@ -1,11 +1,13 @@
 """Logs of a node in CloudWatch."""
 
 import base64
+import posixpath
 
 from ultracluster.boot import scripts
 from ultracluster.boot._node_files import AFTER_NETWORK, PROGRAM, NodeFile, tar, unit_file
 from ultracluster.boot._node_script import OWN_SCRIPTS, NodeScript
 
+_JOB_OUTPUT = "ultracluster_job_output.py"
 _UNIT = "\n".join(
     (
         "[Unit]",
@@ -37,8 +39,9 @@ def node_logs(*, log_group: str, region: str) -> NodeScript:
     """Return the script that sends the logs of a node to CloudWatch. It must be the first of its stage.
 
     It sends the kernel's log, warnings and errors of the journal, everything of slurmd, prolog, epilog, health checks
-    and boot, and the logs of AWS PCS. The stream is the id of the instance; each event has the name of the node. A
-    failure of it does not keep the node from its work.
+    and boot, the logs of AWS PCS, and the output of jobs that name it, as the job files do. The stream is the id of the
+    instance; each event has the name of the node, and those of jobs the id of the job. A failure of it does not keep
+    the node from its work.
 
     Args:
         log_group: Name of the log group. It may be a token.
@@ -46,6 +49,7 @@ def node_logs(*, log_group: str, region: str) -> NodeScript:
     """
     files = (
         NodeFile(path=f"{PROGRAM}node-logs", text=scripts.text("_node_logs.py"), mode="0755"),
+        NodeFile(path=f"{posixpath.dirname(PROGRAM)}/{_JOB_OUTPUT}", text=scripts.text(_JOB_OUTPUT)),
         unit_file("ultracluster-node-logs.service", _UNIT),
     )
     archive = base64.encodebytes(tar(files)).decode()

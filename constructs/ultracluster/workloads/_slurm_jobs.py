@@ -16,6 +16,11 @@ from ultracluster.workloads._workload import Settings, Workload
 
 # Python modules that report the progress of a job, below the directory of the job files.
 _PYTHON = "python"
+# Path, and the size so far: a job that was requeued appends.
+_NAMES_OUTPUT = (
+    "(readlink /proc/$$/fd/1 && stat -L -c %s /proc/$$/fd/1) "
+    '2>/dev/null >"/var/lib/ultracluster/job-metrics/${SLURM_JOB_ID:-none}/output" || true'
+)
 _HELPERS = {
     "ultracluster_job.py": "Python module that reports the progress of a job",
     "ultracluster_run.py": "Python program that runs a training program and reports its progress",
@@ -132,6 +137,9 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *(f"#SBATCH {option}" for option in form.options),
         "#SBATCH --output=%x-%j.out",
         "set -euo pipefail",
+        "",
+        "# The node sends the output to CloudWatch, where it knows it.",
+        _NAMES_OUTPUT,
         "",
         *_numbers(queue, body, job.given),
         *(f"export {name}={value}" for name, value in record.variables),

@@ -2,10 +2,11 @@
 """Send the log of a node to CloudWatch Logs, with the AWS CLI.
 
 What is sent: of the journal the kernel, warnings and errors of everybody, and every line of what makes a node of a
-cluster; of files the logs of AWS PCS, slurmd and cloud-init. Each event is a JSON object: node, group, source, message.
+cluster; of files the logs of AWS PCS, slurmd and cloud-init; and the output of jobs that name it. Each event is a JSON
+object: node, group, source, message; for jobs also job.
 
-The program runs on the node's own Python, 3.9 or newer, and imports nothing but its standard library. The environment
-has LOG_GROUP, NODE, NODE_GROUP and AWS_DEFAULT_REGION.
+The program runs on the node's own Python, 3.9 or newer, and imports nothing but its standard library and
+`ultracluster_job_output` beside it. The environment has LOG_GROUP, NODE, NODE_GROUP and AWS_DEFAULT_REGION.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
-from typing import Any
+from typing import Any, NamedTuple
+
+from ultracluster_job_output import new_lines  # type: ignore[import-not-found]
 
 ROOT = os.environ.get("ULTRACLUSTER_ROOT", "")
 STATE = ROOT + "/var/lib/ultracluster/node-logs.json"
@@ -31,6 +35,8 @@ FILES = (
     "/var/log/amazon/pcs/**/*.log",
     "/var/log/slurmd.log",
 )
+# slurmstepd's cgroup, `cgroup/v1` and `cgroup/v2`: https://slurm.schedmd.com/cgroup_v2.html (read 2026-11-24)
+JOB_OF_CGROUP = re.compile(r"/job_(\d+)(/|$)")
 UNITS = ("ultracluster", "slurmd", "pcs", "cloud-", "nvidia", "amazon-ssm-agent")
 NAMES = ("ultracluster", "slurm", "pcs", "cloud-init", "prolog", "epilog")
 WARNING = 4
@@ -45,6 +51,15 @@ MOST_READ_BYTES = 1_000_000
 BOOT_SECONDS, BOOT_PAUSE, PAUSE = 1_800, 5, 30
 
 
+class Event(NamedTuple):
+    """A line of a log: time in ms, where it comes from, the line, and the job that wrote it."""
+
+    at: int
+    source: str
+    message: str
+    job: str = ""
+
+
 class Log:
     """The log of this node, and how far it has been sent."""
 
@@ -55,11 +70,13 @@ class Log:
         except (OSError, ValueError):
             self.state = {"cursor": None, "files": {}}
 
-    def read(self) -> tuple[list[tuple[int, str, str]], dict[str, Any]]:
-        """Return what is new: time in ms, source, message; and the state once it has been sent."""
+    def read(self) -> tuple[list[Event], dict[str, Any]]:
+        """Return what is new, and the state once it has been sent."""
         after = {"cursor": self.state["cursor"], "files": dict(self.state["files"])}
-        events = [*self._journal(after), *self._files(after)]
-        return sorted(events, key=lambda event: event[0]), after
+        after["jobs"] = {job: dict(output) for job, output in self.state.get("jobs", {}).items()}
+        output = [Event(now(), source, line, job) for job, source, line in new_lines(ROOT, after["jobs"])]
+        events = [*self._journal(after), *self._files(after), *output]
+        return sorted(events, key=lambda event: event.at), after
 
     def keep(self, state: dict[str, Any]) -> None:
         """Write how far the log has been sent."""
@@ -69,7 +86,7 @@ class Log:
             json.dump(state, file)
         os.replace(STATE + ".new", STATE)
 
-    def _journal(self, after: dict[str, Any]) -> list[tuple[int, str, str]]:
+    def _journal(self, after: dict[str, Any]) -> list[Event]:
         command = ["journalctl", "--output=json", "--no-pager", "--quiet", "--all"]
         since = ["--after-cursor=" + after["cursor"]] if after["cursor"] else ["--boot"]
         done = subprocess.run(command + since, capture_output=True, check=False)
@@ -78,7 +95,7 @@ class Log:
             report(f"the journal has no such cursor: {done.stderr.decode(errors='replace').strip()}")
             after["cursor"] = None
             return self._journal(after)
-        events: list[tuple[int, str, str]] = []
+        events: list[Event] = []
         left_out, most = 0, MOST_IN_A_ROUND if after["cursor"] else MOST_AT_FIRST
         for line in done.stdout.splitlines():
             try:
@@ -92,13 +109,15 @@ class Log:
             if len(events) >= most:
                 left_out += 1
                 continue
-            events.append((at, text(entry.get("SYSLOG_IDENTIFIER")) or "journal", message))
+            job = JOB_OF_CGROUP.search(text(entry.get("_SYSTEMD_CGROUP")))
+            source = text(entry.get("SYSLOG_IDENTIFIER")) or "journal"
+            events.append(Event(at, source, message, job[1] if job else ""))
         if left_out:
-            events.append((now(), "node-logs", f"{left_out} lines of the journal were left out: too many at once"))
+            events.append(Event(now(), "node-logs", f"{left_out} lines of the journal were left out: too many at once"))
         return events
 
-    def _files(self, after: dict[str, Any]) -> list[tuple[int, str, str]]:
-        events: list[tuple[int, str, str]] = []
+    def _files(self, after: dict[str, Any]) -> list[Event]:
+        events: list[Event] = []
         for pattern in FILES:
             for path in sorted(glob.glob(ROOT + pattern, recursive=True)):
                 try:
@@ -107,7 +126,7 @@ class Log:
                     report(f"{path} cannot be read: {error}")
         return events
 
-    def _lines(self, path: str, offsets: dict[str, Any]) -> list[tuple[int, str, str]]:
+    def _lines(self, path: str, offsets: dict[str, Any]) -> list[Event]:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             inode, offset = offsets.get(path, (status.st_ino, 0))
@@ -120,7 +139,7 @@ class Log:
         offsets[path] = (status.st_ino, offset + end)
         source = os.path.basename(path)
         lines = data[:end].decode(errors="replace").splitlines()
-        return [(now(), source, line) for line in lines if line.strip()]
+        return [Event(now(), source, line) for line in lines if line.strip()]
 
 
 def wanted(entry: dict[str, Any]) -> bool:
@@ -143,12 +162,15 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def batches(events: list[tuple[int, str, str]], fields: dict[str, str]) -> list[list[dict[str, Any]]]:
+def batches(events: list[Event], fields: dict[str, str]) -> list[list[dict[str, Any]]]:
     """Return events, in the order of time, as requests that CloudWatch Logs takes."""
     requests: list[list[dict[str, Any]]] = []
     size = 0
-    for at, source, message in events:
-        record = json.dumps({**fields, "source": source, "message": message[:LONGEST_MESSAGE]}, ensure_ascii=True)
+    for at, source, message, job in events:
+        record = json.dumps(
+            {**fields, **({"job": job} if job else {}), "source": source, "message": message[:LONGEST_MESSAGE]},
+            ensure_ascii=True,
+        )
         length = len(record) + EVENT_BYTES
         batch = requests[-1] if requests else None
         if (

@@ -1,0 +1,90 @@
+"""Read the output of jobs on this node, for the program that sends the logs of the node.
+
+A job names its output in the file `output` of its own directory: the path, and the size when the job began. What the
+user wrote is read with the user's permissions, and never waited for.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+DIRECTORIES = "/var/lib/ultracluster/job-metrics/"
+# Of each job in a round: a job that prints without end must not flood the bill.
+MOST_BYTES, SECONDS = 200_000, 10
+# The process that has not come back from a file.
+_HANGING: dict[str, subprocess.Popen[bytes]] = {}
+
+
+def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield what jobs have written since the last round: job, name of the file, line.
+
+    Args:
+        root: Root of the file system, in tests.
+        outputs: Path, offset and owner by job, which this updates. A job that has ended, whose directory is gone, is
+            read to its end and forgotten.
+    """
+    running = {os.path.basename(os.path.dirname(path)): path for path in glob.glob(root + DIRECTORIES + "*/output")}
+    for job in sorted(running.keys() - outputs.keys()):
+        if output := _named(running[job]):
+            outputs[job] = output
+    for job, output in sorted(outputs.items()):
+        data = _read(**output)
+        # A line that is still being written is read when it is complete.
+        partly = job in running and len(data) < MOST_BYTES
+        end = data.rfind(b"\n") + 1 if partly else len(data)
+        output["offset"] += end
+        if job not in running and len(data) < MOST_BYTES:
+            del outputs[job]
+        for line in data[:end].decode(errors="replace").splitlines():
+            if line.strip():
+                yield job, os.path.basename(output["path"]), line
+
+
+def _named(path: str) -> dict[str, Any] | None:
+    """Return path, offset and owner of the output that a job named; the file is the user's, and may be anything."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8") as file:
+            status = os.fstat(file.fileno())
+            lines = file.read(5_000).splitlines() if stat.S_ISREG(status.st_mode) else []
+        if len(lines) == 2 and lines[0].startswith("/") and lines[1].isdecimal():
+            return {"path": lines[0], "offset": int(lines[1]), "owner": os.stat(os.path.dirname(path)).st_uid}
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _read(path: str, offset: int, owner: int) -> bytes:
+    """Return what follows in a file that its owner may read, or nothing."""
+    if path in _HANGING and _HANGING[path].poll() is None:
+        return b""
+    who: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        try:
+            who = {"user": owner, "group": pwd.getpwuid(owner).pw_gid, "extra_groups": []}
+        except KeyError:
+            return b""
+    script = '[ -f "$1" ] && tail -c "+$2" -- "$1" | head -c "$3"'
+    reading = subprocess.Popen(
+        ["sh", "-c", script, "sh", path, str(offset + 1), str(MOST_BYTES)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        **who,
+    )
+    try:
+        return reading.communicate(timeout=SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        # Not waited for: a process that hangs in a file system does not end.
+        os.killpg(reading.pid, signal.SIGKILL)
+        _HANGING[path] = reading
+        print(f"job-output: {path} does not answer, and is read later", file=sys.stderr, flush=True)
+        return b""
