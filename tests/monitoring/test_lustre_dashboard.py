@@ -11,10 +11,10 @@ from aws_cdk import aws_sns as sns
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import dashboard as models
 
-from ultracluster.monitoring.dashboards import lustre_dashboards
+from ultracluster.monitoring.dashboards import cloudwatch_dashboards
 from ultracluster.storage import LustreFileSystem
 
-TEXTS = lustre_dashboards()
+TEXTS = cloudwatch_dashboards()
 (BOARD,) = map(json.loads, TEXTS.values())
 _SQL = re.compile(r'SELECT MAX\((\w+)\) FROM SCHEMA\("AWS/FSx", FileSystemId, (\w+)\) WHERE .*')
 # Metrics and their dimensions, as AWS has them:

@@ -68,11 +68,11 @@ def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
 
 
 def _dashboards(cluster: "ClusterFile") -> list[RenderedFile]:
-    from ultracluster.monitoring.dashboards import dashboards, lustre_dashboards
+    from ultracluster.monitoring import cluster_dashboards
 
     texts: dict[str, str] = {}
     if cluster.observability.on:
-        texts = {**dashboards(), **(lustre_dashboards() if cluster.storage.lustre else {})}
+        texts, _ = cluster_dashboards(cluster, lustre=cluster.storage.lustre is not None)
     return [
         RenderedFile(path=f"dashboards/{uid}.json", text=text, what=f"Grafana: {json.loads(text)['title']}.")
         for uid, text in texts.items()

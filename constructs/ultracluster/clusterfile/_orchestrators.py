@@ -61,6 +61,8 @@ class OrchestratorTraits:
         default_layout: Network interfaces of a node that names no layout.
         addresses: Addresses of a node whose network interfaces the service creates. By default, those of the layout.
         serves_metrics: The control plane serves metrics.
+        log_groups: Prefix of the log groups of its nodes and jobs, with `{name}` for the cluster's; empty: none.
+        logs_add_on: Add-on that sends them. By default, the nodes do.
         resume_options: Options of srun for jobs that resume from a checkpoint.
         default_pods: Pods of a node that take addresses of its subnet, unless its group names a number.
         service_pods: The same of a node beside the node groups.
@@ -89,6 +91,8 @@ class OrchestratorTraits:
     default_layout: Callable[[InstanceType], Layout]
     addresses: Callable[[InstanceType], int] | None = None
     serves_metrics: bool = False
+    log_groups: str = ""
+    logs_add_on: str = ""
     resume_options: tuple[str, ...] = ()
     default_pods: int = 0
     service_pods: int = 0
@@ -115,6 +119,7 @@ _SLURM = OrchestratorTraits(
     powers_nodes_off=True,
     default_layout=pcs.default_layout,
     serves_metrics=True,
+    log_groups="/ultracluster/",
     pin="run ultracluster image pin FILE",
 )
 _KUBERNETES = OrchestratorTraits(
@@ -137,6 +142,8 @@ _KUBERNETES = OrchestratorTraits(
     default_pods=30,
     # Controllers, DNS and drivers are some thirty pods, and half of them may have to move together.
     service_pods=58,
+    log_groups="/aws/containerinsights/{name}/application",
+    logs_add_on="amazon-cloudwatch-observability",
     pin="image: ami-...",
 )
 _HYPERPOD_SLURM = OrchestratorTraits(
@@ -178,6 +185,8 @@ _HYPERPOD_KUBERNETES = OrchestratorTraits(
     default_layout=pcs.default_layout,
     addresses=hyperpod_kubernetes.kubernetes_addresses,
     service_pods=_KUBERNETES.service_pods,
+    log_groups=_KUBERNETES.log_groups,
+    logs_add_on=_KUBERNETES.logs_add_on,
     kubernetes_nodes=KubernetesNodes(
         group_label=hyperpod_kubernetes.GROUP_LABEL,
         type_prefix="ml.",

@@ -7,6 +7,7 @@ from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSourc
 from ultracluster.monitoring._description import describe
 from ultracluster.monitoring._from_cluster_file import (
     alert_routes,
+    cluster_dashboards,
     cluster_rules,
     collector_objects,
     file_problems,
@@ -18,6 +19,7 @@ __all__ = [
     "KubernetesSource",
     "SlurmSource",
     "alert_routes",
+    "cluster_dashboards",
     "cluster_rules",
     "collector_objects",
     "describe",

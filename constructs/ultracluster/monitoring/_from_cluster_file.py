@@ -19,6 +19,7 @@ from ultracluster.monitoring.alerts import (
     tuning_problems,
 )
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, node_objects, shared_objects
+from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
 from ultracluster.monitoring.names import Profile
 from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
 
@@ -32,6 +33,21 @@ def profile_of(cluster: ClusterFile) -> Profile | None:
     """Return the metrics profile, or None without observability."""
     section = cluster.observability
     return Profile[section.profile.upper()] if section.on else None
+
+
+def cluster_dashboards(cluster: ClusterFile, *, lustre: bool) -> tuple[dict[str, str], str | None]:
+    """Return the dashboards of a cluster file, by uid, and the prefix of the log groups that one of them reads.
+
+    Args:
+        cluster: Cluster file.
+        lustre: Whether the cluster has a file system of FSx for Lustre.
+    """
+    traits = cluster.traits
+    sent = traits.log_groups and (not traits.logs_add_on or traits.logs_add_on in cluster.kubernetes.add_ons)
+    groups = traits.log_groups.format(name=cluster.name) if sent else None
+    boards = dashboards(logs=groups is not None)
+    more = cloudwatch_dashboards(lustre=lustre, log_groups=groups, container_insights=bool(traits.logs_add_on))
+    return {**boards, **more}, groups
 
 
 def cluster_rules(cluster: ClusterFile) -> dict[str, str]:

@@ -71,7 +71,7 @@ class GrafanaContent(Construct):
             query: `workspace.grants.query(grafana)`.
         workspace: Prometheus workspace, its ARN or its id, as the data source.
         dashboards: JSON of each dashboard, by its uid. The uids must be free in the workspace.
-        cloudwatch_region: Region whose metrics of CloudWatch are a data source too, for `lustre_dashboards`; then
+        cloudwatch_region: Region whose metrics of CloudWatch are a data source too, for `cloudwatch_dashboards`; then
             `CloudWatchGrants.read(grafana)`. Default: no such data source.
         users: Role of each user of IAM Identity Center, by id: admin, editor or viewer. Default: users are assigned
             elsewhere.

@@ -8,10 +8,9 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile, Grafana
-from ultracluster.monitoring import alert_routes, cluster_rules
+from ultracluster.monitoring import alert_routes, cluster_dashboards, cluster_rules
 from ultracluster.monitoring import alerts as alert_receivers
 from ultracluster.monitoring.alerts import alertmanager, amp_definition, pagerduty
-from ultracluster.monitoring.dashboards import dashboards, lustre_dashboards
 from ultracluster.network import Network
 from ultracluster.observability._alert_topic import AlertTopic
 from ultracluster.observability._cloudwatch_access import CloudWatchGrants
@@ -115,9 +114,17 @@ def _grafana(
     section = cluster.observability.grafana
     if cluster.grafana == "none":
         return None
-    # Only FSx has metrics of its servers.
-    cloudwatch = None if storage.lustre is None else cluster.region
-    boards = {**dashboards(), **({} if cloudwatch is None else lustre_dashboards())}
+    lustre = storage.lustre is not None
+    boards, log_groups = cluster_dashboards(cluster, lustre=lustre)
+    region = cluster.region if lustre or log_groups else None
+
+    def grant(grafana: SelfHostedGrafana | GrafanaWorkspace) -> None:
+        workspace.grants.query(grafana)
+        if lustre:
+            CloudWatchGrants.read(grafana)
+        if log_groups:
+            CloudWatchGrants.read_logs(grafana, log_groups)
+
     if cluster.grafana == "self-hosted":
         server = SelfHostedGrafana(
             scope,
@@ -127,21 +134,17 @@ def _grafana(
             subnet=network.services_subnet,
             workspace=workspace,
             dashboards=boards,
-            cloudwatch_region=cloudwatch,
+            cloudwatch_region=region,
         )
         # A server needs its routes before it boots.
         server.node.add_dependency(*network.ready)
-        workspace.grants.query(server)
-        if cloudwatch is not None:
-            CloudWatchGrants.read(server)
+        grant(server)
         clients.append(server)
         return server.command
     managed = None
     if section.workspace is None:
         managed = GrafanaWorkspace(scope, "Grafana", name=cluster.name, saml=_saml(section))
-        workspace.grants.query(managed)
-        if cloudwatch is not None:
-            CloudWatchGrants.read(managed)
+        grant(managed)
     GrafanaContent(
         scope,
         "GrafanaContent",
@@ -149,7 +152,7 @@ def _grafana(
         grafana=managed or str(section.workspace),
         workspace=workspace,
         dashboards=boards,
-        cloudwatch_region=cloudwatch,
+        cloudwatch_region=region,
         users=section.users,
         groups=section.groups,
     )

@@ -91,7 +91,7 @@ class SelfHostedGrafana(Construct):
         subnet: A private subnet that reaches AWS, and rpm.grafana.com for the signed package.
         workspace: Prometheus workspace, its ARN or its id, as the data source.
         dashboards: JSON of each dashboard, by its uid.
-        cloudwatch_region: Region whose CloudWatch metrics are a data source too, for `lustre_dashboards`; then call
+        cloudwatch_region: Region whose CloudWatch metrics are a data source too, for `cloudwatch_dashboards`; then call
             `CloudWatchGrants.read(grafana)`. Default: no such data source.
         version: Version of Grafana OSS.
 

@@ -138,7 +138,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         "#SBATCH --output=%x-%j.out",
         "set -euo pipefail",
         "",
-        "# The node sends the output to CloudWatch, where it knows it.",
+        "# Name the output, which the node sends to CloudWatch.",
         _NAMES_OUTPUT,
         "",
         *_numbers(queue, body, job.given),

@@ -1,11 +1,17 @@
 """Grafana and CloudWatch dashboards as data, and the builder that renders them as JSON."""
 
-from ultracluster.monitoring.dashboards._all import CLOUDWATCH_DASHBOARDS, DASHBOARDS, dashboards, lustre_dashboards
+from ultracluster.monitoring.dashboards._all import (
+    CLOUDWATCH_DASHBOARDS,
+    DASHBOARDS,
+    cloudwatch_dashboards,
+    dashboards,
+)
 from ultracluster.monitoring.dashboards._build import build
 from ultracluster.monitoring.dashboards._common import CLUSTER, MOST, of, together
 from ultracluster.monitoring.dashboards._spec import (
     Dashboard,
     FsxQuery,
+    LogsQuery,
     Panel,
     Query,
     Variable,
@@ -22,12 +28,13 @@ __all__ = [
     "MOST",
     "Dashboard",
     "FsxQuery",
+    "LogsQuery",
     "Panel",
     "Query",
     "Variable",
     "build",
+    "cloudwatch_dashboards",
     "dashboards",
-    "lustre_dashboards",
     "of",
     "series",
     "stat",

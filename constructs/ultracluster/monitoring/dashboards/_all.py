@@ -9,6 +9,7 @@ from ultracluster.monitoring.dashboards._fleet import FLEET
 from ultracluster.monitoring.dashboards._goodput import GOODPUT
 from ultracluster.monitoring.dashboards._inference import INFERENCE
 from ultracluster.monitoring.dashboards._job import JOB_DASHBOARD
+from ultracluster.monitoring.dashboards._logs import KUBERNETES_FIELDS, SLURM_FIELDS, UID, logs_dashboard
 from ultracluster.monitoring.dashboards._lustre_servers import LUSTRE_SERVERS
 from ultracluster.monitoring.dashboards._network import NETWORK
 from ultracluster.monitoring.dashboards._node import NODE_DASHBOARD
@@ -22,34 +23,48 @@ from ultracluster.rules import Refusal
 DASHBOARDS: tuple[Dashboard, ...] = (
     *(FLEET, JOB_DASHBOARD, NODE_DASHBOARD, NETWORK, STORAGE, SCHEDULER, GOODPUT, INFERENCE, PIPELINE),
 )
-#: For clusters with FSx for Lustre, and CloudWatch as a data source.
-CLOUDWATCH_DASHBOARDS: tuple[Dashboard, ...] = (LUSTRE_SERVERS,)
+#: With CloudWatch as a data source.
+CLOUDWATCH_DASHBOARDS: tuple[Dashboard, ...] = (LUSTRE_SERVERS, logs_dashboard("/ultracluster/", SLURM_FIELDS))
 # Data sources whose queries are PromQL. Grafana 13 turns a core one that signs with SigV4 into Amazon's:
 # https://docs.aws.amazon.com/grafana/latest/userguide/using-grafana-v13.html (read 2026-11-20).
 _CORE = "prometheus"
 _SOURCES = (_CORE, AMAZON_PROMETHEUS_PLUGIN)
 
 
-def dashboards(*, data_source: str = _CORE) -> Mapping[str, str]:
+def dashboards(*, data_source: str = _CORE, logs: bool = False) -> Mapping[str, str]:
     """Return the JSON of each dashboard, by uid.
 
     Each dashboard has a variable for the data source, among those of one type.
 
     Args:
         data_source: Type of the data source: `prometheus` or `grafana-amazonprometheus-datasource`.
+        logs: True to link to the dashboard of the logs, which `cloudwatch_dashboards` has for `log_groups`.
 
     Raises:
         Refusal: If `data_source` is another type.
     """
     if data_source not in _SOURCES:
         raise Refusal("", f"data_source must be {' or '.join(_SOURCES)}, got {data_source!r}")
-    texts = {board.uid: build(board).replace(f'"{_CORE}"', f'"{data_source}"') for board in DASHBOARDS}
+    uid = UID if logs else None
+    texts = {board.uid: build(board, logs=uid).replace(f'"{_CORE}"', f'"{data_source}"') for board in DASHBOARDS}
     return MappingProxyType(dict(sorted(texts.items())))
 
 
-def lustre_dashboards() -> Mapping[str, str]:
-    """Return the JSON of each dashboard on FSx for Lustre, by uid, with CloudWatch as data source.
+def cloudwatch_dashboards(
+    *, lustre: bool = True, log_groups: str | None = None, container_insights: bool = False
+) -> Mapping[str, str]:
+    """Return the JSON of each dashboard with CloudWatch as data source, by uid.
 
-    The data source and the file system are variables.
+    The data source, the file system and the log group are variables.
+
+    Args:
+        lustre: True for the dashboard of the servers of FSx for Lustre.
+        log_groups: Prefix of log groups, for the dashboard of the logs: `/ultracluster/` for `slurm.PcsNodeLogs`.
+            Default: no such dashboard.
+        container_insights: True if the add-on amazon-cloudwatch-observability writes the logs: the prefix is then
+            `/aws/containerinsights/CLUSTER/application`.
     """
-    return MappingProxyType({board.uid: build(board) for board in CLOUDWATCH_DASHBOARDS})
+    boards = [LUSTRE_SERVERS] if lustre else []
+    if log_groups is not None:
+        boards.append(logs_dashboard(log_groups, KUBERNETES_FIELDS if container_insights else SLURM_FIELDS))
+    return MappingProxyType({board.uid: build(board) for board in boards})

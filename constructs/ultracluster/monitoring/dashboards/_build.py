@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster.monitoring.dashboards import _cloudwatch as cloudwatch
-from ultracluster.monitoring.dashboards._spec import Dashboard, FsxQuery, Kind, Panel, Query, Variable
+from ultracluster.monitoring.dashboards._spec import Dashboard, FsxQuery, Kind, LogsQuery, Panel, Query, Variable
 
 _Json = dict[str, Any]
 # Fields of every variable.
@@ -47,6 +47,11 @@ _OPTIONS: Mapping[Kind, _Json] = {
         "alignValue": "left", "legend": _LEGEND, "mergeValues": True, "perPage": 64, "rowHeight": 0.9,
         "showValue": "never", "tooltip": {"mode": "single", "sort": "asc"},
     },
+    "logs": {
+        "dedupStrategy": "none", "enableLogDetails": True, "prettifyLogMessage": False, "showCommonLabels": False,
+        "showLabels": False, "showLogContextToggle": False, "showTime": True, "sortOrder": "Descending",
+        "wrapLogMessage": True,
+    },
 }  # fmt: skip
 _CUSTOM: Mapping[Kind, _Json] = {
     "timeseries": {"fillOpacity": 8, "lineWidth": 1, "showPoints": "never"},
@@ -55,8 +60,13 @@ _CUSTOM: Mapping[Kind, _Json] = {
 }
 
 
-def build(dashboard: Dashboard) -> str:
-    """Return the JSON of a dashboard."""
+def build(dashboard: Dashboard, *, logs: str | None = None) -> str:
+    """Return the JSON of a dashboard.
+
+    Args:
+        dashboard: Dashboard.
+        logs: Uid of the dashboard of the logs, which dashboards of a job or a node link to. Default: no link.
+    """
     panels: list[_Json] = []
     numbers, y = itertools.count(1), 0
     for title, row in dashboard.rows.items():
@@ -78,12 +88,14 @@ def build(dashboard: Dashboard) -> str:
         "tags": [_TAG],
         "timezone": "browser",
         "time": {"from": "now-3h", "to": "now"},
-        "refresh": "1m",
+        # Logs are billed by what a query searches.
+        "refresh": "" if any(isinstance(query, LogsQuery) for query in _queries(dashboard)) else "1m",
         "graphTooltip": 1,
         "editable": True,
         "links": [
             {**_LINK, "title": "Dashboards", "type": "dashboards", "tags": [_TAG], "asDropdown": True}
-            | {"includeVars": True}
+            | {"includeVars": True},
+            *([] if logs is None else _logs_link(dashboard, logs)),
         ],
         "templating": {"list": list(_variables(dashboard))},
         "annotations": {},
@@ -92,6 +104,18 @@ def build(dashboard: Dashboard) -> str:
         "panels": panels,
     }
     return json.dumps(result, indent=1, sort_keys=True) + "\n"
+
+
+def _queries(dashboard: Dashboard) -> Iterator[Query | FsxQuery | LogsQuery]:
+    return (query for row in dashboard.rows.values() for panel in row for query in panel.queries)
+
+
+def _logs_link(dashboard: Dashboard, uid: str) -> list[_Json]:
+    handed = {"job", "node"} & {variable.name for variable in dashboard.variables if not variable.several}
+    return [
+        {**_LINK, "title": f"Logs of the {name}", "type": "link", "url": f"/d/{uid}?var-{name}=${{{name}}}"}
+        for name in sorted(handed)
+    ]
 
 
 def places(panels: tuple[Panel, ...]) -> list[tuple[Panel, int, int]]:
@@ -108,17 +132,20 @@ def places(panels: tuple[Panel, ...]) -> list[tuple[Panel, int, int]]:
 def _variables(dashboard: Dashboard) -> Iterator[_Json]:
     if dashboard.source == "cloudwatch":
         yield {**_VARIABLE, "type": "datasource", "name": "cloudwatch", "label": "CloudWatch", "query": "cloudwatch"}
-        yield {**_QUERY_VARIABLE, **cloudwatch.FILE_SYSTEM}
+        if any(isinstance(query, FsxQuery) for query in _queries(dashboard)):
+            yield {**_QUERY_VARIABLE, **cloudwatch.FILE_SYSTEM}
     else:
         yield {**_VARIABLE, "type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus"}
-        yield from map(_variable, dashboard.variables)
+    yield from map(_variable, dashboard.variables)
 
 
 def _variable(variable: Variable) -> _Json:
-    if variable.number:
-        current = {"selected": True, "text": variable.number, "value": variable.number}
-        return {**_VARIABLE, "type": "textbox", "name": variable.name, "label": variable.title,
-                "query": variable.number, "current": current}  # fmt: skip
+    named = {"name": variable.name, "label": variable.title}
+    if variable.text:
+        current = {"selected": True, "text": variable.text, "value": variable.text}
+        return {**_VARIABLE, **named, "type": "textbox", "query": variable.text, "current": current}
+    if variable.log_groups:
+        return {**_QUERY_VARIABLE, **named, **cloudwatch.log_group_variable(variable.log_groups)}
     # A choice narrows those after it: nodes of this cluster, not of every one.
     within = "" if variable.name == "cluster" else '{cluster=~"$cluster"}'
     query = f"label_values({variable.metric}{within}, {variable.label})"
@@ -128,8 +155,7 @@ def _variable(variable: Variable) -> _Json:
     }  # fmt: skip
     return {
         **_QUERY_VARIABLE,
-        "name": variable.name,
-        "label": variable.title,
+        **named,
         "datasource": _SOURCE,
         "query": {"query": query, "refId": "variable"},
         **(several if variable.several else {}),
@@ -141,7 +167,7 @@ def _panel(panel: Panel) -> _Json:
         "type": panel.kind,
         "title": panel.title,
         "description": panel.why,
-        "datasource": cloudwatch.SOURCE if isinstance(panel.queries[0], FsxQuery) else _SOURCE,
+        "datasource": _SOURCE if isinstance(panel.queries[0], Query) else cloudwatch.SOURCE,
         "fieldConfig": {"defaults": _defaults(panel), "overrides": [_colour(*pair) for pair in panel.colours.items()]},
         "options": dict(_OPTIONS[panel.kind]),
         "targets": [
@@ -196,9 +222,11 @@ def _defaults(panel: Panel) -> _Json:
     return result
 
 
-def _targets(query: Query | FsxQuery, panel: Panel, ref: str) -> list[_Json]:
+def _targets(query: Query | FsxQuery | LogsQuery, panel: Panel, ref: str) -> list[_Json]:
     if isinstance(query, FsxQuery):
         return cloudwatch.targets(query, ref)
+    if isinstance(query, LogsQuery):
+        return [cloudwatch.logs_target(query, ref)]
     instant = panel.kind in ("table", "stat")
     result: _Json = {"refId": ref, "datasource": _SOURCE, "expr": query.expr, "instant": instant, "range": not instant}
     if query.legend:

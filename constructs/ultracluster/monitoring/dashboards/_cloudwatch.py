@@ -1,9 +1,9 @@
-"""Queries of Grafana's CloudWatch data source for a file system's metrics."""
+"""Queries of Grafana's CloudWatch data source: metrics of a file system, and logs."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster.monitoring.dashboards._spec import FsxQuery
+from ultracluster.monitoring.dashboards._spec import FsxQuery, LogsQuery
 
 SOURCE = {"type": "cloudwatch", "uid": "${cloudwatch}"}
 _NAMESPACE, _FILE_SYSTEM = "AWS/FSx", "FileSystemId"
@@ -55,3 +55,22 @@ def targets(query: FsxQuery, ref: str) -> list[dict[str, Any]]:
     rate = {"refId": f"{ref}rate", "id": f"{id}_rate", "expression": f"{id}/PERIOD({id})", "label": query.legend}
     kind = {"metricQueryType": _SEARCH, "metricEditorMode": _CODE, "namespace": ""}
     return [{**result, "hide": True}, {**common, **rate, **kind}]
+
+
+def log_group_variable(prefix: str) -> dict[str, Any]:
+    """Return the fields of a variable of log groups: its text is their name, its value their ARN."""
+    query = {"queryType": "logGroups", "region": "default", "logGroupPrefix": prefix, "refId": "variable"}
+    return {"datasource": SOURCE, "query": query}
+
+
+def logs_target(query: LogsQuery, ref: str) -> dict[str, Any]:
+    """Return the target of a query over the selected log group."""
+    return {
+        "refId": ref,
+        "id": "",
+        "datasource": SOURCE,
+        "queryMode": "Logs",
+        "region": "default",
+        "expression": query.expression,
+        "logGroups": [{"arn": "${log_group}", "name": "${log_group:text}"}],
+    }

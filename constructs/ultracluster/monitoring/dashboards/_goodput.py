@@ -3,7 +3,7 @@
 from ultracluster.monitoring.dashboards._common import CLUSTER, TO_JOB, TO_NODE, of, together
 from ultracluster.monitoring.dashboards._spec import Dashboard, Variable, series, stat, table
 
-_PRICE = Variable(name="price", title="USD for a GPU hour", number="4")
+_PRICE = Variable(name="price", title="USD for a GPU hour", text="4")
 _BY_ACCOUNT = "sum by (account, user) (sum_over_time({}[$__range:1m])) / 60"
 _FAILURES = 'ultracluster_node_problem{{cluster="$cluster", problem=~"NodeLost|GpuXidFatal"}}'
 

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Literal
 
-Kind = Literal["stat", "timeseries", "table", "state-timeline"]
+Kind = Literal["stat", "timeseries", "table", "state-timeline", "logs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,19 @@ class FsxQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class LogsQuery:
+    """A query of CloudWatch Logs Insights over the log group that the reader selected.
+
+    Args:
+        expression: Query. Grafana replaces `$node`, `$job` and `$search`.
+    """
+
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel; `stat`, `series`, `table` and `timeline` create one.
+    """A panel; `stat`, `series`, `table`, `timeline` and `log` create one.
 
     Args:
         title: Title, a few words.
@@ -64,7 +75,7 @@ class Panel:
 
     title: str
     why: str
-    queries: tuple[Query | FsxQuery, ...]
+    queries: tuple[Query | FsxQuery | LogsQuery, ...]
     _: KW_ONLY
     kind: Kind
     unit: str = "short"
@@ -88,18 +99,22 @@ series = partial(Panel, kind="timeseries")
 table = partial(Panel, kind="table")
 #: Create a panel with states over time.
 timeline = partial(Panel, kind="state-timeline")
+#: Create a panel with lines of logs.
+log = partial(Panel, kind="logs")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variable:
-    """A variable of a dashboard: the values of a label of a metric, or a number that the reader types."""
+    """A variable of a dashboard: the values of a label of a metric, a log group, or a text that the reader types."""
 
     name: str
     title: str
     metric: str = ""
     label: str = ""
-    #: Instead of a metric: the number until the reader types another.
-    number: str = ""
+    #: Instead of a metric: the text until the reader types another.
+    text: str = ""
+    #: Instead of a metric: the prefix of the log groups that the reader selects from.
+    log_groups: str = ""
     #: True if several values can be selected; all are, by default.
     several: bool = False
 
@@ -114,7 +129,7 @@ class Dashboard:
         about: Question that it answers, one sentence.
         variables: Variables after that of the data source.
         rows: Panels of each row, by its title.
-        source: `prometheus` for `Query`, `cloudwatch` for `FsxQuery`.
+        source: `prometheus` for `Query`, `cloudwatch` for `FsxQuery` and `LogsQuery`.
     """
 
     uid: str

@@ -1,0 +1,132 @@
+"""The dashboard of logs, which CloudWatch Logs answers; no CloudWatch runs here."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_iam as iam
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import cloudwatch
+from grafana_foundation_sdk.models import dashboard as models
+
+from ultracluster.clusterfile import loads
+from ultracluster.monitoring import cluster_dashboards
+from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
+from ultracluster.observability import CloudWatchGrants
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ADD_ON = "kubernetes: {add-ons: {amazon-cloudwatch-observability: default}, "
+# Fields of the events, of `_node_logs.py` and of Fluent Bit as the add-on configures it:
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html (read
+# 2026-11-24); @ marks those that CloudWatch Logs Insights has itself.
+FIELDS = {
+    "/ultracluster/": {"@logStream", "job", "source", "message"},
+    "/aws/containerinsights/llama/application": {
+        "kubernetes.host", "kubernetes.pod_name", "kubernetes.container_name", "log",
+    },
+}  # fmt: skip
+
+
+def board(log_groups: str) -> dict[str, Any]:
+    insights = log_groups.startswith("/aws")
+    (text,) = cloudwatch_dashboards(lustre=False, log_groups=log_groups, container_insights=insights).values()
+    return json.loads(text)
+
+
+def queries(of: dict[str, Any]) -> list[dict[str, Any]]:
+    return [target for panel in of["panels"] if panel["type"] != "row" for target in panel["targets"]]
+
+
+@pytest.mark.parametrize("log_groups", FIELDS)
+def test_queries_read_the_fields_that_events_have(log_groups: str) -> None:
+    for query in queries(board(log_groups)):
+        fields = query["expression"].splitlines()[0].removeprefix("fields ")
+        read = set(re.findall(r"([@\w.]+)\)? as |([@\w.]+), \"none\"", fields))
+        assert {name or other for name, other in read} - {"none"} <= FIELDS[log_groups]
+        defined = set(re.findall(r" as (\w+)", query["expression"])) | {"@timestamp"}
+        used = re.findall(r"(\w+) like|sort (@?\w+)|by (.*)$|display (.*)$", query["expression"], re.MULTILINE)
+        assert {name for words in used for word in words if word for name in word.split(", ")} <= defined
+
+
+@pytest.mark.parametrize("log_groups", FIELDS)
+def test_a_query_reads_the_log_group_that_was_selected_and_is_not_repeated(log_groups: str) -> None:
+    """Reading is billed by the size of what is searched."""
+    dashboard = board(log_groups)
+    assert dashboard["refresh"] == ""
+    assert next(item for item in dashboard["templating"]["list"] if item["name"] == "log_group")["query"] == {
+        "queryType": "logGroups", "region": "default", "logGroupPrefix": log_groups, "refId": "variable",
+    }  # fmt: skip
+    for query in queries(dashboard):
+        assert query["logGroups"] == [{"arn": "${log_group}", "name": "${log_group:text}"}]
+        assert re.search(r"limit \d+", query["expression"])
+
+
+@pytest.mark.parametrize(
+    ("log_groups", "job", "of_job", "of_another"),
+    [
+        ("/ultracluster/", "1001", "1001", "10017"),
+        ("/aws/containerinsights/llama/application", "pretrain", "pretrain-train-node-0-3-x8zkq", "finetune-0"),
+    ],
+)
+def test_a_job_has_its_lines(log_groups: str, job: str, of_job: str, of_another: str) -> None:
+    for query in queries(board(log_groups)):
+        (pattern,) = re.findall(r"job_id like /(.*?)/", query["expression"])
+        wanted = re.compile(pattern.replace("${job:raw}", job))
+        assert wanted.search(of_job)
+        assert not wanted.search(of_another)
+        assert re.compile(pattern.replace("${job:raw}", ".*")).search("none"), "by default lines of no job, too"
+
+
+def test_dashboards_of_a_job_and_a_node_lead_to_their_logs() -> None:
+    links = {
+        uid: [link["url"] for link in json.loads(text)["links"] if "url" in link]
+        for uid, text in dashboards(logs=True).items()
+    }
+    assert {uid: urls for uid, urls in links.items() if urls} == {
+        "ultracluster-job": ["/d/ultracluster-logs?var-job=${job}"],
+        "ultracluster-node": ["/d/ultracluster-logs?var-node=${node}"],
+    }
+    assert "ultracluster-logs" not in "".join(dashboards().values()), "a link to a dashboard that does not exist"
+
+
+def test_grafanas_own_model_knows_every_field() -> None:
+    for log_groups in FIELDS:
+        dashboard = board(log_groups)
+        assert json.loads(json.dumps(models.Dashboard.from_json(dashboard), cls=JSONEncoder)) == dashboard
+        for query in queries(dashboard):
+            known = cloudwatch.LogsQuery.from_json(query)
+            assert json.loads(json.dumps(known, cls=JSONEncoder)) == query
+
+
+@pytest.mark.parametrize(
+    ("example", "more", "log_groups"),
+    [
+        ("slurm-minimal", "", "/ultracluster/"),
+        ("eks-minimal", "", ""),
+        ("eks-minimal", ADD_ON, "/aws/containerinsights/{}/application"),
+        ("hyperpod-slurm", "", ""),
+    ],
+)
+def test_a_cluster_has_the_dashboard_where_something_sends_its_logs(example: str, more: str, log_groups: str) -> None:
+    cluster = loads(
+        (EXAMPLES / f"{example}.yaml").read_text().replace("kubernetes: {", more or "kubernetes: {"), example
+    )
+    boards, groups = cluster_dashboards(cluster, lustre=False)
+    assert (groups or "") == log_groups.format(cluster.name)
+    assert ("ultracluster-logs" in boards) is bool(log_groups)
+
+
+def test_grafana_may_search_these_log_groups_and_no_other() -> None:
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "S")
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
+    CloudWatchGrants.read_logs(role, "/ultracluster/")
+    (policy,) = assertions.Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
+    lists, reads = policy["Properties"]["PolicyDocument"]["Statement"]
+    assert (lists["Resource"], lists["Action"]) == (
+        "*", ["logs:DescribeLogGroups", "logs:GetQueryResults", "logs:StopQuery"],
+    )  # fmt: skip
+    assert reads["Resource"]["Fn::Join"][1][-1] == ":log-group:/ultracluster/*"
