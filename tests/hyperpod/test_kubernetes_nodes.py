@@ -88,6 +88,14 @@ def test_a_restricted_group_has_no_script_and_its_own_file_system(full: Template
     assert "LifeCycleConfig" not in nova
 
 
+def test_a_cluster_of_restricted_groups_alone_is_not_provisioned_continuously() -> None:
+    """As in AWS's Terraform module."""
+    nova = hyperpod.HyperPodRestrictedGroup(name="nova", instance_type="p5.48xlarge", count=4)
+    written = properties(template([], restricted_groups=[nova]))
+    assert "NodeProvisioningMode" not in written
+    assert "InstanceGroups" not in written
+
+
 def test_the_role_gives_pods_addresses_images_and_roles_of_its_cluster_alone(full: Template) -> None:
     """Actions of the page of AWS, each: nodes of Slurm have none of them."""
     policies = full.find_resources("AWS::IAM::Policy").values()

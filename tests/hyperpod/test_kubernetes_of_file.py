@@ -10,7 +10,7 @@ from support import ROOT
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.kubernetes import platform_of, required_bundle
-from ultracluster.workloads import kubernetes_bundle, kubernetes_files
+from ultracluster.workloads import job_files, kubernetes_bundle, kubernetes_files
 
 FILE = ROOT / "examples" / "hyperpod-kubernetes.yaml"
 Resources = dict[str, dict[str, Any]]
@@ -178,3 +178,71 @@ def test_warns_that_nodes_must_join_before_the_add_on() -> None:
 def test_other_add_ons_of_hyperpod_are_refused_with_what_to_do(name: str, message: str) -> None:
     with pytest.raises(clusterfile.ClusterFileError, match=message):
         clusterfile.loads(with_add_on(name), "lyra.yaml")
+
+
+def governed_file(**keys: str) -> str:
+    more = "".join(f"  {name}: {value}\n" for name, value in {"scheduler": "task-governance", **keys}.items())
+    return FILE.read_text().replace("kubernetes:\n", f"kubernetes:\n{more}")
+
+
+@pytest.fixture(scope="module")
+def governed() -> Mapping[str, Resources]:
+    return {
+        name: template["Resources"]
+        for name, template in templates(clusterfile.loads(governed_file(), "lyra.yaml")).items()
+    }
+
+
+def test_teams_have_quotas_of_task_governance_before_the_platform(governed: Mapping[str, Resources]) -> None:
+    resources = governed["lyra-Platform"]
+    quotas = {
+        row["Properties"]["ComputeQuotaTarget"]["TeamName"]: id
+        for id, row in of_type(resources, "AWS::SageMaker::ComputeQuota").items()
+    }
+    nodes = {
+        team: resources[id]["Properties"]["ComputeQuotaConfig"]["ComputeQuotaResources"] for team, id in quotas.items()
+    }
+    assert nodes == {
+        "language": [{"InstanceType": "ml.p6e-gb200.36xlarge", "Count": 12}],
+        "vision": [{"InstanceType": "ml.p6e-gb200.36xlarge", "Count": 6}],
+    }
+    (policy,) = of_type(resources, "AWS::SageMaker::ClusterSchedulerConfig")
+    add_on = add_ons(resources)["amazon-sagemaker-hyperpod-taskgovernance"]
+    assert add_on in resources[policy]["DependsOn"]
+    assert policy in resources[quotas["vision"]]["DependsOn"]
+    (run,) = of_type(resources, "AWS::SSM::Association")
+    assert {*quotas.values(), policy} <= {*resources[run]["DependsOn"]}
+
+
+def test_with_task_governance_the_platform_has_no_kueue_and_no_queues() -> None:
+    bundle = kubernetes_bundle(clusterfile.loads(governed_file(), "lyra.yaml"))
+    assert "kueue" not in [release["name"] for release in bundle["releases"]]
+    assert not [each for each in bundle["objects"] if "kueue" in each["apiVersion"]]
+    namespaces = {each["metadata"]["name"] for each in bundle["objects"] if each["kind"] == "Namespace"}
+    assert {"hyperpod-ns-language", "hyperpod-ns-vision"} <= namespaces
+
+
+def test_jobs_name_the_queue_and_the_priority_of_task_governance() -> None:
+    files = {file.path: file.text for file in job_files(clusterfile.loads(governed_file(), "lyra.yaml"))}
+    assert {"train/train-job.yaml", "train/finetune.yaml"}.isdisjoint(files), "its Kueue manages no TrainJob"
+    text = files["train/job-set.yaml"]
+    assert "kueue.x-k8s.io/queue-name: hyperpod-ns-language-localqueue\n" in text
+    assert "kueue.x-k8s.io/priority-class: research-priority\n" in text
+    assert "topology: topology.k8s.aws/ultraserver-id\n" in text
+    assert "queue-name" not in files["train/dcgm.yaml"], "checks of nodes have no quota"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (with_add_on("amazon-sagemaker-hyperpod-taskgovernance"), "write scheduler: task-governance"),
+        (governed_file().replace("vision:", "vision_1:"), "vision_1"),
+        (
+            governed_file().replace("hyperpod-kubernetes", "kubernetes"),
+            "task-governance is a part of SageMaker HyperPod",
+        ),
+    ],
+)
+def test_two_queues_and_unknown_names_of_teams_are_refused(text: str, message: str) -> None:
+    with pytest.raises(clusterfile.ClusterFileError, match=message):
+        clusterfile.loads(text, "lyra.yaml")

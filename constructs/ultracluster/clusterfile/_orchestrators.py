@@ -22,6 +22,7 @@ class KubernetesNodes:
         late: Reason why nodes join after the platform was applied, or empty.
         required_releases: Releases that the service requires before it launches nodes.
         add_ons: EKS add-ons of the service that the deployment creates if the file names them.
+        own_scheduler: Scheduler that only this service has.
         healthy: Labels of nodes with GPUs that passed the checks of the service.
     """
 
@@ -32,6 +33,7 @@ class KubernetesNodes:
     late: str = ""
     required_releases: tuple[str, ...] = ()
     add_ons: tuple[str, ...] = ()
+    own_scheduler: str | None = None
     healthy: tuple[tuple[str, str], ...] = ()
 
 
@@ -198,6 +200,7 @@ _HYPERPOD_KUBERNETES = OrchestratorTraits(
         late="HyperPod launches nodes continuously, and tests each before it joins",
         required_releases=hyperpod_kubernetes.CHARTS,
         add_ons=(hyperpod_kubernetes.TRAINING_OPERATOR,),
+        own_scheduler="task-governance",
         healthy=(hyperpod_kubernetes.SCHEDULABLE,),
     ),
     pin="HyperPod keeps the image of a node until its software is updated",

@@ -17,6 +17,7 @@ from ultracluster.eks._access import kubeconfig_command, public_access_ranges
 from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
 from ultracluster.eks._admin_host import EksAdminHost
+from ultracluster.eks._before_platform import BeforePlatform
 from ultracluster.eks._boot import is_self_managed, kubernetes_boot, newest_node_image, node_labels, node_taints
 from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
 from ultracluster.eks._karpenter import EksKarpenter
@@ -41,7 +42,7 @@ _DNS = 10
 _SYSTEM = "system"
 
 
-class KubernetesCluster(Construct):
+class KubernetesCluster(BeforePlatform):
     """Kubernetes of a cluster file: EKS control plane or an existing one, node groups and add-ons.
 
     The construct holds the control plane, the roles of the nodes and the add-ons that must exist before a node;
@@ -233,8 +234,7 @@ class KubernetesCluster(Construct):
             cluster=self.control_plane,
             name=_SYSTEM,
             template=template,
-            # A Local Zone has few types; nodes without EFA can be beside the control plane. Subnets of an existing VPC
-            # may have room for its interfaces only.
+            # A Local Zone has few types. Subnets of an existing VPC may have room for the control plane only.
             subnet=self._network.services_subnet
             if cluster.network.existing
             else [self._network.services_subnet, self._second_subnet()],

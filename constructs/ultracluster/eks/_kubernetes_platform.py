@@ -86,7 +86,9 @@ class KubernetesPlatform(Construct):
             topic=topic,
             runs={f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
         )
-        self.platform.node.add_dependency(*kubernetes.node_groups.values(), *kubernetes.add_ons)
+        self.platform.node.add_dependency(
+            *kubernetes.node_groups.values(), *kubernetes.add_ons, *kubernetes.create_before_platform(self)
+        )
         #: Add-ons whose pods run on nodes that join later than others; after the platform, which has their queues.
         self.add_ons = late_add_ons(self, cluster, kubernetes.control_plane, after=self.platform)
 

@@ -209,7 +209,10 @@ class HyperPodCluster(_HyperPodClusterBase):
             vpc_config=l1.CfnCluster.VpcConfigProperty(security_group_ids=ids, subnets=[subnet.subnet_id]),
             orchestrator=orchestrator,
             node_recovery="Automatic" if node_recovery else "None",
-            node_provisioning_mode=None if strategy is not None else "Continuous",
+            # AWS's module has none with restricted groups alone: https://github.com/awslabs/awsome-distributed-ai,
+            # 1.architectures/7.sagemaker-hyperpod-eks/terraform-modules/hyperpod-eks-tf/modules/hyperpod_cluster
+            # (commit 95b939c of 2026-07-23, read 2026-11-24)
+            node_provisioning_mode=None if strategy is not None or not groups else "Continuous",
         )
         if kubernetes is not None:
             cdk.Tags.of(self.resource).add(*hyperpod_kubernetes.ADD_ON_TAG)

@@ -1,5 +1,6 @@
 """HyperPod with Kubernetes, and its nodes, from a cluster file."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import aws_cdk as cdk
@@ -9,20 +10,25 @@ from constructs import Construct, IDependable
 
 from ultracluster.boot import LocalScratch, NodeSetup, hyperpod_kubernetes_setup
 from ultracluster.catalogue.ec2 import Architecture
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.clusterfile import ClusterFile, NodeGroup
-from ultracluster.eks import EksPlatform, KubernetesCluster, admin_host, node_labels, platform_content
+from ultracluster.eks import EksAddOn, EksPlatform, KubernetesCluster, admin_host, node_labels, platform_content
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
-from ultracluster.kubernetes import platform_of, required_bundle
+from ultracluster.hyperpod._task_governance import HyperPodTaskGovernance, TeamQuota
+from ultracluster.kubernetes import platform_of, required_bundle, shares
 from ultracluster.network import Network
 from ultracluster.orchestration import Output, add_warnings
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image
 from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
+
+# The two priority classes of every platform, of the weights that the service takes.
+_PRIORITIES = {"production": 100, "research": 10}
 
 
 class HyperPodKubernetesCluster(KubernetesCluster):
@@ -119,6 +125,25 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         self.hyperpod = created
         self.node_groups |= {group.name: created for group in cluster.node_groups}
 
+    def create_before_platform(self, scope: Construct) -> list[IDependable]:
+        """Create task governance: its add-on needs a node of HyperPod, and its quotas create the namespaces."""
+        cluster = self._cluster
+        if cluster.kubernetes.scheduler != "task-governance" or self.hyperpod is None:
+            return []
+        name = hyperpod_kubernetes.TASK_GOVERNANCE
+        add_on = EksAddOn(scope, name, cluster=self.control_plane, name=name)
+        add_on.node.add_dependency(self.hyperpod, *self.add_ons)
+        governance = HyperPodTaskGovernance(
+            scope,
+            "TaskGovernance",
+            cluster_arn=self.hyperpod.cluster_arn,
+            name=cluster.name,
+            teams=_quotas(cluster),
+            priorities=_PRIORITIES,
+        )
+        governance.node.add_dependency(add_on)
+        return [governance]
+
     def _charts(self, scope: Construct) -> list[IDependable]:
         """Install the charts that HyperPod requires; an existing cluster has them."""
         if self._existing:
@@ -155,3 +180,16 @@ class HyperPodKubernetesCluster(KubernetesCluster):
             labels=node_labels(group),
             taints=group.kubernetes_taints,
         )
+
+
+def _quotas(cluster: ClusterFile) -> dict[str, TeamQuota]:
+    """Return the nodes of each team by type, as the platform shares them."""
+    platform = platform_of(cluster)
+    quotas = {}
+    for team in platform.teams:
+        nodes: Counter[str] = Counter()
+        for group in platform.nodes:
+            nodes[group.instance_type.name] += shares(platform.teams, group)[team.name]
+        name = team.name.removeprefix(hyperpod_kubernetes.TEAM_NAMESPACE.format(""))
+        quotas[name] = TeamQuota(nodes=dict(nodes), sharing="LendAndBorrow" if team.borrow else "Lend")
+    return quotas

@@ -10,7 +10,7 @@ from ultracluster.kubernetes._from_cluster_file import (
     registry_of,
 )
 from ultracluster.kubernetes._health_access import ACCOUNT
-from ultracluster.kubernetes._kueue import QUEUE
+from ultracluster.kubernetes._kueue import QUEUE, domain_label
 from ultracluster.kubernetes._monitoring import node_monitoring_values
 from ultracluster.kubernetes._names import check_job, job_name
 from ultracluster.kubernetes._network_policies import from_operator, job_policy
@@ -56,6 +56,7 @@ __all__ = [
     "check_job",
     "container_images",
     "device_labels",
+    "domain_label",
     "file_problems",
     "from_collectors",
     "from_operator",

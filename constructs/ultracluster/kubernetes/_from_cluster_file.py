@@ -21,6 +21,8 @@ PARAMETERS = (
 )
 _DEVICE = re.compile(r"(?P<dns>\S+)@tcp:/(?P<mount>\S+)", re.ASCII)
 _MIB = 2**20
+# Namespace of a team, by scheduler. By default, its name.
+_NAMESPACES = {"task-governance": hyperpod_kubernetes.TEAM_NAMESPACE}
 # Repositories in the ECR of the account, which clusters share.
 _PREFIX = "ultracluster"
 
@@ -39,7 +41,11 @@ def platform_of(
         ValueError: If the name of the cluster or of a group is not valid in Kubernetes.
     """
     section, traits = cluster.kubernetes, cluster.traits.kubernetes_nodes
-    teams = tuple(Team(name=name, nodes=share.nodes, borrow=share.borrow) for name, share in section.teams.items())
+    namespace = _NAMESPACES.get(section.scheduler, "{}")
+    teams = tuple(
+        Team(name=namespace.format(name), nodes=share.nodes, borrow=share.borrow)
+        for name, share in section.teams.items()
+    )
     return Platform(
         cluster=section.existing.name if section.existing else cluster.name,
         region=cluster.region,
@@ -63,7 +69,7 @@ def platform_of(
             )
             for group in cluster.node_groups
         ),
-        teams=teams or (Team(name="research"),),
+        teams=teams or (Team(name=namespace.format("research")),),
         scheduler=section.scheduler,
         efa=section.efa,
         gpu=section.gpu,

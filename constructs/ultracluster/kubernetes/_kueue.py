@@ -56,9 +56,14 @@ def kueue_objects(platform: Platform) -> list[Object]:
     ]
 
 
-def topology_label(group: PlatformNodes) -> str:
+def topology_label(platform: Platform, group: PlatformNodes) -> str:
     """Return the preferred level of a gang: the NVLink domain, else the widest network layer."""
-    return _CLIQUE if group.ultraserver else f"{_LAYER}1"
+    return domain_label(platform) if group.ultraserver else f"{_LAYER}1"
+
+
+def domain_label(platform: Platform) -> str:
+    """Return the label of nodes with their NVLink domain, by which the scheduler places pods."""
+    return hyperpod_kubernetes.ULTRASERVER_LABEL if platform.scheduler == "task-governance" else _CLIQUE
 
 
 def topology_name(group: PlatformNodes) -> str | None:

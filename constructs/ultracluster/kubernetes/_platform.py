@@ -13,7 +13,7 @@ from ultracluster.rules import Refusal
 #: The namespace of the checks of the nodes: who may submit there may cordon nodes.
 HEALTH = "node-health"
 
-Scheduler = Literal["kueue", "volcano", "kai"]
+Scheduler = Literal["kueue", "volcano", "kai", "task-governance"]
 GpuWay = Literal["device-plugin", "gpu-operator", "dra-driver"]
 
 
@@ -27,7 +27,8 @@ class Platform:
         kubernetes: Version of Kubernetes, such as `1.35`.
         nodes: The node groups.
         teams: Teams that share the nodes. By default, one team, `research`.
-        scheduler: Kueue, or Volcano or KAI Scheduler, which also place the pods.
+        scheduler: Kueue, or Volcano or KAI Scheduler, which also place the pods, or task governance of HyperPod, an
+            EKS add-on that has Kueue.
         efa: Allocation of EFA devices to pods, unless a group has its own.
         gpu: Allocation of GPUs to pods.
         volumes: Existing file systems by path in pods; every team has a claim for each.
@@ -66,6 +67,11 @@ class Platform:
     def tenants(self) -> tuple[Team, ...]:
         """Teams, and the node checks, which own no quota and use idle nodes."""
         return (*self.teams, Team(name=HEALTH, nodes={}))
+
+    @property
+    def kueue(self) -> bool:
+        """True if Kueue admits jobs, that of the platform or that of task governance."""
+        return self.scheduler in ("kueue", "task-governance")
 
     @property
     def minor(self) -> int:

@@ -95,7 +95,7 @@ def node_pod(
         spec["tolerations"] = group.tolerations
     if requested := claims(platform, group):
         spec["resourceClaims"] = requested
-    if platform.scheduler != "kueue":
+    if not platform.kueue:
         spec["schedulerName"] = {"volcano": "volcano", "kai": "kai-scheduler"}[platform.scheduler]
     return spec
 
@@ -113,8 +113,11 @@ def near(platform: Platform, group: PlatformNodes) -> dict[str, str]:
         return {}
     if platform.scheduler == "kai":
         name = str(topology_name(group))
-        return {"kai.scheduler/topology": name, "kai.scheduler/topology-preferred-placement": topology_label(group)}
-    return {"kueue.x-k8s.io/podset-preferred-topology": topology_label(group)}
+        return {
+            "kai.scheduler/topology": name,
+            "kai.scheduler/topology-preferred-placement": topology_label(platform, group),
+        }
+    return {"kueue.x-k8s.io/podset-preferred-topology": topology_label(platform, group)}
 
 
 def _environment(group: PlatformNodes) -> dict[str, str]:

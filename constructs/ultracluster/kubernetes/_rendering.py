@@ -46,7 +46,7 @@ def platform(of: Platform) -> Rendered:
         *of.required,
         *((karpenter_release(of, elastic),) if elastic else ()),
         *_training_releases(of),
-        _SCHEDULERS[of.scheduler][0](of),
+        *_SCHEDULERS[of.scheduler][0](of),
         *device_releases(of),
     ]
     objects = [
@@ -63,10 +63,12 @@ def platform(of: Platform) -> Rendered:
     return Rendered(releases=tuple(releases), objects=tuple(objects_in_registry(objects, of.registry, of.region)))
 
 
-_SCHEDULERS: Mapping[Scheduler, tuple[Callable[[Platform], HelmRelease], Callable[[Platform], list[Object]]]] = {
-    "kueue": (kueue_release, kueue_objects),
-    "volcano": (volcano_release, volcano_objects),
-    "kai": (kai_release, kai_objects),
+_SCHEDULERS: Mapping[Scheduler, tuple[Callable[[Platform], list[HelmRelease]], Callable[[Platform], list[Object]]]] = {
+    "kueue": (lambda of: [kueue_release(of)], kueue_objects),
+    "volcano": (lambda of: [volcano_release(of)], volcano_objects),
+    "kai": (lambda of: [kai_release(of)], kai_objects),
+    # Its add-on has Kueue, and creates queues by the quotas of the teams.
+    "task-governance": (lambda of: [], lambda of: []),
 }
 
 

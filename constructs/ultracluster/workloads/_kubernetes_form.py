@@ -76,9 +76,15 @@ def _nodes(nodes: int) -> str:
     return "1 node" if nodes == 1 else f"{nodes} nodes"
 
 
+def _has_train_jobs(platform: Platform) -> bool:
+    # The Kueue of task governance does not manage the kind TrainJob: see `hyperpod_kubernetes.TASK_GOVERNANCE`.
+    return platform.scheduler != "task-governance"
+
+
 TRAIN_JOB = KubernetesForm(
     file="train-job.yaml",
     kind="TrainJob",
+    applies=_has_train_jobs,
     title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
     objects=lambda platform, group, team, given: train_job(
         platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
@@ -107,6 +113,7 @@ PYTORCH_JOB = KubernetesForm(
 FINE_TUNE = KubernetesForm(
     file="finetune.yaml",
     kind="TrainJob",
+    applies=_has_train_jobs,
     title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}, as a TrainJob",
     objects=lambda platform, group, team, given: train_job(
         platform,

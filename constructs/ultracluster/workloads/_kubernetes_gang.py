@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes import (
     GANG_FAILURES,
     GANG_JOB,
+    HEALTH,
     PYTHON,
     QUEUE,
     REPORTER,
@@ -13,6 +15,7 @@ from ultracluster.kubernetes import (
     PlatformNodes,
     Team,
     check_job,
+    domain_label,
     gang_command,
     job_name,
     job_policy,
@@ -35,7 +38,6 @@ NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
 #: Training program that the pods of gangs have.
 TRAINING = f"{PYTHON}/ultracluster_train.py"
 _PORT = 29_500
-_CLIQUE = "nvidia.com/gpu.clique"
 
 
 def train_job(
@@ -162,6 +164,9 @@ def first_pod(name: str) -> str:
 def queue_labels(platform: Platform, owner: str) -> dict[str, str]:
     """Return the labels that put an object into the queue of a team or a namespace; none for Volcano."""
     labels = {"kueue": {"kueue.x-k8s.io/queue-name": QUEUE}, "kai": {"kai.scheduler/queue": owner}}
+    if owner != HEALTH:
+        # The checks of nodes have no quota there, and run where nodes are idle.
+        labels["task-governance"] = {"kueue.x-k8s.io/queue-name": hyperpod_kubernetes.TEAM_QUEUE.format(owner)}
     return labels.get(platform.scheduler, {})
 
 
@@ -178,19 +183,20 @@ def queue_metadata(platform: Platform, team: Team) -> Object:
     """Return the metadata that puts a job into the queue of its team."""
     if platform.scheduler == "volcano":
         return {"namespace": team.name, "annotations": {"scheduling.volcano.sh/queue-name": team.name}}
-    priority = {"kueue.x-k8s.io/priority-class": "research"} if platform.scheduler == "kueue" else {}
+    classes = {"kueue": "research", "task-governance": hyperpod_kubernetes.TEAM_PRIORITY.format("research")}
+    priority = {"kueue.x-k8s.io/priority-class": classes[platform.scheduler]} if platform.kueue else {}
     return {"namespace": team.name, "labels": {**queue_labels(platform, team.name), **priority}}
 
 
 def slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, str]:
     """Return the slices of a gang that must each stay in one NVLink domain; empty if there is only one or none."""
-    if platform.scheduler != "kueue" or group.ultraserver is None:
+    if not platform.kueue or group.ultraserver is None:
         return {}
     size = segment(group.ultraserver.instances)
     if nodes <= size or nodes % size:
         return {}
     return {
-        "kueue.x-k8s.io/podset-slice-required-topology": _CLIQUE,
+        "kueue.x-k8s.io/podset-slice-required-topology": domain_label(platform),
         "kueue.x-k8s.io/podset-slice-size": str(size),
     }
 

@@ -25,6 +25,17 @@ _LOCAL_DISKS = Source(
 _OPERATOR = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html", read_on="2026-11-24"
 )
+_SETUP = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+    "sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html, and "
+    "sagemaker-hyperpod-eks-operate-console-ui-governance-cli.html",
+    read_on="2026-11-24",
+)
+_PLACEMENT = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+    "sagemaker-hyperpod-eks-operate-console-ui-governance-tasks-scheduling.html",
+    read_on="2026-11-24",
+)
 _LABELS = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html",
     read_on="2026-11-23",
@@ -91,6 +102,17 @@ TRAINING_KIND: Annotated[str, Stated(_OPERATOR, columns="kind, version, and grou
     "HyperPodPyTorchJob.v1.sagemaker.amazonaws.com"
 )
 NAMESPACE: Annotated[str, Stated(_OPERATOR, columns="namespace")] = "aws-hyperpod"
+#: Add-on that has Kueue, and gives each team a namespace, a queue in it, and priority classes:
+#: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-
+#: governance.html and sagemaker-hyperpod-eks-operate-console-ui-governance-cli.html (read 2026-11-24)
+TASK_GOVERNANCE: Annotated[str, Stated(_SETUP, columns="name of an add-on")] = (
+    "amazon-sagemaker-hyperpod-taskgovernance"
+)
+TEAM_NAMESPACE: Annotated[str, Stated(_SETUP, columns="namespace; {} is the team")] = "hyperpod-ns-{}"
+TEAM_QUEUE: Annotated[str, Stated(_SETUP, columns="queue; {} is the namespace")] = "{}-localqueue"
+TEAM_PRIORITY: Annotated[str, Stated(_SETUP, columns="priority class; {} is its name in the policy")] = "{}-priority"
+#: Label of nodes with their UltraServer, by which task governance places pods.
+ULTRASERVER_LABEL: Annotated[str, Stated(_PLACEMENT, columns="key of a label")] = "topology.k8s.aws/ultraserver-id"
 #: Port on which the agent in the pods of a job listens for the operator.
 AGENT_PORT: Annotated[int, Stated(_OPERATOR, "port")] = 8080
 

@@ -61,7 +61,7 @@ Kubernetes = TypedDict(
         "add-ons": Mapping[str, str | AddOn],
         "existing": ExistingCluster,
         "platform": Literal["admin-host", "none"],
-        "scheduler": Literal["kueue", "volcano", "kai"],
+        "scheduler": Literal["kueue", "volcano", "kai", "task-governance"],
         "teams": Mapping[str, Team],
         "efa": Literal["device-plugin", "dranet"],
         "gpu": Literal["device-plugin", "gpu-operator", "dra-driver"],

@@ -24,6 +24,7 @@ _TAINTS = error("hyperpod-taints", "HyperPod tests no nodes that have taints of 
 _ADD_ON = error("hyperpod-add-on", "A driver that takes the NVMe disks conflicts with the image of HyperPod.")
 _OPERATOR = error("hyperpod-operator", "The training operator of HyperPod works with Kueue, and with no other queue.")
 _LATE = warning("hyperpod-add-on-nodes", "Add-ons of HyperPod run on its nodes, which must have joined.")
+_TEAMS = error("hyperpod-teams", "Task governance takes some names of teams, and no existing cluster, here.")
 _EXISTING = warning("hyperpod-existing", "An existing EKS cluster must have what HyperPod requires.")
 
 _KEYS: Mapping[str, str] = {
@@ -34,6 +35,7 @@ _KEYS: Mapping[str, str] = {
     "elastic": "this release writes no node class of its Karpenter; remove it, or write orchestrator: kubernetes",
     **NODE_KEYS,
 }
+_GOVERNANCE_NAME = "task-governance"
 _SLURM_KEYS: Mapping[str, str] = {
     name: "is for Slurm, and orchestrator is hyperpod-kubernetes; remove it"
     for name in ("controller", "strategy", "accounting")
@@ -72,14 +74,29 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
         if name in requested.add_ons:
             where: Path = (*path, "add-ons", name)
             yield _ADD_ON(where, "the image of HyperPod has the NVMe disks in a volume already; remove it", at_key=True)
-    if facts.TRAINING_OPERATOR in requested.add_ons and requested.scheduler != "kueue":
+    if requested.scheduler == _GOVERNANCE_NAME:
+        yield from _check_governance(draft)
+    if facts.TRAINING_OPERATOR in requested.add_ons and requested.scheduler not in ("kueue", _GOVERNANCE_NAME):
         message = f"the training operator supports Kueue only, got {requested.scheduler}; remove it, or the add-on"
         yield _OPERATOR((*path, "scheduler"), message)
+
+
+def _check_governance(draft: Draft) -> Iterator[Problem]:
+    requested, path = draft.kubernetes, ("kubernetes",)
+    if requested.existing is not None:
+        message = "is created with a new EKS cluster only; remove it, and create the add-on and the quotas yourself"
+        yield _TEAMS((*path, "scheduler"), message)
+    for name in requested.teams:
+        if not facts.TEAM.fullmatch(name):
+            message = "task governance takes 1 to 40 lowercase letters, digits and hyphens; choose another name"
+            yield _TEAMS((*path, "teams", name), message, at_key=True)
 
 
 def warn_hyperpod_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     late = [name for name in cluster.traits.kubernetes_nodes.add_ons if name in cluster.kubernetes.add_ons]
+    if cluster.kubernetes.scheduler == _GOVERNANCE_NAME:
+        late.insert(0, facts.TASK_GOVERNANCE)
     if late and all(group.gpus for group in cluster.node_groups):
         yield (
             _LATE,

@@ -120,6 +120,12 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         elif not eks_add_ons.is_known(name) and (hint := did_you_mean(name, eks_add_ons.ADD_ONS)):
             yield _ADD_ON(path, f"EKS has no such add-on; {hint.strip()}", at_key=True)
         yield from _check_access(name, requested.add_on(name), path, draft)
+    others = {traits.kubernetes_nodes.own_scheduler for traits in ORCHESTRATORS.values()} - {None}
+    if requested.scheduler in others - {draft.traits.kubernetes_nodes.own_scheduler}:
+        message = (
+            f"{requested.scheduler} is a part of SageMaker HyperPod; write kueue, or orchestrator: hyperpod-kubernetes"
+        )
+        yield _HYPERPOD((*_HERE, "scheduler"), message)
     cidr = requested.service_cidr
     for message in eks.check_service_range(cidr):
         yield _SERVICE_CIDR((*_HERE, "service-cidr"), message)

@@ -18,7 +18,7 @@ from ultracluster.clusterfile.sections._word import Word
 
 #: Ranges of addresses that reach the API server beside the VPC.
 PublicAccess = Literal["anywhere"] | tuple[IPv4Network, ...]
-SchedulerName = Literal["kueue", "volcano", "kai"]
+SchedulerName = Literal["kueue", "volcano", "kai", "task-governance"]
 EfaDevices = Literal["device-plugin", "dranet"]
 GpuDevices = Literal["device-plugin", "gpu-operator", "dra-driver"]
 PlatformInstaller = Literal["admin-host", "none"]
@@ -249,7 +249,9 @@ class Kubernetes(Section):
         "the deployment, which is also a way to the API server. none: ultracluster apply.",
     )
     scheduler: Scheduler = Field(
-        default="kueue", description="What admits gangs: kueue, or volcano or kai, which also place their pods."
+        default="kueue",
+        description="What admits gangs: kueue, or volcano or kai, which also place their pods. On SageMaker HyperPod "
+        "also task-governance, whose add-on has a Kueue of its own.",
     )
     teams: dict[TeamName, Team] = Field(
         default={}, description="Teams that share the nodes, by name. Default: one team, research, that has all."
