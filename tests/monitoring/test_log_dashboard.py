@@ -34,7 +34,8 @@ FIELDS = {
 def board(log_groups: str) -> dict[str, Any]:
     insights = log_groups.startswith("/aws")
     (text,) = cloudwatch_dashboards(lustre=False, log_groups=log_groups, container_insights=insights).values()
-    return json.loads(text)
+    result: dict[str, Any] = json.loads(text)
+    return result
 
 
 def queries(of: dict[str, Any]) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ def _read(path: str, offset: int, owner: int) -> bytes:
         except KeyError:
             return b""
     script = '[ -f "$1" ] && tail -c "+$2" -- "$1" | head -c "$3"'
-    reading = subprocess.Popen(
+    reading: subprocess.Popen[bytes] = subprocess.Popen(
         ["sh", "-c", script, "sh", path, str(offset + 1), str(MOST_BYTES)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
