@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,11 +25,13 @@ def cluster(stack: cdk.Stack, group: str, *more: str) -> UltraCluster:
     return UltraCluster(stack, "Cluster", cluster=loads(with_groups(f"train: {group}", *more), "c.yaml"))
 
 
-def schedules(template: Template) -> dict[str, str]:
+def schedules(template: Template) -> dict[str, list[str]]:
     """Schedules of the calls, by call."""
-    result = template.find_resources("AWS::Scheduler::Schedule").values()
-    calls = [(json.dumps(s["Properties"]["Target"]["Arn"]), s["Properties"]["ScheduleExpression"]) for s in result]
-    return {("drain" if "sendCommand" in call else "notice"): at for call, at in calls}
+    result: dict[str, list[str]] = {"drain": [], "notice": []}
+    for schedule in template.find_resources("AWS::Scheduler::Schedule").values():
+        call = json.dumps(schedule["Properties"]["Target"]["Arn"])
+        result["drain" if "sendCommand" in call else "notice"].append(schedule["Properties"]["ScheduleExpression"])
+    return {call: sorted(times) for call, times in result.items()}
 
 
 def text(value: Any) -> str:
@@ -46,14 +47,21 @@ def test_nodes_of_a_block_take_no_more_jobs_an_hour_before_ec2_terminates_them(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
     cluster(stack, f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}")
-    assert schedules(template()) == {"drain": "at(2026-12-24T10:00:00)", "notice": "at(2026-12-23T11:30:00)"}
+    # It repeats at half the time, and a minute before the termination.
+    assert schedules(template()) == {
+        "drain": ["at(2026-12-24T10:00:00)", "at(2026-12-24T10:30:00)", "at(2026-12-24T10:59:00)"],
+        "notice": ["at(2026-12-23T11:30:00)"],
+    }
 
 
 def test_nodes_of_an_ultraserver_an_hour_before_they_must_be_terminated(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
     cluster(stack, f"{{type: u-p6e-gb200x72, count: 1, capacity: {ULTRASERVER}}}")
-    assert schedules(template()) == {"drain": "at(2026-12-24T09:30:00)", "notice": "at(2026-12-23T11:30:00)"}
+    assert schedules(template()) == {
+        "drain": ["at(2026-12-24T09:30:00)", "at(2026-12-24T10:00:00)", "at(2026-12-24T10:29:00)"],
+        "notice": ["at(2026-12-23T11:30:00)"],
+    }
     (notice,) = (
         text(s["Properties"]["Target"]["Input"])
         for s in template().find_resources("AWS::Scheduler::Schedule").values()
@@ -65,7 +73,16 @@ def test_nodes_of_an_ultraserver_an_hour_before_they_must_be_terminated(
 def test_both_spans_can_be_chosen(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     group = f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}"
     cluster(stack, group, "notifications: {drain: 30 min, notice: 3 d}")
-    assert schedules(template()) == {"drain": "at(2026-12-24T10:30:00)", "notice": "at(2026-12-21T11:30:00)"}
+    assert schedules(template()) == {
+        "drain": ["at(2026-12-24T10:30:00)", "at(2026-12-24T10:45:00)", "at(2026-12-24T10:59:00)"],
+        "notice": ["at(2026-12-21T11:30:00)"],
+    }
+
+
+def test_the_last_run_of_a_short_drain_is_its_first(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    group = f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}"
+    cluster(stack, group, "notifications: {drain: 1 min}")
+    assert schedules(template())["drain"] == ["at(2026-12-24T10:59:00)", "at(2026-12-24T10:59:30)"]
 
 
 def drain_document(template: Template) -> tuple[str, Mapping[str, Any]]:
@@ -82,25 +99,53 @@ def test_the_drain_runs_on_the_login_nodes_and_names_every_node_of_the_group(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
     cluster(stack, f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}")
-    (drain,) = (
+    drains = [
         json.loads(text(s["Properties"]["Target"]["Input"]))
         for s in template().find_resources("AWS::Scheduler::Schedule").values()
         if "sendCommand" in text(s["Properties"]["Target"]["Arn"])
-    )
-    assert drain["Targets"] == [{"Key": "tag:aws:pcs:compute-node-group-id", "Values": ["<Fn::GetAtt>"]}]
-    document = drain_document(template())[1]
-    *prepare, update = document["Properties"]["Content"]["mainSteps"][0]["inputs"]["runCommand"]
-    assert shlex.split(update) == [
-        "scontrol",
-        "update",
-        "NodeName=train-[1-16]",
-        "State=DRAIN",
-        "Reason=Capacity Block cr-0123456789abcdef0 ends at 2026-12-24 11:30 UTC",
     ]
-    # Run for real, with an scontrol that shows what it was given.
-    script = "\n".join(["scontrol() { printf '%s\\n' \"$@\"; }", *prepare, update])
-    shown = subprocess.run(["bash", "-eu", "-c", script], capture_output=True, text=True, check=True).stdout
-    assert shown.splitlines()[1] == "NodeName=train-[1-16]"
+    for drain in drains:
+        assert drain["Targets"] == [{"Key": "tag:aws:pcs:compute-node-group-id", "Values": ["<Fn::GetAtt>"]}]
+    document = drain_document(template())[1]
+    lines = document["Properties"]["Content"]["mainSteps"][0]["inputs"]["runCommand"]
+    assert lines[0] == "#!/usr/bin/env bash"
+    exported = dict(shlex.split(line)[1].split("=", 1) for line in lines if line.startswith("export "))
+    assert exported["NODES"] == "train-[1-16]"
+    assert exported["REASON"] == "Capacity Block cr-0123456789abcdef0 ends at 2026-12-24 11:30 UTC"
+    assert exported["ENDS"] == "2026-12-24T11:00:00"
+    assert int(exported["REQUEUE_AT"]) == datetime(2026, 12, 24, 10, 59, tzinfo=UTC).timestamp()
+
+
+def test_calls_that_fail_go_to_a_queue_that_notifies(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    cluster(stack, f"{{type: p6-b200.48xlarge, count: 16, capacity: {BLOCK}}}")
+    ((queue, properties),) = template().find_resources("AWS::SQS::Queue").items()
+    assert properties["Properties"]["SqsManagedSseEnabled"]
+    arn = {"Fn::GetAtt": [queue, "Arn"]}
+    targets = [s["Properties"]["Target"] for s in template().find_resources("AWS::Scheduler::Schedule").values()]
+    assert [target["DeadLetterConfig"] for target in targets] == [{"Arn": arn}] * 4
+    # No call is repeated after the nodes have ended.
+    ages = sorted(target["RetryPolicy"]["MaximumEventAgeInSeconds"] for target in targets)
+    assert ages == [60, 1800, 3600, 86400]
+    send = {"Action": "sqs:SendMessage", "Effect": "Allow", "Resource": arn}
+    template().has_resource_properties("AWS::IAM::Policy", {"PolicyDocument": {"Statement": Match.array_with([send])}})
+    (topic,) = template().find_resources("AWS::SNS::Topic", {"Properties": {"DisplayName": "Capacity notices"}})
+    name = {"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}
+    template().has_resource_properties(
+        "AWS::CloudWatch::Alarm", {"Dimensions": [name], "AlarmActions": [{"Ref": topic}]}
+    )
+    allowed = {"Principal": {"Service": "cloudwatch.amazonaws.com"}, "Action": "sns:Publish"}
+    template().has_resource_properties(
+        "AWS::SNS::TopicPolicy",
+        {"PolicyDocument": {"Statement": Match.array_with([Match.object_like(allowed)])}},
+    )
+    keys = [
+        statement
+        for key in template().find_resources("AWS::KMS::Key").values()
+        for statement in key["Properties"]["KeyPolicy"]["Statement"]
+        if "cloudwatch.amazonaws.com" in json.dumps(statement["Principal"])
+    ]
+    assert keys
+    assert all("aws:SourceAccount" in json.dumps(statement["Condition"]) for statement in keys)
 
 
 def test_the_drain_may_run_its_own_document_on_the_login_nodes_and_nothing_else(

@@ -13,6 +13,7 @@ from ultracluster.boot._breaker import (
 )
 from ultracluster.boot._deep_check import deep_check
 from ultracluster.boot._directory import CERTIFICATES, DN, LDAPS_URI, Directory, directory_boot
+from ultracluster.boot._drain_block import drain_block_script
 from ultracluster.boot._eks_boot import (
     GPU_TAINT,
     ClusterAccess,
@@ -163,6 +164,7 @@ __all__ = [
     "check_user_name",
     "deep_check",
     "directory_boot",
+    "drain_block_script",
     "efs_mount",
     "efs_volume",
     "eks_boot",

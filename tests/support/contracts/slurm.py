@@ -211,7 +211,7 @@ ROWS: dict[str, Row] = {
         grants=_NO_PERMISSIONS,
         principal=No("its role runs one document and publishes to one topic"),
         tags=["AWS::IAM::Role"],
-        default_child=No("it is two schedules of equal rank"),
+        default_child=No("it is several schedules of equal rank"),
         tokens=_NO_TOKENS,
         twin=_NOT_PASSED,
     ),

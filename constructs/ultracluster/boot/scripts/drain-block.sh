@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Drain the nodes of a Capacity Block, and end their jobs with the block. Root on a login node runs it, several times.
+# Environment: NODES, REASON, ENDS (time of the termination, UTC, as Slurm prints times), REQUEUE_AT (seconds since 1970)
+# Exit code 1: a node is not drained, or a job has kept its time limit.
+set -euo pipefail
+export TZ=UTC SLURM_TIME_FORMAT=standard
+
+# Print the nodes that are not drained; fail if Slurm has no such nodes.
+undrained() {
+  local states
+  states=$(sinfo --noheader --Node --nodes="$NODES" --format='%N %T') || return
+  [ -n "$states" ] || { echo "Slurm has no nodes $NODES" >&2; return 1; }
+  awk '$2 !~ /^drain/ {print $1 " is " $2}' <<<"$states" | sort -u
+}
+
+left="no answer from Slurm"
+for attempt in 1 2 3; do
+  scontrol update "NodeName=$NODES" State=DRAIN "Reason=$REASON" || true
+  left=$(undrained) || left="no answer from Slurm"
+  [ -n "$left" ] || break
+  [ "$attempt" = 3 ] || sleep $((attempt * ${ULTRACLUSTER_PAUSE:-10}))
+done
+if [ -n "$left" ]; then
+  echo "not drained: $left" >&2
+  exit 1
+fi
+
+# A job that would run longer ends with the block. Slurm sends it the signal of its --signal option at the time before
+# the end that the option has, so that it writes a checkpoint. Jobs without that option run until they are requeued.
+failed=0
+now=$(date +%s)
+while read -r job expected; do
+  [ -n "$job" ] || continue
+  if [ "$now" -ge "$REQUEUE_AT" ]; then
+    scontrol requeue "$job" || { echo "job $job does not allow a requeue, and ends with its nodes" >&2; continue; }
+    echo "job $job is requeued"
+  elif [[ "$expected" > "$ENDS" ]]; then
+    scontrol update "JobId=$job" "EndTime=$ENDS" || { echo "job $job keeps its end $expected" >&2; failed=1; continue; }
+    echo "job $job ends at $ENDS UTC"
+  fi
+done < <(squeue --noheader --nodelist="$NODES" --states=RUNNING --format='%A %e' | sort -u)
+echo "drained: $NODES"
+exit "$failed"
