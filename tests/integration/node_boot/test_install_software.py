@@ -4,7 +4,6 @@ Files are small, and are served with real checksums and signatures; see `support
 """
 
 import re
-import subprocess
 
 import pytest
 
@@ -12,9 +11,7 @@ from support.root_file_system import Machine, tarball
 from support.root_file_system.publishers import DCGM, HOME, SLURM, World, install, states
 from ultracluster.boot import SoftwareItem, scripts, software_script
 from ultracluster.catalogue.ec2 import image_software as software
-from ultracluster.compute._image_pipeline import _versions
 
-PACKAGES = ("mdadm", "nfs-common", "sssd-ldap", "xfsprogs")
 BUCKET = "/bucket/ultracluster/software"
 ALL: tuple[SoftwareItem, ...] = (
     *("chrony", "enroot", "pyxis", "prometheus", "node_exporter", "dcgm-exporter", "lustre-efa-tool"),
@@ -251,49 +248,3 @@ def test_rejects_wrong_usage(machine: Machine, arguments: list[str]) -> None:
     script = software_script("chrony", architecture="x86_64", slurm_version=SLURM)
     machine.write("/var/lib/pcs/software.sh", script.text, 0o755)
     assert machine.run("/var/lib/pcs/software.sh", *arguments).returncode == 2
-
-
-def build_image(machine: Machine, world: World, **wrong: str) -> subprocess.CompletedProcess[str]:
-    """Run the build of an image on a machine with Ubuntu's name, with installers that report their arguments."""
-    machine.write("/linux-aws.deb", world.server.files["/ubuntu/linux-aws_99.0.deb"])
-    assert machine.run("dpkg", "--install", "/linux-aws.deb").returncode == 0
-    machine.write("/etc/os-release", 'PRETTY_NAME="Ubuntu 24.04.5 LTS"\nID=ubuntu\nVERSION_ID="24.04"\n')
-    pcs = "aws-pcs-slurm/aws-pcs-slurm-25.11-installer"
-    installers = {
-        "EFA": ("aws-efa-installer", "efa_installer.sh", "aws-efa-installer-1.49.0"),
-        "AGENT": ("aws-pcs-agent", "installer.sh", "aws-pcs-agent/aws-pcs-agent-v1.5.1-1"),
-        "SLURM": ("aws-pcs-slurm-25.11-installer", "installer.sh", f"{pcs}-25.11.8-1"),
-    }
-    versions = _versions("25.11")
-    for name, (folder, program, path) in installers.items():
-        report = f'#!/bin/sh\necho "$(basename "$PWD")/{program} $*" >>/calls\n'
-        _, versions[f"{name}_SHA256"] = world.server.put(f"/{path}.tar.gz", tarball(folder, {program: report}))
-    text = scripts.text("image-build.sh")
-    for host in ("https://efa-installer.amazonaws.com", "https://aws-pcs-repo-$region.s3.$region.amazonaws.com"):
-        assert host in text
-        text = text.replace(host, world.server.url)
-    machine.write("/image-build.sh", text, 0o755)
-    return machine.run("/image-build.sh", "us-east-2", "25.11", **(versions | wrong))
-
-
-def test_an_image_is_built_up_to_the_publishers_installers(machine: Machine, world: World) -> None:
-    done = build_image(machine, world)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert machine.calls == [
-        "systemctl stop apt-daily.timer apt-daily-upgrade.timer",
-        "aws-efa-installer/efa_installer.sh --yes",
-        "aws-pcs-agent/installer.sh ",
-        "aws-pcs-slurm-25.11-installer/installer.sh -y",
-    ]
-    # Another kernel has neither the driver nor the Lustre client of the parent.
-    assert machine.run("apt-mark", "showhold").stdout == "linux-aws\n"
-    installed = machine.run("dpkg-query", "--show", "--showformat", "${Package}\n", *PACKAGES).stdout
-    assert installed.split() == sorted(PACKAGES)
-    # A newer EFA of the parent stays, and the log names the step that fails.
-    machine.write("/opt/amazon/efa_installed_packages", "# EFA installer version: 1.50.0\n")
-    machine.write("/calls", "")
-    done = build_image(machine, world, SLURM_SHA256="0" * 64)
-    assert done.returncode == 1
-    assert not [call for call in machine.calls if "efa" in call or "slurm" in call]
-    assert "image-build: http" in done.stdout
-    assert "image-build: failed: sha256sum --check --strict" in done.stderr

@@ -17,6 +17,14 @@ if ! grep -qs '^VERSION_ID="24.04"' "$root/etc/os-release" || ! grep -qs '^ID=ub
     echo "The parent is ${name:-of an unknown release}, and this build needs Ubuntu 24.04: name another parent" >&2
     exit 1
 fi
+# AWS builds the client of Lustre for some kernels only, and its module for EFA with it. Nothing here installs them:
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-24)
+for module in lustre kefalnd; do
+    modinfo "$module" >/dev/null 2>&1 && continue
+    echo "The kernel $(uname -r) of the parent has no module $module, which file systems need: name another parent," \
+        "with a kernel of the table 'Ubuntu clients' in the guide of FSx for Lustre" >&2
+    exit 1
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
