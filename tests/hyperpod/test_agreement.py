@@ -1,0 +1,58 @@
+"""The comparison with AWS's templates names every property that the examples render, and no other."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from support import ROOT
+from support.templates import templates
+from ultracluster import clusterfile
+
+PAGE = ROOT / "docs" / "decisions" / "0025-hyperpod-templates.md"
+EXAMPLES = {
+    "Slurm": ("hyperpod-slurm", "hyperpod-ultraserver"),
+    "Kubernetes": ("hyperpod-kubernetes",),
+}
+HERE = {"yes": {"Slurm", "Kubernetes"}, "Slurm": {"Slurm"}, "Kubernetes": {"Kubernetes"}, "no": set()}
+
+
+def rows() -> dict[str, str]:
+    matches = re.findall(r"^\| `([\w.]+)` \| [\w ]+ \| (\w+) \|", PAGE.read_text(), re.MULTILINE)
+    assert len(matches) > 20
+    assert len(dict(matches)) == len(matches)
+    return dict(matches)
+
+
+def paths(value: Any, path: str = "") -> Iterator[str]:
+    """Paths of the leaves of a property, without the places in lists."""
+    if isinstance(value, dict) and value and not any(key == "Ref" or key.startswith("Fn::") for key in value):
+        for key, item in value.items():
+            yield from paths(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from paths(item, path)
+    else:
+        yield path
+
+
+def rendered(mode: str) -> set[str]:
+    created = set()
+    for name in EXAMPLES[mode]:
+        for template in templates(clusterfile.load(ROOT / "examples" / f"{name}.yaml")).values():
+            for resource in template["Resources"].values():
+                if resource["Type"] == "AWS::SageMaker::Cluster":
+                    created |= {*paths(resource["Properties"])}
+    return created
+
+
+@pytest.mark.parametrize("mode", EXAMPLES)
+def test_the_page_has_what_the_examples_render(mode: str) -> None:
+    properties = rendered(mode)
+    table = rows()
+    unnamed = {path for path in properties if not any(f"{path}.".startswith(f"{row}.") for row in table)}
+    assert not unnamed
+    for row, here in table.items():
+        present = any(f"{path}.".startswith(f"{row}.") for path in properties)
+        assert present == (mode in HERE[here]), row
