@@ -1,9 +1,12 @@
-"""Time of a synthesis beside an empty app's: `python benchmarks/synth.py [RUNS]`, or `make bench`.
+"""Time of a synthesis beside an empty app's: `python benchmarks/synth.py [--runs N] [--all]`, or `make bench`.
 
 Each run is a new process, as `cdk synth` starts one. The runs of all rows alternate, so that other load of the machine
-falls on each. CPU time is that of Python and Node; the least of the runs is what other load disturbed least.
+falls on each. CPU time is that of Python and Node; the least of the runs is what other load disturbed least. Calls of
+Node and bytes of templates are exact, and the same on every machine.
 """
 
+import argparse
+import json
 import os
 import resource
 import statistics
@@ -15,77 +18,92 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parent.parent
-RUNS = 5
+from cases import ROOT, Case, example, floors, growth, raw
 
-EMPTY = "import aws_cdk as cdk; app = cdk.App(); cdk.Stack(app, 'Empty'); app.synth()"
-CLUSTER = """
-import sys
-from ultracluster.stacks import ClusterStacks
-from ultracluster import clusterfile
-import aws_cdk as cdk
-app = cdk.App()
-ClusterStacks(app, cluster=clusterfile.loads(sys.stdin.read(), "benchmark.yaml"))
-app.synth()
-"""
+MAIN = ("slurm-512-gpus", "eks-512-gpus")
+GROUPS = (1, 10, 100, 400)
 
 
-class Case(NamedTuple):
-    """A row: a program, its input, and whether CloudFormation's rules validate the templates."""
+class Run(NamedTuple):
+    """One process."""
 
-    name: str
-    code: str
-    text: str = ""
-    validation: bool = False
-
-
-def cluster_file(orchestrator: str, groups: int) -> str:
-    """A cluster file with so many node groups of two p5.48xlarge (32 network cards each)."""
-    nodes = "\n".join(f"  train-{i}: {{type: p5.48xlarge, count: 2, placement-group: none}}" for i in range(groups))
-    return f"name: bench\nregion: us-east-2\nzone: use2-az1\norchestrator: {orchestrator}\nnodes:\n{nodes}\n"
+    wall: float
+    cpu: float
+    calls: int
+    bytes: int
 
 
-def cases() -> Iterator[Case]:
-    """Return the rows."""
-    for validation in (False, True):
-        suffix = ", validated" if validation else ""
-        yield Case(f"empty app{suffix}", EMPTY, validation=validation)
-        for example in ("slurm-512-gpus", "eks-512-gpus"):
-            text = (ROOT / "examples" / f"{example}.yaml").read_text()
-            yield Case(f"{example}{suffix}", CLUSTER, text, validation)
-    for groups in (1, 10, 100):
-        yield Case(f"{groups} groups of Slurm", CLUSTER, cluster_file("slurm", groups))
-
-
-def run(case: Case) -> tuple[float, float]:
-    """Run a case in a new process, and return its wall and CPU seconds."""
+def run(case: Case, out: str) -> Run:
+    """Run a case in a new process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "constructs"), str(ROOT)])}
-    environment.pop("CDK_VALIDATION", None)
+    environment["CDK_OUTDIR"] = out
+    # Compiled modules are what a user has after the first run.
+    for name in ("CDK_VALIDATION", "PYTHONDONTWRITEBYTECODE"):
+        environment.pop(name, None)
     if (node := Path(sys.executable).parent / "node").exists():
         environment.setdefault("JSII_NODE", str(node))
+    if not case.validation:
+        environment["CDK_VALIDATION"] = "false"
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", case.code, case.file],
+        input=case.text,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+    )
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        sys.exit(f"{case.name}: {done.stderr}")
+    calls, size = json.loads(done.stdout.splitlines()[-1])
+    return Run(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, calls, size)
+
+
+def templates(case: Case) -> str:
+    """Return the templates of a case by the names of their stacks, as JSON."""
     with tempfile.TemporaryDirectory() as out:
-        environment["CDK_OUTDIR"] = out
-        if not case.validation:
-            environment["CDK_VALIDATION"] = "false"
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        command = [sys.executable, "-c", case.code]
-        subprocess.run(command, input=case.text, text=True, check=True, env=environment, cwd=ROOT, capture_output=True)
-        wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        run(case, out)
+        files = {file.name.partition(".")[0]: file for file in Path(out).glob("*.template.json")}
+        return json.dumps({name: json.loads(file.read_text()) for name, file in files.items()})
+
+
+def cases(*, everything: bool) -> Iterator[Case]:
+    """Return the rows."""
+    folder = ROOT / "examples"
+    yield from floors()
+    for name in MAIN:
+        yield raw(name, templates(example(folder / f"{name}.yaml")))
+        yield example(folder / f"{name}.yaml")
+    if not everything:
+        return
+    yield next(floors())._replace(name="empty app, validated", validation=True)
+    for name in MAIN:
+        yield example(folder / f"{name}.yaml", validation=True)
+    yield from (growth(groups, orchestrator) for orchestrator in ("slurm", "kubernetes") for groups in GROUPS)
+    yield from (example(path) for path in sorted(folder.glob("*.yaml")) if path.stem not in MAIN)
 
 
 def main() -> None:
     """Print the table."""
-    rows = list(cases())
-    measured: dict[str, list[tuple[float, float]]] = {case.name: [] for case in rows}
-    for _ in range(int(sys.argv[1]) if sys.argv[1:] else RUNS):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3, metavar="N", help="Processes of each row. Default: 3.")
+    parser.add_argument("--all", action="store_true", help="Every example, validation, and 1 to 400 node groups.")
+    options = parser.parse_args()
+    rows = list(cases(everything=options.all))
+    measured: dict[str, list[Run]] = {case.name: [] for case in rows}
+    for _ in range(options.runs):
         for case in rows:
-            measured[case.name].append(run(case))
-    print("| process | wall s, least | median | CPU s, least | median |\n|---|---|---|---|---|")
+            with tempfile.TemporaryDirectory() as out:
+                measured[case.name].append(run(case, out))
+    floor = min(it.cpu for it in measured["empty app"])
+    print("| process | CPU s, least | x empty app | CPU s, median | wall s, least | median | calls of Node | KB |")
+    print("|---|---|---|---|---|---|---|---|")
     for name, runs in measured.items():
-        wall, cpu = zip(*runs, strict=True)
-        figures = (min(wall), statistics.median(wall), min(cpu), statistics.median(cpu))
-        print(f"| {name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |")
+        least = min(it.cpu for it in runs)
+        figures = [f"{least:.2f}", f"{least / floor:.1f}", f"{statistics.median(it.cpu for it in runs):.2f}"]
+        figures += [f"{min(it.wall for it in runs):.2f}", f"{statistics.median(it.wall for it in runs):.2f}"]
+        print(f"| {name} | {' | '.join(figures)} | {runs[0].calls:,} | {runs[0].bytes // 1000:,} |")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
@@ -148,6 +146,10 @@ class GrafanaContent(Construct):
             cdk.Validations.of(policy).acknowledge(
                 cdk.Acknowledgment(id="AwsSolutions-IAM5[Resource::*]", reason=reason)
             )
+        # Only Amazon Managed Grafana needs these modules, which are slow to import.
+        from aws_cdk import aws_lambda as lambda_
+        from aws_cdk import aws_s3_assets as s3_assets
+
         with tempfile.TemporaryDirectory() as folder:
             code = s3_assets.Asset(self, "Code", path=_write(Path(folder), files))
         # L1: the L2 depends on its role twice, which cfn-lint reports.

@@ -1,26 +1,22 @@
 """Grafana OSS on an EC2 instance, where Amazon Managed Grafana is not available or not wanted."""
 
-import hashlib
 import io
 import json
 import re
 import shlex
 import tarfile
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from ultracluster.boot import scripts, without_comments
 from ultracluster.catalogue.monitoring import SELF_HOSTED_VERSION
-from ultracluster.compute import image_id, metadata_options, tag_specifications
+from ultracluster.compute import ScriptAsset, image_id, metadata_options, tag_specifications
 from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import region_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
@@ -129,17 +125,12 @@ class SelfHostedGrafana(Construct):
         #: Its role.
         self.role: iam.IRole = role
         bundle = _bundle(fitted(dashboards, CORE_PLUGIN), cloudwatch_region)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "grafana.tar"
-            path.write_bytes(bundle)
-            asset = s3_assets.Asset(self, "Content", path=str(path))
-        self.role.add_to_principal_policy(
-            iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(asset.s3_object_key)])
-        )
+        asset = ScriptAsset(self, "Content", text=bundle, suffix="tar")
+        asset.grants.read(self.role)
         group = ec2.SecurityGroup(self, "Group", vpc=vpc, description="Grafana", allow_all_outbound=False)
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS, and the package of Grafana")
         self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(_GRAFANA))
-        command = [version, asset.s3_object_url, hashlib.sha256(bundle).hexdigest(), source.query_url, source.region]
+        command = [version, asset.url, asset.sha256, source.query_url, source.region]
         words = " ".join(shlex.quote(word) if known(word) else word for word in command)
         script = without_comments(scripts.text("self-hosted-grafana.sh"))
         self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate")

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache, partial, wraps
 from types import UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -20,12 +21,13 @@ from typing import (
     overload,
 )
 
-from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
-from typing_extensions import TypedDict
-
 from ultracluster.planning._regions import region_errors
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
+
+# pydantic takes longer to import than all of this package, and only types of arguments need it.
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 # (read 2026-11-21)
@@ -75,6 +77,8 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
         owner: Function or class that declares the arguments.
         values: The arguments, by name.
     """
+    from pydantic import ValidationError
+
     # The CDK encodes a token as a float below this number.
     tokens = [name for name, value in values.items() if isinstance(value, float) and value < -1e280]
     messages: list[str] = [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
@@ -197,14 +201,17 @@ def _id_errors(id: object) -> list[str]:
 
 
 @cache
-def _adapter(owner: Callable[..., Any]) -> TypeAdapter[Any]:
+def _adapter(owner: Callable[..., Any]) -> "TypeAdapter[Any]":
+    from pydantic import ConfigDict, TypeAdapter
+    from typing_extensions import TypedDict
+
     hints = {name: _checkable(hint) for name, hint in get_type_hints(owner).items() if get_origin(hint) is not ClassVar}
     arguments = TypedDict("arguments", hints, total=False)  # type: ignore[misc]  # the fields are not literals
     setattr(arguments, "__pydantic_config__", ConfigDict(strict=True, arbitrary_types_allowed=True))  # noqa: B010
     return TypeAdapter(arguments)
 
 
-def _expected(error: ErrorDetails) -> str:
+def _expected(error: "ErrorDetails") -> str:
     if "Sequence" in error["msg"]:
         return "a list"
     return _EXPECTED.get(error["type"]) or error["msg"].removeprefix("Input should be ")
@@ -231,6 +238,9 @@ def _article(kind: type) -> str:
 
 
 def _validated(expected: str, fits: Callable[[object], bool]) -> Any:
+    from pydantic import BeforeValidator
+    from pydantic_core import PydanticCustomError
+
     def validate(value: object) -> object:
         if not fits(value):
             raise PydanticCustomError("kind", "Input should be {expected}", {"expected": expected})

@@ -1,15 +1,20 @@
 """Plans of training and inference, failures, goodput and metric series by cluster size."""
 
-from ultracluster.planning.workload._assumptions import Assumptions
-from ultracluster.planning.workload._budget import budget_flops, compute_optimal
-from ultracluster.planning.workload._failures import days_between_interruptions
-from ultracluster.planning.workload._inference import plan_inference
-from ultracluster.planning.workload._layout import Layout
-from ultracluster.planning.workload._model import Model
-from ultracluster.planning.workload._rl import plan_rl
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ultracluster.planning.workload._series import SERIES_PER_NODE, series_at_most, series_limit
-from ultracluster.planning.workload._sweep import Candidate, pareto, sweep
-from ultracluster.planning.workload._training import plan_training
+
+if TYPE_CHECKING:
+    from ultracluster.planning.workload._assumptions import Assumptions
+    from ultracluster.planning.workload._budget import budget_flops, compute_optimal
+    from ultracluster.planning.workload._failures import days_between_interruptions
+    from ultracluster.planning.workload._inference import plan_inference
+    from ultracluster.planning.workload._layout import Layout
+    from ultracluster.planning.workload._model import Model
+    from ultracluster.planning.workload._rl import plan_rl
+    from ultracluster.planning.workload._sweep import Candidate, pareto, sweep
+    from ultracluster.planning.workload._training import plan_training
 
 __all__ = [
     "SERIES_PER_NODE",
@@ -28,3 +33,24 @@ __all__ = [
     "series_limit",
     "sweep",
 ]
+_MODULES = {
+    "Assumptions": "assumptions",
+    "Candidate": "sweep",
+    "Layout": "layout",
+    "Model": "model",
+    "budget_flops": "budget",
+    "compute_optimal": "budget",
+    "days_between_interruptions": "failures",
+    "pareto": "sweep",
+    "plan_inference": "inference",
+    "plan_rl": "rl",
+    "plan_training": "training",
+    "sweep": "sweep",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a plan when it is first used: a cluster file needs the series alone."""
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}._{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
