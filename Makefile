@@ -66,7 +66,7 @@ golden: $(READY)
 	@"$(BIN)/pytest" -q tests/stacks/test_golden.py tests/compute/test_purchase_options.py tests/examples tests/house --update-snapshots
 
 bench: $(READY)
-	@"$(BIN)/python" benchmarks/synth.py
+	@"$(BIN)/python" benchmarks/synth.py --all
 
 demo-observability: $(READY) test-packages
 	@PYTHONPATH=tests "$(BIN)/python" -m support.synthetic.demo

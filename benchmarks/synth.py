@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from cases import ROOT, Case, example, floors, growth, raw
+from synth_cases import ROOT, Case, example, floors, growth, raw
 
 MAIN = ("slurm-512-gpus", "eks-512-gpus")
 GROUPS = (1, 10, 100, 400)
@@ -80,7 +80,10 @@ def cases(*, everything: bool) -> Iterator[Case]:
     yield next(floors())._replace(name="empty app, validated", validation=True)
     for name in MAIN:
         yield example(folder / f"{name}.yaml", validation=True)
-    yield from (growth(groups, orchestrator) for orchestrator in ("slurm", "kubernetes") for groups in GROUPS)
+    for orchestrator in ("slurm", "kubernetes"):
+        yield from (growth(groups, orchestrator) for groups in GROUPS)
+        many = growth(GROUPS[2], orchestrator)
+        yield raw(many.name, templates(many))
     yield from (example(path) for path in sorted(folder.glob("*.yaml")) if path.stem not in MAIN)
 
 

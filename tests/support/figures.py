@@ -13,11 +13,21 @@ from typing import Any
 from support import ROOT
 
 EXAMPLES = ("slurm-512-gpus", "eks-512-gpus")
+# Node groups beyond the first.
+GROUPS = 5
 
 
 def modules(*packages: str) -> int:
     """Number of loaded modules of some packages."""
     return sum(name.partition(".")[0] in packages for name in sys.modules)
+
+
+def groups(clusterfile: Any, orchestrator: str, number: int) -> Any:
+    """Return a cluster with this many node groups."""
+    group = {"type": "p5.48xlarge", "count": 1, "capacity": "on-demand"}
+    nodes = {f"train-{index}": group for index in range(number)}
+    place = {"region": "us-east-2", "zone": "use2-az1", "orchestrator": orchestrator}
+    return clusterfile.build(name="bench", nodes=nodes, **place)
 
 
 def measure() -> dict[str, int]:
@@ -45,16 +55,23 @@ def measure() -> dict[str, int]:
 
     node.send = counted
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
-    for example in EXAMPLES:
+
+    def synthesis(cluster: Any) -> tuple[int, int]:
+        """Return the calls of Node, and the bytes of all templates."""
         before = calls
-        cluster = clusterfile.load(ROOT / "examples" / f"{example}.yaml")
         with tempfile.TemporaryDirectory() as out:
             app = cdk.App(context=context, outdir=out, analytics_reporting=False)
             ClusterStacks(app, cluster=cluster, account="123456789012")
             app.synth()
             templates = [path.read_bytes() for path in Path(out).glob("*.template.json")]
-        figures[f"calls of Node for {example}"] = calls - before
-        figures[f"template bytes of {example}"] = sum(map(len, templates))
+        return calls - before, sum(map(len, templates))
+
+    for example in EXAMPLES:
+        cluster = clusterfile.load(ROOT / "examples" / f"{example}.yaml")
+        figures[f"calls of Node for {example}"], figures[f"template bytes of {example}"] = synthesis(cluster)
+    for orchestrator in ("slurm", "kubernetes"):
+        few, more = (synthesis(groups(clusterfile, orchestrator, number))[0] for number in (1, 1 + GROUPS))
+        figures[f"calls of Node for a further group of {orchestrator}"] = (more - few) // GROUPS
     return figures
 
 

@@ -5,6 +5,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import Architecture, ImageFamily, image_parameter
+from ultracluster.planning import once
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import shared
 
@@ -37,13 +38,24 @@ def image_id(scope: Construct, image: Image) -> str:
     """
     if image.id is not None:
         return image.id
+    assert image.parameter is not None
+    stack = cdk.Stack.of(scope)
+    ids = _ids(stack)
+    if image.parameter in ids:
+        return ids[image.parameter]
     if image.moves:
-        cdk.Validations.of(cdk.Stack.of(scope)).add_warning(
+        cdk.Validations.of(stack).add_warning(
             _UNPINNED.warning_id,
             "each deployment uses the newest image, and replaces nodes if a newer one was released; pin one for "
             "production: image: ami-...",
         )
-    assert image.parameter is not None
-    return ssm.StringParameter.value_for_typed_string_parameter_v2(
+    ids[image.parameter] = ssm.StringParameter.value_for_typed_string_parameter_v2(
         scope, image.parameter, ssm.ParameterValueType.AWS_EC2_IMAGE_ID
     )
+    return ids[image.parameter]
+
+
+@once
+def _ids(stack: cdk.Stack) -> dict[str, str]:
+    """Return the ids of images by parameter, which all node groups of a stack share."""
+    return {}

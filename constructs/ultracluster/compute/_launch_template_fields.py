@@ -31,7 +31,9 @@ def at_synthesis(render: Callable[[], Any]) -> cdk.IResolvable:
 
 def tag_specifications(tags: cdk.TagManager, *resource_types: str) -> cdk.IResolvable:
     """Return tag specifications of the tags that a construct has at synthesis."""
-    return at_synthesis(lambda: [{"resourceType": kind, "tags": tags.render_tags()} for kind in resource_types])
+    # The manager renders them in Node: a callback of Python takes four calls for each.
+    rendered = tags.rendered_tags
+    return cdk.Token.as_any([{"resourceType": kind, "tags": rendered} for kind in resource_types])
 
 
 def market_options(purchased: Purchase) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from aws_cdk import aws_ec2 as ec2
 
+from ultracluster.planning import once
 from ultracluster.rules import Message, error
 
 _PUBLIC = error(
@@ -30,6 +31,7 @@ def check_private(subnets: Mapping[str, ec2.ISubnet | None]) -> list[Message]:
     ]
 
 
+@once
 def _is_public(subnet: ec2.ISubnet) -> bool:
     resource = subnet.node.default_child
     if isinstance(resource, ec2.CfnSubnet):

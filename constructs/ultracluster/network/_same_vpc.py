@@ -1,13 +1,12 @@
 """Check that subnets and security groups are in one VPC, as far as it is known at synthesis."""
 
 from collections.abc import Mapping
-from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster import planning
 from ultracluster.network._zonal_subnet import ZonalSubnet
+from ultracluster.planning import known, once
 from ultracluster.rules import Message, error
 
 # Id of every VPC of `ec2.Vpc.from_lookup` until the CDK CLI has looked it up.
@@ -43,19 +42,11 @@ def check_same_vpc(
     ]
 
 
-# Every node group asks for the VPC of the same subnets and security groups, in several calls of Node each.
-_KNOWN: WeakKeyDictionary[object, str] = WeakKeyDictionary()
-
-
 def _vpc_of(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup | None) -> str | None:
-    if resource is None:
-        return None
-    vpc = _KNOWN.get(resource) or _find_vpc(resource)
-    if vpc is not None:
-        _KNOWN[resource] = vpc
-    return vpc
+    return None if resource is None else _find_vpc(resource)
 
 
+@once
 def _find_vpc(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup) -> str | None:
     """Id of an existing VPC, or path of one that the app creates, or None if it is not known."""
     vpc_id = getattr(resource, "vpc_id", None)
@@ -68,7 +59,7 @@ def _find_vpc(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup) -> str | No
             vpc_id = getattr(scope, "vpc_id", None)
     if vpc_id == _LOOKED_UP:
         return None
-    if vpc_id is None or planning.known(vpc_id):
+    if vpc_id is None or known(vpc_id):
         return vpc_id
     token = cdk.Tokenization.reverse_complete_string(vpc_id)
     target = token.target if isinstance(token, cdk.Reference) else None

@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from ultracluster.planning._once import once
 from ultracluster.planning._perimeter import ORGANISATION, perimeter_condition, perimeter_problems
 from ultracluster.planning._plan import Figure, Kind, Plan
 from ultracluster.planning._regions import OTHER_REGION, region_of, security_groups, zone_problems
@@ -43,6 +44,7 @@ __all__ = [
     "email_problem",
     "id_problem",
     "known",
+    "once",
     "perimeter_condition",
     "perimeter_problems",
     "region_of",

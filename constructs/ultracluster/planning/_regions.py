@@ -1,16 +1,14 @@
 """Zones and the region of the stack that names them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache, wraps
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from functools import cache
+from typing import Any
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
+from ultracluster.planning._once import once
 from ultracluster.planning._texts import known
 from ultracluster.rules import Message, error
-
-_T = TypeVar("_T")
 
 OTHER_REGION = error(
     "other-region", "Keys, subnets, buckets, security groups and zones serve resources of their own region."
@@ -58,29 +56,13 @@ def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
     ]
 
 
-def _once(read: Callable[[Any], _T]) -> Callable[[Any], _T]:
-    """Read the region of each object once: it never changes, and each reading is several calls of Node."""
-    regions: WeakKeyDictionary[Any, _T] = WeakKeyDictionary()
-
-    @wraps(read)
-    def region(owner: Any) -> _T:
-        try:
-            if owner not in regions:
-                regions[owner] = read(owner)
-            return regions[owner]
-        except TypeError:  # It has no hash, or takes no weak reference.
-            return read(owner)
-
-    return region
-
-
-@_once
+@once
 def _region_of_stack(scope: Any) -> str | None:
     stack = next((each for each in reversed(scope.node.scopes) if hasattr(type(each), "stack_name")), None)
     return None if stack is None else stack.region
 
 
-@_once
+@once
 def region_of(resource: Any) -> str:
     """Return the region of a stack or resource; may be a token."""
     return str(resource.env.region)

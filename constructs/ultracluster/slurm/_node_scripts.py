@@ -10,7 +10,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.boot import STAGES, NodeScript
 from ultracluster.compute import ScriptAsset
-from ultracluster.planning import checked
+from ultracluster.planning import checked, once
 from ultracluster.slurm._interfaces import IPcsCluster
 
 
@@ -39,7 +39,7 @@ class NodeScripts(Construct):
         """Return the scripts of a cluster and role in the stack of a scope, and create them if they do not exist."""
         stack = cdk.Stack.of(scope)
         # Not by the whole path: the same stacks in a stage of a pipeline keep their logical ids.
-        id = f"NodeScripts-{cdk.Stack.of(cluster).node.id}-{_path(cluster)}"
+        id = f"NodeScripts-{_stack_id(cluster)}-{_path(cluster)}"
         if role is not cluster.node_role:
             id += f"-{_path(role)}"
         child = stack.node.try_find_child(id)
@@ -94,6 +94,12 @@ class NodeScripts(Construct):
             self._read.add_resources(arn)
 
 
+@once
+def _stack_id(construct: IConstruct) -> str:
+    return cdk.Stack.of(construct).node.id
+
+
+@once
 def _path(construct: IConstruct) -> str:
     """Return the path of a construct in its stack, as a part of a construct id."""
     home = cdk.Stack.of(construct).node

@@ -1,10 +1,12 @@
 """Scripts that run on nodes, shipped as package data."""
 
+from functools import cache
 from importlib import resources
 
 from ultracluster.rules import Refusal
 
 
+@cache
 def text(name: str) -> str:
     """Return the text of a script.
 

@@ -1,6 +1,7 @@
 """Metrics that a PromQL expression reads."""
 
 import re
+from functools import cache
 
 from ultracluster.monitoring.names._all import METRICS, OTHERS, metrics
 from ultracluster.monitoring.names._metric import Profile
@@ -17,6 +18,7 @@ def reads(expression: str) -> frozenset[str]:
     return frozenset(_WORD.findall(bare)) - _OPERATORS
 
 
+@cache
 def read_from_exporters(profile: Profile) -> frozenset[str]:
     """Return the exporter metrics that the recording rules of a profile read; nothing else needs to be sent."""
     every = frozenset[str]().union(*(reads(metric.promql) for metric in metrics(profile)))
