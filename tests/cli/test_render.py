@@ -53,7 +53,7 @@ def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path
     assert [path.name for path in tmp_path.rglob("*.sbatch")] == ["pretrain.sbatch"]
     assert changed.read_text() == "# mine\n"
     forced = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--force", "--json"])
-    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 13]
+    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 16]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -117,7 +117,7 @@ def test_the_table_and_the_json_of_workloads_list_all_of_them() -> None:
             assert WORKLOADS[row["name"]].forms
     inference = next(row for row in rows if row["name"] == "inference")
     assert {form["kind"] for form in inference["forms"]} == {"sbatch", "LeaderWorkerSet"}
-    assert "tensor_parallel: GPUs of a tensor-parallel group (inference, sglang)" in shown.stdout
+    assert "tensor_parallel: GPUs of a tensor-parallel group (megatron, maxtext, inference, sglang)" in shown.stdout
 
 
 def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:

@@ -16,7 +16,10 @@ from ultracluster.planning.capacity import segment
 from ultracluster.workloads import IMAGES, ContainerImage, JobFile, slurm_jobs
 from ultracluster.workloads._queue_shape import queue_shapes
 
-KINDS = ("pretrain", "finetune", "rl", "inference", "sglang", "nccl", "health", "import")
+KINDS = (
+    *("pretrain", "megatron", "maxtext", "finetune", "rl"),
+    *("inference", "sglang", "dynamo", "nccl", "health", "import"),
+)
 # https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md (read 2026-11-21)
 OLD_STACK = (
     "FI_PROVIDER",
@@ -115,8 +118,8 @@ nodes:
 slurm: {queues: {all: {nodes: [old, big, spot, far, cpus]}}}
 """
     jobs = slurm_jobs(loads(text, "x.yaml"))
-    # There is no shared file system to import to.
-    assert [job.path for job in jobs] == [f"all/{kind}.sbatch" for kind in KINDS if kind != "import"]
+    # There is no shared file system to import to, and none in which Dynamo's workers find each other.
+    assert [job.path for job in jobs] == [f"all/{kind}.sbatch" for kind in KINDS if kind not in ("import", "dynamo")]
     output = options(jobs[0])
     assert (output["--nodes"], output["--exclude"]) == ("8", "old-[1-7],far-[1-7],cpus-[1-90]")
 
@@ -170,15 +173,19 @@ def test_paths_lie_below_the_mounts_of_the_cluster_file() -> None:
 
 @pytest.mark.parametrize("image", IMAGES.values(), ids=list(IMAGES))
 def test_images_are_pinned_with_their_source(image: ContainerImage) -> None:
-    assert re.fullmatch(r"docker://public\.ecr\.aws#[a-z0-9/-]+:[a-z0-9.-]*\d[a-z0-9.-]*", image.enroot)
+    assert re.fullmatch(r"docker://((public\.ecr\.aws|nvcr\.io)#)?[a-z0-9/-]+:[a-z0-9.-]*\d[a-z0-9.-]*", image.enroot)
+    assert image.address.partition("/")[0] in ("public.ecr.aws", "nvcr.io", "docker.io")
     assert "latest" not in image.tag
-    assert re.search(r"commit [0-9a-f]{7}", image.source)
+    assert re.search(r"commit [0-9a-f]{7}|release-artifacts \(read 20", image.source)
 
 
 def test_an_image_for_another_cpu_is_never_the_default() -> None:
-    arm = job_of(example("slurm-ultraserver"), "train/pretrain").text
-    assert "no image is pinned for arm64" in arm
-    assert "deep-learning-containers" not in arm
+    for job in slurm_jobs(example("slurm-ultraserver")):
+        assert "public.ecr.aws#deep-learning-containers" not in job.text
+    for kind, image in (("pretrain", "megatron"), ("inference", "vllm-arm64"), ("sglang", "sglang-arm64")):
+        assert IMAGES[image].enroot in job_of(example("slurm-ultraserver"), f"train/{kind}").text
+        assert "arm64" in IMAGES[image].architectures
+    assert "no image is pinned for arm64" in job_of(example("slurm-ultraserver"), "train/maxtext").text
     assert IMAGES["nccl-tests"].enroot in job_of(example("slurm-ultraserver"), "train/nccl").text
 
 
@@ -187,7 +194,7 @@ def test_job_files_of_a_private_cluster_name_no_public_registry() -> None:
     assert {job.path.rpartition("/")[2].removesuffix(".sbatch") for job in jobs} >= set(KINDS)
     for job in jobs:
         assert "docker://public" not in job.text
-        assert "nvcr.io" not in job.text
+        assert not re.search(r"IMAGE-docker://", job.text)
     pretrain = job_of(example("slurm-private"), "train/pretrain").text
     assert "# IMAGE    must be set: nodes reach no public registry." in pretrain
 

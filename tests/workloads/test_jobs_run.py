@@ -1,30 +1,17 @@
 """Job files run here in bash; srun, which starts a command once a node, and what a node has are stand-ins."""
 
 import os
-import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from support import ROOT
-from ultracluster.boot import NodeBoot, deep_check
+from support.job_node import SAYS, Node
+from ultracluster.boot import deep_check
 from ultracluster.clusterfile import load, loads
 from ultracluster.workloads import slurm_jobs, workload_files
 
-SRUN = """\
-#!/usr/bin/env bash
-printf '%s\\n' "$@" >"$SAID/srun"
-# Slurm passes the last value of a plugin's option to the nodes: no option twice.
-repeated=$(printf '%s\\n' "$@" | grep -- '^--' | cut -d= -f1 | sort | uniq -d)
-[ -z "$repeated" ] || { echo "srun: given twice: $repeated" >&2; exit 99; }
-while [[ $1 == --* ]]; do shift; done
-code=0
-for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do
-    SLURM_PROCID=$node SLURMD_NODENAME=train-$((node + 1)) "$@" || code=$?
-done
-exit "$code"
-"""
 RAY = """\
 #!/usr/bin/env bash
 echo "$SLURM_PROCID: ray $*" >>"$SAID/ray"
@@ -32,11 +19,6 @@ case $1 in
     status) exit 1 ;;
     list) for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do echo '"node_id": 1,'; done ;;
 esac
-"""
-SAYS = """\
-#!/usr/bin/env bash
-echo "${SLURM_PROCID:-}: ${0##*/} $*" >>"$SAID/${0##*/}"
-exit "${FAILS:-0}"
 """
 NCCL = """\
 #!/usr/bin/env bash
@@ -49,60 +31,6 @@ echo "#       size      count   type  redop  root     time   algbw   busbw #wron
 echo "  2147483648  536870912  float    sum    -1   8970.1  239.41  448.89      0   8965.3  239.53  449.12      0"
 echo " 17179869184 4294967296  float    sum    -1  65550.1  262.09    $BUS      0  65432.0  262.56  492.30      0"
 """
-
-
-class Node:
-    """A node on which a job file runs."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.said = directory / "said"
-        self.root = directory / "root"
-        for path in (self.said, directory / "bin", self.root / "sys/class/infiniband"):
-            path.mkdir(parents=True)
-        self.provide("srun", SRUN)
-        self.provide("enroot", (ROOT / "tests/support/real_slurm/enroot.sh").read_text())
-
-    def provide(self, name: str, text: str = SAYS) -> None:
-        path = self.directory / "bin" / name
-        path.write_text(text)
-        path.chmod(0o755)
-
-    def install(self, boot: NodeBoot) -> None:
-        for file in boot.files:
-            path = self.root / file.path.lstrip("/")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(file.text)
-            path.chmod(int(file.mode, 8))
-
-    def run(self, job: str, *arguments: str, nodes: int = 2, **variables: str) -> subprocess.CompletedProcess[str]:
-        example, path = job.split(":")
-        cluster = load(str(ROOT / "examples" / f"{example}.yaml"))
-        text = next(item.text for item in slurm_jobs(cluster) if item.path == f"{path}.sbatch")
-        return self.run_text(text, *arguments, nodes=nodes, **variables)
-
-    def run_text(self, text: str, *arguments: str, nodes: int, **variables: str) -> subprocess.CompletedProcess[str]:
-        file = self.directory / "job"
-        # The mounts stay as they are in the options of srun; an image is imported to a directory of the test.
-        file.write_text(re.sub(r"(?m)^shared=/", f"shared={self.directory}/", text))
-        environment = {
-            "PATH": f"{self.directory}/bin:{os.environ['PATH']}",
-            "SAID": str(self.said),
-            "ENROOT_LOG": str(self.said / "enroot"),
-            "ULTRACLUSTER_ROOT": str(self.root),
-            "USER": "ana",
-            "RUN": str(self.directory / "run"),
-            "SLURM_JOB_ID": "7",
-            "SLURM_JOB_NAME": "job",
-            "SLURM_JOB_NUM_NODES": str(nodes),
-            "SLURM_CPUS_ON_NODE": "192",
-            **variables,
-        }
-        command = ["bash", str(file), *arguments]
-        return subprocess.run(command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=180)
-
-    def calls(self, name: str) -> list[str]:
-        return (self.said / name).read_text().splitlines()
 
 
 @pytest.fixture
@@ -197,7 +125,7 @@ def test_a_container_starts_in_the_directory_of_the_job_where_it_sees_it(node: N
     assert f"--container-workdir={node.directory}" in node.calls("srun")
 
 
-@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "sglang"])
+@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "sglang", "dynamo"])
 def test_rejects_a_job_without_a_program(node: Node, kind: str) -> None:
     done = node.run(f"slurm-512-gpus:train/{kind}", IMAGE="")
     assert done.returncode == 2
@@ -206,14 +134,16 @@ def test_rejects_a_job_without_a_program(node: Node, kind: str) -> None:
     assert not (node.said / "srun").exists()
 
 
-@pytest.mark.parametrize("job", ["slurm-512-gpus:train/rl", "slurm-ultraserver:train/pretrain"])
+@pytest.mark.parametrize("job", ["slurm-private:train/rl", "slurm-ultraserver:train/maxtext"])
 def test_where_no_image_is_pinned_one_must_be_named(node: Node, job: str) -> None:
     done = node.run(job, "x")
     assert done.returncode != 0
     assert "IMAGE: must be set; see the top of this file" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "sglang", "nccl", "health"])
+@pytest.mark.parametrize(
+    "kind", ["pretrain", "megatron", "maxtext", "rl", "inference", "sglang", "dynamo", "nccl", "health"]
+)
 def test_the_payload_takes_the_place_of_the_work(node: Node, kind: str) -> None:
     node.provide("work")
     node.run(f"slurm-512-gpus:train/{kind}", PAYLOAD="work $SLURM_PROCID")

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from support.kubernetes_data import GPU_TYPES, cluster, gb200, nodes
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.kubernetes import Object, Platform, platform
-from ultracluster.workloads._kubernetes_gang import NO_IMAGE, job_set, train_job
+from ultracluster.workloads import IMAGES
+from ultracluster.workloads._kubernetes_gang import job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for
 from ultracluster.workloads._kubernetes_inference import leader_worker_set
 
@@ -153,8 +154,10 @@ def test_a_gang_within_one_domain_is_not_cut() -> None:
 
 def test_arm64_gets_no_image_that_is_made_for_x86() -> None:
     train, _, job = gang_of(named("p6e-gb200.36xlarge", 16))
-    assert train["spec"]["trainer"]["image"] == NO_IMAGE
-    assert job["template"]["spec"]["containers"][0]["image"] == NO_IMAGE
+    image = IMAGES["megatron"]
+    assert train["spec"]["trainer"]["image"] == image.address
+    assert job["template"]["spec"]["containers"][0]["image"] == image.address
+    assert "arm64" in image.architectures
 
 
 @pytest.mark.parametrize("nodes_wanted", [0, -1, 65])

@@ -199,3 +199,26 @@ def test_only_the_first_pod_of_a_gang_is_scraped() -> None:
     (dropped,) = (rule for rule in workloads["relabel_configs"] if rule["action"] == "drop")
     assert dropped["source_labels"] == ["__meta_kubernetes_pod_label_batch_kubernetes_io_job_completion_index"]
     assert dropped["regex"] == "[1-9][0-9]*"
+
+
+def test_a_request_for_a_checkpoint_ends_a_program_that_handles_the_signal(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(
+        "import signal, sys, time\n"
+        "time.sleep(2.5)\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(open('saved', 'w').close()))\n"
+        "time.sleep(60)\n"
+    )
+    (tmp_path / "request").touch()
+    environment = {**os.environ, "CHECKPOINT_REQUEST": str(tmp_path / "request"), "RANK": "3"}
+    command = [sys.executable, str(RUN), str(program)]
+    done = subprocess.run(
+        command,
+        env={**environment, "ULTRACLUSTER_REQUEST_SIGNAL": "TERM"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert (done.returncode, "checkpoint requested" in done.stderr) == (0, True), done.stderr
+    assert (tmp_path / "saved").exists(), "the signal came before the program handled it"

@@ -122,9 +122,9 @@ def test_an_image_takes_the_place_of_the_pinned_one() -> None:
     (text,) = files("slurm-private", "pretrain", image="123.dkr.ecr.us-east-2.amazonaws.com#t:1").values()
     assert 'IMAGE="${IMAGE-123.dkr.ecr.us-east-2.amazonaws.com#t:1}"\n' in text
     assert "must be set" not in text
-    for gang in files("eks-gb200", "pretrain", image="r.io/t:1").values():
-        assert "replace-me" not in gang
-        assert "r.io/t:1" in gang
+    for name in ("pretrain", "maxtext", "rl"):
+        for gang in files("eks-gb200", name, image="r.io/t:1").values():
+            assert "r.io/t:1" in gang
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_the_model_of_a_file_is_the_one_without_an_argument(model: str, argument
          r"a setting of pretrain for slurm must be one of nodes, gpus, image, program, data, got 'node' \[workload\]"),
         ("slurm-512-gpus", "inference", {"replicas": "2"}, r"one of nodes, gpus, image, tensor_parallel, model,"),
         ("slurm-512-gpus", "import", {"nodes": "2"}, r"a setting of import for slurm does not exist, got 'nodes'"),
-        ("slurm-512-gpus", "train", {}, r"workload must be one of pretrain, finetune, .*, got 'train' \[workload\]"),
-        ("eks-512-gpus", "import", {}, r"import has no form for Kubernetes; pretrain, finetune, rl, inference, "),
+        ("slurm-512-gpus", "train", {}, r"workload must be one of pretrain, megatron, .*, got 'train' \[workload\]"),
+        ("eks-512-gpus", "import", {}, r"import has no form for Kubernetes; pretrain, megatron, maxtext, "),
         *(
             (cluster, "pretrain", {"data": "/nowhere/tokens"},
              r"data=/nowhere/tokens is on none of the file systems that nodes of train mount: /fsx.* \[job-path\]")
@@ -177,6 +177,25 @@ def test_the_model_of_a_file_is_the_one_without_an_argument(model: str, argument
         ),
         ("eks-512-gpus", "pretrain", {"data": "tokens"}, r"data=tokens must begin with / \[job-path\]"),
         ("eks-512-gpus", "inference", {"model": "/fsxmodel"}, r"model=/fsxmodel is on none of the file systems"),
+        *(
+            (cluster, "megatron", {"tensor_parallel": "8", "pipeline_parallel": "3", "nodes": "8"},
+             r"tensor_parallel=8 x pipeline_parallel=3 = 24 GPUs, and 8 nodes x 8 GPUs = 64 is not a multiple of it: "
+             r"use a multiple of 3 nodes \[job-parallel\]")
+            for cluster in SCALED
+        ),
+        ("eks-512-gpus", "maxtext", {"expert_parallel": "48", "pipeline_parallel": "2", "nodes": "4"},
+         r"expert_parallel=48 does not divide the 16 GPUs of a stage \(4 nodes x 8 GPUs / 2\) \[job-parallel\]"),
+        ("slurm-512-gpus", "megatron", {"tensor_parallel": "16"}, r"=16 does not divide the 8 GPUs of an NVLink"),
+        ("slurm-512-gpus", "megatron", {"data": "/nowhere/d"}, r"data=/nowhere/d is on none of the file systems"),
+        *(
+            (cluster, "dynamo", {"prefill": "4", "nodes": "4"},
+             r"prefill=4 of 4 nodes leaves none that computes tokens: use at least 5 nodes \[job-parallel\]")
+            for cluster in SCALED
+        ),
+        ("eks-512-gpus", "dynamo", {"nodes": "1"}, r"prefill=1 of 1 node leaves none that computes .*: use at least 2"),
+        ("slurm-512-gpus", "rl", {"rollout": "2"}, r"rollout=2 of 2 nodes leaves none that trains: use at least 3 n"),
+        ("slurm-minimal", "dynamo", {}, r"dynamo needs a file system that all nodes share: storage.lustre or"),
+        ("eks-gb200", "maxtext", {}, r"has x86_64, and nodes of train have arm64: name one with image= \[job-image"),
         ("slurm-minimal", "import", {}, r"import needs a file system that all nodes share: storage.lustre or"),
         ("slurm-mixed", "pretrain", {}, r"name a queue of train, tune, serve, pool: --group \[workload\]"),
     ],

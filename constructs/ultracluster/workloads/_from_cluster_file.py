@@ -60,6 +60,8 @@ def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, giv
         raise refused(f"{workload.name} has no form for Kubernetes; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
     room = _room_of_nodes(platform, nodes)
+    if not platform.volumes and any(form.on_shared for form in forms):
+        raise refused(f"{workload.name} needs a file system that all nodes share: storage.lustre or storage.home")
     return tuple(
         kubernetes_job(platform, form, nodes, validated(workload, form, room, given, nodes=form.nodes(nodes)))
         for form in forms

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ultracluster.catalogue.ec2 import Architecture
+from ultracluster.catalogue.ec2 import image_software as software
 
-_ECR = "public.ecr.aws"
+_HUB = "docker.io"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerImage:
-    """A container image of Amazon ECR Public.
+    """A published container image.
 
     Args:
         repository: Name in the registry.
@@ -19,6 +20,10 @@ class ContainerImage:
         architectures: CPU architectures.
         holds: Contents that a job needs.
         source: Source of these facts, read on 2026-11-21 unless it has another date.
+        registry: Host of the registry, which serves it without credentials.
+        layer: File of `loads` that adds what the image lacks, or an empty text.
+        parts: Versions and checksums of what it adds, its arguments.
+        common: False if the import of images needs its name, for it is large and one workload uses it.
     """
 
     repository: str
@@ -26,11 +31,15 @@ class ContainerImage:
     architectures: tuple[Architecture, ...]
     holds: str
     source: str
+    registry: str = "public.ecr.aws"
+    layer: str = ""
+    parts: tuple[str, ...] = ()
+    common: bool = True
 
     @property
     def address(self) -> str:
         """Image reference for Kubernetes."""
-        return f"{_ECR}/{self.repository}:{self.tag}"
+        return f"{self.registry}/{self.repository}:{self.tag}"
 
     @property
     def enroot(self) -> str:
@@ -38,7 +47,9 @@ class ContainerImage:
 
         See: https://github.com/NVIDIA/enroot/blob/master/doc/cmd/import.md (read 2026-11-21)
         """
-        return f"docker://{_ECR}#{self.repository}:{self.tag}"
+        # Its default registry is that of Docker Hub, whose host has another name than its images.
+        host = "" if self.registry == _HUB else f"{self.registry}#"
+        return f"docker://{host}{self.repository}:{self.tag}"
 
 
 _AWS_IMAGES = "https://github.com/aws/deep-learning-containers (commit e0ecede of 2026-08-21)"
@@ -76,7 +87,106 @@ NCCL_TESTS = ContainerImage(
     source=f"{_AWS_SAMPLES}, .github/image-manifest.yaml; the tag as in 3.test_cases/pytorch/FSDP/Dockerfile",
 )
 
-#: The images by what they are for. There is none for veRL: its own images lack EFA, and AWS's sample builds one.
+_NGC = "nvcr.io"
+_BRIDGE = "https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2, commit c810129)"
+MEGATRON = ContainerImage(
+    repository="nvidia/nemo",
+    tag="26.04.01",
+    # Its published results are of H100, B200, B300, and of GB200 and GB300, which have arm64.
+    architectures=("x86_64", "arm64"),
+    holds="Megatron Bridge 0.4.2, Megatron Core 0.17.1, PyTorch 2.11, Transformer Engine 2.14.1, NCCL 2.29.3, EFA",
+    source=(
+        f"{_BRIDGE}, docker/Dockerfile.fw_base and docs/performance-summary.md; {_AWS_SAMPLES}, "
+        "3.test_cases/megatron/megatron-bridge/Dockerfile, which lists its EFA software (read 2026-11-24)"
+    ),
+    registry=_NGC,
+    common=False,
+)
+MAXTEXT = ContainerImage(
+    repository="nvidia/jax",
+    tag="26.05-maxtext-py3",
+    architectures=("x86_64",),
+    holds="JAX, MaxText in /opt/maxtext, aws-ofi-nccl of NVIDIA's CUDA DL image",
+    source=(
+        "https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), README.md and .github/eks-workflow-files; "
+        "https://docs.nvidia.com/deeplearning/frameworks/cuda-dl-release-notes/rel-26-03.html (read 2026-11-24)"
+    ),
+    registry=_NGC,
+    common=False,
+)
+DYNAMO = ContainerImage(
+    repository="deep-learning-containers/dynamo",
+    tag="1.6.2-efa-vllm-runtime-v1",
+    architectures=("x86_64",),
+    holds="Dynamo 1.6.2, vLLM 0.31.0, NIXL with libfabric, EFA",
+    source=(
+        "https://github.com/aws/deep-learning-containers (commit e0ecede) and "
+        "https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24)"
+    ),
+    common=False,
+)
+
+_VERL = "https://github.com/verl-project/verl (commit 1dda039)"
+VERL = ContainerImage(
+    repository="verlai/verl",
+    tag="vllm024.dev2",
+    architectures=("x86_64",),
+    holds="vLLM 0.24.0, PyTorch 2.11.0, Megatron Core 0.18.0, CUDA 13.0; EFA and veRL are added to it",
+    # What veRL 0.9.1 requires of vLLM and PyTorch is in this image.
+    source=f"{_VERL}, docker/Dockerfile.stable.vllm and .github/workflows (read 2026-11-24)",
+    registry=_HUB,
+    layer="layer-verl.sh",
+    parts=(
+        software.EFA.version,
+        software.EFA.sha256,
+        "0.9.1",
+        "db6e6f2a8d9d5808d9ec32d357a42319fdc6967df688ff9d9810050f49bfdd14",
+    ),
+    common=False,
+)
+
+_DYNAMO_NOTES = "https://docs.nvidia.com/dynamo/v1.2.0/resources/release-artifacts (read 2026-11-24)"
+_VLLM_ARM = ContainerImage(
+    repository="nvidia/ai-dynamo/vllm-runtime",
+    tag="1.2.0-efa",
+    architectures=("x86_64", "arm64"),
+    holds="vLLM 0.20.1, CUDA 12.9, EFA",
+    source=_DYNAMO_NOTES,
+    registry=_NGC,
+    common=False,
+)
+_SGLANG_ARM = ContainerImage(
+    repository="nvidia/ai-dynamo/sglang-runtime",
+    tag="1.2.0-efa",
+    architectures=("x86_64", "arm64"),
+    holds="SGLang 0.5.11, CUDA 12.9, EFA",
+    source=_DYNAMO_NOTES,
+    registry=_NGC,
+    common=False,
+)
+# AWS publishes no images for arm64 of these.
+_ARM = MappingProxyType({PYTORCH.repository: MEGATRON, VLLM.repository: _VLLM_ARM, SGLANG.repository: _SGLANG_ARM})
+
+
+def image_on(image: ContainerImage, architecture: Architecture) -> ContainerImage | None:
+    """Return the image for a CPU architecture: itself, or another with the same programs, or None."""
+    if architecture in image.architectures:
+        return image
+    return _ARM.get(image.repository)
+
+
+#: The images by what they are for.
 IMAGES: Mapping[str, ContainerImage] = MappingProxyType(
-    {"pytorch": PYTORCH, "vllm": VLLM, "sglang": SGLANG, "nccl-tests": NCCL_TESTS}
+    {
+        "pytorch": PYTORCH,
+        "vllm": VLLM,
+        "sglang": SGLANG,
+        "nccl-tests": NCCL_TESTS,
+        "megatron": MEGATRON,
+        "maxtext": MAXTEXT,
+        "dynamo": DYNAMO,
+        "verl": VERL,
+        "vllm-arm64": _VLLM_ARM,
+        "sglang-arm64": _SGLANG_ARM,
+    }
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.planning.capacity import segment
+from ultracluster.workloads._images import VERL, ContainerImage, image_on
 from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
@@ -25,6 +26,8 @@ class KubernetesForm(Form):
         objects: Returns its objects.
         nodes: Returns the nodes by default.
         applies: Returns True for a platform that runs it.
+        image: Its image, or None if it chooses one for any nodes.
+        on_shared: Whether it needs a file system that all nodes share.
     """
 
     family: Family = "kubernetes"
@@ -32,6 +35,13 @@ class KubernetesForm(Form):
     objects: Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
     nodes: Callable[[PlatformNodes], int] = lambda group: group.working
     applies: Callable[[Platform], bool] = lambda platform: True
+    image: ContainerImage | None = None
+    on_shared: bool = False
+
+    def fits(self, platform: Platform, group: PlatformNodes) -> bool:
+        """Return whether a group can run it as it is: a test over more nodes than the group has is left out."""
+        has_image = self.image is None or image_on(self.image, group.instance_type.architecture) is not None
+        return has_image and self.nodes(group) <= group.working and (bool(platform.volumes) or not self.on_shared)
 
 
 def _nccl_title(group: PlatformNodes, nodes: int) -> str:
@@ -139,9 +149,11 @@ RL = KubernetesForm(
         data=given.data,
         model=given.model,
         image=given.image,
+        rollout=given.rollout,
     ),
     nodes=lambda group: _few(group),
-    settings=(*_GANG, "data", "model"),
+    settings=(*_GANG, "rollout", "data", "model"),
+    image=VERL,
 )
 LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM", 2)
 SGLANG_SET = _server("sglang.yaml", SGLANG_SERVER, "SGLang", 1)

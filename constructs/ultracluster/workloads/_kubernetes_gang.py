@@ -30,11 +30,9 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.planning.capacity import segment
 from ultracluster.rules import Refusal
-from ultracluster.workloads._images import PYTORCH, ContainerImage
-from ultracluster.workloads._limits import JOB_NODES
+from ultracluster.workloads._images import PYTORCH, ContainerImage, image_on
+from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
 
-#: Placeholder of the image on nodes that no pinned image is made for: it must be replaced.
-NO_IMAGE = "replace-me.invalid/pytorch-with-efa-for-arm64:tag"
 #: Training program that the pods of gangs have.
 TRAINING = f"{PYTHON}/ultracluster_train.py"
 _PORT = 29_500
@@ -152,8 +150,16 @@ def job_set(
 
 
 def image_for(group: PlatformNodes, image: ContainerImage) -> str:
-    """Return the image, or a placeholder if it does not support the nodes' CPU architecture."""
-    return image.address if group.instance_type.architecture in image.architectures else NO_IMAGE
+    """Return the image for the CPU architecture of the nodes.
+
+    Raises:
+        Refusal: If none is published.
+    """
+    architecture = group.instance_type.architecture
+    if published := image_on(image, architecture):
+        return published.address
+    text = f"{image.address} has {', '.join(image.architectures)}, and nodes of {group.name} have {architecture}"
+    raise Refusal("", JOB_IMAGE(f"{text}: name one with image="))
 
 
 def first_pod(name: str) -> str:

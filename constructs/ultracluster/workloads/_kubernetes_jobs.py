@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, objects_in_registry, shares, to_yaml
 from ultracluster.workloads._kubernetes_form import KubernetesForm
-from ultracluster.workloads._kubernetes_gang import NO_IMAGE
 from ultracluster.workloads._slurm_jobs import JobFile
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._training_operator import NO_AGENT_IMAGE
@@ -21,8 +20,7 @@ def job_objects(platform: Platform) -> Iterator[tuple[str, str, list[Object]]]:
     for group in platform.gpu_groups:
         for workload in WORKLOADS.values():
             for form in kubernetes_forms(workload, platform):
-                # A test over more nodes than the group has is left out.
-                if form.nodes(group) <= group.working:
+                if form.fits(platform, group):
                     yield _objects(platform, form, group, Settings())
 
 
@@ -52,8 +50,6 @@ def _owner(platform: Platform, group: PlatformNodes) -> Team:
 def _file(platform: Platform, path: str, what: str, objects: Sequence[Object]) -> JobFile:
     text = to_yaml(objects_in_registry(list(objects), platform.registry, platform.region))
     lines = [f"# {what[0].upper()}{what[1:]}."]
-    if NO_IMAGE in text:
-        lines.append("# Replace the image: none is pinned for this workload on the CPUs of these nodes.")
     if NO_AGENT_IMAGE in text:
         lines.append("# Replace the image: it needs EFA, PyTorch before 2.12, and the package hyperpod-elastic-agent.")
     return JobFile(path=path, text="\n".join(lines) + "\n" + text, what=what)

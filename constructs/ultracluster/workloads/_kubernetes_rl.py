@@ -1,9 +1,11 @@
 """Reinforcement learning as a gang: veRL on a Ray cluster of the pods."""
 
+import shlex
 from importlib import resources
 
 from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
-from ultracluster.workloads._kubernetes_gang import NO_IMAGE, first_pod, job_set, nodes_of
+from ultracluster.workloads._images import VERL
+from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
 
 # The index that Kubernetes gives every pod of an Indexed Job.
 _START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
@@ -18,6 +20,7 @@ def rl_job(
     data: str = "",
     model: str = "",
     image: str = "",
+    rollout: int | None = None,
 ) -> list[Object]:
     """Return veRL as a JobSet: its first pod is the head of Ray, and starts the training.
 
@@ -28,7 +31,8 @@ def rl_job(
         nodes: Number of nodes.
         data: Directory of `train.parquet` and `test.parquet`. By default, `data` of the first file system.
         model: Directory or name of the model. By default, `model` of the first file system.
-        image: Image of every pod. By default, a placeholder: no published image has veRL and EFA.
+        image: Image of every pod. By default, the pinned one, to which each pod adds what it lacks when it starts.
+        rollout: Nodes that generate while the others train. By default, all nodes do both in turn.
 
     Raises:
         Refusal: If the group has too few nodes.
@@ -37,7 +41,9 @@ def rl_job(
     requested = nodes_of(group, nodes)
     first = next(iter(platform.volumes), "/workspace")
     data = data or f"{first}/data"
-    text = resources.files(__package__).joinpath("loads", "verl.sh").read_text(encoding="utf-8")
+    text = _load("verl.sh")
+    if not image:
+        text = f"{_load(VERL.layer)}{text}layer {shlex.join(VERL.parts)} || exit\n"
     arguments = [
         f"data.train_files={data}/train.parquet",
         f"data.val_files={data}/test.parquet",
@@ -48,6 +54,12 @@ def rl_job(
         "gpus_per_node": str(group.instance_type.gpus),
         "head": first_pod(name),
         "reporter": REPORTER,
+        "rollout_nodes": str(rollout or 0),
     }
+    image = image or image_for(group, VERL)
     command = ["bash", "-c", text + _START, "node", *arguments]
-    return job_set(platform, group, team, name=name, nodes=requested, command=command, image=image or NO_IMAGE, env=env)
+    return job_set(platform, group, team, name=name, nodes=requested, command=command, image=image, env=env)
+
+
+def _load(name: str) -> str:
+    return resources.files(__package__).joinpath("loads", name).read_text(encoding="utf-8")

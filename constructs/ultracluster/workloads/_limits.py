@@ -3,19 +3,24 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import lcm, prod
 
 from ultracluster.rules import Message, Refusal, error
+from ultracluster.workloads._frameworks import DEGREES
 from ultracluster.workloads._workload import SETTINGS, Form, Settings, Workload
 
 #: Rule of jobs that are too large.
 JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
+#: Rule of jobs without an image.
+JOB_IMAGE = error("job-image", "A published image of the workload must have the CPU architecture of the nodes.")
 _UNKNOWN = error("workload", "A workload, its group and its settings must exist, and values must be valid.")
 _TENSOR = error("job-tensor-parallel", "Tensor parallelism must divide the GPUs of an NVLink domain and of the job.")
+_PARALLEL = error("job-parallel", "Degrees of parallelism must divide the GPUs of the job, and nodes their roles.")
 _PATH = error("job-path", "A path of a job must be on a file system that its nodes mount.")
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
-_TEXTS = ("model", "image", "program", "data")
+_TEXTS = ("recipe", "model", "image", "program", "data")
 _PLAIN = re.compile(r"[A-Za-z0-9./:@#+=_-]+")
 
 
@@ -93,6 +98,7 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
         errors.append(_EFA(f"{text}: set nodes=1, or use a group with EFA"))
     if settings.tensor_parallel is not None:
         errors += _tensor(room, requested, settings.tensor_parallel)
+    errors += _degrees(room, requested, settings) or _roles(requested, form, settings)
     if errors:
         raise Refusal("", errors)
     return settings
@@ -152,6 +158,30 @@ def _tensor(room: Room, nodes: int, size: int) -> list[Message]:
     if total % size:
         text = f"{_count(nodes)} x {room.gpus} GPUs = {total} is not a multiple of tensor_parallel={size}"
         return [_TENSOR(f"{text}: use at least {-(-size // room.gpus)} nodes")]
+    return []
+
+
+def _degrees(room: Room, nodes: int, settings: Settings) -> list[Message]:
+    degrees = {name: getattr(settings, name) or 1 for name in DEGREES[:-1]}
+    replica, total = prod(degrees.values()), nodes * room.gpus
+    if total % replica and replica != degrees["tensor_parallel"]:
+        shown = " x ".join(f"{name}={value}" for name, value in degrees.items() if value > 1)
+        text = f"{shown} = {replica} GPUs, and {_count(nodes)} x {room.gpus} GPUs = {total} is not a multiple of it"
+        return [_PARALLEL(f"{text}: use a multiple of {lcm(replica, room.gpus) // room.gpus} nodes")]
+    experts, stage = settings.expert_parallel or 1, total // degrees["pipeline_parallel"]
+    if stage % experts:
+        text = f"expert_parallel={experts} does not divide the {stage} GPUs of a stage"
+        return [_PARALLEL(f"{text} ({_count(nodes)} x {room.gpus} GPUs / {degrees['pipeline_parallel']})")]
+    return []
+
+
+def _roles(nodes: int, form: Form, settings: Settings) -> list[Message]:
+    for name, others in (("prefill", "computes tokens"), ("rollout", "trains")):
+        # Dynamo always has both; veRL only if it is set.
+        some = getattr(settings, name) or (1 if name == "prefill" else 0)
+        if name in form.settings and some and some >= nodes:
+            text = f"{name}={some} of {_count(nodes)} leaves none that {others}"
+            return [_PARALLEL(f"{text}: use at least {some + 1} nodes")]
     return []
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ultracluster.workloads._frameworks import Framework
 from ultracluster.workloads._images import ContainerImage
 from ultracluster.workloads._workload import Family, Form
 
@@ -19,13 +20,13 @@ class SlurmForm(Form):
     Args:
         title: First line of the file, with `{amount}`, `{shared}` and `{type}`.
         usage: Further lines that show how it is submitted.
-        nodes: Nodes by default: all that are not spare, one, or as few as a test with a known result has.
+        nodes: Nodes by default: all that are not spare, two, one, or as few as a test with a known result has.
         bodies: Shell files of the job.
         task_per_gpu: Whether a node has a task for each GPU.
         options: Options of sbatch.
-        container: Image, or None if no image can be pinned, for the reason `no_image`.
-        no_image: Why no image can be pinned.
-        no_image_source: Source to build one from.
+        container: Image, or None without one.
+        framework: Options of its framework for settings, or None.
+        recipe: Configuration by default, for a framework.
         cache: Whether it downloads models and data from Hugging Face.
         on_shared: Whether it needs a file system that all nodes share.
     """
@@ -34,13 +35,13 @@ class SlurmForm(Form):
     kind: str = "sbatch"
     title: str
     usage: tuple[str, ...]
-    nodes: Literal["all", "few", "one"]
+    nodes: Literal["all", "few", "pair", "one"]
     bodies: tuple[str, ...] = field(repr=False)
     task_per_gpu: bool = False
     options: tuple[str, ...] = ()
     container: ContainerImage | None = None
-    no_image: str = ""
-    no_image_source: str = ""
+    framework: Framework | None = None
+    recipe: str = ""
     cache: bool = False
     on_shared: bool = False
 

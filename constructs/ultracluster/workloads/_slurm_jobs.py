@@ -8,7 +8,7 @@ from importlib import resources
 from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.workloads._images import IMAGES, ContainerImage
+from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 from ultracluster.workloads._slurm_form import SlurmForm
 from ultracluster.workloads._table import WORKLOADS
@@ -66,7 +66,7 @@ def slurm_jobs(cluster: ClusterFile) -> tuple[JobFile, ...]:
         for queue in queue_shapes(cluster)
         for workload in WORKLOADS.values()
         for form in slurm_forms(workload)
-        if queue.shared or not form.on_shared
+        if (queue.shared or not form.on_shared) and slurm_nodes(form, queue) <= queue.nodes
     )
 
 
@@ -78,7 +78,7 @@ def slurm_forms(workload: Workload) -> tuple[SlurmForm, ...]:
 def slurm_nodes(form: SlurmForm, queue: QueueShape) -> int:
     """Return the nodes of a job by default."""
     few = min(queue.nodes, queue.segment or _nccl_nodes(queue))
-    return {"all": queue.nodes, "few": few, "one": 1}[form.nodes]
+    return {"all": queue.nodes, "few": few, "pair": 2, "one": 1}[form.nodes]
 
 
 def slurm_job(form: SlurmForm, queue: QueueShape, given: Settings) -> JobFile:
@@ -107,9 +107,7 @@ def job_helpers() -> tuple[JobFile, ...]:
 
 def _render(job: _Job, queue: QueueShape, title: str) -> str:
     record, form = queue.instance_type, job.form
-    image = form.container
-    if image and not (queue.internet and record.architecture in image.architectures):
-        image = None
+    image = image_on(form.container, record.architecture) if form.container and queue.internet else None
     body = "\n".join(_body(name) for name in form.bodies)
     if queue.resume_options and "resume.sh" in form.bodies:
         body = body.replace(" srun ", f" srun {' '.join(queue.resume_options)} ")
@@ -141,12 +139,13 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         "# Name the output, which the node sends to CloudWatch.",
         _NAMES_OUTPUT,
         "",
-        *_numbers(queue, body, job.given),
+        *_numbers(queue, body, job),
         *(f"export {name}={value}" for name, value in record.variables),
         *_sets_image(job, image),
         *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
         *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
-        *([f"[ $# -gt 0 ] || set -- {shlex.join(words)}"] if (words := _arguments(job.given)) else []),
+        *([_overrides(form, job.given)] if form.framework else []),
+        *([f"[ $# -gt 0 ] || set -- {shlex.join(words)}"] if (words := _arguments(form, job.given)) else []),
     ]
     return "\n".join(lines) + "\n\n" + body
 
@@ -161,8 +160,7 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
             f"#          Default: {image.holds}",
         ]
     elif _runs_containers(form):
-        lines.append(f"# IMAGE    must be set: {_why_no_image(form, queue)}; empty: what the nodes have.")
-        lines += [f"#          To build one: {form.no_image_source}"] if form.no_image_source else []
+        lines.append(f"# IMAGE    must be set: {_why_no_image(queue)}; empty: what the nodes have.")
     if "resume.sh" in form.bodies:
         where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
         lines.append(f"# RUN      directory of the run's checkpoints{where}.")
@@ -172,7 +170,7 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
         lines.append("# INSPECTOR  path of NCCL's libnccl-profiler-inspector.so: report collectives; many series.")
     if "resume.sh" in form.bodies:
         lines.append("# REPORT   no: start the program itself, not the one that reports its steps and checkpoints.")
-    if not form.on_shared:
+    if "import.sh" not in form.bodies:
         lines.append("# PAYLOAD  a shell command that every task runs instead, to try the job: 'sleep 60'.")
     return lines
 
@@ -181,10 +179,10 @@ def _runs_containers(form: SlurmForm) -> bool:
     return "common.sh" in form.bodies
 
 
-def _why_no_image(form: SlurmForm, queue: QueueShape) -> str:
+def _why_no_image(queue: QueueShape) -> str:
     if not queue.internet:
         return "nodes reach no public registry. A .sqsh file, or an image in Amazon ECR of the region"
-    return form.no_image or f"no image is pinned for {queue.instance_type.architecture}"
+    return f"no image is pinned for {queue.instance_type.architecture}"
 
 
 def _sets_image(job: _Job, image: ContainerImage | None) -> list[str]:
@@ -195,12 +193,17 @@ def _sets_image(job: _Job, image: ContainerImage | None) -> list[str]:
     return ['if [ -n "${PAYLOAD:-}" ]; then IMAGE=""; fi', ': "${IMAGE?must be set; see the top of this file}"']
 
 
-def _numbers(queue: QueueShape, body: str, given: Settings) -> list[str]:
+def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
     """Return the values of the cluster file for the shell files."""
+    given = job.given
     known = {
         "instance_type": queue.instance_type.name,
         "gpus_per_node": queue.instance_type.gpus,
         "tensor_parallel": given.tensor_parallel or queue.instance_type.gpus,
+        "prefill_nodes": given.prefill or max(1, job.nodes // 2),
+        "rollout": given.rollout or 0,
+        "parts": f"({shlex.join(job.form.container.parts)})" if job.form.container else "()",
+        "pinned": job.form.container.enroot if job.form.container else '""',
         "efa_devices": queue.efa_devices,
         "mounts": f'"{" ".join(queue.mounts)}"',
         "shared": queue.shared or '""',
@@ -214,11 +217,21 @@ def _numbers(queue: QueueShape, body: str, given: Settings) -> list[str]:
 def _pinned(queue: QueueShape) -> list[str]:
     """Return the container images of the queue's job files."""
     architecture = queue.instance_type.architecture
-    return [image.enroot for image in IMAGES.values() if queue.internet and architecture in image.architectures]
+    common = [image for image in IMAGES.values() if image.common and architecture in image.architectures]
+    return [image.enroot for image in common if queue.internet]
 
 
-def _arguments(given: Settings) -> list[str]:
+def _overrides(form: SlurmForm, given: Settings) -> str:
+    """Return the options of a framework as an array of the shell."""
+    options = form.framework.options(given, "$RUN") if form.framework else []
+    words = " ".join(f'"{option}"' for option in options)
+    return f"overrides=({words})"
+
+
+def _arguments(form: SlurmForm, given: Settings) -> list[str]:
     """Return the arguments of a job that is submitted without any."""
+    if form.framework:
+        return [given.recipe or form.recipe]
     if given.model:
         return [given.model]
     data = ["--data", given.data] if given.data else []

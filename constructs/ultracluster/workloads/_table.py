@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultracluster.workloads._images import NCCL_TESTS, PYTORCH, SGLANG, VLLM
+from ultracluster.workloads._images import DYNAMO, NCCL_TESTS, PYTORCH, SGLANG, VERL, VLLM
+from ultracluster.workloads._kubernetes_disaggregated import DISAGGREGATED
 from ultracluster.workloads._kubernetes_form import (
     ALL_TO_ALL,
     DCGM,
@@ -17,6 +18,7 @@ from ultracluster.workloads._kubernetes_form import (
     TRAIN_JOB,
 )
 from ultracluster.workloads._slurm_form import CONTAINER, RESUMES, SlurmForm
+from ultracluster.workloads._training_rows import TRAINING
 from ultracluster.workloads._workload import Workload
 
 _TRAIN = (*CONTAINER, "on-nodes.sh", "resume.sh", "torchrun.sh")
@@ -47,6 +49,7 @@ _ROWS = (
             PYTORCH_JOB,
         ),
     ),
+    *TRAINING,
     Workload(
         name="finetune",
         summary="fine-tuning with torchrun, such as with TRL or Accelerate",
@@ -72,22 +75,24 @@ _ROWS = (
     Workload(
         name="rl",
         summary="reinforcement learning with veRL on a Ray cluster of its nodes",
-        needs="2 nodes, or one segment of an UltraServer; an image with veRL and EFA; data and model",
+        needs="2 nodes, or one segment of an UltraServer; data and model",
         forms=(
             SlurmForm(
                 file="rl.sbatch",
                 title="reinforcement learning with veRL on {amount}",
-                usage=("sbatch rl.sbatch data.train_files=... actor_rollout_ref.model.path=...   settings of veRL",),
-                nodes="few",
-                bodies=(*CONTAINER, "on-nodes.sh", "resume.sh", "loads/verl.sh", "verl.sh"),
-                options=RESUMES,
-                no_image="veRL with EFA is in no published image",
-                no_image_source=(
-                    "https://github.com/awslabs/awsome-distributed-ai/tree/95b939cdc5b24ded03a70da21533964f9354b731/"
-                    "3.test_cases/pytorch/verl/hyperpod-eks/rlvr"
+                usage=(
+                    "sbatch rl.sbatch data.train_files=... actor_rollout_ref.model.path=...   settings of veRL",
+                    "ROLLOUT=2 sbatch --nodes=4 rl.sbatch ...    two of four nodes generate, the others train",
                 ),
+                nodes="few",
+                bodies=(
+                    *("image.sh", "loads/layer-verl.sh", "layer.sh", "metrics.sh", "common.sh"),
+                    *("on-nodes.sh", "resume.sh", "loads/verl.sh", "verl.sh"),
+                ),
+                options=RESUMES,
+                container=VERL,
                 cache=True,
-                settings=_SCALED,
+                settings=(*_SCALED, "rollout"),
             ),
             RL,
         ),
@@ -130,6 +135,29 @@ _ROWS = (
                 settings=(*_SCALED, "tensor_parallel", "model"),
             ),
             SGLANG_SET,
+        ),
+    ),
+    Workload(
+        name="dynamo",
+        summary="inference with Dynamo: prompts and tokens on separate nodes, NIXL between them over EFA",
+        needs="2 nodes or more; Lustre or shared home directories; a model that fits into a node",
+        forms=(
+            SlurmForm(
+                file="dynamo.sbatch",
+                title="inference with Dynamo on {amount}, prompts and tokens apart",
+                usage=(
+                    "sbatch dynamo.sbatch MODEL [ARGUMENTS]   of vllm serve; MODEL: a directory or a name",
+                    "PREFILL=3 sbatch --nodes=8 dynamo.sbatch MODEL     three of eight nodes compute prompts",
+                ),
+                nodes="pair",
+                bodies=(*CONTAINER, "on-nodes.sh", "loads/dynamo.sh", "dynamo.sh"),
+                options=RESUMES[:2],
+                container=DYNAMO,
+                cache=True,
+                on_shared=True,
+                settings=(*_SCALED, "prefill", "model"),
+            ),
+            DISAGGREGATED,
         ),
     ),
     Workload(

@@ -13,7 +13,14 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
     {
         "nodes": "number of nodes",
         "gpus": "number of GPUs, in whole nodes, instead of nodes",
+        "recipe": "configuration of the framework",
         "tensor_parallel": "GPUs of a tensor-parallel group",
+        "pipeline_parallel": "stages of the pipeline",
+        "context_parallel": "GPUs that share a sequence",
+        "expert_parallel": "GPUs that share the experts of a layer",
+        "checkpoint_steps": "steps between two checkpoints",
+        "prefill": "nodes that compute prompts",
+        "rollout": "nodes that generate while the others train, instead of all in turn",
         "replicas": "number of replicas, each on `nodes` nodes",
         "model": "directory or name of the model",
         "image": "container image",
@@ -71,7 +78,14 @@ class Settings:
     Args:
         nodes: Number of nodes. By default, that of the form.
         tensor_parallel: GPUs of a tensor-parallel group. By default, those of a node.
+        pipeline_parallel: Stages of the pipeline. By default, those of the recipe.
+        context_parallel: GPUs that share a sequence. By default, those of the recipe.
+        expert_parallel: GPUs that share the experts of a layer. By default, those of the recipe.
+        checkpoint_steps: Steps between two checkpoints. By default, those of the framework.
+        prefill: Nodes that compute prompts. By default, half of the nodes.
+        rollout: Nodes that generate while the others train. By default, all nodes do both in turn.
         replicas: Number of replicas.
+        recipe: Configuration of the framework, or an empty text for that of the workload.
         model: Model, or an empty text.
         image: Container image, or an empty text for the pinned one.
         program: Training program, or an empty text for that of the job files.
@@ -80,7 +94,14 @@ class Settings:
 
     nodes: int | None = None
     tensor_parallel: int | None = None
+    pipeline_parallel: int | None = None
+    context_parallel: int | None = None
+    expert_parallel: int | None = None
+    checkpoint_steps: int | None = None
+    prefill: int | None = None
+    rollout: int | None = None
     replicas: int = 1
+    recipe: str = ""
     model: str = ""
     image: str = ""
     program: str = ""

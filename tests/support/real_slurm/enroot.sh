@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command `import` of Enroot for a machine without containers and registries: options, addresses and refusals are those
+# The commands of Enroot for a machine without containers and registries: options, addresses and refusals are those
 # of enroot.in, src/runtime.sh and src/docker.sh of https://github.com/NVIDIA/enroot (commit 8ea147d, read 2026-11-22).
 # Each import is a line of $ENROOT_LOG. While $ENROOT_LOG.hold is there, an import waits; with $ENROOT_LOG.fail, it fails
 # halfway, as mksquashfs does on a full disk: half a file stays.
@@ -15,6 +15,25 @@ error() {
     exit 1
 }
 
+# Containers are files in $ENROOT_LOG.d, and a command of one runs on this machine.
+case ${1:-} in
+    create)
+        [ "$2 $3" = "--force --name" ] && [ $# -eq 5 ] && [ -f "$5" ] || usage
+        mkdir -p "$ENROOT_LOG.d" && cp "$5" "$ENROOT_LOG.d/$4"
+        exit ;;
+    start)
+        [ "$2 $3" = "--root --rw" ] && [ -f "$ENROOT_LOG.d/$4" ] || usage
+        "${@:5}" || exit
+        echo "${*: -4}" >>"$ENROOT_LOG.d/$4"
+        exit ;;
+    export)
+        [ "$2 $3" = "--force --output" ] && [ -f "$ENROOT_LOG.d/$5" ] || usage
+        cp "$ENROOT_LOG.d/$5" "$4"
+        exit ;;
+    remove)
+        [ "$2" = --force ] && rm "$ENROOT_LOG.d/$3"
+        exit ;;
+esac
 [ "${1:-}" = import ] || usage
 shift
 filename=""

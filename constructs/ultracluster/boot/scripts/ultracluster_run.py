@@ -7,6 +7,9 @@ Steps are those of the Trainer of Hugging Face or Lightning, or of Megatron-LM; 
 which has neither tokens nor repeated steps. Checkpoints are the files below ULTRACLUSTER_CHECKPOINTS. A program that
 creates an `ultracluster_job.Job`, or a callback of it, reports instead. Only rank 0 is observed. An error of the
 reporting never stops the program.
+
+If ULTRACLUSTER_REQUEST_SIGNAL is TERM, each process gets that signal when the file CHECKPOINT_REQUEST exists: Megatron
+Bridge and MaxText write a checkpoint then, and end.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import importlib.abc
 import importlib.util
 import os
 import runpy
+import signal
 import sys
 import threading
 import time
@@ -26,8 +30,9 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 import ultracluster_job  # type: ignore[import-not-found]  # beside this file
 
-_CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".distcp", ".npz", ".tar")
+_CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".distcp", ".npz", ".tar", ".ocdbt")
 _EVERY_S = 30
+_REQUESTS_EVERY_S = 2
 _LEVELS = 4
 # Directories that are searched on each level: a new checkpoint is in one of the newest.
 _NEWEST = 2
@@ -176,10 +181,18 @@ class AfterImport(importlib.abc.MetaPathFinder):
                 try:
                     call(module)
                 except Exception as error:
-                    _say(f"{name}: {error}")
+                    _say(f"not reported: {name}: {error}")
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+def answer(request: Path) -> None:
+    """Send this process TERM when a checkpoint is requested, as soon as the program handles it."""
+    while not request.exists() or signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        time.sleep(_REQUESTS_EVERY_S)
+    _say("checkpoint requested")
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def prepare() -> None:
@@ -207,10 +220,12 @@ def main(arguments: Sequence[str]) -> None:
     program = list(arguments[is_module:])
     if not program:
         raise SystemExit("usage: ultracluster_run.py PROGRAM|-m MODULE [ARGUMENTS]")
+    if os.environ.get("ULTRACLUSTER_REQUEST_SIGNAL") == "TERM" and (request := os.environ.get("CHECKPOINT_REQUEST")):
+        threading.Thread(target=answer, args=[Path(request)], daemon=True).start()
     try:
         prepare()
     except Exception as error:
-        _say(str(error))
+        _say(f"not reported: {error}")
     sys.argv[:] = program
     if is_module:
         sys.path[0] = os.getcwd()
@@ -221,7 +236,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"ultracluster_run: not reported: {text}", file=sys.stderr)
+    print(f"ultracluster_run: {text}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,15 @@ node() {
     until [ "$(ray list nodes --format=json --filter=state=ALIVE --limit=10000 | grep -c '"node_id"')" -ge "${nodes:?}" ]; do
         sleep 2
     done
-    local code=0
-    python3 ${reporter:+"$reporter"} -m verl.trainer.main_ppo trainer.nnodes="${nodes:?}" trainer.n_gpus_per_node="$gpus_per_node" \
-        trainer.default_local_dir="$RUN" trainer.resume_mode=auto "$@" || code=$?
+    local code=0 module=verl.trainer.main_ppo split=()
+    # Else all nodes generate and train in turn.
+    if [ "${rollout_nodes:-0}" -gt 0 ]; then
+        module=verl.experimental.one_step_off_policy.main_ppo
+        split=(actor_rollout_ref.hybrid_engine=False rollout.nnodes="$rollout_nodes" rollout.n_gpus_per_node="$gpus_per_node")
+    fi
+    python3 ${reporter:+"$reporter"} -m "$module" trainer.nnodes="$((${nodes:?} - ${rollout_nodes:-0}))" \
+        trainer.n_gpus_per_node="$gpus_per_node" trainer.default_local_dir="$RUN" trainer.resume_mode=auto "${split[@]}" \
+        "$@" || code=$?
     ray stop
     return "$code"
 }

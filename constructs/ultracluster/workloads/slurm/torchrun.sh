@@ -2,8 +2,8 @@
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the training program: sbatch $SLURM_JOB_NAME.sbatch train.py [ARGUMENTS]"
 # A program of the job files, such as ultracluster_train.py, needs no path.
 [ -e "${1:-}" ] || [ ! -f "$helper/${1:-}" ] || set -- "$helper/$1" "${@:2}"
-# A program, not an option of torchrun.
-case "${1:-}" in *.py) set -- ${reporter:+"$reporter"} "$@" ;; esac
+# A program or a module, not an option of torchrun.
+case "${1:-}" in *.py | -m) set -- ${reporter:+"$reporter"} "$@" ;; esac
 # If a process fails, torchrun restarts all of them, with a new store: a shared one has the addresses of the processes
 # before (https://github.com/pytorch/pytorch/issues/135712, read 2026-11-23, and so in PyTorch 2.13.0). Every restart of
 # the job has a new rendezvous.

@@ -1,0 +1,144 @@
+"""Inference whose prompts and tokens are computed on separate nodes: Dynamo with vLLM and NIXL."""
+
+from importlib import resources
+
+from ultracluster.kubernetes import (
+    Object,
+    Platform,
+    PlatformNodes,
+    Team,
+    cached,
+    check_job,
+    from_collectors,
+    job_name,
+    job_policy,
+    make,
+    metrics_port,
+    namespaced,
+    near,
+    node_pod,
+)
+from ultracluster.workloads._images import DYNAMO
+from ultracluster.workloads._kubernetes_form import KubernetesForm
+from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
+from ultracluster.workloads._workload import Settings
+
+_API, _METRICS = 8_000, 9_090
+_NODES = 2
+# Beside a worker, which has the whole node but for one core and 2 GiB.
+_FRONTEND = {"cpu": "1", "memory": "2048Mi"}
+_LABEL = "ultracluster/serves"
+
+
+def disaggregated(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
+    """Return a set of nodes that compute prompts, one of nodes that compute tokens, and the Service of the API.
+
+    Each node is a replica of the model. The API runs beside each worker that computes tokens.
+
+    See: https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24)
+    """
+    name = job_name("dynamo", group.name)
+    nodes = given.nodes or min(_NODES, group.working)
+    prefill = given.prefill or max(1, nodes // 2)
+    pods = {_LABEL: name}
+    api = {**pods, "role": "decode"}
+    sets = [
+        _set(platform, group, team, given, name, role=role, replicas=replicas)
+        for role, replicas in (("prefill", prefill), ("decode", nodes - prefill))
+    ]
+    service = {
+        "ports": [{"name": "http", "port": _API, "protocol": "TCP", "targetPort": _API}],
+        "selector": api,
+    }
+    callers = {
+        "ingress": [
+            {"from": [{"podSelector": {}}], "ports": [{"port": _API, "protocol": "TCP"}]},
+            from_collectors(_METRICS),
+        ],
+        "podSelector": {"matchLabels": pods},
+        "policyTypes": ["Ingress"],
+    }
+    return [
+        *sets,
+        make("v1", "Service", name, namespace=team.name, spec=service),
+        job_policy(name, team.name, pods),
+        make("networking.k8s.io/v1", "NetworkPolicy", f"callers-{name}", namespace=team.name, spec=callers),
+    ]
+
+
+def _set(
+    platform: Platform, group: PlatformNodes, team: Team, given: Settings, name: str, *, role: str, replicas: int
+) -> Object:
+    check_job(f"{name}-{role}")
+    directory = next(iter(platform.volumes), "/workspace")
+    text = resources.files(__package__).joinpath("loads", "dynamo.sh").read_text(encoding="utf-8")
+    image = given.image or image_for(group, DYNAMO)
+    env = {
+        "gpus_per_node": str(group.instance_type.gpus),
+        "DYN_REQUEST_PLANE": "tcp",
+        "DYN_EVENT_PLANE": "zmq",
+        "DYN_DISCOVERY_BACKEND": "file",
+        "DYN_SYSTEM_PORT": str(_METRICS),
+    }
+    discovery = {"name": "DYN_FILE_KV", "value": f"{directory}/dynamo/$(POD_NAMESPACE)/{name}"}
+    model = given.model or f"{directory}/model"
+    command = ["bash", "-c", f'mkdir -p "$DYN_FILE_KV"\n{text}worker {role} "$@"\n', "worker", model]
+    pod = node_pod(
+        platform, group, container="worker", image=image, command=command, env=env, beside_launcher=role == "decode"
+    )
+    plain = {**pod, "containers": [*pod["containers"]]}
+    main = pod["containers"][0]
+    main["env"] += [namespaced(), discovery, *cached(platform, group)]
+    probed = {**main, "readinessProbe": {"httpGet": {"path": "/health", "port": _METRICS}, "periodSeconds": 10}}
+    pod["containers"] = [probed]
+    if role == "decode":
+        pod["containers"].append(_frontend(main, image, text))
+    annotations = {**near(platform, group), **metrics_port(_METRICS)}
+    head = {"annotations": annotations, "labels": {_LABEL: name, "role": role}}
+    return make(
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        f"{name}-{role}",
+        namespace=team.name,
+        labels=queue_labels(platform, team.name),
+        spec={
+            "leaderWorkerTemplate": {
+                "leaderTemplate": {"metadata": head, "spec": pod},
+                "restartPolicy": "RecreateGroupOnPodRestart",
+                "size": 1,
+                # Required, and used for none: a replica is one node.
+                "workerTemplate": {"metadata": head, "spec": plain},
+            },
+            "replicas": replicas,
+            "startupPolicy": "LeaderCreated",
+        },
+    )
+
+
+def _frontend(worker: Object, image: str, text: str) -> Object:
+    discovery = [item for item in worker["env"] if item["name"].startswith(("DYN_", "POD_"))]
+    return {
+        "command": ["bash", "-c", f'mkdir -p "$DYN_FILE_KV"\n{text}frontend\n'],
+        "env": [
+            *(item for item in discovery if item["name"] != "DYN_SYSTEM_PORT"),
+            {"name": "port", "value": str(_API)},
+        ],
+        "image": image,
+        "name": "frontend",
+        "ports": [{"containerPort": _API, "name": "http", "protocol": "TCP"}],
+        "readinessProbe": {"httpGet": {"path": "/health", "port": _API}, "periodSeconds": 10},
+        "resources": {"limits": _FRONTEND, "requests": _FRONTEND},
+        "volumeMounts": worker["volumeMounts"],
+    }
+
+
+DISAGGREGATED = KubernetesForm(
+    file="dynamo.yaml",
+    kind="LeaderWorkerSet",
+    title=lambda group, nodes: f"inference with Dynamo on {nodes} nodes of {group.name}, prompts and tokens apart",
+    objects=disaggregated,
+    nodes=lambda group: _NODES,
+    settings=("nodes", "gpus", "image", "prefill", "model"),
+    image=DYNAMO,
+    on_shared=True,
+)

@@ -1,0 +1,69 @@
+"""Training with frameworks of others on Kubernetes."""
+
+from importlib import resources
+
+from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE
+from ultracluster.workloads._images import MAXTEXT, MEGATRON
+from ultracluster.workloads._kubernetes_form import KubernetesForm
+from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of, train_job
+from ultracluster.workloads._workload import Settings
+
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps")
+# Kubernetes expands it in a command.
+_RUN = "$(RUN)"
+_SIGNAL = {"ULTRACLUSTER_REQUEST_SIGNAL": "TERM"}
+_PROGRAM = "/opt/Megatron-Bridge/scripts/training/run_recipe.py"
+# The index that Kubernetes gives every pod of an Indexed Job.
+_START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
+
+
+def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
+    recipe = ["--recipe", given.recipe or "qwen3_8b_pretrain_config", *MEGATRON_BRIDGE.options(given, _RUN)]
+    return train_job(
+        platform,
+        group,
+        team,
+        name=job_name("megatron", group.name),
+        nodes=given.nodes,
+        command=["env", *(f"{key}={value}" for key, value in _SIGNAL.items()), "torchrun", REPORTER, _PROGRAM, *recipe],
+        image=given.image or image_for(group, MEGATRON),
+    )
+
+
+def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
+    name, nodes = job_name("maxtext", group.name), nodes_of(group, given.nodes)
+    text = resources.files(__package__).joinpath("loads", "maxtext.sh").read_text(encoding="utf-8")
+    options = MAX_TEXT.options(given, _RUN)
+    return job_set(
+        platform,
+        group,
+        team,
+        name=name,
+        nodes=nodes,
+        command=["bash", "-c", text + _START, "node", given.recipe or "llama2-7b", *options],
+        image=given.image or image_for(group, MAXTEXT),
+        env={"nodes": str(nodes), "head": first_pod(name), "reporter": REPORTER, **_SIGNAL},
+    )
+
+
+MEGATRON_JOB = KubernetesForm(
+    file="megatron.yaml",
+    kind="TrainJob",
+    title=lambda group, nodes: (
+        f"a recipe of Megatron Bridge on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
+    ),
+    objects=_megatron,
+    settings=_SETTINGS,
+    image=MEGATRON,
+)
+MAX_TEXT_SET = KubernetesForm(
+    file="maxtext.yaml",
+    kind="JobSet",
+    title=lambda group, nodes: (
+        f"pre-training with MaxText on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
+    ),
+    objects=_max_text,
+    settings=_SETTINGS,
+    image=MAXTEXT,
+)

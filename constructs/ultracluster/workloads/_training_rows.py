@@ -1,0 +1,60 @@
+"""Training with frameworks of others: Megatron Bridge and MaxText."""
+
+from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE
+from ultracluster.workloads._images import MAXTEXT, MEGATRON
+from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB
+from ultracluster.workloads._slurm_form import CONTAINER, RESUMES, SlurmForm
+from ultracluster.workloads._workload import Workload
+
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps")
+
+#: Rows of the table of workloads.
+TRAINING = (
+    Workload(
+        name="megatron",
+        summary="pre-training or fine-tuning by a recipe of Megatron Bridge, on Megatron Core",
+        needs="all nodes that are not spare; the recipe's model from Hugging Face; synthetic tokens, or data",
+        forms=(
+            SlurmForm(
+                file="megatron.sbatch",
+                title="a recipe of Megatron Bridge on {amount}",
+                usage=(
+                    "sbatch megatron.sbatch                            pre-training of Qwen3 8B, synthetic tokens",
+                    "sbatch megatron.sbatch RECIPE [KEY=VALUE ...]     another recipe, with overrides",
+                ),
+                nodes="all",
+                bodies=(*CONTAINER, "on-nodes.sh", "resume.sh", "megatron.sh", "torchrun.sh"),
+                options=RESUMES,
+                container=MEGATRON,
+                framework=MEGATRON_BRIDGE,
+                recipe="qwen3_8b_pretrain_config",
+                cache=True,
+                settings=_SETTINGS,
+            ),
+            MEGATRON_JOB,
+        ),
+    ),
+    Workload(
+        name="maxtext",
+        summary="pre-training with JAX and MaxText, a process for each node",
+        needs="all nodes that are not spare; synthetic tokens, or data in files of Grain",
+        forms=(
+            SlurmForm(
+                file="maxtext.sbatch",
+                title="pre-training with MaxText on {amount}",
+                usage=(
+                    "sbatch maxtext.sbatch                         Llama 2 7B, synthetic tokens",
+                    "sbatch maxtext.sbatch MODEL [KEY=VALUE ...]   another model, with overrides",
+                ),
+                nodes="all",
+                bodies=(*CONTAINER, "on-nodes.sh", "resume.sh", "loads/maxtext.sh", "maxtext.sh"),
+                options=RESUMES,
+                container=MAXTEXT,
+                framework=MAX_TEXT,
+                recipe="llama2-7b",
+                settings=_SETTINGS,
+            ),
+            MAX_TEXT_SET,
+        ),
+    ),
+)

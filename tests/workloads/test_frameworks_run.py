@@ -1,0 +1,225 @@
+"""Job files of frameworks run here in bash, on nodes that are stand-ins."""
+
+import hashlib
+import io
+import re
+import shlex
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+
+from support import ROOT
+from support.job_node import Node
+from ultracluster.clusterfile import load
+from ultracluster.workloads import IMAGES, workload_files
+
+# Prints the variables of the rendezvous, which a program reads.
+SAYS = """\
+#!/usr/bin/env bash
+variables="$JAX_COORDINATOR_IP:$JAX_COORDINATOR_PORT $NODE_RANK/$NNODES $ULTRACLUSTER_REQUEST_SIGNAL"
+echo "$SLURM_PROCID: $variables ${0##*/} $*" >>"$SAID/${0##*/}"
+"""
+DYNAMO = """\
+#!/usr/bin/env bash
+echo "$SLURM_PROCID: $DYN_DISCOVERY_BACKEND $DYN_FILE_KV $*" >>"$SAID/python3"
+case $* in *frontend*) sleep 3 ;; esac
+exit "${FAILS:-0}"
+"""
+
+
+def rendered(cluster: str, name: str, **settings: str) -> list[str]:
+    files = workload_files(load(str(ROOT / "examples" / f"{cluster}.yaml")), name, settings=settings)
+    return [file.text for file in files]
+
+
+def pods(text: str) -> list[Any]:
+    """Pods of a manifest, whatever creates them."""
+    result: list[Any] = []
+
+    def search(value: Any) -> None:
+        if isinstance(value, dict):
+            result.extend([value] if "containers" in value else [])
+            for part in value.values():
+                search(part)
+        elif isinstance(value, list):
+            for part in value:
+                search(part)
+
+    search(list(yaml.safe_load_all(text)))
+    return result
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_overrides(node: Node) -> None:
+    node.provide("torchrun")
+    settings = {"tensor_parallel": "8", "pipeline_parallel": "2", "checkpoint_steps": "50", "data": "/fsx/tokens"}
+    (text,) = rendered("slurm-512-gpus", "megatron", nodes="4", recipe="llama3_8b_pretrain_config", **settings)
+    for arguments in ([], ["qwen3_32b_pretrain_config", "train.train_iters=5"]):
+        done = node.run_text(text, *arguments, nodes=4, IMAGE="", RUN=f"{node.directory}/run")
+        assert done.returncode == 0, done.stderr
+    default, other = (shlex.split(node.calls("torchrun")[number].partition(": ")[2]) for number in (0, 4))
+    program = default.index("/opt/Megatron-Bridge/scripts/training/run_recipe.py")
+    assert default[program + 1 :] == [
+        "--recipe",
+        "llama3_8b_pretrain_config",
+        "model.tensor_model_parallel_size=8",
+        "model.pipeline_model_parallel_size=2",
+        "model.sequence_parallel=true",
+        "checkpoint.save_interval=50",
+        "--dataset=llm-pretrain",
+        "dataset.blend=[[/fsx/tokens],null]",
+        f"checkpoint.save={node.directory}/run",
+        f"checkpoint.load={node.directory}/run",
+        "train.exit_signal_handler=true",
+    ]
+    assert other[-1] == "train.train_iters=5"
+    assert other[program + 2] == "qwen3_32b_pretrain_config"
+    (manifest,) = rendered("eks-512-gpus", "megatron", nodes="4", recipe="llama3_8b_pretrain_config", **settings)
+    trainer = next(iter(yaml.safe_load_all(manifest)))["spec"]["trainer"]
+    on_kubernetes = trainer["command"][trainer["command"].index(default[program]) + 1 :]
+    assert [word.replace("$(RUN)", f"{node.directory}/run") for word in on_kubernetes] == default[program + 1 :]
+    assert (trainer["image"], trainer["numNodes"]) == (IMAGES["megatron"].address, 4)
+    assert trainer["command"][3:6] == ["env", "ULTRACLUSTER_REQUEST_SIGNAL=TERM", "torchrun"]
+
+
+def test_maxtext_is_one_process_a_node_that_finds_the_first_one(node: Node) -> None:
+    node.provide("python3", SAYS)
+    (text,) = rendered("slurm-512-gpus", "maxtext", nodes="2", tensor_parallel="4")
+    given = {"IMAGE": "", "MAXTEXT": str(node.directory), "MASTER_PORT": "77", "RUN": f"{node.directory}/run"}
+    done = node.run_text(text, "llama3.1-8b", "steps=9", nodes=2, **given)
+    assert done.returncode == 0, done.stderr
+    first, second = node.calls("python3")
+    assert re.match(
+        r"0: \S+:77 0/2 TERM python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml ", first
+    )
+    assert re.match(r"1: \S+:77 1/2 TERM ", second)
+    for option in ("model_name=llama3.1-8b", "ici_tensor_parallelism=4", f"base_output_directory={node.directory}/run"):
+        assert f" {option} " in first
+    assert first.endswith(" steps=9")
+    (manifest,) = rendered("eks-512-gpus", "maxtext", nodes="2", tensor_parallel="4")
+    (pod,) = pods(manifest)
+    command = pod["containers"][0]["command"]
+    assert "base_output_directory=$(RUN)" in command
+    assert "ici_tensor_parallelism=4" in command
+    environment = {item["name"]: item.get("value") for item in pod["containers"][0]["env"]}
+    assert (environment["nodes"], environment["head"]) == ("2", "maxtext-train-node-0-0.maxtext-train")
+
+
+def test_dynamo_splits_nodes_into_roles_and_chooses_libfabric(node: Node) -> None:
+    node.provide("python3", DYNAMO)
+    (text,) = rendered("slurm-512-gpus", "dynamo", nodes="3", model="/fsx/m")
+    done = node.run_text(text, nodes=3, IMAGE="")
+    assert done.returncode == 0, done.stderr
+    calls = sorted(line for line in node.calls("python3") if "dynamo.vllm" in line)
+    assert [re.search(r"mode=(\w+)", line)[1] for line in calls] == ["prefill", "decode", "decode"]  # type: ignore[index]
+    assert all(
+        '"backends":["LIBFABRIC"]' in line and "--model /fsx/m --tensor-parallel-size=8 " in line for line in calls
+    )
+    (front,) = (line for line in node.calls("python3") if "frontend" in line)
+    store = f"{node.directory}/fsx/ana/dynamo/7"
+    assert front == f"0: file {store} -m dynamo.frontend --http-port=8000"
+    assert Path(store).is_dir()
+    assert node.run_text(text, nodes=3, IMAGE="", FAILS="4").returncode == 4
+    refused = node.run_text(text, nodes=3, IMAGE="", PREFILL="3")
+    assert (refused.returncode, refused.stderr) == (2, "job: PREFILL=3 of 3 nodes: use 1 to 2\n")
+
+
+def test_dynamo_on_kubernetes_has_an_api_beside_each_worker_that_computes_tokens() -> None:
+    (text,) = rendered("eks-512-gpus", "dynamo", nodes="5", prefill="2", model="/fsx/m")
+    prefill, decode, service, *_ = yaml.safe_load_all(text)
+    assert (prefill["spec"]["replicas"], decode["spec"]["replicas"]) == (2, 3)
+    before, _, after, _ = pods(text)
+    assert [item["name"] for item in before["containers"]] == ["worker"]
+    assert [item["name"] for item in after["containers"]] == ["worker", "frontend"]
+    labels = decode["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["metadata"]["labels"]
+    assert service["spec"]["selector"].items() <= labels.items()
+    for container in (*before["containers"], *after["containers"]):
+        environment = {item["name"]: item.get("value") for item in container["env"]}
+        assert environment["DYN_FILE_KV"] == "/fsx/dynamo/$(POD_NAMESPACE)/dynamo-train"
+        assert environment["DYN_DISCOVERY_BACKEND"] == "file"
+        assert "/fsx" in [mount["mountPath"] for mount in container["volumeMounts"]]
+
+
+CURL = """\
+#!/bin/bash
+while [ "$1" != --output ]; do shift; done
+cp "$INSTALLER" "$2"
+"""
+PYTHON = """\
+#!/bin/bash
+echo "$*" >>"$SAID/python3"
+cat requirements.txt >>"$SAID/python3" 2>/dev/null || true
+"""
+# Four nodes have joined the head, which is gone for the workers at once.
+RAY = """\
+#!/bin/bash
+case $1 in
+    status) exit 1 ;;
+    list) for node in 1 2 3 4; do echo '"node_id": 1,'; done ;;
+esac
+"""
+
+
+class VerlJob:
+    """The veRL job with the checksum of an installer of EFA that is a fake."""
+
+    def __init__(self, node: Node) -> None:
+        installer = node.directory / "installer.tar.gz"
+        script = b'#!/bin/sh\necho "$*" >>"$SAID/installer"\n'
+        with tarfile.open(installer, "w:gz") as archive:
+            member = tarfile.TarInfo("aws-efa-installer/efa_installer.sh")
+            member.size, member.mode = len(script), 0o755
+            archive.addfile(member, io.BytesIO(script))
+        node.provide("curl", CURL.replace("$INSTALLER", str(installer)))
+        node.provide("python3", PYTHON)
+        node.provide("ray", RAY)
+        pinned = IMAGES["verl"].parts[1]
+        self.good = hashlib.sha256(installer.read_bytes()).hexdigest()
+        (text,) = rendered("slurm-512-gpus", "rl", nodes="1")
+        assert pinned in text
+        self.text = text.replace(pinned, self.good)
+        self.pinned = text
+
+
+def test_the_image_of_verl_gets_its_layer_once_from_parts_with_checksums(node: Node) -> None:
+    verl = VerlJob(node)
+    done = node.run_text(verl.pinned, "x", nodes=1)
+    assert done.returncode == 2
+    assert "sha256sum: WARNING: 1 computed checksum did NOT match" in done.stderr
+    assert "cannot make" in done.stderr
+    assert not (node.said / "installer").exists()
+    for _ in range(2):
+        done = node.run_text(verl.text, "x", nodes=1)
+        assert done.returncode == 0, done.stderr
+    assert node.calls("installer") == ["--yes --skip-kmod --skip-limit-conf --no-verify"]
+    assert "verl==0.9.1 --hash=sha256:" in "\n".join(node.calls("python3"))
+    (image,) = (word.partition("=")[2] for word in node.calls("srun") if word.startswith("--container-image"))
+    assert Path(image).parent == node.directory / "fsx/ana/containers"
+    assert Path(image).name.startswith("verlai+verl=vllm024.dev2-")
+    other = node.run_text(verl.text, "x", nodes=1, IMAGE="registry.io#verl:1")
+    assert other.returncode == 0, other.stderr
+    assert len(node.calls("installer")) == 1, "an image of the user has what it needs"
+
+
+def test_verl_trains_on_the_nodes_that_do_not_generate(node: Node) -> None:
+    node.provide("ray", RAY)
+    node.provide("python3")
+    (text,) = rendered("slurm-512-gpus", "rl", nodes="4", rollout="1")
+    assert node.run_text(text, "x", nodes=4, IMAGE="").returncode == 0
+    (call,) = node.calls("python3")
+    assert "-m verl.experimental.one_step_off_policy.main_ppo trainer.nnodes=3 trainer.n_gpus_per_node=8 " in call
+    assert "actor_rollout_ref.hybrid_engine=False rollout.nnodes=1 rollout.n_gpus_per_node=8 x" in call
+    refused = node.run_text(text, "x", nodes=4, IMAGE="", ROLLOUT="4")
+    assert (refused.returncode, refused.stderr) == (2, "job: ROLLOUT=4 of 4 nodes leaves none that trains\n")
+    (manifest,) = rendered("eks-512-gpus", "rl", nodes="4", rollout="1")
+    (pod,) = pods(manifest)
+    assert {"name": "rollout_nodes", "value": "1"} in pod["containers"][0]["env"]
+    assert pod["containers"][0]["image"] == "docker.io/verlai/verl:vllm024.dev2"
+    assert f"layer {' '.join(IMAGES['verl'].parts)} || exit\n" in pod["containers"][0]["command"][5]
