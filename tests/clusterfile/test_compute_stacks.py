@@ -53,6 +53,25 @@ def test_what_cloudformation_would_refuse_is_an_error(
         load(nodes, slurm={"queues": queues} if queues else {})
 
 
+def test_an_elastic_group_is_in_no_stack() -> None:
+    message = r"nodes.two.stack: is for node groups of EKS, and Karpenter launches the nodes of two; remove it"
+    with pytest.raises(ClusterFileError, match=message):
+        load({"one": {}, "two": {"stack": 2, "elastic": True}}, orchestrator="kubernetes")
+
+
+def test_the_addresses_of_400_groups_are_refused_in_one_sentence() -> None:
+    groups: dict[str, Any] = {f"group-{number:03d}": {} for number in range(400)}
+    assert len(load(groups, orchestrator="slurm").compute_stacks) > 5
+    with pytest.raises(ClusterFileError) as raised:
+        load(groups, orchestrator="kubernetes")
+    (line,) = str(raised.value).splitlines()
+    assert "nodes: 800 nodes of 400 groups take 39,200 addresses" in line
+    assert "the training subnet has 32,763; write fewer nodes" in line
+    assert "pods: lower than 30" in line
+    fewer: dict[str, Any] = {name: {"count": 1} for name in groups}
+    assert len(load(fewer, orchestrator="kubernetes").compute_stacks) > 5
+
+
 def test_hyperpod_has_one_resource_for_all_groups() -> None:
     with pytest.raises(
         ClusterFileError, match=r"nodes.one.stack: .*all node groups are in the resource of the cluster"

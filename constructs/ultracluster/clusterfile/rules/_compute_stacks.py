@@ -9,6 +9,7 @@ from ultracluster.clusterfile.rules._rule import error
 
 _SIZE = error("compute-stack-size", "CloudFormation takes 500 resources and 1,000,000 bytes in a template.")
 _ONE = error("compute-stack-queue", "A queue refers to each of its node groups, which are in its stack.")
+_ELASTIC = error("compute-stack-elastic", "Karpenter launches the nodes of an elastic group, which no stack holds.")
 _GAP = error("compute-stack-number", "Stacks are numbered from 1, without gaps.")
 
 
@@ -17,6 +18,11 @@ def check_compute_stacks(draft: Draft) -> Iterator[Problem]:
     if not draft.node_groups or not draft.traits.own_instances:
         return
     pinned = {name: section.stack for name, section in draft.nodes.items() if section.stack}
+    for group in draft.node_groups:
+        if group.elastic and group.section in pinned:
+            message = f"is for node groups of EKS, and Karpenter launches the nodes of {group.section}; remove it"
+            yield _ELASTIC(("nodes", group.section, "stack"), message)
+            return
     queues = valid(lambda: draft.queues) or ()
     for unit in units(list(draft.nodes), queues):
         numbers = {name: pinned[name] for name in unit if name in pinned}

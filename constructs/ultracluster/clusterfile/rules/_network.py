@@ -139,7 +139,10 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
         yield _ADDRESSES(("storage", "lustre"), message)
     elif here:
         largest = max(here, key=lambda group: group.addresses)
-        yield _ADDRESSES(("nodes", largest.section, "count"), _too_many(largest, needed, capacity))
+        if needed.total - largest.addresses >= capacity and len(here) > 1:
+            yield _ADDRESSES(("nodes",), _too_many_groups(here, needed, capacity))
+        else:
+            yield _ADDRESSES(("nodes", largest.section, "count"), _too_many(largest, needed, capacity))
 
 
 def _check_other_zones(draft: Draft, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
@@ -174,6 +177,20 @@ def _has_layout(group: NodeGroup) -> bool:
         return False
 
 
+def _too_many_groups(groups: Sequence[NodeGroup], needed: TrainingAddresses, capacity: int) -> str:
+    """Describe node groups of which no single one could make room for the others."""
+    taken, nodes = sum(group.addresses for group in groups), sum(group.count for group in groups)
+    most = subnet_capacity(largest_training_subnet(_LARGEST_VPC))
+    pods = max(group.pods or 0 for group in groups)
+    remedies = ["write fewer nodes", "a zone with a subnet of its own for some groups"]
+    remedies += [f"pods: lower than {pods}"] if pods else []
+    return (
+        f"{nodes:,} nodes of {len(groups):,} groups take {taken:,} addresses, and everything else "
+        f"{needed.total - taken:,}, but the training subnet has {capacity:,}; {', '.join(remedies)}, or a larger "
+        f"range, of which a VPC of {_LARGEST_VPC} has {most:,} addresses"
+    )
+
+
 def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str:
     others = needed.total - group.addresses
     each = group.addresses_per_node
@@ -197,6 +214,8 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
 # Docker's default, and that of AWS services built on it. See
 # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-21).
 _DOCKER = IPv4Network("172.17.0.0/16")
+# https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (read 2026-11-24): /16 to /28.
+_LARGEST_VPC = IPv4Network("10.0.0.0/16")
 
 
 def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
