@@ -32,7 +32,7 @@ _PARTIAL, _NOTHING_LEFT = 206, 416
 _S3 = "s3://"
 _PACKAGES = (
     "Packages of Ubuntu and NVIDIA are not files of this list: nodes install them from signed repositories. Nodes "
-    "without internet access need an image that has them."
+    "without internet access need an image that has them, or a mirror of these repositories."
 )
 
 
