@@ -57,7 +57,16 @@ def test_the_final_table_names_stand_ins_makers_and_limits(pretend: Callable[[Re
     pretend(made(ok=True))
     result = run("--app", ".")
     assert result.exit_code == 0
-    for text in ("deploy", "1.2", "2 created", "llama-Storage", "AWS::FSx::FileSystem", "registry schema", "a note"):
+    for text in (
+        "deploy",
+        "1.2",
+        "2 created",
+        "llama-Storage",
+        "AWS::FSx::FileSystem",
+        "registry schema",
+        "schema, rules of",
+        "a note",
+    ):
         assert text in result.stdout
     assert "parameter /aws/service/x -> ami-1" in result.stdout
     assert all(limit[:30] in result.stdout for limit in LIMITS)
@@ -69,6 +78,7 @@ def test_json_puts_nothing_but_json_on_stdout(pretend: Callable[[Report], None])
     data = json.loads(result.stdout)
     assert data["ok"] is True
     assert (data["resources"], data["made_by"]) == (2, {"schema": 1, "moto": 1})
+    assert data["validated_by"]["AWS::FSx::FileSystem"] == "schema, rules of the service"
     assert data["steps"][0]["seconds"] == 1.25
     assert "deploy" in result.stderr
 

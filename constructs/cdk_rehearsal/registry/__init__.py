@@ -8,7 +8,7 @@ from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_pla
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
 from cdk_rehearsal.registry._replacement import DELETION_PROTECTION, NEEDS_A_NEW_NAME
 from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, did_you_mean, registry
-from cdk_rehearsal.registry._service_rules import service_problems
+from cdk_rehearsal.registry._service_rules import has_service_rules, service_problems
 
 __all__ = [
     "DELETION_PROTECTION",
@@ -28,6 +28,7 @@ __all__ = [
     "check_plain",
     "composite",
     "did_you_mean",
+    "has_service_rules",
     "leaves",
     "quota_problems",
     "read",

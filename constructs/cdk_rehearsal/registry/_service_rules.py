@@ -8,16 +8,16 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_network
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
+from cdk_rehearsal.registry._document_rules import alert_manager, rule_groups
+from cdk_rehearsal.registry._fsx_rules import lustre_file_system, openzfs_file_system
 from cdk_rehearsal.registry._rejections import at
-
-#: Requirements of one resource type.
-ServiceRule = Callable[[Mapping[str, Any]], Iterator[str]]
+from cdk_rehearsal.registry._rule_values import ServiceRule, is_shown, items_at, number_at, text_at
 
 
 def service_problems(type_name: str, properties: Mapping[str, Any]) -> list[str]:
@@ -25,34 +25,16 @@ def service_problems(type_name: str, properties: Mapping[str, Any]) -> list[str]
     return [problem for rule in _RULES.get(type_name, ()) for problem in rule(properties)]
 
 
-def _number(properties: Mapping[str, Any], path: str) -> int | None:
-    value = at(properties, path)
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return None
-    return int(value) if re.fullmatch(r"-?\d{1,15}", str(value)) else None
-
-
-def _text(properties: Mapping[str, Any], path: str) -> str | None:
-    value = at(properties, path)
-    return value if isinstance(value, str) else None
-
-
-def _plain(node: Any) -> bool:
-    if isinstance(node, dict):
-        return not any(key == "Ref" or str(key).startswith("Fn::") for key in node) and all(map(_plain, node.values()))
-    return all(map(_plain, node)) if isinstance(node, list) else node is None or isinstance(node, str | int | float)
-
-
-def _items(properties: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
-    value = at(properties, path)
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+def has_service_rules(type_name: str) -> bool:
+    """Return True if resources of a type are validated beyond their schema."""
+    return type_name in _RULES
 
 
 def _ordered(*paths: str) -> ServiceRule:
     """Return a rule that the numbers at these paths do not fall."""
 
     def rule(properties: Mapping[str, Any]) -> Iterator[str]:
-        known = [(path, number) for path in paths if (number := _number(properties, path)) is not None]
+        known = [(path, number) for path in paths if (number := number_at(properties, path)) is not None]
         for (low, first), (high, second) in pairwise(known):
             if first > second:
                 name = high.rpartition(".")[2]
@@ -66,7 +48,7 @@ def _no_longer(path: str, most: int, what: str, *, whitespace: bool = True) -> S
 
     def rule(properties: Mapping[str, Any]) -> Iterator[str]:
         value = at(properties, path)
-        if value is None or not _plain(value):
+        if value is None or not is_shown(value):
             return
         text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
         size = len((text if whitespace else re.sub(r"\s", "", text)).encode())
@@ -78,7 +60,7 @@ def _no_longer(path: str, most: int, what: str, *, whitespace: bool = True) -> S
 
 def _user_data(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html
-    text = _text(properties, "LaunchTemplateData.UserData") or _text(properties, "UserData")
+    text = text_at(properties, "LaunchTemplateData.UserData") or text_at(properties, "UserData")
     if text is None:
         return
     try:
@@ -92,11 +74,11 @@ def _user_data(properties: Mapping[str, Any]) -> Iterator[str]:
 
 def _interfaces(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-eni.html and efa-acc-inst-types.html
-    rows = _items(properties, "LaunchTemplateData.NetworkInterfaces")
+    rows = items_at(properties, "LaunchTemplateData.NetworkInterfaces")
     places = [(str(row.get("NetworkCardIndex", 0)), str(row.get("DeviceIndex", 0))) for row in rows]
     for card, device in sorted({place for place in places if places.count(place) > 1}):
         yield f"#/LaunchTemplateData/NetworkInterfaces: network card {card} has device index {device} twice"
-    if rows and ("0", "0") not in places and all(_plain(row) for row in rows):
+    if rows and ("0", "0") not in places and all(is_shown(row) for row in rows):
         yield "#/LaunchTemplateData/NetworkInterfaces: there is no primary interface (card 0, device 0)"
     if rows and at(properties, "LaunchTemplateData.SecurityGroupIds"):
         yield "#/LaunchTemplateData/SecurityGroupIds: security groups belong to the interfaces of the template"
@@ -119,61 +101,15 @@ def _market(properties: Mapping[str, Any]) -> Iterator[str]:
 
 def _volumes(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html
-    for row in _items(properties, "LaunchTemplateData.BlockDeviceMappings"):
+    for row in items_at(properties, "LaunchTemplateData.BlockDeviceMappings"):
         ebs = row.get("Ebs")
         if not isinstance(ebs, Mapping):
             continue
-        iops, rate, size = (_number(ebs, name) for name in ("Iops", "Throughput", "VolumeSize"))
+        iops, rate, size = (number_at(ebs, name) for name in ("Iops", "Throughput", "VolumeSize"))
         if rate and ebs.get("VolumeType") == "gp3" and rate * 4 > (iops or 3000):
             yield f"#/LaunchTemplateData/BlockDeviceMappings: {rate} MiB/s need {rate * 4} IOPS of gp3"
         if size is not None and size > 65_536:
             yield f"#/LaunchTemplateData/BlockDeviceMappings: a volume has 65,536 GiB at most, got {size:,}"
-
-
-def _lustre(properties: Mapping[str, Any]) -> Iterator[str]:
-    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html,
-    # API_CreateFileSystemLustreConfiguration.html
-    if properties.get("FileSystemType") != "LUSTRE" or properties.get("BackupId"):
-        return
-    configuration = properties.get("LustreConfiguration")
-    configuration = configuration if isinstance(configuration, Mapping) else {}
-    kind = configuration.get("DeploymentType", "SCRATCH_1")
-    storage = properties.get("StorageType", "SSD")
-    capacity, tier = _number(properties, "StorageCapacity"), _number(configuration, "PerUnitStorageThroughput")
-    tiers = _TIERS.get((kind, storage), ()) if isinstance(kind, str) and isinstance(storage, str) else ()
-    if tier is not None and tiers and tier not in tiers:
-        yield f"#/LustreConfiguration/PerUnitStorageThroughput: {kind} {storage} has {_words(tiers)}, got {tier}"
-    if tiers and "PerUnitStorageThroughput" not in configuration:
-        yield "#/LustreConfiguration/PerUnitStorageThroughput: a persistent file system needs a tier"
-    if capacity is not None and (problem := _capacity_problem(str(kind), str(storage), tier, capacity)):
-        yield f"#/StorageCapacity: {problem}, got {capacity:,}"
-    subnets = properties.get("SubnetIds")
-    if isinstance(subnets, list) and len(subnets) != 1:
-        yield f"#/SubnetIds: Lustre takes one subnet, got {len(subnets)}"
-
-
-_TIERS: Mapping[tuple[str, str], tuple[int, ...]] = MappingProxyType(
-    {
-        ("PERSISTENT_1", "SSD"): (50, 100, 200),
-        ("PERSISTENT_1", "HDD"): (12, 40),
-        ("PERSISTENT_2", "SSD"): (125, 250, 500, 1000),
-    }
-)
-
-
-def _capacity_problem(kind: str, storage: str, tier: int | None, capacity: int) -> str:
-    if kind == "SCRATCH_1":
-        return "" if capacity in (1200, 2400) or capacity % 3600 == 0 else "1,200, 2,400 or a multiple of 3,600 GiB"
-    if storage == "HDD":
-        step = {12: 6000, 40: 1800}.get(tier or 0, 600)
-        return "" if capacity > 0 and capacity % step == 0 else f"a multiple of {step:,} GiB"
-    if storage == "SSD" and not (capacity == 1200 or (capacity > 0 and capacity % 2400 == 0)):
-        return "1,200 or a multiple of 2,400 GiB"
-    return ""
-
-
-def _words(values: Sequence[object]) -> str:
-    return f"{', '.join(map(str, values[:-1]))} or {values[-1]}"
 
 
 def _key_policy(properties: Mapping[str, Any]) -> Iterator[str]:
@@ -196,7 +132,7 @@ def _block(path: str) -> ServiceRule:
     # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
 
     def rule(properties: Mapping[str, Any]) -> Iterator[str]:
-        text = _text(properties, path)
+        text = text_at(properties, path)
         try:
             network = ip_network(text) if text else None
         except ValueError as error:
@@ -210,7 +146,7 @@ def _block(path: str) -> ServiceRule:
 
 def _schedule(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
-    text = _text(properties, "ScheduleExpression")
+    text = text_at(properties, "ScheduleExpression")
     if text is None:
         return
     if match := re.fullmatch(r"cron\((.*)\)", text):
@@ -228,7 +164,7 @@ def _schedule(properties: Mapping[str, Any]) -> Iterator[str]:
 
 def _alarm(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
-    period, periods = _number(properties, "Period"), _number(properties, "EvaluationPeriods")
+    period, periods = number_at(properties, "Period"), number_at(properties, "EvaluationPeriods")
     if period is not None and period not in (10, 20, 30) and (period < 60 or period % 60):
         yield f"#/Period: 10, 20, 30 or a multiple of 60 seconds, got {period}"
     if period and periods and period * periods > (604_800 if period >= 3600 else 86_400):
@@ -237,7 +173,7 @@ def _alarm(properties: Mapping[str, Any]) -> Iterator[str]:
 
 def _placement(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
-    count, strategy = _number(properties, "PartitionCount"), properties.get("Strategy")
+    count, strategy = number_at(properties, "PartitionCount"), properties.get("Strategy")
     if count is not None and strategy != "partition" and isinstance(strategy, str | None):
         yield f"#/PartitionCount: only the strategy partition takes it, got {strategy}"
     elif count is not None and not 1 <= count <= 7:
@@ -248,13 +184,49 @@ def _parameter(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html
     tier = properties.get("Tier", "Standard")
     most = 4096 if tier == "Standard" else 8192
-    value = _text(properties, "Value")
+    value = text_at(properties, "Value")
     if value is not None and len(value.encode()) > most:
         yield f"#/Value: {len(value.encode()):,} bytes; the tier {tier} takes {most:,}"
 
 
+def _cluster_subnets(properties: Mapping[str, Any]) -> Iterator[str]:
+    # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+    subnets = at(properties, "ResourcesVpcConfig.SubnetIds")
+    if isinstance(subnets, list) and len(subnets) < 2:
+        yield f"#/ResourcesVpcConfig/SubnetIds: at least two subnets in different zones, got {len(subnets)}"
+
+
+def _function(properties: Mapping[str, Any]) -> Iterator[str]:
+    # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+    timeout = number_at(properties, "Timeout")
+    if timeout is not None and timeout > 900:
+        yield f"#/Timeout: 900 seconds at most, got {timeout}"
+
+
+def _transitions(properties: Mapping[str, Any]) -> Iterator[str]:
+    # https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html
+    for rule in items_at(properties, "LifecycleConfiguration.Rules"):
+        for row in items_at(rule, "Transitions"):
+            days, kind = number_at(row, "TransitionInDays"), row.get("StorageClass")
+            if days is not None and days < 30 and kind in ("STANDARD_IA", "ONEZONE_IA"):
+                yield f"#/LifecycleConfiguration/Rules: {kind} takes objects after 30 days or more, got {days}"
+
+
+# Highest quota of managed policies for a role; a higher one than the default is granted by itself.
+_MOST_MANAGED = 25
+
+
+def _managed(properties: Mapping[str, Any]) -> Iterator[str]:
+    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+    policies = properties.get("ManagedPolicyArns")
+    if isinstance(policies, list) and len(policies) > _MOST_MANAGED:
+        yield f"#/ManagedPolicyArns: {len(policies)} policies; the highest quota of a role is {_MOST_MANAGED}"
+
+
 _RULES: Mapping[str, Sequence[ServiceRule]] = MappingProxyType(
     {
+        "AWS::APS::RuleGroupsNamespace": (rule_groups,),
+        "AWS::APS::Workspace": (alert_manager,),
         "AWS::AutoScaling::AutoScalingGroup": (_ordered("MinSize", "DesiredCapacity", "MaxSize"),),
         "AWS::CloudWatch::Alarm": (_alarm, _ordered("DatapointsToAlarm", "EvaluationPeriods")),
         "AWS::EC2::LaunchTemplate": (_user_data, _interfaces, _market, _volumes),
@@ -263,18 +235,21 @@ _RULES: Mapping[str, Sequence[ServiceRule]] = MappingProxyType(
         "AWS::EC2::SecurityGroupIngress": (_ordered("FromPort", "ToPort"),),
         "AWS::EC2::Subnet": (_block("CidrBlock"),),
         "AWS::EC2::VPC": (_block("CidrBlock"),),
+        "AWS::EKS::Cluster": (_cluster_subnets,),
         "AWS::EKS::Nodegroup": (
             _ordered("ScalingConfig.MinSize", "ScalingConfig.DesiredSize", "ScalingConfig.MaxSize"),
         ),
         "AWS::Events::Rule": (_schedule,),
-        "AWS::FSx::FileSystem": (_lustre,),
+        "AWS::FSx::FileSystem": (lustre_file_system, openzfs_file_system),
         "AWS::IAM::ManagedPolicy": (_no_longer("PolicyDocument", 6144, "a managed policy", whitespace=False),),
         "AWS::IAM::Policy": (_no_longer("PolicyDocument", 10_240, "an inline policy", whitespace=False),),
-        "AWS::IAM::Role": (_no_longer("AssumeRolePolicyDocument", 4096, "a trust policy", whitespace=False),),
+        "AWS::IAM::Role": (_managed, _no_longer("AssumeRolePolicyDocument", 8192, "a trust policy", whitespace=False)),
         "AWS::KMS::Key": (_key_policy, _no_longer("KeyPolicy", 32_768, "a key policy")),
+        "AWS::Lambda::Function": (_function,),
         "AWS::PCS::ComputeNodeGroup": (
             _ordered("ScalingConfiguration.MinInstanceCount", "ScalingConfiguration.MaxInstanceCount"),
         ),
+        "AWS::S3::Bucket": (_transitions,),
         "AWS::S3::BucketPolicy": (_no_longer("PolicyDocument", 20_480, "a bucket policy"),),
         "AWS::SSM::Parameter": (_parameter,),
         "AWS::Scheduler::Schedule": (_schedule,),

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cdk_rehearsal.registry import has_service_rules
 from cdk_rehearsal.rehearsal._blueprint import Maker
 from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, StandIn
 from cdk_rehearsal.rehearsal._state import Stack, Stacks
@@ -84,9 +85,22 @@ class Report:
         """Number of resources by what made them."""
         return dict(sum(map(Counter, self.types.values()), Counter[str]()))
 
+    def validated_by(self, type_name: str) -> str:
+        """Return what validated the properties of a type."""
+        if not self.types[type_name].keys() - {Maker.HANDLER, Maker.STAND_IN, Maker.STACK}:
+            return ""
+        return "schema, rules of the service" if has_service_rules(type_name) else "schema"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        return {"ok": self.ok, "resources": self.resources, "made_by": self.made_by, **asdict(self)}
+        validated = {name: self.validated_by(name) for name in self.types}
+        return {
+            "ok": self.ok,
+            "resources": self.resources,
+            "made_by": self.made_by,
+            "validated_by": validated,
+            **asdict(self),
+        }
 
     def print(self, console: "Console") -> None:
         """Print the report as tables."""
@@ -128,12 +142,12 @@ class Report:
         return table
 
     def _types_table(self) -> "Table":
-        table = _table("Resource type", ">Made", "By")
+        table = _table("Resource type", ">Made", "By", "Validated by")
         for name, makers in self.types.items():
             by = ", ".join(
                 _MAKERS[maker] if len(makers) == 1 else f"{n} {_MAKERS[maker]}" for maker, n in makers.items()
             )
-            table.add_row(name, str(sum(makers.values())), by)
+            table.add_row(name, str(sum(makers.values())), by, self.validated_by(name))
         table.add_section()
         by = ", ".join(f"{count} {_MAKERS[maker]}" for maker, count in self.made_by.items())
         table.add_row("all", str(self.resources), by)

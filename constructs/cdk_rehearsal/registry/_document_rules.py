@@ -1,0 +1,62 @@
+"""Requirements of Amazon Managed Prometheus on its documents. Sources were read on 2026-11-24."""
+
+import re
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]  # no stubs
+
+from cdk_rehearsal.registry._rule_values import text_at
+
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+_QUOTED = re.compile(r"""#.*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
+
+
+def rule_groups(properties: Mapping[str, Any]) -> Iterator[str]:
+    """Check the structure of rule groups, and the brackets of their expressions."""
+    # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html
+    document = yield from _document(properties, "Data", "groups")
+    groups: Any = document.get("groups") if document else None
+    for group in groups if isinstance(groups, list) else ():
+        name = group.get("name") if isinstance(group, dict) else None
+        rules = group.get("rules") if isinstance(group, dict) else None
+        if not isinstance(name, str) or not isinstance(rules, list):
+            yield f"#/Data: a group needs a name and rules, got {str(group)[:60]}"
+            continue
+        for rule in rules:
+            if not isinstance(rule, dict) or ("record" in rule) == ("alert" in rule) or "expr" not in rule:
+                yield f"#/Data: a rule of {name} needs expr and either record or alert, got {str(rule)[:60]}"
+            elif not _balanced(str(rule["expr"])):
+                yield f"#/Data: {rule.get('record', rule.get('alert'))} in {name}: brackets of expr do not match"
+
+
+def alert_manager(properties: Mapping[str, Any]) -> Iterator[str]:
+    """Check that the definition of an alert manager has its configuration."""
+    # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-config.html
+    if "AlertManagerDefinition" in properties:
+        yield from _document(properties, "AlertManagerDefinition", "alertmanager_config")
+
+
+def _document(properties: Mapping[str, Any], name: str, key: str) -> Generator[str, None, dict[str, Any] | None]:
+    text = text_at(properties, name)
+    if text is None:
+        return None
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        yield f"#/{name}: not valid YAML: {str(error).splitlines()[0]}"
+        return None
+    if not isinstance(document, dict) or not document.get(key):
+        yield f"#/{name}: needs the key {key}"
+        return None
+    return document
+
+
+def _balanced(expression: str) -> bool:
+    opened: list[str] = []
+    for letter in _QUOTED.sub("", expression):
+        if letter in _CLOSING.values():
+            opened.append(letter)
+        elif letter in _CLOSING and (not opened or opened.pop() != _CLOSING[letter]):
+            return False
+    return not opened
