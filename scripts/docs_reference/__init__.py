@@ -20,6 +20,7 @@ from docs_reference.predictions import predictions_page
 from docs_reference.python_api import index_page, package_pages
 from docs_reference.rules import rules_page
 from docs_reference.stories import stories_page
+from docs_reference.workloads import workloads_page
 from ultracluster import clusterfile
 from ultracluster.cli._diagram import diagram_svg
 
@@ -43,6 +44,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/facts.md": facts_page,
     "reference/lustre.md": lustre_page,
     "reference/kubernetes.md": kubernetes_page,
+    "reference/workloads.md": workloads_page,
     "reference/predictions.md": predictions_page,
     "reference/compliance.md": compliance_page,
     "reference/python.md": index_page,

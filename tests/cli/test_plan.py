@@ -201,7 +201,7 @@ def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, 
     groups = [group for group in cluster.node_groups if group.instance_type.gpus]
     assert {group.instance_type.name for group in groups} == {instance_type}
     assert sum(group.count for group in groups) >= 36
-    assert "--tensor-model-parallel-size" in file.read_text()
+    assert "model.tensor_model_parallel_size=" in file.read_text()
     assert run(*SMALL, "--type", "p5.48xlarge", "--nodes", "37", "--write", str(file)).exit_code == 1
 
 
@@ -210,18 +210,22 @@ def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, 
     [
         (
             ("--parameters", "70B", "--nodes", "36"),
-            ("--use-megatron-fsdp", "--data-parallel-sharding-strategy optim_grads_params"),
-            ("--num-virtual-stages-per-pipeline-rank", "--sequence-parallel", "--recompute-granularity"),
+            ("ddp.use_megatron_fsdp=true", "ddp.data_parallel_sharding_strategy=optim_grads_params"),
+            ("virtual_pipeline_model_parallel_size", "sequence_parallel", "recompute_granularity"),
         ),
         (
             ("--parameters", "70B", "--nodes", "36", "--tp", "8", "--pp", "4", "--virtual", "5", "--recompute"),
-            ("--sequence-parallel", "--num-virtual-stages-per-pipeline-rank 5", "--recompute-granularity full"),
-            ("--use-megatron-fsdp", "--account-for-loss-in-pipeline-split"),
+            (
+                "model.sequence_parallel=true",
+                "model.virtual_pipeline_model_parallel_size=5",
+                "model.recompute_granularity=full",
+            ),
+            ("use_megatron_fsdp", "account_for_loss_in_pipeline_split"),
         ),
         (
             ("--parameters", "70B", "--nodes", "36", "--layers", "70", "--pp", "4", "--tp", "4"),
-            ("--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"),
-            ("--use-megatron-fsdp",),
+            ("account_for_embedding_in_pipeline_split=true", "account_for_loss_in_pipeline_split=true"),
+            ("use_megatron_fsdp",),
         ),
     ],
     ids=["fsdp", "pipeline", "embedding"],
@@ -233,7 +237,7 @@ def test_a_written_file_has_all_options_of_the_layout(
     result = run("--tokens", "1T", "--type", "p5en.48xlarge", *words, "--write", str(file))
     assert (result.exit_code, result.stderr) == (0, "")
     text = file.read_text()
-    assert all(option in text for option in (*options, "--use-distributed-optimizer"))
+    assert all(option in text for option in (*options, "ddp.use_distributed_optimizer=true"))
     assert not any(option in text for option in absent)
     command = text[text.index("sbatch") : text.index("name: ")]
     assert [line.endswith("\\") for line in command.splitlines()].count(False) == 1

@@ -87,17 +87,22 @@ def _summary(plan: Plan) -> list[str]:
         lines.append(f"Layout: {plan['layout'].value}")
     if "tensor_parallel" in plan:
         degrees = {level: int(plan.number(f"{level}_parallel")) for level in _LEVELS}
-        options = [f"--tensor-model-parallel-size {degrees['tensor']}"]
-        options.append(f"--pipeline-model-parallel-size {degrees['pipeline']}")
-        options.append(f"--context-parallel-size {degrees['context']}")
-        options.append(f"--expert-model-parallel-size {degrees['expert']}")
-        options += _of_layout(plan)
-        options.append(f"--micro-batch-size {int(plan.number('micro_batch'))}")
-        batch = int(plan.number("batch_tokens") / plan.number("sequence"))
-        options.append(f"--global-batch-size {batch} --seq-length {int(plan.number('sequence'))}")
-        lines.append("Job with Megatron-LM, from the rendered job files:")
-        lines.append(f"  sbatch --nodes={plan.nodes} pretrain.sbatch pretrain_gpt.py {' '.join(options[:3])} \\")
-        lines += [f"    {' '.join(options[first : first + 3])} \\" for first in range(3, len(options), 3)]
+        options = [
+            f"model.tensor_model_parallel_size={degrees['tensor']}",
+            f"model.pipeline_model_parallel_size={degrees['pipeline']}",
+            f"model.context_parallel_size={degrees['context']}",
+            f"model.expert_model_parallel_size={degrees['expert']}",
+            *_of_layout(plan),
+            f"train.micro_batch_size={int(plan.number('micro_batch'))}",
+        ]
+        sequence = int(plan.number("sequence"))
+        options.append(f"train.global_batch_size={int(plan.number('batch_tokens') / sequence)}")
+        options += [f"model.seq_length={sequence}", f"dataset.seq_length={sequence}"]
+        steps = max(1, round(plan.checkpoint_interval_seconds / plan.number("step_seconds")))
+        options.append(f"checkpoint.save_interval={steps}")
+        lines.append("Job with Megatron Bridge, from the rendered job files; RECIPE: the one of the model")
+        lines.append(f"  sbatch --nodes={plan.nodes} megatron.sbatch RECIPE {' '.join(options[:2])} \\")
+        lines += [f"    {' '.join(options[first : first + 3])} \\" for first in range(2, len(options), 3)]
         lines[-1] = lines[-1].removesuffix(" \\")
     return lines
 
@@ -105,20 +110,25 @@ def _summary(plan: Plan) -> list[str]:
 def _of_layout(plan: Plan) -> list[str]:
     """Return the options of a layout besides its degrees; without them, a job needs more memory than planned.
 
-    https://docs.nvidia.com/megatron-core/developer-guide/latest/ (names of options read 2026-11-23)
+    https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2), src/megatron/bridge/recipes/llama/llama3.py (names of
+    options read 2026-11-24)
     """
     layout = str(plan["layout"].value)
-    options = ["--use-distributed-optimizer"]
+    options = ["ddp.use_distributed_optimizer=true"]
     if plan.number("tensor_parallel") > 1:
-        options.append("--sequence-parallel")
+        options.append("model.sequence_parallel=true")
     if plan.number("virtual_stages") > 1:
-        options.append(f"--num-virtual-stages-per-pipeline-rank {int(plan.number('virtual_stages'))}")
+        options.append(f"model.virtual_pipeline_model_parallel_size={int(plan.number('virtual_stages'))}")
     stages = plan.number("pipeline_parallel")
     if plan.number("layers") % stages and not (plan.number("layers") + 2) % stages:
-        options += ["--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"]
+        options += [f"model.account_for_{part}_in_pipeline_split=true" for part in ("embedding", "loss")]
     if "full recomputation" in layout:
-        options.append("--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
+        options += [
+            "model.recompute_granularity=full",
+            "model.recompute_method=uniform",
+            "model.recompute_num_layers=1",
+        ]
     if "FSDP" in layout:
-        options += ["--use-megatron-fsdp", "--data-parallel-sharding-strategy optim_grads_params"]
-        options += ["--ckpt-format fsdp_dtensor", "--no-gradient-accumulation-fusion"]
+        options += ["ddp.use_megatron_fsdp=true", "ddp.data_parallel_sharding_strategy=optim_grads_params"]
+        options += ["checkpoint.ckpt_format=fsdp_dtensor", "model.gradient_accumulation_fusion=false"]
     return options

@@ -115,6 +115,12 @@ def show(slurm: RealSlurm, title: str, *, job: str = "") -> None:
         print(slurm.run("sacct", "--allocations", "--duplicates", f"--jobs={job}", f"--format={fields}"))
 
 
+def test_slurm_accepts_every_job_file(slurm: RealSlurm, cluster: ClusterFile) -> None:
+    for job in slurm_jobs(cluster):
+        # It prints when the job would start, and fails if no nodes could ever run it.
+        slurm.run("sbatch", "--test-only", Path(job.path).name)
+
+
 def test_the_job_waits_until_all_64_are_free_and_then_all_start_together(slurm: RealSlurm) -> None:
     other = block(slurm, 2)
     gang = submit(slurm, 'echo "task $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME"; ' + LONG)

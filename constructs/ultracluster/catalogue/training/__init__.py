@@ -1,7 +1,8 @@
-"""Facts about training: measured matrix multiplication, failures of nodes, scaling laws; each with source and date."""
+"""Facts about training, with source and date: matrix multiplication, failures, published runs, scaling laws."""
 
 from ultracluster.catalogue.training._failures import FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS
 from ultracluster.catalogue.training._matmul import MATMUL
+from ultracluster.catalogue.training._runs import WORKLOAD_FIGURES
 from ultracluster.catalogue.training._scaling_laws import CHINCHILLA, KAPLAN
 
 __all__ = [
@@ -10,4 +11,5 @@ __all__ = [
     "KAPLAN",
     "MATMUL",
     "RECOVERY_SECONDS",
+    "WORKLOAD_FIGURES",
 ]

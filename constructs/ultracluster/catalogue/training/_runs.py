@@ -1,0 +1,53 @@
+"""Published throughput of workloads."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkloadFigure:
+    """Published figure of a run of a workload.
+
+    Args:
+        workload: Name of the workload.
+        run: Model, GPUs and precision.
+        result: Figure, with its unit.
+        source: Source of the figure.
+        read_on: Date on which the source was read.
+    """
+
+    workload: str
+    run: str
+    result: str
+    source: str
+    read_on: str
+
+
+_BRIDGE = "https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2), docs/performance-summary.md"
+_READ = "2026-11-24"
+
+
+def _megatron(run: str, tokens: str, tflops: int) -> WorkloadFigure:
+    result = f"{tokens} tokens/s and {tflops:,} model TFLOP/s for each GPU"
+    return WorkloadFigure(workload="megatron", run=run, result=result, source=_BRIDGE, read_on=_READ)
+
+
+#: Runs on NVIDIA's systems and on EC2, not on clusters of this library.
+WORKLOAD_FIGURES: tuple[WorkloadFigure, ...] = (
+    _megatron("Llama 3 70B, 64 H100, FP8, TP 4, PP 8", "1,664", 731),
+    _megatron("Llama 3 70B, 64 GB200, FP8, FSDP", "4,224", 1_892),
+    _megatron("Llama 3.1 405B, 1,024 H100, FP8, TP 8, PP 8, CP 2", "328", 827),
+    WorkloadFigure(
+        workload="maxtext",
+        run="Llama 2 7B, 8 H100, BF16, FSDP 8, sequences of 4,096 tokens",
+        result="0.721 s for a step, 22.19 sequences/s",
+        source="https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), docs/frameworks/maxtext/README.md",
+        read_on=_READ,
+    ),
+    WorkloadFigure(
+        workload="dynamo",
+        run="Llama 3.1 8B, prompts of 8,000 tokens",
+        result="first token after about 1 s over EFA, after about 98 s over TCP",
+        source="https://github.com/ai-dynamo/dynamo (commit 0c21bf2), docs/kubernetes/cloud-providers/eks/efa.md",
+        read_on=_READ,
+    ),
+)
