@@ -344,6 +344,31 @@ def test_a_user_cannot_have_others_files_sent(node: Node) -> None:
     assert node.sent == []
 
 
+def test_a_user_cannot_end_the_program(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
+    reader = importlib.import_module("ultracluster_job_output")
+    (Job(node, 1, owner=NOBODY).directory / "output").write_text("/a\0b\n0\n")
+    (Job(node, 2, owner=NOBODY).directory / "output").write_bytes(b"/\xff\n0\n")
+    (Job(node, 3, owner=NOBODY).directory / "output").mkdir()
+    good = Job(node, 4)
+    good.name_output()
+    good.print("one\n")
+    before = len(os.listdir("/proc/self/fd"))
+    outputs: dict[str, Any] = {}
+    lines = [line for _ in range(3) for line in reader.new_lines(str(node.root), outputs)]
+    assert lines == [("4", "train-4.out", "one")]
+    assert len(os.listdir("/proc/self/fd")) == before, "each round leaves a file open"
+
+    def too_many(*args: object, **options: object) -> None:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(reader.subprocess, "Popen", too_many)
+    good.print("two\n")
+    assert list(reader.new_lines(str(node.root), outputs)) == []
+    monkeypatch.undo()
+    assert [line for _, _, line in reader.new_lines(str(node.root), outputs)] == ["two"]
+
+
 def test_a_file_that_does_not_answer_delays_one_round_only(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
     reader = importlib.import_module("ultracluster_job_output")

@@ -51,9 +51,12 @@ def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, st
 def _named(path: str) -> dict[str, Any] | None:
     """Return path, offset and owner of the output that a job named; the file is the user's, and may be anything."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8") as file:
-            status = os.fstat(file.fileno())
-            lines = file.read(5_000).splitlines() if stat.S_ISREG(status.st_mode) else []
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            lines = os.read(descriptor, 5_000).decode().splitlines() if regular else []
+        finally:
+            os.close(descriptor)
         if len(lines) == 2 and lines[0].startswith("/") and lines[1].isdecimal():
             return {"path": lines[0], "offset": int(lines[1]), "owner": os.stat(os.path.dirname(path)).st_uid}
     except (OSError, ValueError):
@@ -72,16 +75,21 @@ def _read(path: str, offset: int, owner: int) -> bytes:
         except KeyError:
             return b""
     script = '[ -f "$1" ] && tail -c "+$2" -- "$1" | head -c "$3"'
-    reading: subprocess.Popen[bytes] = subprocess.Popen(
-        ["sh", "-c", script, "sh", path, str(offset + 1), str(MOST_BYTES)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        **who,
-    )
     try:
-        return reading.communicate(timeout=SECONDS)[0]
+        reading: subprocess.Popen[bytes] = subprocess.Popen(
+            ["sh", "-c", script, "sh", path, str(offset + 1), str(MOST_BYTES)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            **who,
+        )
+    except (OSError, ValueError):
+        # A path with a null byte, or a user with too many processes.
+        return b""
+    try:
+        # The process is the user's, who may write more into its pipe.
+        return reading.communicate(timeout=SECONDS)[0][:MOST_BYTES]
     except subprocess.TimeoutExpired:
         # Not waited for: a process that hangs in a file system does not end.
         os.killpg(reading.pid, signal.SIGKILL)
