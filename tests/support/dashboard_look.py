@@ -4,10 +4,11 @@
 PALETTE = ("#73bf69", "#f2cc0c", "#5794f2", "#ff9830", "#f2495c", "#8ab8ff", "#b877d9", "#96d98d", "#ffb357", "#fade2a")
 #: Grafana's colours of lines by name, in its dark theme.
 LINES = {"green": "#73bf69", "light-green": "#96d98d", "blue": "#5794f2", "light-blue": "#8ab8ff",
-         "purple": "#b877d9", "yellow": "#fade2a", "orange": "#ff9830", "light-red": "#ff7383", "red": "#f2495c",
+         "dark-blue": "#1f60c4", "purple": "#b877d9", "yellow": "#fade2a", "orange": "#ff9830",
+         "light-red": "#ff7383", "red": "#f2495c",
          "dark-red": "#c4162a"}  # fmt: skip
 _COLOURS = {"green": "#1a7f4b", "orange": "#d97a1c", "red": "#c4162a", "gray": "#4a4d55"}
-_SUFFIXES = {"watt": "W", "watth": "Wh", "hertz": "Hz", "bytes": "B", "Bps": "B/s", "pps": "p/s", "cps": "/s"}
+_SUFFIXES = {"watt": "W", "watth": "Wh", "hertz": "Hz", "bytes": "B", "Bps": "B/s", "pps": "p/s", "cps": "/s", "h": "h"}
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _TIMES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
@@ -15,7 +16,7 @@ _TIMES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 def colour(value: float, steps: tuple[tuple[float | None, str], ...]) -> str:
     """The colour of a value: that of the last step that it reaches."""
     name = [name for least, name in steps if least is None or value >= least][-1]
-    return _COLOURS[name]
+    return _COLOURS.get(name) or LINES[name]
 
 
 def shown(value: float, unit: str) -> str:

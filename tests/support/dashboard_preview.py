@@ -7,6 +7,7 @@ over the last minutes that Prometheus has. Places, colours, units and thresholds
 import json
 import math
 import re
+import string
 import sys
 import time
 import urllib.parse
@@ -19,6 +20,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
@@ -58,8 +60,8 @@ class Preview:
         height = sum(1.2 + max(y + panel.height for panel, _, y in laid) for _, laid in rows) + 1.5
         figure = pyplot.figure(figsize=(16, height * 0.42), facecolor=_DARK, dpi=_PIXELS)
         # Where several may be chosen, all are, as when a person opens it.
-        self._now = {item.name: item.number or self._chosen[item.name] for item in dashboard.variables
-                     if item.name in self._chosen and not item.several}  # fmt: skip
+        self._now = {item.name: item.text or self._chosen[item.name] for item in dashboard.variables
+                     if (item.text or item.name in self._chosen) and not item.several}  # fmt: skip
         chosen = "   ".join(f"{name}: {value}" for name, value in self._now.items())
         figure.text(0.008, 1 - 0.6 / height, dashboard.title, color=_TEXT, size=15, weight="bold", va="center")
         figure.text(0.992, 1 - 0.6 / height, chosen, color=_FAINT, size=9, va="center", ha="right")
@@ -90,6 +92,8 @@ class Preview:
                    transform=frame.transAxes)  # fmt: skip
         if panel.kind == "stat":
             self._stat(frame, panel)
+        elif panel.matrix is not None:
+            self._matrix(frame, panel, inches)
         elif panel.kind == "table":
             self._table(frame, panel, inches)
         else:
@@ -113,11 +117,7 @@ class Preview:
 
     def _table(self, frame: Axes, panel: Panel, inches: float) -> None:
         names = list(panel.columns)
-        lines = [
-            [shown(float(item["value"][1]), panel.unit) if name == "Value" else item["metric"].get(name, "")
-             for name in names]
-            for item in self._instant(panel)
-        ]  # fmt: skip
+        lines = [[row.get(name, "") for name in names] for row in self._rows(panel)]
         step, left = 0.2 / inches, 0.012 * 24 / panel.width
         room = int((inches - 0.6) / 0.2)
         for number, cells in enumerate([list(panel.columns.values()), *sorted(lines)[:room]]):
@@ -126,6 +126,37 @@ class Preview:
                            color=_FAINT if number == 0 else _TEXT, transform=frame.transAxes)  # fmt: skip
         if not lines:
             frame.text(0.5, 0.4, "Nothing", color=_FAINT, size=11, ha="center", transform=frame.transAxes)
+
+    def _rows(self, panel: Panel) -> list[dict[str, str]]:
+        """Rows of a table: the results of its queries, joined on their labels."""
+        rows: dict[frozenset[tuple[str, str]], dict[str, str]] = {}
+        queries = _promql(panel)
+        for letter, query in zip(string.ascii_uppercase, queries, strict=False):
+            value = "Value" if len(queries) == 1 else f"Value #{letter}"
+            for item in self._ask("query", query.expr, time=self._end):
+                row = rows.setdefault(frozenset(item["metric"].items()), dict(item["metric"]))
+                row[value] = shown(float(item["value"][1]), panel.unit)
+        return list(rows.values())
+
+    def _matrix(self, frame: Axes, panel: Panel, inches: float) -> None:
+        assert panel.matrix is not None
+        row, column = panel.matrix
+        cells = {(item["metric"][row], item["metric"][column]): float(item["value"][1])
+                 for item in self._instant(panel)}  # fmt: skip
+        names = sorted({name for name, _ in cells}, key=_natural)[: int((inches - 0.6) / 0.2)]
+        heads = [row, *sorted({name for _, name in cells})]
+        step, left = 0.2 / inches, 0.012 * 24 / panel.width
+        for number, name in enumerate(["", *names]):
+            y = 1 - 0.4 / inches - number * step
+            for place, head in enumerate(heads):
+                x, value = left + place / len(heads), cells.get((name, head))
+                cell = name if place == 0 else "" if value is None else shown(value, panel.unit)
+                if value is not None:
+                    frame.add_patch(Rectangle((x - 0.004, y - step / 2), 0.98 / len(heads), step * 0.92, lw=0,
+                                              color=colour(value, panel.steps), transform=frame.transAxes))  # fmt: skip
+                faint = number == 0 or place == 0
+                frame.text(x, y, cell if number else head, size=8, va="center", color=_FAINT if faint else _TEXT,
+                           transform=frame.transAxes)  # fmt: skip
 
     def _lines(self, axes: Axes, panel: Panel) -> None:
         drawn = self._range(panel)
@@ -215,7 +246,8 @@ class Preview:
         ]
 
     def _ask(self, path: str, expression: str, **when: float) -> list[Series]:
-        filled = re.sub(r"\$(\w+)", lambda result: self._now.get(result.group(1), ".*"), expression)
+        now = self._now | {"__range": f"{self._end - self._start:.0f}s"}
+        filled = re.sub(r"\$(\w+)", lambda result: now.get(result.group(1), ".*"), expression)
         query = urllib.parse.urlencode({"query": filled, **when})
         with urllib.request.urlopen(f"{self._url}/api/v1/{path}?{query}", timeout=180) as answer:
             result: list[Series] = json.load(answer)["data"]["result"]
@@ -234,6 +266,10 @@ def smaller(picture: Image.Image) -> Image.Image:
 
 def _legend(legend: str, series: Series) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda result: str(series["metric"].get(result[1], "")), legend)
+
+
+def _natural(name: str) -> list[str]:
+    return [part.zfill(20) for part in re.split(r"(\d+)", name)]
 
 
 def _promql(panel: Panel) -> list[Query]:
