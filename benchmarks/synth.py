@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from synth_cases import ROOT, Case, example, floors, growth, raw
+from synth_cases import ROOT, Case, example, floors, growth, parallelcluster, raw
 
 MAIN = ("slurm-512-gpus", "eks-512-gpus")
 GROUPS = (1, 10, 100, 400)
@@ -36,6 +36,8 @@ class Run(NamedTuple):
 def run(case: Case, out: str) -> Run:
     """Run a case in a new process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "constructs"), str(ROOT)])}
+    if case.python:
+        del environment["PYTHONPATH"]
     environment["CDK_OUTDIR"] = out
     # Compiled modules are what a user has after the first run.
     for name in ("CDK_VALIDATION", "PYTHONDONTWRITEBYTECODE"):
@@ -46,7 +48,7 @@ def run(case: Case, out: str) -> Run:
         environment["CDK_VALIDATION"] = "false"
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", case.code, case.file],
+        case.command,
         input=case.text,
         text=True,
         env=environment,
@@ -68,13 +70,15 @@ def templates(case: Case) -> str:
         return json.dumps({name: json.loads(file.read_text()) for name, file in files.items()})
 
 
-def cases(*, everything: bool) -> Iterator[Case]:
+def cases(*, everything: bool, other: str | None) -> Iterator[Case]:
     """Return the rows."""
     folder = ROOT / "examples"
     yield from floors()
     for name in MAIN:
         yield raw(name, templates(example(folder / f"{name}.yaml")))
         yield example(folder / f"{name}.yaml")
+    if other:
+        yield from parallelcluster(other)
     if not everything:
         return
     yield next(floors())._replace(name="empty app, validated", validation=True)
@@ -92,8 +96,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="Processes of each row. Default: 3.")
     parser.add_argument("--all", action="store_true", help="Every example, validation, and 1 to 400 node groups.")
+    parser.add_argument("--parallelcluster", metavar="PYTHON", help="Python with aws-parallelcluster and moto.")
     options = parser.parse_args()
-    rows = list(cases(everything=options.all))
+    rows = list(cases(everything=options.all, other=options.parallelcluster))
     measured: dict[str, list[Run]] = {case.name: [] for case in rows}
     for _ in range(options.runs):
         for case in rows:

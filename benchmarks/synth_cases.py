@@ -1,5 +1,6 @@
 """Programs that the benchmark runs, each in a new process."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -69,6 +70,15 @@ class Case(NamedTuple):
     text: str = ""
     validation: bool = False
     file: str = "benchmark.yaml"
+    python: str = ""
+    options: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> list[str]:
+        """Return its command line: this Python with the program, or another Python with a file."""
+        if self.python:
+            return [self.python, self.program, *self.options]
+        return [sys.executable, "-c", self.code, self.file]
 
     @property
     def code(self) -> str:
@@ -99,6 +109,13 @@ def example(path: Path, *, validation: bool = False) -> Case:
     """Return the synthesis of an example."""
     name = f"{path.stem}{', validated' if validation else ''}"
     return Case(name, _CLUSTER, path.read_text(), validation, str(path))
+
+
+def parallelcluster(python: str) -> Iterator[Case]:
+    """Return ParallelCluster, and what stands in for AWS there, whose time is not that of ParallelCluster."""
+    program = str(ROOT / "benchmarks" / "parallelcluster.py")
+    yield Case("ParallelCluster, with its harness", program, python=python)
+    yield Case("the harness of ParallelCluster alone", program, python=python, options=("--harness",))
 
 
 def growth(groups: int, orchestrator: str) -> Case:
