@@ -13,6 +13,7 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 
 from support import ROOT
 from support.job_node import Node
+from ultracluster.boot import deep_check
 from ultracluster.clusterfile import load
 from ultracluster.workloads import IMAGES, workload_files
 
@@ -223,3 +224,28 @@ def test_verl_trains_on_the_nodes_that_do_not_generate(node: Node) -> None:
     assert {"name": "rollout_nodes", "value": "1"} in pod["containers"][0]["env"]
     assert pod["containers"][0]["image"] == "docker.io/verlai/verl:vllm024.dev2"
     assert f"layer {' '.join(IMAGES['verl'].parts)} || exit\n" in pod["containers"][0]["command"][5]
+
+
+@pytest.mark.parametrize(
+    ("driver", "efa", "code", "message"),
+    [
+        ("580.95.05", "1.49.0", 0, ""),
+        ("535.1", "1.49.0", 1, r"FAILED: train-1: driver 535.1 is older than [\d.]+\n"),
+        ("580.95.05", "1.9.0", 1, r"FAILED: train-2: efa-installer 1.9.0 is older than 1\.[\d.]+\n"),
+        ("580.95.05", "", 0, r"train-1: the version of efa-installer is not known\n"),
+    ],
+)
+def test_the_health_job_names_software_that_is_too_old(
+    node: Node, driver: str, efa: str, code: int, message: str
+) -> None:
+    node.install(deep_check("p5en.48xlarge"))
+    node.provide("dcgmi")
+    node.provide("modinfo", "#!/bin/sh\necho 2.5\n")
+    node.provide("nvidia-smi", f"#!/bin/sh\nfor gpu in 1 2 3 4 5 6 7 8; do echo {driver}; done\n")
+    (node.root / "opt/amazon").mkdir(parents=True)
+    if efa:
+        (node.root / "opt/amazon/efa_installed_packages").write_text(f"# EFA installer version: {efa}\n")
+    done = node.run("slurm-512-gpus:train/health")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert re.search(message, done.stdout)
+    assert ("older than" in done.stdout) == (code == 1)

@@ -204,6 +204,7 @@ def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
         "rollout": given.rollout or 0,
         "parts": f"({shlex.join(job.form.container.parts)})" if job.form.container else "()",
         "pinned": job.form.container.enroot if job.form.container else '""',
+        "floors": f"({shlex.join(_floors(queue))})",
         "efa_devices": queue.efa_devices,
         "mounts": f'"{" ".join(queue.mounts)}"',
         "shared": queue.shared or '""',
@@ -212,6 +213,15 @@ def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
         "helper": f"{queue.shared}/jobs/current/{_PYTHON}" if queue.shared else '""',
     }
     return [f"{name}={value}" for name, value in known.items() if re.search(rf"\${{?{name}\b", body)]
+
+
+def _floors(queue: QueueShape) -> list[str]:
+    """Return the oldest software of a node that its type needs."""
+    oldest = queue.instance_type.software
+    if oldest is None:
+        return []
+    versions = {"driver": oldest.driver, "efa-installer": oldest.efa_installer, "gdrcopy": oldest.gdrcopy}
+    return [f"{name}={version}" for name, version in versions.items() if version]
 
 
 def _pinned(queue: QueueShape) -> list[str]:

@@ -185,7 +185,7 @@ _ROWS = (
     ),
     Workload(
         name="health",
-        summary="DCGM diagnostics of each node",
+        summary="DCGM diagnostics of each node; on Slurm, software below the oldest that its type needs",
         needs="all nodes that are not spare",
         across_nodes=False,
         forms=(
@@ -197,7 +197,7 @@ _ROWS = (
                     "LEVEL=4 sbatch health.sbatch    up to two hours",
                 ),
                 nodes="all",
-                bodies=("health.sh",),
+                bodies=("software.sh", "health.sh"),
             ),
             DCGM,
         ),

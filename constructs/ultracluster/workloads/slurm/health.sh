@@ -3,5 +3,8 @@
 if [ -n "${PAYLOAD:-}" ]; then
     srun --ntasks-per-node=1 --cpu-bind=none bash -c "$PAYLOAD"
 else
-    "${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-deep-check" --nccl no --dcgm "${LEVEL:-2}"
+    code=0
+    srun --ntasks-per-node=1 --cpu-bind=none bash -c "$(declare -f software); software \"\$@\"" software "${floors[@]}" || code=1
+    "${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-deep-check" --nccl no --dcgm "${LEVEL:-2}" || code=$?
+    exit "$code"
 fi
