@@ -30,17 +30,21 @@ _GENERATIONS = {
     "GB200": ("u-p6e-gb200x72", 1, _BLOCK),
 }
 _SUPPORT = """*yes*: the file starts from a published image. *image*: none is published for these CPUs, and
-`image=` names one. On Slurm, a real `slurmctld` accepts each file; on Kubernetes, each object is checked against its
+`image=` names one. *operator*: on HyperPod, with its training operator and an image that has its agent.
+On Slurm, a real `slurmctld` accepts each file; on Kubernetes, each object is checked against its
 CRD. The training program of `pretrain` runs on CPUs in the tests, through its file on a real Slurm. No workload has run
 on GPUs for this table."""
 _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, the time of a step, and who holds it up; [Network](dashboards.md#network)"
 )
 _SERVING = "[Inference](dashboards.md#inference): queue, time to the first token, cache; [Node](dashboards.md#node)"
+# The workload of an operator that only clusters of HyperPod have.
+_OPERATED = "elastic"
 _LOOK = {
     "pretrain": _TRAINING,
     "megatron": _TRAINING,
     "maxtext": f"{_TRAINING}; MaxText prints its own steps, which are not collected",
+    _OPERATED: _TRAINING,
     "finetune": _TRAINING,
     "rl": f"{_TRAINING}; nodes that generate and nodes that train have different power",
     "inference": _SERVING,
@@ -84,6 +88,8 @@ def _support(row: Workload, family: str, instance_type: str, count: int, more: s
     except Refusal as refusal:
         if [message.rule.id for message in refusal.messages] == ["job-image"]:
             return "image"
+        if row.name == _OPERATED:
+            return "operator"
         raise
     return "image" if any("# IMAGE    must be set" in file.text for file in files) else "yes"
 

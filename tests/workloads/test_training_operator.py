@@ -118,6 +118,30 @@ def test_without_the_operator_jobs_are_jobsets_on_healthy_nodes() -> None:
     assert pod["nodeSelector"]["sagemaker.amazonaws.com/node-health-status"] == "Schedulable"
 
 
+def elastic(**settings: str) -> dict[str, Any]:
+    (file,) = workload_files(with_operator(), "elastic", settings=settings)
+    return objects(file.text)[0]
+
+
+def test_an_elastic_job_is_valid_by_the_model_of_aws_and_has_its_limits(model: Any) -> None:
+    spec = elastic(min_nodes="4", nodes="16")["spec"]
+    assert not unknown_fields(spec, model)
+    model.model_validate(spec, by_name=True, by_alias=False)
+    policy, (replica,) = spec["elasticPolicy"], spec["replicaSpecs"]
+    assert (policy["minReplicas"], policy["maxReplicas"], replica["maxReplicas"]) == (4, 16, 16)
+    assert elastic()["spec"]["elasticPolicy"]["minReplicas"] == 1
+
+
+def test_an_elastic_job_has_no_more_nodes_at_least_than_at_most() -> None:
+    with pytest.raises(ValueError, match="min_nodes is 1 to 4, the nodes of the job, got 5"):
+        elastic(min_nodes="5", nodes="4")
+
+
+def test_elastic_jobs_need_the_operator() -> None:
+    with pytest.raises(ValueError, match="elastic has no form for Kubernetes"):
+        workload_files(loads(EXAMPLE, "lyra.yaml"), "elastic")
+
+
 @pytest.mark.parametrize("requested", [0, 65])
 def test_rejects_a_job_of_more_nodes_than_there_are(requested: int) -> None:
     item = cluster(nodes())

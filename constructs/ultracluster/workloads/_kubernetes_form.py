@@ -120,6 +120,22 @@ PYTORCH_JOB = KubernetesForm(
     applies=lambda platform: platform.training_operator,
     settings=_TRAINING,
 )
+ELASTIC_JOB = KubernetesForm(
+    file="elastic.yaml",
+    kind="HyperPodPyTorchJob",
+    title=lambda group, nodes: f"elastic pre-training on at most {_gpus(group, nodes)}",
+    objects=lambda platform, group, team, given: pytorch_job(
+        platform,
+        group,
+        team,
+        nodes=given.nodes,
+        image=given.image,
+        program=_program(given),
+        fewest=given.min_nodes,
+    ),
+    applies=lambda platform: platform.training_operator,
+    settings=(*_TRAINING, "min_nodes"),
+)
 FINE_TUNE = KubernetesForm(
     file="finetune.yaml",
     kind="TrainJob",

@@ -8,6 +8,7 @@ from ultracluster.workloads._kubernetes_disaggregated import DISAGGREGATED
 from ultracluster.workloads._kubernetes_form import (
     ALL_TO_ALL,
     DCGM,
+    ELASTIC_JOB,
     FINE_TUNE,
     JOB_SET,
     LEADER_WORKER_SET,
@@ -50,6 +51,13 @@ _ROWS = (
         ),
     ),
     *TRAINING,
+    Workload(
+        name="elastic",
+        summary="pre-training that grows on idle nodes, and shrinks when they fail or others need them",
+        needs="HyperPod's training operator 1.2; no Spot instances and no managed tiered checkpoints; a program "
+        "that continues on any number of nodes",
+        forms=(ELASTIC_JOB,),
+    ),
     Workload(
         name="finetune",
         summary="fine-tuning with torchrun, such as with TRL or Accelerate",

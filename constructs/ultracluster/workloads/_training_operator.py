@@ -24,7 +24,9 @@ from ultracluster.kubernetes import (
     with_checkpoints,
     with_reporting,
 )
+from ultracluster.rules import Refusal
 from ultracluster.workloads._kubernetes_gang import TRAINING, nodes_of, queue_metadata, slices
+from ultracluster.workloads._limits import JOB_NODES
 
 #: Placeholder of the image, which must have the agent of the operator: hyperpod-elastic-agent 1.1.3 on PyPI refuses
 #: PyTorch 2.12 and newer, which the pinned image has (read 2026-11-24).
@@ -33,6 +35,15 @@ _POD_LABEL = "HPJob"
 # Those of AWS's example: three restarts of processes in six hours, then one of the job.
 _RESTARTS: Object = {"evalPeriodSeconds": 21_600, "maxFullJobRestarts": 1, "numRestartBeforeFullJobRestart": 3}
 _MOST_RESTARTS = 50
+# Those of AWS's example of elastic training. The operator sends SIGUSR1 before a job changes its size, upon which the
+# program of the job files writes a checkpoint and ends; it continues on any number of nodes.
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-elastic-training.html (read 2026-11-24)
+_ELASTIC: Object = {
+    "faultyScaleDownTimeoutInSeconds": 30,
+    "gracefulShutdownTimeoutInSeconds": 600,
+    "replicaIncrementStep": 1,
+    "scalingTimeoutInSeconds": 60,
+}
 # A collective that hangs fails after ten minutes by PyTorch's own timeout, which restarts the gang. This finds what
 # hangs elsewhere. Without a time for the first line: only rank 0 writes lines, and each rank has the rule.
 # https://github.com/pytorch/pytorch, torch/distributed/constants.py (v2.13.0), and log_agent.py in
@@ -54,6 +65,7 @@ def pytorch_job(
     nodes: int | None = None,
     program: Sequence[str] = (TRAINING,),
     image: str = "",
+    fewest: int | None = None,
 ) -> list[Object]:
     """Return a gang as a HyperPodPyTorchJob, and the network policy for its pods.
 
@@ -65,33 +77,39 @@ def pytorch_job(
         nodes: Number of nodes. By default, all that are not spare.
         program: Program that the agent starts, with its arguments. By default, the one that the pods have.
         image: Image of every pod. By default, a placeholder.
+        fewest: Fewest nodes of an elastic job. By default, the job has all its nodes, or none.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
     """
-    name = job_name("pretrain-hyperpod", group.name) if name is None else name
+    kind_of_job = "pretrain-hyperpod" if fewest is None else "elastic"
+    name = job_name(kind_of_job, group.name) if name is None else name
     check_job(name)
     requested, gpus = nodes_of(group, nodes), group.instance_type.gpus
+    if fewest is not None and not 1 <= fewest <= requested:
+        raise Refusal("", JOB_NODES(f"min_nodes is 1 to {requested}, the nodes of the job, got {fewest}"))
     # The first process of its container, so that it gets the signal before the pod ends. It reads the lines of its
     # rules from files in the directory of the logs.
     command = ["hyperpodrun", f"--nnodes={requested}", f"--nproc-per-node={gpus}", "--tee=3"]
     command += ["--log_dir=/tmp/hyperpod", REPORTER, *program]
     pod = node_pod(platform, group, container="node", image=image or NO_AGENT_IMAGE, command=command)
     pod = with_checkpoints(platform, group, with_reporting(pod, group), name)
+    # A job that changes its size has no whole number of pieces.
+    pieces = slices(platform, group, requested) if fewest is None else {}
     first, *others = pod["containers"]
     port = {"containerPort": hyperpod_kubernetes.AGENT_PORT}
     template = {
-        "metadata": {"annotations": {**near(platform, group), **slices(platform, group, requested), **metrics_port()}},
+        "metadata": {"annotations": {**near(platform, group), **pieces, **metrics_port()}},
         "spec": {**pod, "containers": [{**first, "ports": [port]}, *others]},
     }
     policy: Object = {"cleanPodPolicy": "All", "jobMaxRetryCount": _MOST_RESTARTS, "restartPolicy": _RESTARTS}
     if program[0] == TRAINING:
         policy["logMonitoringConfiguration"] = [_HANGING]
-    spec = {
-        "nprocPerNode": str(gpus),
-        "replicaSpecs": [{"name": "node", "replicas": requested, "template": template}],
-        "runPolicy": policy,
-    }
+    replica: Object = {"name": "node", "replicas": requested, "template": template}
+    spec: Object = {"nprocPerNode": str(gpus), "replicaSpecs": [replica], "runPolicy": policy}
+    if fewest is not None:
+        replica["maxReplicas"] = requested
+        spec["elasticPolicy"] = {"maxReplicas": requested, "minReplicas": fewest, **_ELASTIC}
     kind, version, service = hyperpod_kubernetes.TRAINING_KIND.split(".", 2)
     pods = {_POD_LABEL: name}
     return [

@@ -13,6 +13,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
     {
         "nodes": "number of nodes",
         "gpus": "number of GPUs, in whole nodes, instead of nodes",
+        "min_nodes": "fewest nodes on which an elastic job runs",
         "recipe": "configuration of the framework",
         "tensor_parallel": "GPUs of a tensor-parallel group",
         "pipeline_parallel": "stages of the pipeline",
@@ -77,6 +78,7 @@ class Settings:
 
     Args:
         nodes: Number of nodes. By default, that of the form.
+        min_nodes: Fewest nodes of an elastic job.
         tensor_parallel: GPUs of a tensor-parallel group. By default, those of a node.
         pipeline_parallel: Stages of the pipeline. By default, those of the recipe.
         context_parallel: GPUs that share a sequence. By default, those of the recipe.
@@ -93,6 +95,7 @@ class Settings:
     """
 
     nodes: int | None = None
+    min_nodes: int = 1
     tensor_parallel: int | None = None
     pipeline_parallel: int | None = None
     context_parallel: int | None = None
