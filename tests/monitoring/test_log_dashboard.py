@@ -94,6 +94,23 @@ def test_dashboards_of_a_job_and_a_node_lead_to_their_logs() -> None:
     assert "ultracluster-logs" not in "".join(dashboards().values()), "a link to a dashboard that does not exist"
 
 
+def test_in_kubernetes_the_links_hand_on_names_as_the_logs_have_them() -> None:
+    """Metrics have the id of the instance, and the namespace and a slash before the job."""
+    boards = {uid: json.loads(text) for uid, text in dashboards(logs=True, container_insights=True).items()}
+    for kind, value, name in (("node", "ip-10-0-1-2.ec2.internal", "ip-10-0-1-2.ec2.internal"),
+                              ("job", "research/pretrain-node", "pretrain-node"), ("job", "1001", "1001")):  # fmt: skip
+        board = boards[f"ultracluster-{kind}"]
+        (url,) = [link["url"] for link in board["links"] if "url" in link]
+        assert url == f"/d/ultracluster-logs?var-{kind}=${{{kind}_name}}"
+        (variable,) = [item for item in board["templating"]["list"] if item["name"] == f"{kind}_name"]
+        assert variable["hide"] == 2
+        pattern = variable["regex"].removeprefix("/").removesuffix("/") or "(.*)"
+        result = re.fullmatch(pattern.replace("\\/", "/"), value)
+        assert result is not None
+        assert result[1] == name
+        assert json.loads(json.dumps(models.Dashboard.from_json(board), cls=JSONEncoder)) == board
+
+
 def test_grafanas_own_model_knows_every_field() -> None:
     for log_groups in FIELDS:
         dashboard = board(log_groups)

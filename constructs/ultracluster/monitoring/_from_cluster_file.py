@@ -45,8 +45,9 @@ def cluster_dashboards(cluster: ClusterFile, *, lustre: bool) -> tuple[dict[str,
     traits = cluster.traits
     sent = traits.log_groups and (not traits.logs_add_on or traits.logs_add_on in cluster.kubernetes.add_ons)
     groups = traits.log_groups.format(name=cluster.name) if sent else None
-    boards = dashboards(logs=groups is not None)
-    more = cloudwatch_dashboards(lustre=lustre, log_groups=groups, container_insights=bool(traits.logs_add_on))
+    insights = bool(traits.logs_add_on)
+    boards = dashboards(logs=groups is not None, container_insights=insights)
+    more = cloudwatch_dashboards(lustre=lustre, log_groups=groups, container_insights=insights)
     return {**boards, **more}, groups
 
 

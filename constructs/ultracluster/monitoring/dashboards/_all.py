@@ -31,7 +31,7 @@ _CORE = "prometheus"
 _SOURCES = (_CORE, AMAZON_PROMETHEUS_PLUGIN)
 
 
-def dashboards(*, data_source: str = _CORE, logs: bool = False) -> Mapping[str, str]:
+def dashboards(*, data_source: str = _CORE, logs: bool = False, container_insights: bool = False) -> Mapping[str, str]:
     """Return the JSON of each dashboard, by uid.
 
     Each dashboard has a variable for the data source, among those of one type.
@@ -39,6 +39,7 @@ def dashboards(*, data_source: str = _CORE, logs: bool = False) -> Mapping[str, 
     Args:
         data_source: Type of the data source: `prometheus` or `grafana-amazonprometheus-datasource`.
         logs: True to link to the dashboard of the logs, which `cloudwatch_dashboards` has for `log_groups`.
+        container_insights: As for `cloudwatch_dashboards`.
 
     Raises:
         Refusal: If `data_source` is another type.
@@ -46,7 +47,10 @@ def dashboards(*, data_source: str = _CORE, logs: bool = False) -> Mapping[str, 
     if data_source not in _SOURCES:
         raise Refusal("", f"data_source must be {' or '.join(_SOURCES)}, got {data_source!r}")
     uid = UID if logs else None
-    texts = {board.uid: build(board, logs=uid).replace(f'"{_CORE}"', f'"{data_source}"') for board in DASHBOARDS}
+    texts = {
+        board.uid: build(board, logs=uid, by_name=container_insights).replace(f'"{_CORE}"', f'"{data_source}"')
+        for board in DASHBOARDS
+    }
     return MappingProxyType(dict(sorted(texts.items())))
 
 

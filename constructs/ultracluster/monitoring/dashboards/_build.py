@@ -60,13 +60,29 @@ _CUSTOM: Mapping[Kind, _Json] = {
 }
 
 
-def build(dashboard: Dashboard, *, logs: str | None = None) -> str:
+# Of Kubernetes, whose logs have names of nodes, and of jobs without the namespace before the slash: values that the
+# dashboard does not show.
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    "node": {
+        "query": 'label_values(ultracluster_node_name_info{cluster=~"$cluster", instance="$node"}, node)',
+        "regex": "",
+    },
+    "job": {
+        "query": 'label_values(job:ultracluster_gpus:count{cluster=~"$cluster", job_id="$job"}, job_id)',
+        "regex": "/(?:.*\\/)?(.*)/",
+    },
+}
+
+
+def build(dashboard: Dashboard, *, logs: str | None = None, by_name: bool = False) -> str:
     """Return the JSON of a dashboard.
 
     Args:
         dashboard: Dashboard.
         logs: Uid of the dashboard of the logs, which dashboards of a job or a node link to. Default: no link.
+        by_name: True if the logs have the names of nodes and jobs in Kubernetes.
     """
+    handed = [] if logs is None else _handed(dashboard)
     panels: list[_Json] = []
     numbers, y = itertools.count(1), 0
     for title, row in dashboard.rows.items():
@@ -95,9 +111,9 @@ def build(dashboard: Dashboard, *, logs: str | None = None) -> str:
         "links": [
             {**_LINK, "title": "Dashboards", "type": "dashboards", "tags": [_TAG], "asDropdown": True}
             | {"includeVars": True},
-            *([] if logs is None else _logs_link(dashboard, logs)),
+            *(_logs_link(str(logs), name, f"{name}_name" if by_name else name) for name in handed),
         ],
-        "templating": {"list": list(_variables(dashboard))},
+        "templating": {"list": [*_variables(dashboard), *map(_name_variable, handed if by_name else ())]},
         "annotations": {},
         "fiscalYearStartMonth": 0,
         "schemaVersion": 42,
@@ -110,12 +126,24 @@ def _queries(dashboard: Dashboard) -> Iterator[Query | FsxQuery | LogsQuery]:
     return (query for row in dashboard.rows.values() for panel in row for query in panel.queries)
 
 
-def _logs_link(dashboard: Dashboard, uid: str) -> list[_Json]:
-    handed = {"job", "node"} & {variable.name for variable in dashboard.variables if not variable.several}
-    return [
-        {**_LINK, "title": f"Logs of the {name}", "type": "link", "url": f"/d/{uid}?var-{name}=${{{name}}}"}
-        for name in sorted(handed)
-    ]
+def _handed(dashboard: Dashboard) -> list[str]:
+    return sorted(_NAMES.keys() & {variable.name for variable in dashboard.variables if not variable.several})
+
+
+def _logs_link(uid: str, name: str, variable: str) -> _Json:
+    return {**_LINK, "title": f"Logs of the {name}", "type": "link", "url": f"/d/{uid}?var-{name}=${{{variable}}}"}
+
+
+def _name_variable(name: str) -> _Json:
+    query, regex = _NAMES[name]["query"], _NAMES[name]["regex"]
+    return {
+        **_QUERY_VARIABLE,
+        "name": f"{name}_name",
+        "hide": 2,
+        "datasource": _SOURCE,
+        "query": {"query": query, "refId": "variable"},
+        "regex": regex,
+    }
 
 
 def places(panels: tuple[Panel, ...]) -> list[tuple[Panel, int, int]]:

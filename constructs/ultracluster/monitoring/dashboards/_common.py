@@ -31,6 +31,15 @@ OF_JOBS = {"running": "green", "completing": "light-green", "pending": "blue", "
 OF_PODS = {"Running": "green", "Succeeded": "light-green", "Pending": "blue", "Unknown": "orange", "Failed": "red"}
 
 
+# The name that the scheduler gave a node, of which a node that is new may have had two.
+_NAME = 'topk by (cluster, instance) (1, ultracluster_node_name_info{cluster="$cluster"} @ end())'
+
+
+def named(expression: str) -> str:
+    """Return series of nodes with the label `node`, the name in Slurm or Kubernetes; those without one as they are."""
+    return f"({expression}) * on (instance) group_left (node) {_NAME} or on (instance) ({expression})"
+
+
 def together(expression: str, *metrics: str, legend: str = "", within: str = "") -> Query:
     """Return an expression over metrics of the selected cluster.
 
@@ -41,7 +50,8 @@ def together(expression: str, *metrics: str, legend: str = "", within: str = "")
         within: Further matchers, such as `instance=~"$node"`.
     """
     matchers = ", ".join(filter(None, ('cluster="$cluster"', within)))
-    return Query(expression.format(*(f"{metric}{{{matchers}}}" for metric in metrics)), legend)
+    filled = expression.format(*(f"{metric}{{{matchers}}}" for metric in metrics))
+    return Query(named(filled) if "{{node}}" in legend else filled, legend)
 
 
 def of(metric: str, legend: str = "", *, within: str = "", over: str = "{}") -> Query:

@@ -9,9 +9,12 @@ from ultracluster.monitoring.dashboards._common import (
     NODES_MISSING,
     TO_JOB,
     TO_NODE,
+    named,
     of,
 )  # fmt: skip
-from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table, timeline
+from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, stat, table, timeline
+
+_ACTIVE = 'ultracluster_gpu_tensor_active_ratio{cluster="$cluster"}'
 
 FLEET = Dashboard(
     uid="ultracluster-fleet",
@@ -48,7 +51,7 @@ FLEET = Dashboard(
                   width=10, height=9, to=TO_JOB, columns={"job_id": "Job", "Value": "GPUs"}),
             timeline("Problems over time",
                      "A row for each node and problem, red while it fires: which came first, and what followed.",
-                     (of("ultracluster_node_problem", "{{instance}} {{problem}}",
+                     (of("ultracluster_node_problem", "{{node}} {{instance}} {{problem}}",
                          over="group by (instance, problem) ({})"),),
                      width=24, height=9, to=TO_NODE, words={1: ("problem", "red")}, most=1, least=0),
         ),
@@ -61,41 +64,41 @@ FLEET = Dashboard(
         "GPUs": (
             table("GPUs by node", "Tensor activity of each GPU: a row is a node. A dark cell in a bright row is a GPU "
                   "that the others wait for, an empty one is gone.",
-                  (of("ultracluster_gpu_tensor_active_ratio", over="max by (instance, gpu) ({})"),),
-                  width=24, height=12, unit="percentunit", matrix=("instance", "gpu"), least=0, most=1,
+                  (Query(expr=f'max by (node, gpu) (label_join({named(_ACTIVE)}, "node", " ", "node", "instance"))'),),
+                  width=24, height=12, unit="percentunit", matrix=("node", "gpu"), least=0, most=1,
                   steps=((None, "dark-blue"), (0.1, "blue"), (0.3, "green"), (0.6, "light-green"))),
         ),
         "GPU health": (
             series("XIDs by policy", "Error codes of the driver within five minutes. Fatal: the node goes. Reset: the "
                    "GPU is reset. Watch: look. Application: the program's fault.",
                    tuple(of(f"node_xid:ultracluster_gpu_xid_errors_{policy}:sum",
-                            f"{policy} {{{{xid}}}} {{{{instance}}}}", over="sum by (instance, xid) ({})")
+                            f"{policy} {{{{xid}}}} {{{{node}}}} {{{{instance}}}}", over="sum by (instance, xid) ({})")
                          for policy in ("fatal", "reset", "watch", "application")),
                    least=0, to=TO_NODE, steps=ANY_IS_ODD),
             series("Uncorrectable memory errors",
                    "Double-bit errors of the last 15 minutes, and rows that could not be remapped: replace.",
-                   (of("ultracluster_gpu_ecc_uncorrected_errors_total", "{{instance}} GPU {{gpu}}",
+                   (of("ultracluster_gpu_ecc_uncorrected_errors_total", "{{node}} {{instance}} GPU {{gpu}}",
                        over="topk(10, round(increase({}[15m])) > 0)"),
-                    of("ultracluster_gpu_row_remap_failed", "{{instance}} GPU {{gpu}} remap failed",
+                    of("ultracluster_gpu_row_remap_failed", "{{node}} {{instance}} GPU {{gpu}} remap failed",
                        over="topk(10, {} > 0)")), least=0, to=TO_NODE, steps=ANY_IS_BAD),
             series("NVLink errors", "Links that were set up again, or had wrong data, in the last 15 minutes.",
-                   (of("ultracluster_gpu_nvlink_recoveries_total", "{{instance}} GPU {{gpu}} recovered",
+                   (of("ultracluster_gpu_nvlink_recoveries_total", "{{node}} {{instance}} GPU {{gpu}} recovered",
                        over="topk(10, round(increase({}[15m])) > 0)"),
-                    of("ultracluster_gpu_nvlink_crc_errors_total", "{{instance}} GPU {{gpu}} CRC",
+                    of("ultracluster_gpu_nvlink_crc_errors_total", "{{node}} {{instance}} GPU {{gpu}} CRC",
                        over="topk(10, round(increase({}[15m])) > 0)"),
-                    of("ultracluster_gpu_nvlink_recovery_failures_total", "{{instance}} GPU {{gpu}} failed",
+                    of("ultracluster_gpu_nvlink_recovery_failures_total", "{{node}} {{instance}} GPU {{gpu}} failed",
                        over="topk(10, round(increase({}[15m])) > 0)")), least=0, to=TO_NODE, steps=ANY_IS_ODD),
             series("Hottest GPUs", "The ten hottest. One far above the others has a cooling problem of its own.",
-                   (of("ultracluster_gpu_temperature_celsius", "{{instance}} GPU {{gpu}}", over=MOST),),
+                   (of("ultracluster_gpu_temperature_celsius", "{{node}} {{instance}} GPU {{gpu}}", over=MOST),),
                    unit="celsius", steps=HEAT, to=TO_NODE),
             series("Throttled by heat",
                    "Share of time slowed down because of heat. The slowest GPU limits the speed of a job.",
-                   (of("ultracluster_gpu_thermal_throttle_seconds_total", "{{instance}} GPU {{gpu}}",
+                   (of("ultracluster_gpu_thermal_throttle_seconds_total", "{{node}} {{instance}} GPU {{gpu}}",
                        over="topk(10, rate({}[10m]) > 0)"),), unit="percentunit", to=TO_NODE),
             series("GPU power by node", "A node that draws far less than the others of its job does not work.",
-                   (of("node:ultracluster_gpu_power_watts:sum", "{{instance}} (most)",
+                   (of("node:ultracluster_gpu_power_watts:sum", "{{node}} {{instance}} (most)",
                        over="{0} and topk(5, {0} @ end())"),
-                    of("node:ultracluster_gpu_power_watts:sum", "{{instance}} (least)",
+                    of("node:ultracluster_gpu_power_watts:sum", "{{node}} {{instance}} (least)",
                        over="{0} and bottomk(5, {0} @ end())")), unit="watt", to=TO_NODE),
         ),
     },

@@ -47,7 +47,7 @@ GOODPUT = Dashboard(
                  "that is shown. Without a failure: no data.",
                  (together("sum(sum_over_time({0}[$__range:1m])) / 60 / count(group by (instance, problem) "
                            f"(present_over_time({_FAILURES}[$__range])))", "cluster:ultracluster_node_up:sum"),),
-                 unit="none"),
+                 unit="h"),
             stat("ETTR", "Effective training time ratio: time in steps that were kept, as a share of the time in which "
                  "jobs that report it ran, in the time that is shown. https://arxiv.org/abs/2410.21680 defines it.",
                  (together("sum(sum_over_time(({0} * on (cluster, job_id) {1})[$__range:1m])) / "

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards._common import CLUSTER, JOB, LEAST, MOST, TO_NODE, of, together
+from ultracluster.monitoring.dashboards._common import CLUSTER, JOB, LEAST, MOST, TO_NODE, named, of, together
 from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, stat, table
 
 _JOB = 'job_id="$job"'
@@ -73,15 +73,17 @@ JOB_DASHBOARD = Dashboard(
         "Who holds it up": (
             series("Clock against the job's median",
                    "The ten slowest nodes. Below 90 percent of the median a node makes all others wait.",
-                   (_here("node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m", "{{instance}}", over=LEAST),),
+                   (_here("node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m", "{{node}} {{instance}}",
+                          over=LEAST),),
                    unit="percentunit", steps=((None, "red"), (0.9, "green")), to=TO_NODE),
             series("Time in collectives against the job's median", "Who comes last to a collective waits least in it: "
                    "the node far below 100 percent is the one that the others wait for.",
-                   (_here("node_job:nccl_collective_exec_time_microseconds:ratio", "{{instance}}", over=LEAST),),
+                   (_here("node_job:nccl_collective_exec_time_microseconds:ratio", "{{node}} {{instance}}",
+                          over=LEAST),),
                    unit="percentunit", to=TO_NODE),
             series("EFA of its nodes against the job's median", "Bytes that the ten lowest nodes send. A node far "
                    "below the others, while steps are slow, is the one that they wait for.",
-                   (_here("node_job:node_amazonefa_tx_bytes:ratio_rate5m", "{{instance}}", over=LEAST),),
+                   (_here("node_job:node_amazonefa_tx_bytes:ratio_rate5m", "{{node}} {{instance}}", over=LEAST),),
                    unit="percentunit", least=0, to=TO_NODE),
             table("Network nodes", "Where its nodes are: fewer network nodes are shorter ways.",
                   (Query(expr=_of_nodes("ultracluster_node_topology_info",
@@ -95,7 +97,8 @@ JOB_DASHBOARD = Dashboard(
                    (_here("job_collective:nccl_bus_bandwidth_gbs:avg", "{{collective}} {{message_size}}", over=MOST),),
                    unit="GBs"),
             series("Tensor activity by node", "The ten least active nodes of the job.",
-                   (Query(expr=_LEAST_ACTIVE, legend="{{instance}}"),), width=12, unit="percentunit", to=TO_NODE),
+                   (Query(expr=named(_LEAST_ACTIVE), legend="{{node}} {{instance}}"),), width=12,
+                   unit="percentunit", to=TO_NODE),
             table("Problems of its nodes", "Alerts of the nodes of the job. Empty is good.",
                   (Query(expr=_of_nodes("ultracluster_node_problem",
                                        over="max by (instance, node, problem, xid, path) ({})")),),

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards._common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, of, together
+from ultracluster.monitoring.dashboards._common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, named, of, together
 from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, table
 
 _NODES = 'instance=~"$node"'
@@ -30,12 +30,12 @@ NETWORK = Dashboard(
                     _here("node:node_network_receive_bytes:sum_rate5m", "received", over="sum({})")),
                    width=12, unit="Bps"),
             series("Nodes that send most", "Over EFA. In a collective all nodes of a job send alike.",
-                   (_here("node:node_amazonefa_tx_bytes:sum_rate5m", "{{instance}}", over=MOST),),
+                   (_here("node:node_amazonefa_tx_bytes:sum_rate5m", "{{node}} {{instance}}", over=MOST),),
                    width=12, unit="Bps", to=TO_NODE),
             series("Nodes of a job that send least",
                    "A node of a job at zero, while the others send, is stuck or on TCP.",
-                   (Query(expr=f"{_SENT.format('')} and bottomk(10, {_SENT.format(' @ end()')})",
-                          legend="{{instance}}"),), width=12, unit="Bps", to=TO_NODE),
+                   (Query(expr=named(f"{_SENT.format('')} and bottomk(10, {_SENT.format(' @ end()')})"),
+                          legend="{{node}} {{instance}}"),), width=12, unit="Bps", to=TO_NODE),
         ),
         "Topology": (
             table("Nodes by network node", "From the top of the network; the third is the nearest to the nodes. Nodes "
@@ -61,15 +61,15 @@ NETWORK = Dashboard(
         ),
         "Trouble": (
             series("Dropped packets by device", "Arrived and dropped. Nothing drawn is good.",
-                   (_here("node_device:node_amazonefa_rx_drops:rate5m", "{{instance}} {{device}}",
+                   (_here("node_device:node_amazonefa_rx_drops:rate5m", "{{node}} {{instance}} {{device}}",
                          over="topk(10, {})"),), least=0, steps=ANY_IS_ODD, unit="pps", to=TO_NODE),
             series("Sent again",
                    "Packets sent again as a share of those sent. The threshold of one percent is not a published one.",
-                   (_here("node:node_amazonefa_retrans_pkts:ratio_rate5m", "{{instance}}", over=MOST),),
+                   (_here("node:node_amazonefa_retrans_pkts:ratio_rate5m", "{{node}} {{instance}}", over=MOST),),
                    least=0, unit="percentunit", to=TO_NODE, steps=((None, "green"), (0.01, "orange"))),
             series("Remote ends in trouble", "Ends that do not answer, or badly. If many nodes name trouble at once, "
                    "look for the one that all of them send to.",
-                   (_here("node:node_amazonefa_remote_events:sum_rate5m", "{{instance}}", over=MOST),),
+                   (_here("node:node_amazonefa_remote_events:sum_rate5m", "{{node}} {{instance}}", over=MOST),),
                    least=0, unit="cps", to=TO_NODE),
             table("Nodes without all their EFA devices", "Empty is good.",
                   (Query(expr="max by (instance, instance_type, group) "
