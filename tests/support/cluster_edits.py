@@ -144,8 +144,31 @@ KUBERNETES: list[tuple[str, Any, Verdict]] = [
     ("nodes/burst", {**CPU, "elastic": True, "image": "ami-0123456789abcdef0"}, "clean"),
 ]
 
+#: Edits of the common table whose verdict on HyperPod is another one.
+HYPERPOD_ALONE: dict[str, Verdict] = {
+    "nodes/train/tags": "file",
+    "nodes/spot": "file",
+    "nodes/train/root-volume": "clean",
+    "nodes/train/labels": "file",
+    "nodes/train/layout": "file",
+}
+HYPERPOD: list[tuple[str, Any, Verdict]] = [
+    *((path, value, HYPERPOD_ALONE.get(path, verdict)) for path, value, verdict in COMMON),
+    ("nodes/train/count", 32, "nodes"),
+    ("nodes/train/count", 80, "clean"),
+    ("nodes/train/type", "p5.48xlarge", "data"),
+    ("nodes/train/image", "ami-0123456789abcdef0", "file"),
+    ("storage/lustre/mount", "/data", "clean"),
+    ("storage/home", {"type": "efs"}, "data"),
+    ("observability/profile", "full", "clean"),
+    ("slurm/version", "26.05", "file"),
+    ("slurm/users", {"ada": {"uid": 2001}}, "clean"),
+    ("slurm/login/count", 2, "clean"),
+]
+
 RENAMED = ClusterEdit("a renamed node group", rename_group, "nodes")
 EDITS: dict[str, list[ClusterEdit]] = {
     "slurm-512-gpus": [*_rows(COMMON), *_rows(SLURM), RENAMED],
     "eks-512-gpus": [*_rows(COMMON), *_rows(KUBERNETES), RENAMED],
+    "hyperpod-slurm": [*_rows(HYPERPOD), RENAMED],
 }

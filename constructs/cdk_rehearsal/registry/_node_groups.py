@@ -1,10 +1,10 @@
 """Resource types that start nodes, and properties that set how many."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cdk_rehearsal.registry._rejections import at
+from cdk_rehearsal.registry._rejections import at, groups_by_name
 
 #: Resource type -> properties with the largest and the desired number of nodes. A smaller value ends nodes, and what
 #: runs on them. The smallest number of PCS is not here: below it, PCS ends idle nodes only.
@@ -16,6 +16,8 @@ NODE_COUNTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "AWS::PCS::ComputeNodeGroup": ("ScalingConfiguration.MaxInstanceCount",),
         "AWS::EKS::Nodegroup": ("ScalingConfig.DesiredSize", "ScalingConfig.MaxSize"),
         "AWS::AutoScaling::AutoScalingGroup": ("DesiredCapacity", "MaxSize"),
+        # Its instance groups are in a list, by name: `_instance_groups`.
+        "AWS::SageMaker::Cluster": (),
     }
 )
 
@@ -35,7 +37,7 @@ def starts_nodes(resource: Mapping[str, Any]) -> bool:
 
 def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
     """Return the properties by which a group of nodes shrinks, with the reason. Properties are in normal form."""
-    result = {}
+    result = dict(_instance_groups(old, new)) if type_name == "AWS::SageMaker::Cluster" else {}
     for path in NODE_COUNTS.get(type_name, ()):
         before, after = at(old, path), at(new, path)
         if isinstance(before, str) and isinstance(after, str) and before.isdecimal() and after.isdecimal():
@@ -44,3 +46,27 @@ def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
         elif before != after and before is not None:
             result[path] = "the template does not show whether the group shrinks"
     return result
+
+
+def _instance_groups(old: Any, new: Any) -> Iterator[tuple[str, str]]:
+    """Yield the instance groups of SageMaker HyperPod that shrink or leave, with the reason.
+
+    HyperPod chooses at random the instances that end.
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-scale-down.html (read 2026-11-24)
+    """
+    before, after = groups_by_name(old), groups_by_name(new)
+    if before is None or after is None:
+        if at(old, "InstanceGroups") != at(new, "InstanceGroups"):
+            yield "InstanceGroups", "the template does not show whether a group shrinks"
+        return
+    for name, group in before.items():
+        path = f"InstanceGroups.{name}"
+        if name not in after:
+            yield path, "the group leaves: SageMaker ends its instances and what runs on them"
+            continue
+        counts = str(group.get("InstanceCount")), str(after[name].get("InstanceCount"))
+        if all(count.isdecimal() for count in counts):
+            if int(counts[1]) < int(counts[0]):
+                yield path, f"from {counts[0]} to {counts[1]} nodes: SageMaker chooses at random which ones end"
+        elif counts[0] != counts[1]:
+            yield path, "the template does not show whether the group shrinks"

@@ -78,6 +78,31 @@ def _skips_a_version(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str
     return {}
 
 
+def groups_by_name(properties: Any) -> dict[str, Mapping[str, Any]] | None:
+    """Return the instance groups of SageMaker HyperPod by name, or None if the template does not show them."""
+    groups = at(properties, "InstanceGroups")
+    if not isinstance(groups, list) or not all(isinstance(group, Mapping) for group in groups):
+        return None
+    names = [group.get("InstanceGroupName") for group in groups]
+    return dict(zip(names, groups, strict=True)) if all(isinstance(name, str) for name in names) else None
+
+
+def _changes_instances(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Check that the instance groups of SageMaker HyperPod keep their type and threads.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
+    (read 2026-11-24)
+    """
+    before, after = groups_by_name(old) or {}, groups_by_name(new) or {}
+    return {
+        f"InstanceGroups.{name}.{field}": f"{first} to {second}; a group keeps it: add one with another name"
+        for name in before.keys() & after.keys()
+        for field in ("InstanceType", "ThreadsPerCore")
+        for first, second in [(before[name].get(field), after[name].get(field))]
+        if isinstance(first, str) and isinstance(second, str) and first != second
+    }
+
+
 def _applies(fact: UpdateFact, old: Mapping[str, Any]) -> bool:
     """Return whether a fact applies; an unresolved intrinsic may have any value."""
     pairs = ((at(old, path), expected) for path, expected in fact.only_if.items())
@@ -92,5 +117,9 @@ def _parts(value: Any) -> tuple[int, ...]:
 
 #: Resource type -> update rules that compare two values.
 _BUILT_IN: Mapping[str, Sequence[UpdateRule]] = MappingProxyType(
-    {"AWS::FSx::FileSystem": (_grows_too_little,), "AWS::EKS::Cluster": (_skips_a_version,)}
+    {
+        "AWS::FSx::FileSystem": (_grows_too_little,),
+        "AWS::EKS::Cluster": (_skips_a_version,),
+        "AWS::SageMaker::Cluster": (_changes_instances,),
+    }
 )
