@@ -105,3 +105,16 @@ def test_one_construct_refuses_what_one_stack_does_not_hold() -> None:
     stack = cdk.Stack(cdk.App(), "One", env=cdk.Environment(account="123456789012", region="us-east-2"))
     with pytest.raises(Refusal, match=r"cluster has 60 node groups, which are 2 stacks.*use ClusterStacks"):
         UltraCluster(stack, "Cluster", cluster=cluster)
+
+
+@pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
+def test_no_policy_of_a_role_has_the_name_of_one_in_another_stack(orchestrator: str) -> None:
+    # IAM overwrites an inline policy of the same name, and the deletion of one stack would delete it for all.
+    names = Counter(
+        json.dumps([resource["Properties"]["PolicyName"], role], sort_keys=True)
+        for stack, template in templates(many(orchestrator)).items()
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::IAM::Policy"
+        for role in resource["Properties"]["Roles"]
+    )
+    assert set(names.values()) == {1}

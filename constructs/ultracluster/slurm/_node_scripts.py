@@ -88,7 +88,9 @@ class NodeScripts(Construct):
 
     def _allow(self, arn: str) -> None:
         if not self._objects:
-            iam.Policy(self, "Read", statements=[self._read]).attach_to_role(self._role)
+            # By default, the name is the same in every stack of a cluster, and IAM overwrites a policy of the role.
+            name = cdk.Names.unique_resource_name(self, max_length=120)
+            iam.Policy(self, "Read", policy_name=name, statements=[self._read]).attach_to_role(self._role)
         if arn not in self._objects:
             self._objects.append(arn)
             self._read.add_resources(arn)
