@@ -89,7 +89,7 @@ def test_a_deletion_fails_and_is_repeated(stacks: Stacks) -> None:
 def test_a_protected_cluster_cannot_be_deleted(stacks: Stacks) -> None:
     properties = {
         "RoleArn": "arn:aws:iam::123456789012:role/eks",
-        "ResourcesVpcConfig": {"SubnetIds": ["subnet-0123456789abcdef0"]},
+        "ResourcesVpcConfig": {"SubnetIds": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]},
     }
     cluster = {"Type": "AWS::EKS::Cluster", "Properties": {**properties, "DeletionProtection": True}}
     name = stacks.create({"Cluster": cluster})
