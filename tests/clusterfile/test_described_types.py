@@ -10,7 +10,7 @@ from support.hardware_data import described
 from ultracluster.boot import health_boot
 from ultracluster.catalogue.ec2 import default_layout, instance_type_from_api, interfaces
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.clusterfile import ClusterFileError, load, warnings
+from ultracluster.clusterfile import ClusterFileError, load, loads, warnings
 from ultracluster.monitoring._volume import scraped_series
 from ultracluster.monitoring.collectors import RemoteWrite, node_collectors
 from ultracluster.monitoring.names import Profile
@@ -113,3 +113,37 @@ def test_each_type_with_efa_has_a_layout_checks_and_metrics() -> None:
             nvidia = bool(record.gpus) and item["GpuInfo"]["Gpus"][0]["Manufacturer"] == "NVIDIA"
             assert any("dcgm" in file.path for file in collectors.files) is nvidia, record.name
             assert scraped_series(record, Profile.STANDARD, efa_devices=devices) > 0
+
+
+FIGURES = (
+    "gpu: {model: GB300, memory: 268 GiB, memory-bandwidth: 8 TB/s, bf16: 2500, nvlink-generation: 5, "
+    "nvlink-bandwidth: 1800 GB/s}"
+)
+
+
+def test_a_gpu_with_figures_has_the_counters_of_its_nvlink_and_no_warning() -> None:
+    text = (Path(__file__).parents[2] / "examples" / "slurm-new-type.yaml").read_text()
+    unknown, known = loads(text, "new.yaml"), loads(text.replace("gpu: GB300", FIGURES), "new.yaml")
+    assert unknown.node_groups[0].instance_type.gpu is None
+    gpu = known.node_groups[0].instance_type.gpu
+    assert gpu is not None
+    assert (gpu.model, gpu.hbm_gib, gpu.hbm_tb_per_s, gpu.bf16_pflops) == ("GB300", 268, 8, 2.5)
+    assert (gpu.nvlink_generation, gpu.nvlink_gb_per_s) == (5, 1800)
+    assert [any("no facts of the GPU" in text for text in map(str, warnings(one))) for one in (unknown, known)] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("figures", "path"),
+    [
+        (FIGURES.replace("nvlink-generation: 5", "nvlink-generation: 12"), "nvlink-generation: must be 1 to 9"),
+        (FIGURES.replace("memory: 268 GiB, ", ""), "memory: is missing"),
+        (FIGURES.replace("bf16: 2500", "bf16: 2.5 PFLOPS"), "bf16: must be"),
+    ],
+)
+def test_figures_of_a_gpu_are_complete_and_possible(figures: str, path: str) -> None:
+    text = (Path(__file__).parents[2] / "examples" / "slurm-new-type.yaml").read_text().replace("gpu: GB300", figures)
+    with pytest.raises(ClusterFileError, match=path):
+        loads(text, "new.yaml")

@@ -12,6 +12,7 @@ from ultracluster.clusterfile._keys._kubernetes import SystemNodes as SystemNode
 from ultracluster.clusterfile._keys._kubernetes import Team as Team
 from ultracluster.clusterfile._keys._nodes import Build as Build
 from ultracluster.clusterfile._keys._nodes import Cards as Cards
+from ultracluster.clusterfile._keys._nodes import DeclaredGpu as DeclaredGpu
 from ultracluster.clusterfile._keys._nodes import DeclaredType as DeclaredType
 from ultracluster.clusterfile._keys._nodes import DescribedImage as DescribedImage
 from ultracluster.clusterfile._keys._nodes import ExistingNetwork as ExistingNetwork

@@ -121,6 +121,21 @@ NodeGroup = TypedDict(
 )
 
 
+#: A GPU that is not in this release: plans and metrics use its figures.
+DeclaredGpu = TypedDict(
+    "DeclaredGpu",
+    {
+        "model": Required[str],
+        "memory": Required[str],
+        "memory-bandwidth": Required[str],
+        "bf16": Required[int],
+        "nvlink-generation": Required[int],
+        "nvlink-bandwidth": Required[str],
+    },
+    total=False,
+)
+
+
 class Nvme(TypedDict, total=False):
     """Local NVMe disks of a type."""
 
@@ -146,7 +161,7 @@ DeclaredType = TypedDict(
         "vcpus": int,
         "memory": str,
         "gpus": int,
-        "gpu": str,
+        "gpu": str | DeclaredGpu,
         "nvlink-domain": int,
         "nvme": Nvme,
         "network-cards": Sequence[Cards],

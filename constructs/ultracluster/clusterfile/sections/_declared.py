@@ -9,6 +9,7 @@ from ultracluster.catalogue.ec2 import (
     GPUS,
     INSTANCE_TYPES,
     ULTRASERVERS,
+    Gpu,
     InstanceType,
     Kind,
     NetworkCard,
@@ -20,6 +21,7 @@ from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._described import described_type
+from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._nodes import INSTANCE_TYPE, InstanceTypeName
 from ultracluster.clusterfile.sections._section import Section
 
@@ -46,10 +48,11 @@ UltraServerName = Annotated[
 ]
 InterfaceKind = Annotated[Kind, w.choice(get_args(Kind), "a kind of network interface")]
 PurchaseOption = Annotated[Purchase, w.choice(get_args(Purchase), "a purchase option")]
-GpuName = Annotated[
-    str,
-    w.pattern(r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}", "the model of a GPU, such as GB200", "GB200"),
-]
+_GPU = r"[A-Za-z0-9][A-Za-z0-9 -]{0,30}"
+GpuName = Annotated[str, w.pattern(_GPU, "the model of a GPU, such as GB200", "GB200")]
+# Far beyond any GPU: a typing error, or another unit.
+Tflops = Annotated[int, w.whole(1, 1_000_000, example=2500)]
+NvlinkGeneration = Annotated[int, w.whole(1, 9, example=5)]
 DeclaredTypeName = Annotated[
     str, w.parsed(_type_name, r"^[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}$", "p6e-gb300.36xlarge")
 ]
@@ -68,6 +71,41 @@ class Cards(Section):
         examples=[["interface", "efa", "efa-only"]],
     )
     interfaces: CardCount = Field(description="Number of interfaces, of whatever kind, that a card takes.")
+
+
+class DeclaredGpu(Section):
+    """A GPU that is not in this release: plans and metrics use its figures."""
+
+    model: GpuName = Field(description="Its name.")
+    memory: t.Size = Field(description="Memory of one GPU.", examples=["268 GiB"])
+    memory_bandwidth: t.Throughput = Field(description="Bandwidth of its memory.", examples=["8000 GB/s"])
+    bf16: Tflops = Field(description="Dense peak with BF16, in TFLOP/s.")
+    nvlink_generation: NvlinkGeneration = Field(description="Generation of NVLink, which decides its counters.")
+    nvlink_bandwidth: t.Throughput = Field(
+        description="NVLink bandwidth of one GPU, both directions together.", examples=["1800 GB/s"]
+    )
+
+    @property
+    def record(self) -> Gpu:
+        """Its record."""
+        return Gpu(
+            model=self.model,
+            hbm_gib=float(self.memory.amount / 2**30),
+            hbm_tb_per_s=float(self.memory_bandwidth.amount / 10**12),
+            bf16_pflops=self.bf16 / 1000,
+            fp8_pflops=None,
+            fp4_pflops=None,
+            nvlink_generation=self.nvlink_generation,
+            nvlink_gb_per_s=int(self.nvlink_bandwidth.amount / 10**9),
+            source=DECLARED_SOURCE,
+            read_on="not known",
+        )
+
+
+GpuOption = Annotated[
+    str | DeclaredGpu,
+    Either(w.pattern(_GPU, "the model of a GPU, such as GB200", "GB200"), DeclaredGpu),
+]
 
 
 class Nvme(Section):
@@ -92,7 +130,9 @@ class DeclaredType(Section):
     vcpus: t.Count | None = Field(default=None, description="vCPUs of an instance.")
     memory: t.Size | None = Field(default=None, description="RAM of an instance.")
     gpus: t.Count | None = Field(default=None, description="GPUs of one instance.")
-    gpu: GpuName | None = Field(default=None, description="Model of the GPU.")
+    gpu: GpuOption | None = Field(
+        default=None, description="Model of the GPU, or its figures where the model is not in this release."
+    )
     nvlink_domain: t.Count | None = Field(default=None, description="GPUs that share one NVLink domain.")
     nvme: Nvme | None = Field(default=None, description="Local NVMe disks.")
     network_cards: tuple[Cards, ...] | None = Field(
@@ -141,7 +181,8 @@ class DeclaredType(Section):
             **{field: value for field, value in stated.items() if value is not None},
         )
         if self.gpu is not None:
-            record = replace(record, gpu=GPUS.get(self.gpu), gpu_model=self.gpu)
+            gpu = GPUS.get(self.gpu) if isinstance(self.gpu, str) else self.gpu.record
+            record = replace(record, gpu=gpu, gpu_model=self.gpu if isinstance(self.gpu, str) else self.gpu.model)
         if self.network_cards is not None:
             record = replace(
                 record,
