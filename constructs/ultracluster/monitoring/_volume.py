@@ -167,14 +167,18 @@ def _usd(samples_per_s: float, scraped: int) -> float:
 def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
     if series > ACTIVE_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: request an increase, a smaller "
-            "profile, or a workspace for each cluster"
+            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: request an increase "
+            "(L-5A151448, aps), a smaller profile, or a workspace for each cluster"
         )
     elif series > _FIRST_SERIES * _SHARE:
         yield (
             f"{series:,} active series; a workspace takes {_FIRST_SERIES:,} at once and beyond that grows as fast as "
             "it doubles in 30 minutes: start the nodes in steps"
         )
-    for what, number, quota in (("samples", samples, _SAMPLES_PER_S), ("writes", writes, _WRITES_PER_S)):
+    for what, number, quota, code in (
+        ("samples", samples, _SAMPLES_PER_S, "L-F4BCE0BA"),
+        ("writes", writes, _WRITES_PER_S, "L-4340E931"),
+    ):
         if number > quota * _SHARE:
-            yield f"{number:,.0f} {what} a second; AMP's quota is {quota:,} a workspace: request an increase"
+            text = f"{number:,.0f} {what} a second; AMP's quota is {quota:,} a workspace"
+            yield f"{text}: request an increase ({code}, aps)"
