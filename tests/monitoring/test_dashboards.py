@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import dashboard as models
+from grafana_foundation_sdk.models import text as text_panel
 
 from support.dashboard_look import LINES
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
+from ultracluster.monitoring.alerts import ALERTS, GRAFANA, RUNBOOKS, rules
 from ultracluster.monitoring.dashboards import dashboards
 from ultracluster.monitoring.dashboards._common import OF_JOBS, OF_NODES
 from ultracluster.monitoring.names import METRICS, SLURM_JOB_STATES, SLURM_NODE_STATES
@@ -21,7 +24,7 @@ LABELS = {**{name: metric.labels for name, metric in METRICS.items()}, **OTHERS}
 # What an alert tells apart beside its node: see PROBLEM.
 OF_A_PROBLEM = {"xid", "path"}
 METRIC = re.compile(r"\b[a-z]\w*:\w+:\w+\b|\bultracluster_\w+\b")
-TEXTS = dashboards()
+TEXTS = {uid: text for uid, text in dashboards().items() if uid != RUNBOOKS}
 BOARDS = {uid: json.loads(text) for uid, text in TEXTS.items()}
 
 
@@ -165,3 +168,28 @@ def test_grafanas_own_model_knows_every_field(uid: str) -> None:
 def test_the_ten_are_chosen_once_or_are_few(expression: str) -> None:
     # Chosen for each moment, ten become dozens of lines: only rare errors may be.
     assert "@ end()" in expression or "> 0" in expression or "amazonefa_rx_drops" in expression
+
+
+def test_the_runbook_of_an_alert_is_the_panel_that_it_links_to() -> None:
+    board = json.loads(dashboards()[RUNBOOKS])
+    titles = {panel["id"]: panel["title"] for panel in panels(board)}
+    linked = {}
+    for group in yaml.safe_load(rules()["alerts.yaml"])["groups"]:
+        for rule in group["rules"]:
+            if "alert" in rule:
+                path, _, number = rule["annotations"]["runbook_url"].partition("?viewPanel=")
+                assert path == f"{GRAFANA}/d/{RUNBOOKS}"
+                linked[rule["alert"]] = titles[int(number)]
+    assert linked
+    assert linked == {name: name for name in linked}
+    for panel in panels(board):
+        assert ALERTS[panel["title"]].actions[0] in panel["options"]["content"]
+
+
+def test_grafanas_own_model_knows_the_runbooks() -> None:
+    board = json.loads(dashboards()[RUNBOOKS])
+    assert json.loads(json.dumps(models.Dashboard.from_json(board), cls=JSONEncoder)) == board
+    for panel in panels(board):
+        assert (
+            json.loads(json.dumps(text_panel.Options.from_json(panel["options"]), cls=JSONEncoder)) == panel["options"]
+        )

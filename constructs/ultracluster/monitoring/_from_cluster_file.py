@@ -8,7 +8,6 @@ from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.clusterfile import ALERT_ROUTES, ALERT_TUNING, RULE_FILES, ClusterFile, Path, Problem
 from ultracluster.monitoring.alerts import (
     GRAFANA,
-    RUNBOOKS,
     Route,
     Tuning,
     pagerduty,
@@ -66,7 +65,7 @@ def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
         profile,
         inventory=inventory,
         ends=ends,
-        runbooks=cluster.observability.alerts.runbooks or RUNBOOKS,
+        runbooks=cluster.observability.alerts.runbooks,
         tuning=Tuning(**_changes(cluster)),
         grafana=cluster.observability.alerts.grafana or GRAFANA,
         # Another cluster may share the workspace, even one created here.

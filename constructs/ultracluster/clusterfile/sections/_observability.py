@@ -137,7 +137,7 @@ class Alerts(Section):
     runbooks: RunbooksUrl | None = Field(
         default=None,
         description="Where you publish docs/runbooks: each alert carries this address, a slash, its name and `.md`. "
-        "Default: the path in the repository.",
+        "Default: their dashboard in Grafana.",
     )
     grafana: RunbooksUrl | None = Field(
         default=None,

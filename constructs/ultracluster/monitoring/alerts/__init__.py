@@ -10,9 +10,9 @@ from ultracluster.monitoring.alerts._alertmanager import (
     route_problem,
     sns,
 )
-from ultracluster.monitoring.alerts._all import ALERTS
+from ultracluster.monitoring.alerts._all import ALERTS, RUNBOOKS
 from ultracluster.monitoring.alerts._rule_check import RULE_FILE, rule_problems
-from ultracluster.monitoring.alerts._rules import GRAFANA, RUNBOOKS, rules
+from ultracluster.monitoring.alerts._rules import GRAFANA, rules
 from ultracluster.monitoring.alerts._tuning import Tuning, tuning_problems
 
 __all__ = [

@@ -19,3 +19,14 @@ FAMILY_OF: Mapping[str, str] = MappingProxyType(
 
 #: The alert that always fires, and reads no metric.
 WATCHDOG = "Watchdog"
+
+#: Uid of the dashboard of the runbooks.
+RUNBOOKS = "ultracluster-runbooks"
+
+
+def runbook_path(alert: str) -> str:
+    """Return the path of the runbook of an alert, below the address of Grafana: a panel by its number.
+
+    The panels are in the order of `ALERTS`, after that of their row.
+    """
+    return f"/d/{RUNBOOKS}?viewPanel={[*ALERTS].index(alert) + 2}"

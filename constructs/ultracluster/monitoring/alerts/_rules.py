@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster.monitoring.alerts._alert import Alert
-from ultracluster.monitoring.alerts._all import ALERTS, FAMILY_OF, WATCHDOG
+from ultracluster.monitoring.alerts._all import ALERTS, FAMILY_OF, WATCHDOG, runbook_path
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
@@ -15,8 +15,6 @@ from ultracluster.rules import Refusal, error
 #: AMP evaluates no more often.
 #: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
 INTERVAL = "30s"
-#: Path of the runbooks in the repository.
-RUNBOOKS = "docs/runbooks"
 #: Address of the self-hosted Grafana, while its port is forwarded.
 GRAFANA = "http://localhost:3000"
 _GRAFANA = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
@@ -29,7 +27,7 @@ def rules(
     profile: Profile = Profile.STANDARD,
     *,
     inventory: Mapping[tuple[str, str], int] | None = None,
-    runbooks: str = RUNBOOKS,
+    runbooks: str | None = None,
     cluster: str | None = None,
     tuning: Tuning | None = None,
     grafana: str = GRAFANA,
@@ -41,7 +39,8 @@ def rules(
         profile: Metrics profile. A rule whose metrics are not in it is left out.
         inventory: Expected nodes by cluster and node group. A dead node sends nothing, so the expected number
             must be written down. By default, no nodes are expected.
-        runbooks: URL or path of the runbooks, without a slash at the end.
+        runbooks: URL or path of the runbooks as files, without a slash at the end. By default, their dashboard in
+            Grafana.
         cluster: Cluster that the rules read, so that several clusters can have rules in one workspace and
             nothing is evaluated twice. By default, the rules serve every cluster of the workspace.
         tuning: Alerts that are off or changed. By default, none.
@@ -60,7 +59,7 @@ def rules(
         for (cluster, group), count in expected.items()
         if count < 0 or count != int(count)
     ]
-    if not _RUNBOOKS.fullmatch(runbooks):
+    if runbooks is not None and not _RUNBOOKS.fullmatch(runbooks):
         text = f"runbooks must be an address that begins with https://, or a path, got {runbooks[:120]!r}"
         problems.append(_RUNBOOKS_RULE(text))
     if not _GRAFANA.fullmatch(grafana):
@@ -95,7 +94,7 @@ def _problem(alert: Alert) -> dict[str, Any]:
     return {"record": PROBLEM, "expr": expr, "labels": {"problem": alert.name}}
 
 
-def _alert(alert: Alert, runbooks: str, grafana: str) -> dict[str, Any]:
+def _alert(alert: Alert, runbooks: str | None, grafana: str) -> dict[str, Any]:
     rule: dict[str, Any] = {"alert": alert.name, "expr": alert.promql}
     if alert.for_ != "0m":
         rule["for"] = alert.for_
@@ -103,7 +102,9 @@ def _alert(alert: Alert, runbooks: str, grafana: str) -> dict[str, Any]:
         "labels": {"severity": alert.severity.value},
         "annotations": {
             "summary": alert.message,
-            "runbook_url": f"{runbooks}/{alert.name}.md",
+            "runbook_url": f"{grafana}{runbook_path(alert.name)}"
+            if runbooks is None
+            else f"{runbooks}/{alert.name}.md",
             "dashboard_url": grafana + alert.dashboard,
         },
     }

@@ -14,6 +14,7 @@ from ultracluster.monitoring.dashboards._lustre_servers import LUSTRE_SERVERS
 from ultracluster.monitoring.dashboards._network import NETWORK
 from ultracluster.monitoring.dashboards._node import NODE_DASHBOARD
 from ultracluster.monitoring.dashboards._pipeline import PIPELINE
+from ultracluster.monitoring.dashboards._runbooks import RUNBOOKS
 from ultracluster.monitoring.dashboards._scheduler import SCHEDULER
 from ultracluster.monitoring.dashboards._spec import Dashboard
 from ultracluster.monitoring.dashboards._storage import STORAGE
@@ -49,7 +50,7 @@ def dashboards(*, data_source: str = _CORE, logs: bool = False, container_insigh
     uid = UID if logs else None
     texts = {
         board.uid: build(board, logs=uid, by_name=container_insights).replace(f'"{_CORE}"', f'"{data_source}"')
-        for board in DASHBOARDS
+        for board in (*DASHBOARDS, RUNBOOKS)
     }
     return MappingProxyType(dict(sorted(texts.items())))
 

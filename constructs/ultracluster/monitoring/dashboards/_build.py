@@ -191,6 +191,9 @@ def _variable(variable: Variable) -> _Json:
 
 
 def _panel(panel: Panel) -> _Json:
+    if panel.kind == "text":
+        options = {"mode": "markdown", "content": panel.markdown}
+        return {"type": "text", "title": panel.title, "options": options, "repeatDirection": "h", "transparent": False}
     result: _Json = {
         "type": panel.kind,
         "title": panel.title,

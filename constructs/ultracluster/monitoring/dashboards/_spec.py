@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Literal
 
-Kind = Literal["stat", "timeseries", "table", "state-timeline", "logs"]
+Kind = Literal["stat", "timeseries", "table", "state-timeline", "logs", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class LogsQuery:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel; `stat`, `series`, `table`, `timeline` and `log` create one.
+    """A panel; `stat`, `series`, `table`, `timeline`, `log` and `text` create one.
 
     Args:
         title: Title, a few words.
@@ -71,6 +71,7 @@ class Panel:
         matrix: Of a table: the labels of its rows and of its columns, coloured by value.
         least: Lowest value of the axis. Default: Grafana's choice.
         most: Highest value of the axis. Default: Grafana's choice.
+        markdown: Content of a text, instead of queries.
     """
 
     title: str
@@ -89,6 +90,7 @@ class Panel:
     matrix: tuple[str, str] | None = None
     least: float | None = None
     most: float | None = None
+    markdown: str = ""
 
 
 #: Create a panel with one value of each series.
@@ -99,6 +101,8 @@ series = partial(Panel, kind="timeseries")
 table = partial(Panel, kind="table")
 #: Create a panel with states over time.
 timeline = partial(Panel, kind="state-timeline")
+#: Create a panel with a text.
+text = partial(Panel, kind="text", queries=())
 #: Create a panel with lines of logs.
 log = partial(Panel, kind="logs")
 
