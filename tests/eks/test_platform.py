@@ -40,7 +40,7 @@ def archive() -> tarfile.TarFile:
 
 
 def test_the_engine_runs_on_a_host_that_has_python_alone(archive: tarfile.TarFile, tmp_path: Path) -> None:
-    archive.extractall(tmp_path, filter="data")
+    archive.extractall(tmp_path)
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import runpy; sys.argv[1:] = ['apply', '--help']; "
     code += "runpy.run_module('ultracluster.platform', run_name='__main__')"
     # -S: no site-packages. -I: no variables of the environment.

@@ -1,5 +1,6 @@
 """A part of the platform before the nodes, and charts of a repository's commit."""
 
+import contextlib
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -72,3 +73,26 @@ def test_an_archive_that_lacks_the_chart_ends_the_apply(
     with pytest.raises(ApplyError) as error:
         chart_directory(replace(RELEASE, chart=chart, archive=url or archive))
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("filters", [True, False])
+def test_nothing_of_an_archive_is_written_beside_its_directory(
+    tmp_path: Path, archive: str, filters: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python before 3.11.4 has no filters."""
+    if not filters:
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "room"))
+    (tmp_path / "room").mkdir()
+    assert (chart_directory(replace(RELEASE, archive=archive)) / "Chart.yaml").is_file()
+    _unpacked.cache_clear()
+    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as writer:
+        writer.add(tmp_path / "repository-0123", arcname="repository-0123")
+        writer.addfile(tarfile.TarInfo("../evil"))
+        link = tarfile.TarInfo("repository-0123/link")
+        link.type, link.linkname = tarfile.SYMTYPE, str(tmp_path)
+        writer.addfile(link)
+        writer.addfile(tarfile.TarInfo("repository-0123/link/evil"))
+    with contextlib.suppress(ApplyError):
+        chart_directory(replace(RELEASE, archive=(tmp_path / "evil.tar.gz").as_uri()))
+    assert not [*tmp_path.glob("evil"), *(tmp_path / "room").glob("evil")]

@@ -3,7 +3,7 @@
 import tarfile
 import urllib.request
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
 from ultracluster.platform._bundle import Release
@@ -34,6 +34,11 @@ def chart_directory(release: Release) -> Path:
     return directory
 
 
+def _is_inside(member: tarfile.TarInfo) -> bool:
+    path = PurePosixPath(member.name)
+    return (member.isfile() or member.isdir()) and not path.is_absolute() and ".." not in path.parts
+
+
 @cache
 def _unpacked(url: str) -> Path:
     """Return the directory of an archive, which is read once by each apply."""
@@ -42,6 +47,10 @@ def _unpacked(url: str) -> Path:
     with urllib.request.urlopen(url, timeout=_SECONDS) as answer:
         file.write_bytes(answer.read())
     with tarfile.open(file) as archive:
-        archive.extractall(directory, filter="data")
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(directory, filter="data")
+        else:
+            # Python before 3.11.4, as Debian 12 has, cannot filter.
+            archive.extractall(directory, [member for member in archive if _is_inside(member)])
     file.unlink()
     return directory

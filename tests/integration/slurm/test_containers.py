@@ -106,6 +106,8 @@ def submit(slurm: RealSlurm, job: str, here: Path, *options: str, image: str, **
         ULTRACLUSTER_IMPORTER="root",
         USER="ana",
         RUN=str(here / "run"),
+        # The directory of the program in its image.
+        MAXTEXT=str(here),
         IMAGE=image,
         **variables,
     )

@@ -3,6 +3,7 @@
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -104,6 +105,8 @@ class RealSlurm(RealAccounting):
         See: https://slurm.schedmd.com/slurm.conf.html#OPT_cred_expire (read 2026-11-22)
         """
         self.until(f"job {job} is requeued", lambda: self.job(job, "%T %r") == "PENDING BeginTime")
+        # A node refuses credentials of the second in which the last ones were revoked.
+        time.sleep(1.1)
         self.run("scontrol", "update", f"jobid={job}", "starttime=now")
 
     def job(self, job: str, format: str) -> str:
