@@ -1,5 +1,6 @@
 """Generate the table of stories: what happens in a cluster, and which alerts fire."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,24 @@ from docs_reference.markdown import page, table
 _FOLDER = Path(__file__).parents[2] / "tests" / "monitoring" / "stories"
 _ABOUT = """What happens in a cluster, and which alerts fire. Each story is a test: `promtool` plays samples of
 exporters through the rules of a cluster, minute by minute. In a benign story no critical alert may fire, and no other
-alert than those of its row."""
+alert than those of its row. `fired after` has the minutes from the first change, as the test measured them."""
 
 
 def stories_page() -> str:
     """Page with all stories, by topic."""
     files = {path.stem: YAML(typ="safe").load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))}
-    sections = (f"## {name.capitalize()}\n\n{table(_HEADER, map(_row, stories))}" for name, stories in files.items())
+    times = json.loads((_FOLDER / "times.json").read_text())
+    sections = (
+        f"## {name.capitalize()}\n\n{table(_HEADER, (_row(story, times[story['story']]) for story in stories))}"
+        for name, stories in files.items()
+    )
     return page("Stories", _ABOUT, *sections)
 
 
-_HEADER = ("story", "kind", "must fire", "within", "may fire too")
+_HEADER = ("story", "kind", "must fire", "within", "may fire too", "fired after")
 
 
-def _row(story: dict[str, Any]) -> tuple[str, ...]:
+def _row(story: dict[str, Any], times: dict[str, int]) -> tuple[str, ...]:
     rings = story.get("rings", {})
     return (
         story["story"],
@@ -31,6 +36,7 @@ def _row(story: dict[str, Any]) -> tuple[str, ...]:
         ", ".join(map(_link, rings)),
         ", ".join(f"{minutes} min" for minutes in rings.values()),
         ", ".join(map(_link, story.get("also", ()))),
+        ", ".join(f"{alert} {minutes} min" for alert, minutes in times.items()),
     )
 
 

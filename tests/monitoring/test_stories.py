@@ -1,11 +1,12 @@
 """Stories of benign and broken clusters, in samples of exporters: stories/README.md."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from support import story_rules
-from support.stories import Story, play, stories, verdict
+from support.stories import TIMES, Story, after, play, stories, verdict
 from ultracluster.monitoring.alerts import ALERTS
 
 STORIES = list(stories())
@@ -14,7 +15,11 @@ CHANGING = [story for story in STORIES if story.changes]
 
 @pytest.mark.parametrize("story", CHANGING, ids=[story.name for story in CHANGING])
 def test_a_story_fires_its_alerts_and_no_others(story: Story) -> None:
-    assert verdict(story, play(story)) == []
+    fired = play(story)
+    assert verdict(story, fired) == []
+    assert after(story, fired) == json.loads(TIMES.read_text())[story.name], (
+        "python -m support.stories writes the times"
+    )
 
 
 def test_no_alert_fires_in_the_healthy_cluster_for_as_long_as_the_longest_story() -> None:

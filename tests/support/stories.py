@@ -21,6 +21,8 @@ from support.rule_tests import PROMTOOL
 from ultracluster.monitoring.alerts import ALERTS
 from ultracluster.monitoring.names import EFA_COUNTERS, Profile, read_from_exporters
 
+#: When each alert fired, in minutes, by story: the table of the reference. `python -m support.stories` writes it.
+TIMES = ROOT / "tests" / "monitoring" / "stories" / "times.json"
 FOLDER = ROOT / "tests" / "monitoring" / "stories"
 #: Nodes by name: three in the job 7, one without a job. Each has two GPUs and two EFA devices.
 NODES = {"train-1": True, "train-2": True, "train-3": True, "train-4": False}
@@ -340,6 +342,11 @@ def _minutes(text: str) -> int:
     return sum(int(number) * {"d": 1440, "h": 60, "m": 1, "s": 0}[unit] for number, unit in parts)
 
 
+def after(story: Story, fired: Mapping[str, list[int]]) -> dict[str, int]:
+    """Return when each alert fired first, in minutes after the first change."""
+    return {alert: minutes[0] - story.start for alert, minutes in sorted(fired.items())}
+
+
 def verdict(story: Story, fired: Mapping[str, list[int]]) -> list[str]:
     """Return what is wrong with the alerts that fired."""
     problems = [
@@ -362,15 +369,18 @@ def verdict(story: Story, fired: Mapping[str, list[int]]) -> list[str]:
 
 
 def main() -> None:
-    """Print the table of all stories."""
+    """Print the table of all stories, and write when each alert fired, for the reference."""
     print("| story | kind | rang, minutes after the first change | right |\n|---|---|---|---|")
+    times = {}
     for story in stories():
         fired = play(story)
-        rang = ", ".join(f"{alert} {minutes[0] - story.start}" for alert, minutes in sorted(fired.items()))
+        times[story.name] = after(story, fired)
+        rang = ", ".join(f"{alert} {minutes}" for alert, minutes in times[story.name].items())
         problems = verdict(story, fired)
         kind = "benign" if story.benign else "broken"
         print(f"| {story.name} | {kind} | {rang or 'nothing'} | {'; '.join(problems) or 'yes'} |")
         sys.stdout.flush()
+    TIMES.write_text(json.dumps(times, indent=1) + "\n")
 
 
 if __name__ == "__main__":
