@@ -1,5 +1,5 @@
-"""The stacks of this app: those of the library. Your own stacks go beside it."""
+"""The app of this repository: the stacks are those of the library. Your own stacks go beside it."""
 
-from ultracluster.stacks import ClusterStacks, main
+from ultracluster.stacks import main
 
-__all__ = ["ClusterStacks", "main"]
+__all__ = ["main"]

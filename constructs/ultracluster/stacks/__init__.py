@@ -1,10 +1,13 @@
 """A whole cluster from a cluster file: `UltraCluster` in one stack, `ClusterStacks` in several, `main` as an app."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ultracluster.stacks._main import main
 from ultracluster.stacks._uncollected import uncollected
 
-with uncollected():
+if TYPE_CHECKING:
     from ultracluster.stacks._cluster_stacks import ClusterStacks
-    from ultracluster.stacks._main import main
     from ultracluster.stacks._stacks import (
         ClusterStack,
         ComputeStack,
@@ -28,3 +31,13 @@ __all__ = [
     "UltraCluster",
     "main",
 ]
+_MODULES = {"ClusterStacks": "_cluster_stacks", "UltraCluster": "_ultra_cluster"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a class when it is first used: `main` refuses a bad cluster file before it imports the CDK."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with uncollected():
+        value = getattr(import_module(f"{__name__}.{_MODULES.get(name, '_stacks')}"), name)
+    return globals().setdefault(name, value)
