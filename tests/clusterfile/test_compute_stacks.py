@@ -77,3 +77,12 @@ def test_hyperpod_has_one_resource_for_all_groups() -> None:
         ClusterFileError, match=r"nodes.one.stack: .*all node groups are in the resource of the cluster"
     ):
         load({"one": {"stack": 1}}, orchestrator="hyperpod-slurm")
+
+
+@pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
+def test_a_warning_names_the_first_of_many_groups(orchestrator: str) -> None:
+    groups: dict[str, Any] = {f"group-{number:03d}": {"capacity": "spot"} for number in range(60)}
+    cluster = load(groups, orchestrator=orchestrator, storage={"lustre": {"capacity": "19.2 TiB", "efa": True}})
+    messages = [warning.message for warning in clusterfile.warnings(cluster)]
+    assert any("group-007 and 52 more: " in message or "group-007 and 53 more: " in message for message in messages)
+    assert not [message for message in messages if "group-008" in message]

@@ -15,6 +15,7 @@ from ultracluster.catalogue.ec2 import (
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile.rules._names import listed
 from ultracluster.clusterfile.rules._rule import Rule, shared, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
 from ultracluster.clusterfile.sections._declared import DECLARED_SOURCE
@@ -48,8 +49,6 @@ _BLOCK_END = warning("block-end", "`ends` of a Capacity Block is not 11:30 UTC."
 _CONTROLLER_FULL = warning(
     "controller-full", "The controller has no room for another instance; a larger one is a new cluster."
 )
-# Names in a sentence.
-_NAMES = 8
 NODE_GROUP_QUOTA = warning("node-group-quota", "More node groups, or queues, than PCS gives a cluster by default.")
 _VCPU_QUOTA = warning("vcpu-quota", "Nodes with GPUs, on demand or Spot, take more vCPUs than a new account has.")
 _INSTANCES_IN_CAPACITY_BLOCKS = warning(
@@ -66,7 +65,7 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if declared:
         yield (
             _DECLARED_TYPE,
-            f"{_list(declared)}: you declared it, so nothing of it was checked against EC2; compare it with: aws ec2 "
+            f"{listed(declared)}: you declared it, so nothing of it was checked against EC2; compare it with: aws ec2 "
             f"describe-instance-types --instance-types {declared[0]}",
         )
     installs, login = cluster.traits.installs_software, cluster.login_image
@@ -79,7 +78,7 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if unpinned:
         yield (
             _UNPINNED_IMAGE,
-            f"{_list(unpinned)}: each deployment uses the newest image, and replaces nodes if a newer one was "
+            f"{listed(unpinned)}: each deployment uses the newest image, and replaces nodes if a newer one was "
             f"released; pin one for production: "
             f"{cluster.traits.pin}",
         )
@@ -90,7 +89,7 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if spot:
         yield (
             _SPOT_ROLE,
-            f"{_list(spot)}: Spot needs a service-linked role, which an account has once it has used Spot; if yours "
+            f"{listed(spot)}: Spot needs a service-linked role, which an account has once it has used Spot; if yours "
             "hasn't: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
         )
     yield from _quotas(cluster)
@@ -109,7 +108,7 @@ def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     words = []
     for name, zone in unknown:
         near = offered_in(name, zone.split("-")[0])
-        words.append(f"{name} in {zone}" + (f" (but in {_list(near)})" if near else ""))
+        words.append(f"{name} in {zone}" + (f" (but in {listed(near)})" if near else ""))
     yield (
         _NOT_OFFERED,
         f"not known to be offered on {READ_ON}: {'; '.join(words)}; list them: aws ec2 "
@@ -125,7 +124,7 @@ def _blocks_sold(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
         if group.instance_type.name in CAPACITY_BLOCKS and not _block_sold(group.instance_type.name, group.zone)
     )
     if unsold:
-        words = [f"{name} in {_place(zone)} (but in {_list(CAPACITY_BLOCKS[name])})" for name, zone in unsold]
+        words = [f"{name} in {_place(zone)} (but in {listed(CAPACITY_BLOCKS[name])})" for name, zone in unsold]
         yield (
             _BLOCK_NOT_SOLD,
             f"not known to be sold as a Capacity Block: {'; '.join(words)}; AWS lists what it sells: aws ec2 "
@@ -152,7 +151,7 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     if unknown:
         yield (
             _RESERVATION_SIZE,
-            f"{_list(unknown)}: the reservation is assumed to be an ODCR with enough instances; specify what it is: "
+            f"{listed(unknown)}: the reservation is assumed to be an ODCR with enough instances; specify what it is: "
             "{reservation: cr-..., kind: odcr | capacity-block | ultraserver | interruptible, instances: N}",
         )
     used: dict[str, tuple[int, int, str]] = {}
@@ -177,7 +176,7 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     if other_times:
         yield (
             _BLOCK_END,
-            f"{_list(other_times)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file has another time; see "
+            f"{listed(other_times)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file has another time; see "
             "EndDate in: aws ec2 describe-capacity-reservations",
         )
 
@@ -188,7 +187,7 @@ def warn_slurm_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if ultra and not cluster.slurm.health and "Prolog" not in cluster.slurm.settings:
         yield (
             _IMEX_PROLOG,
-            f"{_list(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
+            f"{listed(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
             "for each job, and slurm.health: false takes it away; leave it on, or put AWS's on a path that every node "
             'sees, and name it: slurm: {settings: {Prolog: /..., PrologFlags: "Alloc,NoHold"}}',
         )
@@ -238,10 +237,3 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
 
 def _sections(groups: Iterable[NodeGroup]) -> list[str]:
     return list(dict.fromkeys(group.section for group in groups))
-
-
-def _list(names: Iterable[str]) -> str:
-    """Return names in a sentence: all of a few, the first ones of many."""
-    listed = list(names)
-    more = len(listed) - _NAMES
-    return ", ".join(listed) if more < 2 else f"{', '.join(listed[:_NAMES])} and {more} more"

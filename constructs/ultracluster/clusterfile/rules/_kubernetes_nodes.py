@@ -6,6 +6,7 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._names import listed
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 from ultracluster.planning.capacity import InterruptibleReservation
 
@@ -72,7 +73,7 @@ def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if large:
         yield (
             _QUOTA,
-            f"{', '.join(large[:3])}{', ...' if large[3:] else ''}: a managed node group has "
+            f"{listed(large)}: a managed node group has "
             f"{eks.NODES_PER_MANAGED_NODE_GROUP} nodes at most by default; "
             f"{remedy}, or make more groups",
         )
@@ -84,7 +85,7 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     releases = pinned_releases(cluster)
     behind = {name: release for name, release in releases.items() if release and eks.release_minor(release) != version}
     if behind:
-        names = ", ".join(f"{name} ({release})" for name, release in behind.items())
+        names = listed(f"{name} ({release})" for name, release in behind.items())
         yield (
             _BEHIND,
             f"nodes of {names} stay on an older Kubernetes than the control plane of {version}; update their release "
@@ -94,7 +95,7 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         group = next(group for group in cluster.node_groups if group.name == unpinned[0])
         yield (
             _UNPINNED,
-            f"{', '.join(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
+            f"{listed(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
             "it: kubernetes: {release: ...}, which aws ssm get-parameter --name /aws/service/eks/optimized-ami/"
             f"{version}/amazon-linux-2023/{group.instance_type.architecture}/nvidia/recommended/release_version prints",
         )

@@ -19,6 +19,7 @@ from ultracluster.clusterfile._lustre import (
 )
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_file_system
+from ultracluster.clusterfile.rules._names import listed
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._lustre import LUSTRE_VERSION, Lustre
 from ultracluster.clusterfile.sections._word import not_one_of
@@ -262,10 +263,10 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             ),
         )
     zone = cluster.lustre_zone
-    too_distant = dict.fromkeys(group.section for group in cluster.node_groups if group.zone != zone)
+    too_distant = [group.section for group in cluster.node_groups if group.zone != zone]
     if too_distant:
         yield (
             _LUSTRE_OTHER_ZONE,
-            f"{', '.join(too_distant)}: the file system is in {zone}, so these nodes reach it across zones: over TCP "
+            f"{listed(too_distant)}: the file system is in {zone}, so these nodes reach it across zones: over TCP "
             "only, and the traffic is charged",
         )

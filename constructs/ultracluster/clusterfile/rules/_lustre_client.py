@@ -9,6 +9,7 @@ from ultracluster.clusterfile._lustre import efa_connections, efa_nodes, most_in
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._lustre import check_keys
+from ultracluster.clusterfile.rules._names import listed
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
 from ultracluster.planning.network import EFA_REACH, check_efa_reach
@@ -64,13 +65,13 @@ def check_client(draft: Draft) -> Iterator[Problem]:
     ]
     if lustre.client.efa == "required" and over_tcp:
         message = (
-            f"{', '.join(dict.fromkeys(over_tcp))} mount over TCP: FSx supports EFA on some types, and in the zone "
+            f"{listed(over_tcp)} mount over TCP: FSx supports EFA on some types, and in the zone "
             f"of the file system, {draft.lustre_zone}, only; write preferred, or another type or zone"
         )
         yield _NOT_REACHED((*_PATH, "client", "efa"), message)
     elif lustre.client.efa == "required" and lustre.client.bundle is None and lacking:
         message = (
-            f"drains {', '.join(dict.fromkeys(lacking))} if AWS's tool cannot be installed, and AWS replaces it in "
+            f"drains {listed(lacking)} if AWS's tool cannot be installed, and AWS replaces it in "
             "place, without a checksum; put a reviewed copy into an existing bucket and write client: {bundle: {url: "
             "..., sha256: ...}}, or use a custom image, or write preferred, which mounts over TCP in that case"
         )
@@ -162,7 +163,7 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if no_driver and cluster.traits.own_instances:
         yield (
             _GPUDIRECT_DRIVER,
-            f"{', '.join(dict.fromkeys(no_driver))}: GPUDirect Storage needs the driver nvidia-fs, and no page "
+            f"{listed(no_driver)}: GPUDirect Storage needs the driver nvidia-fs, and no page "
             "documents that AWS's image has it; without it the nodes mount the file system over TCP, and an alert "
             "fires. Use an image that has it, or remove gpudirect-storage",
         )
@@ -171,7 +172,7 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if lacking := [group.section for group in near if _sets_efa_up(group)]:
         yield (
             _LUSTRE_EFA_CLIENT,
-            f"{', '.join(dict.fromkeys(lacking))}: nodes set EFA up with AWS's tool, and no page documents that "
+            f"{listed(lacking)}: nodes set EFA up with AWS's tool, and no page documents that "
             "AWS's image has it; without it they mount the file system over TCP. Put the zip into an existing bucket "
             "and write client: {bundle: {url: ..., sha256: ...}}, or use a custom image, or write "
             f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ultracluster.catalogue.schedulers import registries
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._names import listed
 from ultracluster.clusterfile.rules._rule import error, shared
 
 _METRICS_ENDPOINT = error("vpc-endpoint-twice", "A VPC without internet access has the Prometheus endpoint already.")
@@ -102,7 +103,7 @@ def _check_images(draft: Draft) -> Iterator[Problem]:
         nodes.append("slurm.login")
     if nodes:
         message = (
-            f"{', '.join(dict.fromkeys(nodes))}: AWS's image lacks {needs}. `ultracluster image bundle` holds their "
+            f"{listed(nodes)}: AWS's image lacks {needs}. `ultracluster image bundle` holds their "
             "files, and not the packages of Ubuntu and NVIDIA below them, which depend on the image of the day. Build "
             f"an image in a VPC with internet access, {BUILD_ELSEWHERE}. "
             "If the VPC has a mirror of the packages, accept this rule, and fill the data bucket with the command"
