@@ -122,6 +122,18 @@ def test_restarts_are_those_of_slurm_and_of_torchrun(
     assert samples(tmp_path)["train_restarts_total"] == 3
 
 
+def test_a_restart_by_torchrun_did_not_start_up_since_the_job_began(
+    module: ModuleType, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_START_TIME", str(int(clock.now) - 36_000))
+    for restarts, seconds in (("0", 36_040), ("1", 40)):
+        monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", restarts)
+        job = module.Job(every=0)
+        clock.now += 40
+        job.step(1)
+        assert samples(tmp_path)["train_startup_seconds"] == seconds
+
+
 def test_other_ranks_write_nothing(module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     job = module.Job(every=0)
@@ -234,6 +246,28 @@ def test_lightning_and_nemo_report(
     callback.on_train_end(trainer, None)
     values = samples(tmp_path)
     assert (values["train_step"], values["train_loss"], values["train_checkpoint_seconds"]) == (3, 2, 6)
+
+
+def test_lightning_accumulates_gradients_and_repeats_nothing(
+    module: ModuleType, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # global_step counts steps of the optimizer: it stays while gradients of several batches are accumulated. Seen with
+    # Lightning 2.6.6 (2026-11-24).
+    library: Any = ModuleType("lightning.pytorch")
+    library.Callback = type("Callback", (), {})
+    monkeypatch.setitem(sys.modules, "lightning", ModuleType("lightning"))
+    monkeypatch.setitem(sys.modules, library.__name__, library)
+    callback, trainer = module.lightning(every=0), Trainer()
+    trainer.global_step = 100
+    for batch in range(1, 13):
+        callback.on_train_batch_start(trainer, None, None, batch)
+        clock.now += 3
+        trainer.global_step = 100 + batch // 4
+        callback.on_train_batch_end(trainer, None, {"loss": 2.0}, None, batch)
+    values = samples(tmp_path)
+    assert (values["train_step"], values["train_step_seconds"]) == (103, 12)
+    assert values["train_productive_seconds_total"] == 33
+    assert values['train_lost_seconds_total{cause="repeated"}'] == 0
 
 
 def test_megatron_reports(module: ModuleType, clock: Clock, tmp_path: Path) -> None:

@@ -238,23 +238,29 @@ written_by_jobs() {
 }
 
 # Keep metrics of the contract and NCCL's, with the id of the job. Nothing else that a user writes becomes a sample: one
-# wrong line would make node_exporter reject the file. 2,000 series a job.
+# line that node_exporter cannot read would take all metrics of the node: a number beyond 1e308, two samples whose
+# labels differ in their order or in empty values, a reserved label, text that is not UTF-8. 2,000 series a job.
 of_jobs() {
     written_by_jobs | awk '
-        !match($0, /^[0-9]+ (train|nccl)_[a-zA-Z0-9_]+(\{[^{}\\]*\})? +[-+]?([0-9][0-9.]*([eE][-+]?[0-9]+)?|NaN|Inf)$/) { next }
+        !/^[0-9]+ (train|nccl)_[a-zA-Z0-9_]+(\{[^{}\\]*\})? +[-+]?([0-9]+(\.[0-9]*)?([eE][-+]?[0-9][0-9]?)?|NaN|Inf)$/ { next }
+        /[^ -~]/ || length($NF) > 40 { next }
         {
-            job = $1; value = $NF; text = substr($0, length(job) + 2); name = text; sub(/[{ ].*/, "", name)
+            job = $1; value = $NF; kept = 0; text = substr($0, length(job) + 2); name = text; sub(/[{ ].*/, "", name)
             labels = "job_id=\"" job "\""
             if (text ~ /^[^ ]*\{/) {
                 sub(/^[^{]*\{/, "", text); sub(/\} +[^ ]+$/, "", text)
-                parts = split(text, part, ",")
+                # The Inspector has 13 labels.
+                if ((parts = split(text, part, ",")) > 30) next
                 for (i = 1; i <= parts; i++) {
                     label = part[i]; sub(/=.*/, "", label)
                     if (part[i] == "" || label == "job_id" || label == "slurm_job_id") continue
-                    if (part[i] !~ /^[a-zA-Z_][a-zA-Z0-9_]*="[^"]*"$/ || used[NR, label]++) next
+                    if (part[i] !~ /^[a-zA-Z_][a-zA-Z0-9_]*="[^"]*"$/ || label ~ /^__/ || used[NR, label]++) next
                     # Of the contract only `cause` is a label: others would make series without end.
-                    if (name !~ /^train_/ || label == "cause") labels = labels "," part[i]
+                    if (part[i] ~ /=""$/ || (name ~ /^train_/ && label != "cause")) continue
+                    for (at = ++kept; at > 1 && sorted[at - 1] > part[i]; at--) sorted[at] = sorted[at - 1]
+                    sorted[at] = part[i]
                 }
+                for (i = 1; i <= kept; i++) labels = labels "," sorted[i]
             }
             if (seen[name, labels]++ || count[job]++ >= 2000) next
             if (!(name in lines)) order[++names] = name

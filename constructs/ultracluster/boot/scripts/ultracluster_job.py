@@ -65,13 +65,13 @@ class Job:
         }
         #: Seconds that were lost, by cause.
         self.lost: dict[str, float] = {"startup": 0, "checkpoint": 0, "repeated": 0}
-        self._flops = flops_per_token
+        self._flops, self._every = flops_per_token, every
         self._peak = float(environment.get("ULTRACLUSTER_GPU_FLOPS") or 0) * int(environment.get("WORLD_SIZE") or 1)
-        self._every = every
         self._directory = _directory(directory, environment) if rank == "0" else None
         self._state = state or environment.get("ULTRACLUSTER_JOB_STATE")
         self._highest = _highest(self._state)
-        self._started = float(environment.get("SLURM_JOB_START_TIME") or time.time())
+        is_first = environment.get("TORCHELASTIC_RESTART_COUNT", "0") == "0"  # torchrun's others begin later
+        self._started = float((is_first and environment.get("SLURM_JOB_START_TIME")) or time.time())
         self._loss: Any = None
         self._last: float | None = None
         self._written = self._window = time.monotonic()
@@ -233,8 +233,10 @@ def lightning(**options: Any) -> Any:
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, *args: Any) -> None:
             self.on_train_end()
-            loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
-            self.job.step(trainer.global_step, loss=loss)
+            # A step has several batches if gradients are accumulated.
+            if trainer.global_step != self.job.values.get("train_step"):
+                loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
+                self.job.step(trainer.global_step, loss=loss)
 
         def on_save_checkpoint(self, *args: Any) -> None:
             # Lightning calls this before it writes; the next batch begins when the file is there.
@@ -273,9 +275,9 @@ def megatron(training: Any, **options: Any) -> Job:
 
 
 def _directory(given: str | None, environment: Mapping[str, str]) -> Path | None:
-    of_job = f"{_DIRECTORY}/{environment['SLURM_JOB_ID']}" if environment.get("SLURM_JOB_ID") else ""
+    of_job = f"{_DIRECTORY}/{environment.get('SLURM_JOB_ID')}"
     path = given or environment.get("ULTRACLUSTER_JOB_METRICS") or of_job
-    return Path(path) if path and os.access(path, os.W_OK) and Path(path).is_dir() else None
+    return Path(path) if os.access(path, os.W_OK) and Path(path).is_dir() else None
 
 
 def _highest(state: str | None) -> int:
