@@ -8,7 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from support import ROOT
-from support.alert_cases import CASES, cluster, gpu, up
+from support.alert_cases import CASES, at_work, cluster, gpu, node, up
 from support.rule_tests import INVENTORY, WORD, all_rules, firing_test, promtool, written
 from ultracluster.monitoring.alerts import ALERTS, rules
 from ultracluster.monitoring.alerts._alert import MOST
@@ -38,6 +38,19 @@ def test_an_alert_fires_stays_silent_and_clears(name: str, tmp_path: Path) -> No
         firing_test(name, case.clears[0], [(case.clears[1], True), (case.clears[2], False)]),
     ]
     promtool(tmp_path, tests)
+
+
+def test_an_alert_on_a_dead_node_has_its_name_to_the_end(tmp_path: Path) -> None:
+    # Without the name it would be another alert: resolved, and sent again.
+    written(tmp_path, "NodeLost")
+    lost = up("1x9", "node", 1) | at_work("1x9", 1) | node("ultracluster_node_info", "1x9", 1, node="train-1")
+    test = firing_test("NodeLost", lost | up("1x200", "node", 2) | at_work("1x200", 2), [(15, True), (140, False)])
+    query = 'count by (node) (ALERTS{alertname="NodeLost", alertstate="firing"})'
+    named = [{"labels": '{node="train-1"}', "value": 1}]
+    test["promql_expr_test"] += [
+        {"expr": query, "eval_time": f"{minute}m", "exp_samples": named} for minute in (15, 68, 75, 100, 125)
+    ]
+    promtool(tmp_path, [test])
 
 
 def test_the_watchdog_always_fires(tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ _MACHINE = (
     recorded("ultracluster_node_up", "bool",
              "Whether node_exporter answers its agent. A node that is dead has no series at all.", NODE,
              'last_over_time(up{job="node"}[2m])'),
-    # For an hour more: an alert on a node that has died names it too.
+    # Longer than NodeLost remembers a node: it would be another alert, and another page, without the name.
     recorded("ultracluster_node_name_info", "info", "The name of the node in Slurm or Kubernetes.", (*NODE, "node"),
-             "last_over_time(ultracluster_node_info[1h])"),
+             "last_over_time(ultracluster_node_info[3h])"),
     recorded("ultracluster_node_topology_info", "info",
              "Network nodes above the node, from the top, and the Capacity Block of its UltraServer, as EC2 has them.",
              (*NODE, "network_node_1", "network_node_2", "network_node_3", "ultraserver"),
