@@ -11,10 +11,12 @@ from ultracluster.rules import Rule, registered
 
 
 def construct_rules() -> list[Rule]:
-    """Return the rules of all constructs. Imports every package, as a module registers its rules."""
+    """Return the rules of all constructs. Imports every public name, as a module registers its rules."""
     for module in iter_modules(ultracluster.__path__):
         if module.ispkg:
-            import_module(f"ultracluster.{module.name}")
+            package = import_module(f"ultracluster.{module.name}")
+            for name in getattr(package, "__all__", ()):
+                getattr(package, name)
     return list(registered(Rule).values())
 
 
