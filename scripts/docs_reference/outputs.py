@@ -1,16 +1,10 @@
 """Generate the reference of stack outputs and SSM parameters from the stacks of all examples."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-
-import aws_cdk as cdk
-from aws_cdk import aws_ssm as ssm
 
 from docs_reference.markdown import page, table
 from ultracluster import clusterfile
-from ultracluster.clusterfile import ClusterFile
-from ultracluster.stacks import ClusterStacks
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _ABOUT = """Outputs and SSM parameters of the stacks, from the stacks of every [example](examples.md). They are a
@@ -28,22 +22,24 @@ _ORCHESTRATORS = {
 
 def outputs_page() -> str:
     """Page with the outputs of each stack, and all parameters."""
+    # From tests/support, which `make docs-reference` and pytest have on the path.
+    from support.templates import of_type, templates
+
     outputs: dict[tuple[str, str], str] = {}
     parameters: dict[str, str] = {}
     seen: dict[tuple[str, str], list[str]] = {}
     clusters = [clusterfile.load(str(path)) for path in sorted(_EXAMPLES.glob("*.yaml"))]
     for cluster in clusters:
-        for stack in _stacks(cluster):
-            kind = stack.node.id.removeprefix(f"{cluster.name}-")
-            for resource in stack.node.find_all():
-                if isinstance(resource, cdk.CfnOutput) and resource.description:
-                    key = (kind, resource.node.id)
-                    outputs.setdefault(key, resource.description.replace(cluster.name, "NAME"))
-                    seen.setdefault(key, []).append(cluster.orchestrator)
-                elif isinstance(resource, ssm.CfnParameter):
-                    name = str(stack.resolve(resource.name)).replace(cluster.name, "NAME")
-                    name = re.sub("(?<=/users/).*", "USER", name)
-                    parameters.setdefault(name, (resource.description or "").replace(cluster.name, "NAME"))
+        for stack, template in templates(cluster).items():
+            kind = stack.removeprefix(f"{cluster.name}-")
+            for name, output in template.get("Outputs", {}).items():
+                if description := output.get("Description"):
+                    outputs.setdefault((kind, name), description.replace(cluster.name, "NAME"))
+                    seen.setdefault((kind, name), []).append(cluster.orchestrator)
+            for parameter in of_type(template, "AWS::SSM::Parameter"):
+                properties = parameter["Properties"]
+                name = re.sub("(?<=/users/).*", "USER", str(properties["Name"]).replace(cluster.name, "NAME"))
+                parameters.setdefault(name, properties.get("Description", "").replace(cluster.name, "NAME"))
     totals = {kind: sum(cluster.orchestrator == kind for cluster in clusters) for kind in _ORCHESTRATORS}
     rows = [
         (
@@ -65,11 +61,3 @@ def outputs_page() -> str:
 
 def _where(count: int, total: int) -> str:
     return "" if count == 0 else "all" if count == total else "with options"
-
-
-def _stacks(cluster: ClusterFile) -> Iterator[cdk.Stack]:
-    app = cdk.App(analytics_reporting=False)
-    ClusterStacks(app, cluster=cluster, account=cluster.account or "123456789012")
-    for child in app.node.children:
-        if isinstance(child, cdk.Stack):
-            yield child
