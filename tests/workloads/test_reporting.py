@@ -94,14 +94,6 @@ def test_a_loop_of_pytorch_reports_its_steps_and_checkpoints(tmp_path: Path) -> 
     assert values["train_last_checkpoint_timestamp_seconds"] == 5e8
 
 
-def test_a_trainer_of_hugging_face_reports_without_a_callback(tmp_path: Path) -> None:
-    done = launch(tmp_path, TRAINER, ULTRACLUSTER_GPU_FLOPS="1e15")
-    assert (done.returncode, done.stderr) == (0, "")
-    values = samples(tmp_path)
-    assert (values["train_step"], values["train_loss"]) == (3, 2.5)
-    assert {"train_checkpoint_seconds", "train_mfu_ratio", "train_startup_seconds"} <= values.keys()
-
-
 def test_a_program_that_reports_itself_is_left_alone(tmp_path: Path) -> None:
     done = launch(tmp_path, OWN)
     assert (done.returncode, done.stderr, samples(tmp_path)["train_step"]) == (0, "", 41)
