@@ -9,6 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 
 from ultracluster.catalogue.ec2 import Interface
 from ultracluster.compute._instance_settings import RootVolume
+from ultracluster.planning import once
 from ultracluster.planning.capacity import Purchase
 
 _L1 = ec2.CfnLaunchTemplate
@@ -29,11 +30,21 @@ def at_synthesis(render: Callable[[], Any]) -> cdk.IResolvable:
     return cdk.Lazy.any(_Producer(render))
 
 
-def tag_specifications(tags: cdk.TagManager, *resource_types: str) -> cdk.IResolvable:
-    """Return tag specifications of the tags that a construct has at synthesis."""
-    # The manager renders them in Node: a callback of Python takes four calls for each.
-    rendered = tags.rendered_tags
+def tag_specifications(rendered: cdk.IResolvable, *resource_types: str) -> cdk.IResolvable:
+    """Return tag specifications of the tags that a tag manager renders at synthesis."""
     return cdk.Token.as_any([{"resourceType": kind, "tags": rendered} for kind in resource_types])
+
+
+@once
+def subnet_id(subnet: ec2.ISubnet) -> str:
+    """Return the id of a subnet."""
+    return subnet.subnet_id
+
+
+@once
+def security_group_id(group: ec2.ISecurityGroup) -> str:
+    """Return the id of a security group."""
+    return group.security_group_id
 
 
 def market_options(purchased: Purchase) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:

@@ -1,6 +1,7 @@
 """The launch template of a node group."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import cast, get_args
 
 import aws_cdk as cdk
@@ -37,6 +38,8 @@ from ultracluster.compute._launch_template_fields import (
     metadata_options,
     network_interface,
     reservation,
+    security_group_id,
+    subnet_id,
     tag_specifications,
 )
 from ultracluster.compute._placement_group import new_placement_group
@@ -126,6 +129,8 @@ class NodeGroupTemplate(cdk.Resource):
         errors = Errors()
         self.service: Service = service
         self.subnet = subnet
+        #: Id of the subnet, or None.
+        self.subnet_id = None if subnet is None else subnet_id(subnet)
         #: Security groups of every network interface.
         self.security_groups = tuple(groups)
         self._access = access or Access()
@@ -163,14 +168,12 @@ class NodeGroupTemplate(cdk.Resource):
 
         #: The placement group of the nodes, created or existing, or None.
         self.placement_group = self._place(self.placed, placement_group)
-        self._connections = ec2.Connections(security_groups=groups, default_port=ec2.Port.all_traffic())
         self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate")
-        name = self.node.path.removesuffix(f"/{self.node.id}")
+        name = self.node.path.rpartition("/")[0]
         for key, value in {"Name": name, **(tags or {})}.items():
             self._tags.set_tag(key, value)
         profile = self._access.instance_profile
         self._role = None if profile is None else profile.role
-        self._no_role = cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
         self.resource = self._launch_template(user_data, root)
         if record.declared or record.ultraservers:
             # cfn-lint takes its types from price lists, which have neither new types nor UltraServers (1.58, 2026-11).
@@ -219,10 +222,24 @@ class NodeGroupTemplate(cdk.Resource):
         """Network connections of the nodes; the default port is all traffic."""
         return self._connections
 
+    @cached_property
+    def _connections(self) -> ec2.Connections:
+        connections = ec2.Connections(security_groups=list(self.security_groups), default_port=ec2.Port.all_traffic())
+        # From here on, groups may be added until synthesis.
+        group_ids = at_synthesis(lambda: [group.security_group_id for group in connections.security_groups])
+        for index in range(len(self.interfaces)):
+            path = f"LaunchTemplateData.NetworkInterfaces.{index}.Groups"
+            self.resource.add_property_override(path, group_ids)
+        return connections
+
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """Role of the nodes, if `access` has an instance profile; otherwise a principal that warns of each grant."""
         return self._no_role if self._role is None else self._role.grant_principal
+
+    @cached_property
+    def _no_role(self) -> iam.IPrincipal:
+        return cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
 
     @property
     def cdk_tag_manager(self) -> cdk.TagManager:
@@ -252,16 +269,14 @@ class NodeGroupTemplate(cdk.Resource):
 
     def _launch_template(self, user_data: ec2.UserData | str | None, root: RootVolume) -> ec2.CfnLaunchTemplate:
         profile = self._access.instance_profile
-        # Groups, tags and commands may be added until synthesis.
-        group_ids = cdk.Token.as_list(
-            at_synthesis(lambda: [group.security_group_id for group in self._connections.security_groups])
-        )
-        subnet_id = None if self.subnet is None else self.subnet.subnet_id
+        group_ids = [security_group_id(group) for group in self.security_groups]
+        # Tags and commands may be added until synthesis. Node renders the tags: a callback of Python takes four calls.
+        tags = self._tags.rendered_tags
         text = cdk.Token.as_string(at_synthesis(user_data.render)) if isinstance(user_data, ec2.UserData) else user_data
         return _L1(
             self,
             "Resource",
-            tag_specifications=tag_specifications(self._tags, "launch-template"),
+            tag_specifications=tag_specifications(tags, "launch-template"),
             launch_template_data=_L1.LaunchTemplateDataProperty(
                 instance_type=self.instance_type.name,
                 # PCS takes the image of the compute node group, not of its template.
@@ -271,7 +286,7 @@ class NodeGroupTemplate(cdk.Resource):
                 if profile is None
                 else _L1.IamInstanceProfileProperty(arn=profile.instance_profile_arn),
                 user_data=None if text is None else cdk.Fn.base64(text),
-                network_interfaces=[network_interface(row, group_ids, subnet_id) for row in self.interfaces],
+                network_interfaces=[network_interface(row, group_ids, self.subnet_id) for row in self.interfaces],
                 instance_market_options=market_options(self.purchase),
                 capacity_reservation_specification=reservation(self.purchase),
                 placement=None
@@ -279,7 +294,7 @@ class NodeGroupTemplate(cdk.Resource):
                 else _L1.PlacementProperty(group_name=self.placement_group.placement_group_name),
                 metadata_options=metadata_options(),
                 block_device_mappings=[disk(root)],
-                tag_specifications=tag_specifications(self._tags, *_LAUNCHED),
+                tag_specifications=tag_specifications(tags, *_LAUNCHED),
             ),
         )
 

@@ -65,6 +65,8 @@ class KubernetesCluster(BeforePlatform):
         self.node_role = EksNodeRole(self, "Nodes")
         #: EKS cluster.
         self.control_plane: eks.ICluster = self._imported() if self._existing else self._created()
+        # EKS adds the second one only to templates that name no group.
+        self._security_groups = [network.nodes, self.control_plane.cluster_security_group]
         #: Role of self-managed nodes and of those of Karpenter. None: there are no such nodes.
         self.self_managed_role: EksNodeRole | None = None
         if any(group.elastic or is_self_managed(group) for group in cluster.node_groups):
@@ -224,7 +226,7 @@ class KubernetesCluster(BeforePlatform):
             scope,
             "Template",
             instance_type=cluster.service_type,
-            security_groups=self._security_groups(),
+            security_groups=self._security_groups,
             service="eks-managed",
             root_volume=RootVolume(gib=100, device=ROOT_DEVICES["al2023"]),
         )
@@ -257,7 +259,7 @@ class KubernetesCluster(BeforePlatform):
             service="self-managed" if self_managed else "eks-managed",
             capacity=group.capacity,
             placement_group=group.placement_group,
-            security_groups=self._security_groups(),
+            security_groups=self._security_groups,
             subnet=subnet if self_managed else None,
             image=image,
             access=None if role is None else Access(instance_profile=role.instance_profile),
@@ -294,7 +296,3 @@ class KubernetesCluster(BeforePlatform):
         if release is not None:
             return eks_facts.release_minor(release)
         return None if self._existing else self._cluster.kubernetes.version
-
-    def _security_groups(self) -> list[ec2.ISecurityGroup]:
-        # EKS adds the second one only to templates that name no group.
-        return [self._network.nodes, self.control_plane.cluster_security_group]

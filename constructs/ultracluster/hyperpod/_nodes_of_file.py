@@ -106,7 +106,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
             name=cluster.name,
             groups=[self._group(group) for group in cluster.node_groups],
             subnet=self._network.training_subnet,
-            security_groups=self._security_groups(),
+            security_groups=self._security_groups,
             role=self.role,
             scripts=scripts,
             kubernetes=kubernetes,

@@ -164,7 +164,9 @@ class SelfHostedGrafana(Construct):
                     )
                 ],
                 user_data=cdk.Fn.base64(script.replace(_STRICT, f"set -- {words}\n{_STRICT}", 1)),
-                tag_specifications=tag_specifications(self._tags, "instance", "volume", "network-interface"),
+                tag_specifications=tag_specifications(
+                    self._tags.rendered_tags, "instance", "volume", "network-interface"
+                ),
             ),
         )
         self.resource = autoscaling.CfnAutoScalingGroup(

@@ -1,7 +1,6 @@
 """Scripts that the nodes of a cluster run at boot."""
 
 from collections.abc import Sequence
-from typing import cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -42,8 +41,10 @@ class NodeScripts(Construct):
         id = f"NodeScripts-{_stack_id(cluster)}-{_path(cluster)}"
         if role is not cluster.node_role:
             id += f"-{_path(role)}"
-        child = stack.node.try_find_child(id)
-        return NodeScripts(stack, id, role=role) if child is None else cast(NodeScripts, child)
+        scripts = _scripts(stack)
+        if id not in scripts:
+            scripts[id] = NodeScripts(stack, id, role=role)
+        return scripts[id]
 
     def add(self, scripts: Sequence[NodeScript]) -> l1.CfnComputeNodeGroup.NodeLifecycleActionsProperty:
         """Add scripts, and return the lifecycle actions that run them in their order.
@@ -94,6 +95,11 @@ class NodeScripts(Construct):
         if arn not in self._objects:
             self._objects.append(arn)
             self._read.add_resources(arn)
+
+
+@once
+def _scripts(stack: cdk.Stack) -> dict[str, NodeScripts]:
+    return {}
 
 
 @once

@@ -153,7 +153,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
                 "instance_profile must have a role that is known at synthesis, got one by its ARN; import it by "
                 "from_instance_profile_attributes(instance_profile_arn=..., role=...)"
             )
-        if problems or template.subnet is None or template.image is None or role is None:
+        if problems or template.subnet_id is None or template.image is None or role is None:
             raise Refusal(self, problems)
         setting = template.purchase.setting
         scripts = NodeScripts.of(self, cluster, role) if actions else None
@@ -170,7 +170,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             name=name,
             ami_id=image_id(self, template.image),
             iam_instance_profile_arn=(instance_profile or cluster).instance_profile_arn,
-            subnet_ids=[template.subnet.subnet_id],
+            subnet_ids=[template.subnet_id],
             purchase_option=str(setting[1]) if setting else None,
             instance_configs=[l1.CfnComputeNodeGroup.InstanceConfigProperty(instance_type=template.instance_type.name)],
             scaling_configuration=l1.CfnComputeNodeGroup.ScalingConfigurationProperty(
@@ -194,7 +194,8 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
 
 
 def _check_counts(template: NodeGroupTemplate, count: int, minimum: int) -> list[str]:
-    if cdk.Token.is_unresolved(count) or not 0 <= minimum <= count or count < 1:
+    # The CDK writes a token as a number far below 0.
+    if not 0 <= minimum <= count or count < 1:
         return [_STATIC(f"minimum must be between 0 and count, and count at least 1, got {minimum} and {count}")]
     if problems := check_static_nodes(template.capacity, minimum=minimum, count=count):
         return [_STATIC(f"minimum {problem}") for problem in problems]

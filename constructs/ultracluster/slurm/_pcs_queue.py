@@ -1,6 +1,7 @@
 """A queue of AWS PCS."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import aws_cdk as cdk
 from aws_cdk import aws_pcs as l1
@@ -75,8 +76,11 @@ class PcsQueue(cdk.Resource):
         self.name = name
         #: Id of the queue.
         self.queue_id = self.resource.attr_id
-        #: ARN of the queue.
-        self.queue_arn = self.resource.attr_arn
+
+    @cached_property
+    def queue_arn(self) -> str:
+        """ARN of the queue."""
+        return self.resource.attr_arn
 
 
 def _check_ultraservers(groups: Sequence[IPcsComputeNodeGroup]) -> list[str]:
