@@ -31,6 +31,8 @@ GOOD = [
     "a:b:c / a:b:c > 0x10",
     "x atan2 y",
     "sum by () (x)",
+    r"""x{a=~"a\\.b|\\d+\\\\x", b!~`c\.(?i)d{1,3}`, c="\n\x41\"", d='\''}""",
+    r"x{a=~`[[:alpha:]*+]+?[]a](?P<n>a)(?i:b)\pL\p{Greek}\Q(\E\z[^]*]`}",
 ]
 # Valid queries, without a value for a rule.
 NO_VALUE = ['"text"', "x[5m]"]
@@ -69,6 +71,16 @@ BAD = [
     "x $ y",
     "x{a==1}",
     "clamp(x, 1)",
+    r'x{a=~"a\.b"}',
+    r"""x{a="\'"}""",
+    'x{a=~"("}',
+    'x{a!~"*b"}',
+    'x{a=~"b**"}',
+    'x{a=~"b++"}',
+    'x{a=~"[b"}',
+    'x{a=~"(?=b)c"}',
+    r"x{a=~`(b)\1`}",
+    r"x{a=~`b\Z`}",
 ]
 
 

@@ -51,6 +51,11 @@ def test_rule_files_beside_the_cluster_file_are_namespaces(tmp_path: Path) -> No
         ("{rules: [team.yaml]}", TEAM.replace("ultracluster_job_mfu_ratio", "rate(x)"), "needs a range vector"),
         ("{rules: [team.yaml]}", TEAM.replace("30m", "30"), "has for: 30; write a duration such as 10m"),
         ("{rules: [team.yaml]}", TEAM.replace("mfu_ratio", "mfu_rati"), "did you mean ultracluster_job_mfu_ratio?"),
+        (
+            "{routes: [{matchers: ['team=~\"(nlp\"']}]}",
+            TEAM,
+            "is no regular expression: missing ), unterminated subpattern",
+        ),
         ("{routes: [{matchers: [team]}]}", TEAM, 'a matcher must be LABEL="VALUE"'),
         (
             "{routes: [{matchers: ['team=\"nlp\"'], topic: 'arn:aws:sns:us-west-2:123456789012:nlp'}]}",

@@ -62,10 +62,11 @@ def test_each_threshold_can_be_replaced(name: str) -> None:
 
 def test_every_problem_is_reported_at_once() -> None:
     with pytest.raises(ValueError, match=r"(?s)no alert 'JobHungs'; did you mean JobHung\?.*must be one of critical.*"
-                       r"GpuMissing has no threshold.*pending period of JobHung must be a number"):  # fmt: skip
+                       r"GpuMissing has no threshold.*JobSlow must be a number from 0 on, got nan.*"
+                       r"pending period of JobHung must be a number"):  # fmt: skip
         Tuning(
             off=("JobHungs",),
-            thresholds={"GpuMissing": 1},
+            thresholds={"GpuMissing": 1, "JobSlow": float("nan")},
             severity={"JobHung": "page"},
             pending_period={"JobHung": "soon"},
         )

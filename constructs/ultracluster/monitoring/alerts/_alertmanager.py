@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster.catalogue.ec2 import partition_problem
+from ultracluster.monitoring.alerts._strings import regex_problem
 from ultracluster.monitoring.collectors import block_yaml
 from ultracluster.rules import Refusal, error
 
@@ -194,7 +195,8 @@ def route_problem(matcher: str) -> str | None:
     """Return the error of a matcher of Alertmanager, or None."""
     if _MATCHER.fullmatch(matcher) is None:
         return f'a matcher must be LABEL="VALUE", or with !=, =~ or !~, got {matcher[:120]!r}'
-    return None
+    problem = regex_problem(matcher[matcher.index('"') :]) if "~" in matcher.partition('"')[0] else None
+    return f"the matcher {matcher[:120]}: {problem}" if problem else None
 
 
 def amp_definition(configuration: str) -> str:

@@ -7,6 +7,8 @@ The tests compare it with promtool.
 import re
 from collections.abc import Mapping
 
+from ultracluster.monitoring.alerts._strings import regex_problem, string_problem
+
 _TOKEN = re.compile(
     r"""\s+|\#[^\n]*
     |(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)
@@ -68,6 +70,8 @@ class _Parser:
             match = _TOKEN.match(expression, place)
             if match is None:
                 raise PromqlError(f"column {place + 1}: unexpected {expression[place]!r}")
+            if match.lastgroup == "string" and (problem := string_problem(match[0])):
+                raise PromqlError(f"column {place + 1}: {problem}")
             if match.lastgroup:
                 self._tokens.append((match.lastgroup, match[0], place + 1))
             place = match.end()
@@ -265,6 +269,8 @@ class _Parser:
                 operator = self._tokens[self._at - 1][1]
                 if self.kind != "string":
                     self.fail(f"expected a string, got {self.text!r}")
+                if operator in ("=~", "!~") and (problem := regex_problem(self.text)):
+                    self.fail(problem)
                 value = self._next()[1:-1]
                 matchers += value != "" if operator in ("=", "!=") else value not in (".*", "")
                 if self.text != "}":

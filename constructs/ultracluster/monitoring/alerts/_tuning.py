@@ -1,5 +1,6 @@
 """Changes of the alerts of a cluster: which are off, and thresholds, severities and durations."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -70,6 +71,8 @@ def tuning_problems(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Mess
 def _problem(key: str, name: str, named: Mapping[str, Any]) -> Message | None:
     if key == "thresholds" and ALERTS[name].threshold is None:
         return ALERT_THRESHOLD(f"{name} has no threshold to change; switch it off, or change its pending period")
+    if key == "thresholds" and not 0 <= named[name] < math.inf:
+        return _VALUE(f"the threshold of {name} must be a number from 0 on, got {named[name]}")
     if key == "severity" and named[name] not in set(Severity):
         return _VALUE(f"the severity of {name} must be one of {', '.join(Severity)}, got {named[name]!r}")
     if key == "pending_period" and not DURATION.fullmatch(named[name]):
