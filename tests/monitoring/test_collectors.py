@@ -241,6 +241,7 @@ def test_a_package_that_does_not_sign_is_refused(tmp_path: Path, version: str) -
     [
         (("--template", "/none", "--url", "u", "--region", "us-east-2"), "there is no template '/none'"),
         (("--template", "/dev/null", "--region", "us-east-2"), "give one of --url and --parameter"),
+        (("--template", "/dev/null", "--parameter", "u"), "--region is a region such as us-east-2, got ''"),
         (("--template", "/dev/null", "--url", "u", "--region", "x"), "--region is a region such as us-east-2, got 'x'"),
         (("--tmplate", "x"), "unknown argument --tmplate"),
     ],
@@ -256,6 +257,8 @@ def test_rejects_a_destination_that_is_none_or_two() -> None:
         RemoteWrite(region="us-east-2")
     with pytest.raises(ValueError, match="one of url and parameter"):
         RemoteWrite(region="us-east-2", url="https://x", parameter="/x")
+    with pytest.raises(ValueError, match="a parameter is read in a region"):
+        RemoteWrite(parameter="/x")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Run a node's Prometheus agent: fill values of the node into its configuration, and execute the agent.
 #
-#   metrics-agent.sh --template FILE (--url URL | --parameter NAME) --region REGION [--write FILE]
+#   metrics-agent.sh --template FILE (--url URL | --parameter NAME) [--region REGION] [--write FILE]
 #
 #   --template   the configuration, with @INSTANCE@, @INSTANCE_TYPE@, @ZONE@ and @URL@ in it
 #   --url        where it writes to: https://.../api/v1/remote_write
 #   --parameter  the parameter of Systems Manager that holds it
+#   --region     its region, and that of the workspace; without one nothing is signed
 #   --write      only write the configuration there
 #
 # Exit code 1: something is missing, and systemd tries again. 2: wrong usage.
@@ -37,7 +38,7 @@ read_arguments() {
     done
     [ -r "$template" ] || fail 2 "there is no template '$template'"
     [ "${url:+given}" != "${parameter:+given}" ] || fail 2 "give one of --url and --parameter"
-    [[ $region =~ ^[a-z]{2}(-[a-z]+)+-[0-9]$ ]] || fail 2 "--region is a region such as us-east-2, got '$region'"
+    [ -z "$region" ] && [ -n "$url" ] || [[ $region =~ ^[a-z]{2,4}(-[a-z]+)+-[0-9]$ ]] || fail 2 "--region is a region such as us-east-2, got '$region'"
 }
 
 metadata() {
@@ -71,7 +72,7 @@ main() {
     mode=--agent output=$(prometheus --version 2>&1)
     case $output in *"version 2."*) mode=--enable-feature=agent ;; esac
     # Debian's and Ubuntu's own packages before 2.53 never sign what they send, and AWS refuses every sample.
-    if [[ $output =~ version\ 2\.([0-9]+)\.[0-9]+\+ds ]] && [ "${BASH_REMATCH[1]}" -lt 53 ]; then
+    if [ -n "$region" ] && [[ $output =~ version\ 2\.([0-9]+)\.[0-9]+\+ds ]] && [ "${BASH_REMATCH[1]}" -lt 53 ]; then
         fail 1 "$(command -v prometheus) does not sign what it sends; install upstream's release, or 2.53 or newer"
     fi
     exec prometheus "$mode" --config.file="$run/agent.yaml" --storage.agent.path=/var/lib/ultracluster/metrics \

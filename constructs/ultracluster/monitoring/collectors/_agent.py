@@ -103,14 +103,20 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
 
 
 def agent_configuration(
-    *, cluster: str, group: str, region: str, gpus: bool, profile: Profile = Profile.STANDARD, slurm: bool = False
+    *,
+    cluster: str,
+    group: str,
+    region: str | None,
+    gpus: bool,
+    profile: Profile = Profile.STANDARD,
+    slurm: bool = False,
 ) -> str:
     """Return the agent's configuration, with placeholders for values that are known on the node only.
 
     Args:
         cluster: Name of the cluster.
         group: Name of the node's group.
-        region: Region of the workspace.
+        region: Region of the workspace. Without one, requests are not signed.
         gpus: The node has GPUs.
         profile: Metrics profile.
         slurm: The node also scrapes Slurm's controller. Several nodes may: the rules keep one series.
@@ -164,17 +170,17 @@ def _slurm_of_file(labels: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def remote_write(region: str, url: str = "@URL@") -> dict[str, Any]:
+def remote_write(region: str | None, url: str = "@URL@") -> dict[str, Any]:
     """Return the remote write section, signed with the node's role, with its queue and retries.
 
     Args:
-        region: Region of the workspace.
+        region: Region of the workspace. Without one, requests are not signed.
         url: Remote write URL. By default, a placeholder that the node replaces.
     """
     return {
         "name": "amp",
         "url": url,
-        "sigv4": {"region": region},
+        **({"sigv4": {"region": region}} if region else {}),
         # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP takes 3,000 a
         # second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so that a fleet does not come
         # back all at once.

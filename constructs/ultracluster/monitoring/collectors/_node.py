@@ -19,6 +19,7 @@ _PATH = "/opt/ultracluster/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 
 _TARGET = error("metrics-remote-write", "The target of remote write is part of a command line on the node.")
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d", re.ASCII)
+_TOKEN = "${Token["
 _WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 
 #: The versions that this release was written for, each with its source.
@@ -36,8 +37,9 @@ class RemoteWrite:
     """Remote write target of a node's agent.
 
     Args:
-        region: Region of the workspace.
-        url: The workspace's endpoint with `api/v1/remote_write` behind it.
+        region: Region of the workspace, which requests are signed for. Without one they are not signed, as for a
+            Prometheus of your own.
+        url: The workspace's endpoint with `api/v1/remote_write` behind it, or that of your own receiver.
         parameter: Instead: the parameter of Systems Manager that holds it, for an endpoint that is known only when it
             is created. The node reads it with its own role and the AWS CLI.
 
@@ -45,20 +47,22 @@ class RemoteWrite:
         Refusal: If not exactly one of url and parameter is given, or a value is not one word, or not valid.
     """
 
-    region: str
+    region: str | None = None
     url: str | None = None
     parameter: str | None = None
 
     def __post_init__(self) -> None:
         """Validate the target."""
         problems = ["give one of url and parameter"] if (self.url is None) == (self.parameter is None) else []
+        if self.region is None and self.parameter is not None:
+            problems.append("a parameter is read in a region: give region too")
         problems += [
             f"{value!r} must be one word without quotes, semicolons and backslashes: it is part of a command line"
             for value in (self.region, self.url, self.parameter)
             if value is not None and not _WORD.fullmatch(value)
         ]
         # CDK's token of a region is one that a deployment fills in.
-        if not problems and not _REGION.fullmatch(self.region) and not self.region.startswith("${Token["):
+        if not problems and self.region and not _REGION.fullmatch(self.region) and not self.region.startswith(_TOKEN):
             problems.append(f"region must be one such as us-east-2, got {self.region!r}")
         # A placeholder that is filled in later has no scheme.
         if not problems and self.url and "://" in self.url and not self.url.startswith(("https://", "http://")):
@@ -72,7 +76,7 @@ class RemoteWrite:
     def arguments(self) -> str:
         """Arguments of the script metrics-agent.sh."""
         where = f"--url {self.url}" if self.url else f"--parameter {self.parameter}"
-        return f"{where} --region {self.region}"
+        return f"{where} --region {self.region}" if self.region else where
 
 
 def node_collectors(
