@@ -7,6 +7,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from docs_reference.markdown import page, table
+from ultracluster.monitoring.alerts import ALERTS
 
 _FOLDER = Path(__file__).parents[2] / "tests" / "monitoring" / "stories"
 _ABOUT = """What happens in a cluster, and which alerts fire. Each story is a test: `promtool` plays samples of
@@ -22,7 +23,13 @@ def stories_page() -> str:
         f"## {name.capitalize()}\n\n{table(_HEADER, (_row(story, times[story['story']]) for story in stories))}"
         for name, stories in files.items()
     )
-    return page("Stories", _ABOUT, *sections)
+    return page("Stories", _ABOUT, *sections, _untold(times))
+
+
+def _untold(times: dict[str, dict[str, int]]) -> str:
+    fired = {alert for story in times.values() for alert in story}
+    untold = ", ".join(_link(alert) for alert in ALERTS if alert not in fired)
+    return f"## Alerts without a story\n\nTests of their own play samples for each of these: {untold}."
 
 
 _HEADER = ("story", "kind", "must fire", "within", "may fire too", "fired after")
