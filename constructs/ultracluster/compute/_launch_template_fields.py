@@ -1,6 +1,6 @@
 """Fields of a launch template."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import aws_cdk as cdk
@@ -88,6 +88,17 @@ def network_interface(
         subnet_id=subnet_id,
         delete_on_termination=True,
     )
+
+
+def connections_of(
+    template: ec2.CfnLaunchTemplate, security_groups: Iterable[ec2.ISecurityGroup], *, interfaces: int
+) -> ec2.Connections:
+    """Return connections for all traffic, whose later groups reach each interface of a template at synthesis."""
+    connections = ec2.Connections(security_groups=list(security_groups), default_port=ec2.Port.all_traffic())
+    ids = at_synthesis(lambda: [group.security_group_id for group in connections.security_groups])
+    for index in range(interfaces):
+        template.add_property_override(f"LaunchTemplateData.NetworkInterfaces.{index}.Groups", ids)
+    return connections
 
 
 def metadata_options() -> ec2.CfnLaunchTemplate.MetadataOptionsProperty:

@@ -33,6 +33,7 @@ from ultracluster.compute._images import image_id
 from ultracluster.compute._instance_settings import Access, RootVolume
 from ultracluster.compute._launch_template_fields import (
     at_synthesis,
+    connections_of,
     disk,
     market_options,
     metadata_options,
@@ -165,7 +166,6 @@ class NodeGroupTemplate(cdk.Resource):
             cdk.Validations.of(self).add_warning(
                 _DECLARED.warning_id, f"{record.name} was declared, so nothing of it was checked against EC2"
             )
-
         #: The placement group of the nodes, created or existing, or None.
         self.placement_group = self._place(self.placed, placement_group)
         self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate")
@@ -224,22 +224,14 @@ class NodeGroupTemplate(cdk.Resource):
 
     @cached_property
     def _connections(self) -> ec2.Connections:
-        connections = ec2.Connections(security_groups=list(self.security_groups), default_port=ec2.Port.all_traffic())
-        # From here on, groups may be added until synthesis.
-        group_ids = at_synthesis(lambda: [group.security_group_id for group in connections.security_groups])
-        for index in range(len(self.interfaces)):
-            path = f"LaunchTemplateData.NetworkInterfaces.{index}.Groups"
-            self.resource.add_property_override(path, group_ids)
-        return connections
+        return connections_of(self.resource, self.security_groups, interfaces=len(self.interfaces))
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """Role of the nodes, if `access` has an instance profile; otherwise a principal that warns of each grant."""
-        return self._no_role if self._role is None else self._role.grant_principal
-
-    @cached_property
-    def _no_role(self) -> iam.IPrincipal:
-        return cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
+        if self._role is None:
+            return cast(iam.IPrincipal, iam.UnknownPrincipal(resource=self))
+        return self._role.grant_principal
 
     @property
     def cdk_tag_manager(self) -> cdk.TagManager:
