@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 #: Verdict on an edit. `clean`: nothing is lost. `nodes`: data stays, running nodes end. `data`: the guard refuses it
-#: for data, or because a service refuses it. `file`: the cluster file is refused.
-Verdict = Literal["clean", "nodes", "data", "file"]
+#: for data, or because a service refuses it. `file`: the cluster file is refused. `new`: a second cluster.
+Verdict = Literal["clean", "nodes", "data", "file", "new"]
 Document = dict[str, Any]
 
 
@@ -58,7 +58,7 @@ COMMON: list[tuple[str, Any, Verdict]] = [
     ("nodes/train/placement-group", "cluster", "file"),
     ("zone", "use2-az3", "data"),
     ("region", "us-west-2", "file"),
-    ("name", "other", "data"),
+    ("name", "other", "new"),
     ("network/cidr", "10.8.0.0/16", "data"),
     ("network/control-plane-zone", "use2-az3", "data"),
     ("storage/lustre/throughput", "60 GB/s", "clean"),
@@ -148,7 +148,7 @@ KUBERNETES: list[tuple[str, Any, Verdict]] = [
 HYPERPOD_ALONE: dict[str, Verdict] = {
     "nodes/train/tags": "file",
     "nodes/spot": "file",
-    "nodes/train/root-volume": "clean",
+    "nodes/train/root-volume": "data",
     "nodes/train/labels": "file",
     "nodes/train/layout": "file",
 }
@@ -158,7 +158,8 @@ HYPERPOD: list[tuple[str, Any, Verdict]] = [
     ("nodes/train/count", 80, "clean"),
     ("nodes/train/type", "p5.48xlarge", "data"),
     ("nodes/train/image", "ami-0123456789abcdef0", "file"),
-    ("storage/lustre/mount", "/data", "clean"),
+    ("nodes/train/zone", "use2-az3", "data"),
+    ("storage/lustre/mount", "/data", "data"),
     ("storage/home", {"type": "efs"}, "data"),
     ("observability/profile", "full", "clean"),
     ("slurm/version", "26.05", "file"),

@@ -149,6 +149,8 @@ class Judge:
             yield Cause(fate=Fate.SHRUNK, property=path, reason=f"{_difference(path, before, after).reason}; {why}")
         for path, why in known.fewer_nodes(before, after).items():
             yield Cause(fate=Fate.FEWER, property=path, reason=why)
+        for path, why in known.undocumented(before, after).items():
+            yield Cause(fate=Fate.UNKNOWN, property=path, reason=why)
         if why := subnet_problem(known.name, self._old, self._new, before, after):
             yield Cause(fate=Fate.REFUSED, property="ResourcesVpcConfig.SubnetIds", reason=why)
         for path, why in known.rejected(before, after, self._update_rules).items():

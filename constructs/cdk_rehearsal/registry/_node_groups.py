@@ -48,6 +48,25 @@ def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
     return result
 
 
+def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
+    """Return the changes of a group of nodes whose effect no page of AWS documents, with the reason.
+
+    An existing group of SageMaker HyperPod takes another number of instances and other lifecycle scripts. What becomes
+    of its instances when their volumes, file systems or subnets change is not documented.
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate-slurm-cli-command.html
+    (read 2026-11-24)
+    """
+    if type_name != "AWS::SageMaker::Cluster":
+        return {}
+    before, after = groups_by_name(old) or {}, groups_by_name(new) or {}
+    return {
+        f"InstanceGroups.{name}.{field}": "AWS documents no such update of a group: add one with another name"
+        for name, group in before.items()
+        for field in ("InstanceStorageConfigs", "OverrideVpcConfig")
+        if name in after and group.get(field) != after[name].get(field)
+    }
+
+
 def _instance_groups(old: Any, new: Any) -> Iterator[tuple[str, str]]:
     """Yield the instance groups of SageMaker HyperPod that shrink or leave, with the reason.
 

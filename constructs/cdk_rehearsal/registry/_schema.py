@@ -17,7 +17,7 @@ from cfnlint.jsonschema import StandardValidator, ValidationError
 from cfnlint.schema import Schema
 
 from cdk_rehearsal.registry._losses import losses
-from cdk_rehearsal.registry._node_groups import fewer_nodes
+from cdk_rehearsal.registry._node_groups import fewer_nodes, undocumented
 from cdk_rehearsal.registry._normal import normal, values
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
 from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
@@ -146,6 +146,10 @@ class ResourceType:
     def fewer_nodes(self, old: Any, new: Any) -> dict[str, str]:
         """Return the properties by which a group of nodes shrinks, with the reason."""
         return fewer_nodes(self.name, self.normal(old), self.normal(new))
+
+    def undocumented(self, old: Any, new: Any) -> dict[str, str]:
+        """Return the changes of a group of nodes whose effect AWS does not document, with the reason."""
+        return undocumented(self.name, self.normal(old), self.normal(new))
 
     def replaces_nodes(self, path: str) -> str:
         """Return how a change of the property at a dotted path replaces nodes, or an empty string."""

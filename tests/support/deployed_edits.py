@@ -1,0 +1,174 @@
+"""A cluster on a local cloud, and edits of it: compared, refused or deployed, as `ultracluster deploy` does."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from botocore.exceptions import ClientError
+
+from cdk_rehearsal import guard
+from cdk_rehearsal.deploy import AssembledStack, assembled, change_sets, comparison, protect
+from cdk_rehearsal.rehearsal import Action, Entry
+from support.rehearsal_tools import REGION, Stacks, Template, local_stacks
+from support.templates import ACCOUNT, synth, templates
+from ultracluster import clusterfile
+from ultracluster.cli._left_stacks import belongs_to
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.testing import IN_PLACE, UPDATE_RULES
+
+#: Stack and logical id.
+Place = tuple[str, str]
+Templates = dict[str, Template]
+COMPLETE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+_LOST = (Action.REPLACE, Action.DELETE, Action.RETAIN)
+_BOOTSTRAP = f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Whether `ultracluster deploy` deploys an edit: None as report if nothing of its cluster is deployed."""
+
+    report: guard.Report | None
+    refused: dict[str, str]
+
+    @property
+    def verdict(self) -> str:
+        if self.report is None:
+            return "new"
+        if self.refused or not replace(self.report, running=False).ok:
+            return "data"
+        return "clean" if self.report.ok else "nodes"
+
+    @property
+    def nodes(self) -> set[Place]:
+        """Groups whose nodes end."""
+        groups = self.report.nodes if self.report else ()
+        return {(group.stack, group.logical_id) for group in groups if group.fate.ends_nodes}
+
+
+class DeployedCluster:
+    """A cluster that is deployed, with stack policies. `restore` takes edits back."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.cluster = clusterfile.loads(text, "c.yaml")
+        self.base = templates(self.cluster)
+        self.ids: dict[Place, str] = {}
+        self._exit = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exit.close()
+
+    def _start(self) -> None:
+        self._exit.close()
+        self._stacks: Stacks = self._exit.enter_context(local_stacks())
+        self._deployed: Templates = {}
+        version = {"Name": "/cdk-bootstrap/hnb659fds/version", "Value": "30", "Type": "String"}
+        self._stacks.client("ssm").put_parameter(**version)
+        place = {"LocationConstraint": REGION}
+        self._stacks.client("s3").create_bucket(Bucket=_BOOTSTRAP, CreateBucketConfiguration=place)
+        statuses = self.deploy(self.cluster)
+        assert set(statuses.values()) == {"CREATE_COMPLETE"}, statuses
+        assert not protect(_stacks_of(self.cluster), self._client)
+        self._policies = {stack.name: stack.policy for stack in self._stacks.cloud.stacks.living()}
+        self.ids = self.current_ids()
+
+    def restore(self) -> None:
+        """Deploy the cluster as it was; on a new local cloud, if the edit cannot be taken back."""
+        kept = {place: id for place, id in self.ids.items() if place in self.protected()}
+        stacks = self._stacks.cloud.stacks.living()
+        for stack in stacks:
+            stack.policy = None
+        taken_back = set(self.deploy(self.cluster).values()) <= COMPLETE
+        self.ids = self.current_ids()
+        if not taken_back or set(self._deployed) != set(self.base) or not kept.items() <= self.ids.items():
+            self._start()
+            return
+        for stack in stacks:
+            stack.policy = self._policies[stack.name]
+
+    def decide(self, edited: ClusterFile) -> Decision:
+        """Compare an edit with what is deployed."""
+        stacks = _stacks_of(edited)
+        belongs = belongs_to(edited.name, [stack.name for stack in stacks])
+        with TemporaryDirectory() as folder:
+            sides = comparison(stacks, self._client, Path(folder), belongs=belongs)
+            changes = change_sets(stacks, self._client, sides)
+            assert not changes.missing, changes.missing
+            if sides.empty:
+                return Decision(report=None, refused=changes.refused)
+            report = guard.compare(
+                sides.deployed,
+                sides.assembled,
+                update_rules=UPDATE_RULES,
+                in_place=IN_PLACE,
+                running=True,
+                change_sets=changes.changes,
+            )
+        return Decision(report=report, refused=changes.refused)
+
+    def deploy(self, cluster: ClusterFile, allow: tuple[str, ...] = ()) -> dict[str, str]:
+        """Deploy stacks up to the first that fails, as the CDK CLI does, and return their statuses."""
+        if allow:
+            assert not protect(_stacks_of(cluster), self._client, allow=allow)
+        statuses = {}
+        for name, template in templates(cluster).items():
+            statuses[name] = self._deploy_stack(name, template)
+            if statuses[name] not in COMPLETE:
+                break
+        return statuses
+
+    def _deploy_stack(self, name: str, template: Template) -> str:
+        sections = {key: value for key, value in template.items() if key != "Resources"}
+        try:
+            if name not in self._deployed:
+                self._stacks.create(template["Resources"], name, **sections)
+            elif self._deployed[name] != template:
+                self._stacks.update(name, template["Resources"], **sections)
+        except ClientError as error:
+            return str(error)
+        status = self._stacks.status(name)
+        if status in COMPLETE:
+            self._deployed[name] = template
+        return status
+
+    def current_ids(self) -> dict[Place, str]:
+        """Physical ids of the resources in the stacks of the cluster."""
+        return {
+            (stack.name, name): resource.physical_id
+            for stack in self._stacks.cloud.stacks.living()
+            if stack.name in self.base
+            for name, resource in stack.resources.items()
+        }
+
+    def protected(self) -> set[Place]:
+        """Resources that hold data, and groups of nodes."""
+        return {(stack, id) for stack, template in self.base.items() for id in guard.protected_resources(template)}
+
+    def replaced(self, edited: ClusterFile) -> set[Place]:
+        """Resources that the guard expects to be replaced or deleted by an edit."""
+        fates = guard.causes(self.base, templates(edited), update_rules=UPDATE_RULES)
+        return {
+            place for place, causes in fates.items() if any(cause.fate is not guard.Fate.UPDATED for cause in causes)
+        }
+
+    def journal(self) -> list[Entry]:
+        """Return everything that happened."""
+        return self._stacks.cloud.journal.entries()
+
+    def lost(self, since: int) -> set[Place]:
+        """Return resources that were replaced, deleted, or left outside every stack."""
+        return {(entry.stack, entry.logical_id) for entry in self.journal()[since:] if entry.action in _LOST}
+
+    def _client(self, service: str, region: str | None) -> Any:
+        return self._stacks.client(service)
+
+
+def _stacks_of(cluster: ClusterFile) -> list[AssembledStack]:
+    return list(assembled(synth(cluster).directory))
