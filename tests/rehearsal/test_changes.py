@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from cdk_rehearsal.rehearsal._interfaces import delete_holders
 from cdk_rehearsal.rehearsal._report import report
 from support.rehearsal_tools import REGION, Stacks, body, file_system, local_stacks, parameter
 
@@ -292,14 +293,20 @@ def test_templates_may_be_yaml_with_short_tags(stacks: Stacks) -> None:
     assert json.loads(json.dumps(document))["Version"] == "2012-10-17"
 
 
-def test_a_deletion_that_a_retained_file_system_would_hold_up_is_noted(stacks: Stacks) -> None:
+def test_a_subnet_of_a_retained_file_system_cannot_be_deleted_before_it(stacks: Stacks) -> None:
     network = {
         "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.7.0.0/16"}},
         "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.7.0.0/24"}},
     }
     name = stacks.create({**network, "Fs": {**file_system(SubnetIds=[{"Ref": "Subnet"}]), **KEPT}})
     file_system_id = stacks.ids(name)["Fs"]
-    assert stacks.delete(name) == "DELETE_COMPLETE"
+    assert stacks.delete(name) == "DELETE_FAILED"
+    assert "has dependencies and cannot be deleted" in stacks.reasons(name)
     result = report(steps=[], journal=stacks.cloud.journal, stacks=stacks.cloud.stacks, leave_out=frozenset())
-    note = next(note for note in result.notes if note.startswith(f"{name}/Fs was retained"))
-    assert f"uses {name}/Subnet: for as long as {file_system_id} exists, AWS refuses to delete that" in note
+    assert any(
+        note.startswith(f"{name}/Fs was retained and has network interfaces in {name}/S") for note in result.notes
+    )
+    assert [entry.physical_id for entry in result.retained if entry.stack == name] == [file_system_id]
+    assert delete_holders(stacks.cloud.stacks)
+    assert stacks.delete(name) == "DELETE_COMPLETE"
+    assert not delete_holders(stacks.cloud.stacks)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cdk_rehearsal.rehearsal._interfaces import uses
 from cdk_rehearsal.rehearsal._state import Resource, Stack
 from cdk_rehearsal.rehearsal._update import Edit
 
@@ -62,20 +63,22 @@ def around_networks(stacks: Iterable[Stack], *, leave_out: Container[str]) -> li
     EC2 deletes no subnet that is in use. See
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DeleteSubnet.html (read 2026-11-23).
     """
-    living = list(stacks)
-    subnets = {
-        subnet
+    every = list(stacks)
+    living = [stack for stack in every if stack.deleted is None]
+    retained = [resource for stack in every for resource in stack.retained]
+    retained += [
+        resource
         for stack in living
         for resource in stack.resources.values()
         if resource.blueprint.deletion_policy in _KEPT
-        for subnet in resource.blueprint.properties.get("SubnetIds") or ()
-    }
+    ]
+    interfaces = {id for resource in retained for id in uses(resource)}
     return [
         stack.name
         for stack in living
         if stack.name not in leave_out
         and not any(
-            resource.blueprint.type_name == "AWS::EC2::Subnet" and resource.physical_id in subnets
+            resource.blueprint.type_name == "AWS::EC2::Subnet" and resource.physical_id in interfaces
             for resource in stack.resources.values()
         )
     ]

@@ -5,6 +5,7 @@ from functools import partial
 
 from cdk_rehearsal.registry import UpdateRules
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
+from cdk_rehearsal.rehearsal._interfaces import holders
 from cdk_rehearsal.rehearsal._journal import Action, Journal
 from cdk_rehearsal.rehearsal._resources import Resources
 from cdk_rehearsal.rehearsal._state import Resource, Stack, Stacks
@@ -28,6 +29,15 @@ class Inventory:
             stack.retained.append(resource)
             return
         event("DELETE_IN_PROGRESS")
+        if held := holders(self.stacks, resource):
+            names = ", ".join(f"{kept.blueprint.stack_name}/{kept.blueprint.logical_id}" for kept in held)
+            reason = f"{resource.physical_id} has dependencies and cannot be deleted: network interfaces of {names}"
+            event("DELETE_FAILED", reason)
+            self.journal.note(
+                f"{names} was retained and has network interfaces in {stack.name}/{resource.blueprint.logical_id}: "
+                "delete it by hand before the stack"
+            )
+            raise ResourceError(f"{resource.blueprint.logical_id}: {reason}")
         try:
             self.resources.delete(resource)
         except (ResourceError, TemplateError) as error:

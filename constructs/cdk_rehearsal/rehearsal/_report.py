@@ -24,7 +24,6 @@ LIMITS = (
     "AWS's own choices: zone names, addresses, versions and ids are made up",
 )
 _MADE = (Action.CREATE, Action.REPLACE)
-_ENI_HOLDERS = ("AWS::EC2::Subnet", "AWS::EC2::SecurityGroup")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,7 +174,7 @@ def report(*, steps: list[Step], journal: Journal, stacks: Stacks, leave_out: fr
         types={name: dict(counts) for name, counts in types.items()},
         stand_ins=tuple(journal.stand_ins),
         retained=_retained(entry for entry in journal if entry.stack not in leave_out),
-        notes=(*journal.notes, *_held(journal, stacks)),
+        notes=tuple(journal.notes),
         outputs={stack.name: _outputs(stack) for stack in stacks if stack.name not in leave_out and _outputs(stack)},
     )
 
@@ -199,23 +198,6 @@ def changes(entries: list[Entry]) -> dict[str, int]:
     """Count entries by what happened, in the past tense."""
     counts = Counter(entry.action for entry in entries)
     return {f"{action.rstrip('e')}ed": counts[action] for action in Action if counts[action]}
-
-
-def _held(journal: Journal, stacks: Stacks) -> list[str]:
-    """Notes on deletions that AWS would refuse, because a retained resource keeps an interface there."""
-    deleted = {entry.physical_id: entry for entry in journal.entries(Action.DELETE) if entry.type in _ENI_HOLDERS}
-    notes = []
-    for stack in stacks:
-        for kept in stack.retained:
-            used = [entry for physical_id, entry in deleted.items() if physical_id in str(kept.blueprint.properties)]
-            if used:
-                names = ", ".join(f"{entry.stack}/{entry.logical_id}" for entry in used)
-                notes.append(
-                    f"{stack.name}/{kept.blueprint.logical_id} was retained, and uses {names}: for as long as "
-                    f"{kept.physical_id} exists, AWS refuses to delete {'those' if len(used) > 1 else 'that'}, "
-                    "and the stacks stay"
-                )
-    return notes
 
 
 def _table(*columns: str) -> "Table":

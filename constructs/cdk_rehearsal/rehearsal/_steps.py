@@ -27,6 +27,7 @@ from cdk_rehearsal.rehearsal._cloud import LocalCloud
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._failure_steps import FailureSteps, leftovers
 from cdk_rehearsal.rehearsal._faults import FaultAction, check_names
+from cdk_rehearsal.rehearsal._interfaces import delete_holders
 from cdk_rehearsal.rehearsal._journal import Action
 from cdk_rehearsal.rehearsal._report import Step, changes
 from cdk_rehearsal.rehearsal._state import Stack
@@ -263,8 +264,8 @@ class Rehearsal:
         ]
 
     def _destroy_around(self) -> list[str]:
-        names = around_networks(self.cloud.stacks.living(), leave_out=TOOLKIT)
-        return _problems(self._run("destroy", *names, "--force", "--app", str(self.assembly)))
+        names = around_networks(self.cloud.stacks, leave_out=TOOLKIT)
+        return names and _problems(self._run("destroy", *names, "--force", "--app", str(self.assembly)))
 
     def _deploy_adopting(self, adopt: Adoption) -> list[str]:
         """Deploy on what was retained, and require that the guard refuses to drop it."""
@@ -275,12 +276,30 @@ class Rehearsal:
         return self._synth() or self._deploy(_IMPORT) or (unseen if self.compare(self.assembly, before).ok else [])
 
     def _destroy(self) -> list[str]:
-        result = self.cli.run(
-            "destroy", _EVERY_STACK, "--force", "--app", str(self.assembly), each_line=self.listener.line
-        )
+        """Destroy all stacks: those with subnets of retained file systems last, after the file systems."""
+        around = around_networks(self.cloud.stacks, leave_out=TOOLKIT)
+        last = [stack for stack in self.cloud.stacks.living() if stack.name not in (*around, *TOOLKIT)]
+        names = around if last else [_EVERY_STACK]
+        if names:
+            result = self.cli.run(
+                "destroy", *names, "--force", "--app", str(self.assembly), each_line=self.listener.line
+            )
+            if problems := _problems(result):
+                return problems
+        delete_holders(self.cloud.stacks)
+        self._delete(last)
+        # A stack that has both is deleted twice, as on AWS.
+        if delete_holders(self.cloud.stacks):
+            self._delete(last)
         left = [stack.name for stack in self.cloud.stacks.living() if stack.name not in TOOLKIT]
         problems = [f"the CLI reports success, but the stack {name} is still there" for name in left]
-        return _problems(result) or problems or leftovers(self.cloud.journal.entries(), TOOLKIT)
+        return problems or leftovers(self.cloud.journal.entries(), TOOLKIT)
+
+    def _delete(self, stacks: list[Stack]) -> None:
+        for stack in stacks:
+            here = stack.environment
+            client = self.cloud.client("cloudformation", here.region, here.account)
+            client.delete_stack(StackName=stack.id)
 
     def _destroy_protected(self) -> list[str]:
         for stack in self.cloud.stacks.living():
