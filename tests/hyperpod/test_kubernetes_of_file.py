@@ -238,6 +238,10 @@ def test_jobs_name_the_queue_and_the_priority_of_task_governance() -> None:
         (with_add_on("amazon-sagemaker-hyperpod-taskgovernance"), "write scheduler: task-governance"),
         (governed_file().replace("vision:", "vision_1:"), "vision_1"),
         (
+            governed_file().replace("us-east-1", "ca-central-1").replace("zone: use1-dfw2-az1", "zone: cac1-az1"),
+            "is not available in ca-central-1",
+        ),
+        (
             governed_file().replace("hyperpod-kubernetes", "kubernetes"),
             "task-governance is a part of SageMaker HyperPod",
         ),

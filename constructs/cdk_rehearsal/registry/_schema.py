@@ -23,6 +23,12 @@ from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
 from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
 
 SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
+# Types that cfn-lint 1.58 lacks in regions of another type, where AWS documents both (us-east-2, us-west-2):
+# https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_sagemaker.CfnComputeQuota.html (2.277.0, read 2026-11-24)
+_ALSO_WITH = {
+    "AWS::SageMaker::ClusterSchedulerConfig": "AWS::SageMaker::Cluster",
+    "AWS::SageMaker::ComputeQuota": "AWS::SageMaker::Cluster",
+}
 
 
 class UnknownRegionError(ValueError):
@@ -186,8 +192,9 @@ class Registry:
         """Return the type of that name, or None where the region has no such type."""
         if name.startswith("Custom::"):
             name = "AWS::CloudFormation::CustomResource"
-        file = self._files.get(name)
-        return _load(file) if file else None
+        if file := self._files.get(name):
+            return _load(file)
+        return anywhere(name) if _ALSO_WITH.get(name) in self._files else None
 
     def suggest(self, name: str) -> str:
         """Return "; did you mean X?" for a misspelt type, empty when nothing is near."""

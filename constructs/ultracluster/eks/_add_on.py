@@ -84,7 +84,7 @@ class EksAddOn(cdk.Resource):
             pod_identity_associations=associations,
         )
         if separate is not None:
-            self.resource.add_dependency(separate)
+            self.resource.add_resource_dependency(separate)
 
 
 def _is_json(value: object) -> bool:

@@ -36,6 +36,10 @@ _PLACEMENT = Source(
     "sagemaker-hyperpod-eks-operate-console-ui-governance-tasks-scheduling.html",
     read_on="2026-11-24",
 )
+_QUOTA_REGIONS = Source(
+    "https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_sagemaker.CfnComputeQuota.html (2.277.0)",
+    read_on="2026-11-24",
+)
 _LABELS = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html",
     read_on="2026-11-23",
@@ -111,6 +115,14 @@ TASK_GOVERNANCE: Annotated[str, Stated(_SETUP, columns="name of an add-on")] = (
 TEAM_NAMESPACE: Annotated[str, Stated(_SETUP, columns="namespace; {} is the team")] = "hyperpod-ns-{}"
 TEAM_QUEUE: Annotated[str, Stated(_SETUP, columns="queue; {} is the namespace")] = "{}-localqueue"
 TEAM_PRIORITY: Annotated[str, Stated(_SETUP, columns="priority class; {} is its name in the policy")] = "{}-priority"
+#: Regions with its policies and quotas.
+TASK_GOVERNANCE_REGIONS: Annotated[frozenset[str], Stated(_QUOTA_REGIONS, columns="Regions")] = frozenset(
+    {
+        *("us-east-1", "us-east-2", "us-west-1", "us-west-2", "ap-south-1", "ap-southeast-1", "ap-southeast-2"),
+        *("ap-southeast-3", "ap-northeast-1", "eu-central-1", "eu-west-1", "eu-west-2", "eu-north-1", "eu-south-2"),
+        "sa-east-1",
+    }
+)
 #: Label of nodes with their UltraServer, by which task governance places pods.
 ULTRASERVER_LABEL: Annotated[str, Stated(_PLACEMENT, columns="key of a label")] = "topology.k8s.aws/ultraserver-id"
 #: Port on which the agent in the pods of a job listens for the operator.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes as facts
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
@@ -24,7 +25,9 @@ _TAINTS = error("hyperpod-taints", "HyperPod tests no nodes that have taints of 
 _ADD_ON = error("hyperpod-add-on", "A driver that takes the NVMe disks conflicts with the image of HyperPod.")
 _OPERATOR = error("hyperpod-operator", "The training operator of HyperPod works with Kueue, and with no other queue.")
 _LATE = warning("hyperpod-add-on-nodes", "Add-ons of HyperPod run on its nodes, which must have joined.")
-_TEAMS = error("hyperpod-teams", "Task governance takes some names of teams, and no existing cluster, here.")
+_TEAMS = error(
+    "hyperpod-teams", "Task governance is in some regions, takes some names of teams, and no existing cluster, here."
+)
 _EXISTING = warning("hyperpod-existing", "An existing EKS cluster must have what HyperPod requires.")
 
 _KEYS: Mapping[str, str] = {
@@ -83,6 +86,9 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
 
 def _check_governance(draft: Draft) -> Iterator[Problem]:
     requested, path = draft.kubernetes, ("kubernetes",)
+    if draft.region in hyperpod.REGIONS - facts.TASK_GOVERNANCE_REGIONS:
+        message = f"is not available in {draft.region} (read 2026-11-24); write scheduler: kueue, or use another region"
+        yield _TEAMS((*path, "scheduler"), message)
     if requested.existing is not None:
         message = "is created with a new EKS cluster only; remove it, and create the add-on and the quotas yourself"
         yield _TEAMS((*path, "scheduler"), message)
