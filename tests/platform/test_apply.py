@@ -67,22 +67,7 @@ def test_one_sick_node_is_named_and_does_not_stop_the_rest() -> None:
     assert "missing: 1 of 64 nodes have not joined" in run.lines
 
 
-def test_growing_lustre_changes_no_object(run: Run) -> None:
-    before = run.state()
-    assert run.apply(edit("40 GB/s", "80 GB/s"))
-    assert run.state() == before
-
-
 TAINTED = ("instances: 64}", "instances: 64}, taints: {dedicated: NoSchedule}")
-
-
-def test_a_new_taint_moves_the_queues_to_a_new_flavor(run: Run) -> None:
-    (before,) = run.cluster.names("ResourceFlavor")
-    assert run.apply(edit(*TAINTED))
-    (after,) = run.cluster.names("ResourceFlavor")
-    assert before != after
-    queue = run.cluster.objects["ClusterQueue", "", "pretrain"]
-    assert queue["spec"]["resourceGroups"][0]["flavors"][0]["name"] == after
 
 
 def admit(run: Run) -> None:
@@ -115,13 +100,6 @@ def test_a_removed_team_loses_its_quota(run: Run) -> None:
     assert "research" not in run.cluster.names("Namespace")
 
 
-def test_another_scheduler_replaces_the_first_one(run: Run) -> None:
-    assert run.apply(edit("bin-packing: true", "bin-packing: true\n  scheduler: volcano"))
-    assert run.cluster.names("ClusterQueue") == set()
-    assert "pretrain" in run.cluster.names("Queue")
-    assert "kueue" not in run.cluster.state["releases"]
-
-
 def test_a_new_chart_version_is_an_update_with_its_definitions(run: Run) -> None:
     run.cluster.state["calls"].clear()
     run.apply(edit("bin-packing: true", "bin-packing: true\n  charts: {jobset: 0.12.1}"))
@@ -129,13 +107,6 @@ def test_a_new_chart_version_is_an_update_with_its_definitions(run: Run) -> None
     assert [call[3] for call in calls if call[1] == "upgrade"] == ["jobset"]
     assert [call[1:3] for call in calls if call[1] == "show"] == [("show", "crds")]
     assert run.cluster.state["releases"]["jobset"]["chart"] == "jobset-0.12.1"
-
-
-def test_a_renamed_group_replaces_its_flavor_and_runtime(run: Run) -> None:
-    text = FILE.replace("  train: {type", "  large: {type").replace("{train:", "{large:")
-    run.apply(bundle(text))
-    assert run.cluster.names("ClusterTrainingRuntime") == {"torch-large"}
-    assert {name.rpartition("-")[0] for name in run.cluster.names("ResourceFlavor")} == {"large"}
 
 
 def test_another_file_system_is_refused(run: Run) -> None:

@@ -52,6 +52,13 @@ class Run:
         self.lines.clear()
         return apply(self.cluster, of, settings)
 
+    def put(self, item: dict[str, Any]) -> None:
+        self.cluster.put(item)
+
+    def delete(self, kind: str, name: str, namespace: str) -> None:
+        (key,) = (key for key in self.cluster.objects if (key[0].lower(), *key[1:]) == (kind, namespace, name))
+        del self.cluster.objects[key]
+
     def state(self) -> str:
         """All objects but the Lease, which every apply takes and gives back."""
         return json.dumps([item for key, item in sorted(self.cluster.objects.items()) if key[0] != "Lease"])
