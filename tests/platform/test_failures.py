@@ -150,3 +150,15 @@ def test_a_bundle_that_is_no_object_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bundle.json").write_text("[]")
     with pytest.raises(ApplyError, match="it is not a JSON object"):
         Bundle.load(tmp_path, {})
+
+
+def test_no_path_to_the_api_server_is_not_a_missing_permission(tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as closed:
+        address = f"http://127.0.0.1:{closed.server_port}"
+    cluster = {"name": "a", "cluster": {"server": address}}
+    context = {"name": "a", "context": {"cluster": "a", "user": ""}}
+    kubeconfig.write_text(json.dumps({"clusters": [cluster], "contexts": [context], "current-context": "a"}))
+    with pytest.raises(ApplyError, match=r"connect: API server: .*refused") as error:
+        apply(find_tools(kubeconfig), bundle(), Options(seconds=0))
+    assert "--through" in error.value.remedy

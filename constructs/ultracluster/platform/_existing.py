@@ -24,6 +24,9 @@ def check_permissions(tools: Tools) -> None:
     """
     try:
         answer = tools.run("kubectl", "auth", "can-i", "*", "*", "--all-namespaces", codes=(0, 1), timeout=60)
+        if not answer.strip():
+            # kubectl ends with 1 for "no" and without an answer: only the error of another call has the reason.
+            tools.run("kubectl", "get", "--raw=/version", timeout=60)
     except ToolError as error:
         remedy = "check the path to the API server: from its VPC, by a tunnel (--through), or by public access"
         raise ApplyError("connect", "API server", str(error), remedy) from None
