@@ -64,15 +64,15 @@ def test_nodes_have_the_collectors_and_checks_of_pcs(name: str) -> None:
             layout=other.layout,
             extra=collectors,
         )
-        own, reference = ({file.path: file.text for file in files} for files in (nodes.in_place, boot.in_place))
+        hyperpod, reference = ({file.path: file.text for file in files} for files in (nodes.in_place, boot.in_place))
         for program in ("prolog", "epilog", "health-check", "users", "deep-check", "collect-dcgm", "metrics-agent"):
             path = f"/usr/local/sbin/ultracluster-{program}"
-            assert own[path] == reference[path], program
+            assert hyperpod[path] == reference[path], program
 
 
 def groups(bundle: Mapping[str, Any]) -> list[dict[str, Any]]:
-    own = ("labels", "optional")
-    return [{key: value for key, value in group.items() if key not in own} for group in bundle["groups"]]
+    differing = ("labels", "optional")
+    return [{key: value for key, value in group.items() if key not in differing} for group in bundle["groups"]]
 
 
 @pytest.mark.parametrize("name", KUBERNETES)

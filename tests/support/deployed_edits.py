@@ -28,7 +28,7 @@ _BOOTSTRAP = f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Whether `ultracluster deploy` deploys an edit: None as report if nothing of its cluster is deployed."""
+    """Decision of `ultracluster deploy` about an edit; the report is None if nothing of its cluster is deployed."""
 
     report: guard.Report | None
     refused: dict[str, str]

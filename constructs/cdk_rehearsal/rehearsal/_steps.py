@@ -20,17 +20,16 @@ from cdk_rehearsal.deploy import (
     protect,
     release_failed,
 )
-from cdk_rehearsal.registry import DELETION_PROTECTION, read
+from cdk_rehearsal.registry import read
 from cdk_rehearsal.rehearsal._adoption import Adoption, around_networks, kept
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cloud import LocalCloud
+from cdk_rehearsal.rehearsal._deletion import delete_held, lift
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._failure_steps import FailureSteps, leftovers
 from cdk_rehearsal.rehearsal._faults import FaultAction, check_names
-from cdk_rehearsal.rehearsal._interfaces import delete_holders
 from cdk_rehearsal.rehearsal._journal import Action
 from cdk_rehearsal.rehearsal._report import Step, changes
-from cdk_rehearsal.rehearsal._state import Stack
 from cdk_rehearsal.rehearsal._update import Edit, Update
 
 #: Stacks that are not the app's own.
@@ -119,7 +118,7 @@ class Rehearsal:
     def _lift_all(self) -> None:
         for stack in self.cloud.stacks.living():
             if stack.protected:
-                self._step(f"lift the termination protection of {stack.name}", partial(_lift, stack))
+                self._step(f"lift the termination protection of {stack.name}", partial(lift, stack))
 
     def _fail(self, action: FaultAction, name: str, run: Callable[[], list[str]]) -> None:
         """Run a step once for each fault of an action, and require that the stacks roll back."""
@@ -286,34 +285,16 @@ class Rehearsal:
             )
             if problems := _problems(result):
                 return problems
-        delete_holders(self.cloud.stacks)
-        self._delete(last)
-        # A stack that has both is deleted twice, as on AWS.
-        if delete_holders(self.cloud.stacks):
-            self._delete(last)
+        delete_held(self.cloud, last)
         left = [stack.name for stack in self.cloud.stacks.living() if stack.name not in TOOLKIT]
         problems = [f"the CLI reports success, but the stack {name} is still there" for name in left]
         return problems or leftovers(self.cloud.journal.entries(), TOOLKIT)
 
-    def _delete(self, stacks: list[Stack]) -> None:
-        for stack in stacks:
-            here = stack.environment
-            client = self.cloud.client("cloudformation", here.region, here.account)
-            client.delete_stack(StackName=stack.id)
-
     def _destroy_protected(self) -> list[str]:
         for stack in self.cloud.stacks.living():
-            _lift(stack)
+            lift(stack)
         return self._destroy()
 
 
 def _problems(result: CliResult) -> list[str]:
     return result.reasons if result.code else []
-
-
-def _lift(stack: Stack) -> list[str]:
-    """Do what a person does before the deletion of a stack, of which a service refuses a part."""
-    stack.protected = False
-    for resource in stack.resources.values():
-        resource.blueprint.properties.pop(DELETION_PROTECTION.get(resource.blueprint.type_name, ""), None)
-    return []

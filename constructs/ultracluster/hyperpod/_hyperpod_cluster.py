@@ -49,7 +49,7 @@ class _HyperPodClusterBase(NodeResource):
     def _set(self, security_groups: Sequence[ec2.ISecurityGroup], role: iam.IRole) -> None:
         self.role = role
         self._connections = ec2.Connections(security_groups=list(security_groups), default_port=ec2.Port.all_traffic())
-        self._principal = role.grant_principal
+        self._role = role
 
 
 class HyperPodCluster(_HyperPodClusterBase):
