@@ -25,7 +25,7 @@ MAIN_JOB = str(ROOT / "examples" / "slurm-512-gpus.yaml")
 def test_jobs_of_every_example_are_written_and_listed(example: Path, tmp_path: Path) -> None:
     result = RUN.invoke(app, ["render", str(example), "--jobs", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    kind = "*.yaml" if example.stem.startswith("eks-") or "kubernetes" in example.stem else "*.sbatch"
+    kind = "*.yaml" if "kubernetes" in clusterfile.load(example).orchestrator else "*.sbatch"
     written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob(kind))
     assert written
     for path in written:

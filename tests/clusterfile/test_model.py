@@ -225,11 +225,8 @@ def test_an_example_loads_by_path_or_name(file: Path) -> None:
     cluster = load(file)
     assert isinstance(cluster, ClusterFile)
     assert cluster == load(str(file))
-    hyperpod = "hyperpod-kubernetes" if "kubernetes" in file.stem else "hyperpod-slurm"
-    assert (
-        cluster.orchestrator
-        == {"slurm": "slurm", "eks": "kubernetes", "hyperpod": hyperpod}[file.stem.partition("-")[0]]
-    )
+    orchestrators = {"slurm": ["slurm"], "eks": ["kubernetes"], "hyperpod": ["hyperpod-slurm", "hyperpod-kubernetes"]}
+    assert cluster.orchestrator in orchestrators[file.stem.partition("-")[0]]
     assert all(warning.id.startswith("ultracluster:") for warning in warnings(cluster))
 
 
