@@ -142,6 +142,72 @@ def test_elastic_jobs_need_the_operator() -> None:
         workload_files(loads(EXAMPLE, "lyra.yaml"), "elastic")
 
 
+HOPPER = f"""
+name: lyra
+region: us-east-2
+zone: use2-az1
+orchestrator: hyperpod-kubernetes
+nodes:
+  train: {{type: p5.48xlarge, count: 18, spare: 1}}
+kubernetes: {{add-ons: {{{OPERATOR}: default}}}}
+storage: {{lustre: {{capacity: 4800 GiB}}}}
+"""
+
+
+def checkpointless(text: str = HOPPER, **settings: str) -> dict[str, Any]:
+    (file,) = workload_files(loads(text, "lyra.yaml"), "checkpointless", settings=settings)
+    return objects(file.text)[0]
+
+
+def test_a_checkpointless_job_is_valid_by_the_model_of_aws_on_whole_copies_of_its_model(model: Any) -> None:
+    spec = checkpointless()["spec"]
+    assert not unknown_fields(spec, model)
+    pod = spec["replicaSpecs"][0]["template"]["spec"]
+    # The model has the class of containers for that of pods, too: both have the same name.
+    (sysctl,) = pod.pop("securityContext")["sysctls"]
+    assert sysctl["name"] == "net.ipv4.ip_local_port_range"
+    model.model_validate(spec, by_name=True, by_alias=False)
+    assert spec["replicaSpecs"][0]["replicas"] == 16, "of 18 that work: two copies are 8 nodes"
+    (container,) = pod["containers"]
+    assert container["image"].startswith(
+        "556809692997.dkr.ecr.us-east-2.amazonaws.com/hyperpod-checkpointless-training:"
+    )
+    assert {"--inprocess-restart", "trainer.num_nodes=16"} <= {*container["command"]}
+    assert "privileged" not in container["securityContext"], "its ports are a safe sysctl"
+    assert "++callbacks.3.test_fault_config.fault_ranks=[]" in container["command"], "its configuration kills rank 8"
+    assert "HPCT_USE_ROOTLESS" in {each["name"] for each in container["env"]}
+
+
+def test_a_cluster_with_room_for_a_checkpointless_job_has_its_file() -> None:
+    def listed(text: str) -> bool:
+        return "train/checkpointless.yaml" in {file.path for file in job_files(loads(text, "lyra.yaml"))}
+
+    assert listed(HOPPER)
+    assert not listed(HOPPER.replace("count: 18", "count: 7")), "two copies are eight nodes"
+    assert not listed(HOPPER.replace("p5.48xlarge", "p5en.48xlarge")), "AWS has no recipe for it"
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "message"),
+    [
+        (("", ""), {"nodes": "4"}, "2 copies of 32 GPUs are 8 nodes, and 4 is not a multiple of it"),
+        (("", ""), {"data": "/home/tokens"}, "data=/home/tokens is on none of the file systems"),
+        (("p5.48", "p5en.48"), {}, "recipes for p5.48xlarge and p5e.48xlarge, and train has p5en.48xlarge: set image"),
+        (("us-east-2\nzone: use2", "eu-south-2\nzone: eus2"), {}, "and not in eu-south-2: copy it into a registry"),
+    ],
+)
+def test_rejects_a_checkpointless_job_that_cannot_run(
+    change: tuple[str, str], settings: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        checkpointless(HOPPER.replace(*change), **settings)
+
+
+def test_another_program_of_its_package_has_its_own_number_of_nodes() -> None:
+    command = checkpointless(nodes="2", program="/fsx/train.py")["spec"]["replicaSpecs"][0]["template"]["spec"]
+    assert command["containers"][0]["command"][-1] == "/fsx/train.py"
+
+
 @pytest.mark.parametrize("requested", [0, 65])
 def test_rejects_a_job_of_more_nodes_than_there_are(requested: int) -> None:
     item = cluster(nodes())

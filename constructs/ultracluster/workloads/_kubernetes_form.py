@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.planning.capacity import segment
+from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
 from ultracluster.workloads._images import VERL, ContainerImage, image_on
 from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
@@ -26,6 +27,7 @@ class KubernetesForm(Form):
         objects: Returns its objects.
         nodes: Returns the nodes by default.
         applies: Returns True for a platform that runs it.
+        for_group: Returns True for a group that runs it as it is.
         image: Its image, or None if it chooses one for any nodes.
         on_shared: Whether it needs a file system that all nodes share.
     """
@@ -35,13 +37,15 @@ class KubernetesForm(Form):
     objects: Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
     nodes: Callable[[PlatformNodes], int] = lambda group: group.working
     applies: Callable[[Platform], bool] = lambda platform: True
+    for_group: Callable[[PlatformNodes], bool] = lambda group: True
     image: ContainerImage | None = None
     on_shared: bool = False
 
     def fits(self, platform: Platform, group: PlatformNodes) -> bool:
         """Return whether a group can run it as it is: a test over more nodes than the group has is left out."""
         has_image = self.image is None or image_on(self.image, group.instance_type.architecture) is not None
-        return has_image and self.nodes(group) <= group.working and (bool(platform.volumes) or not self.on_shared)
+        runs = has_image and self.for_group(group) and self.nodes(group) <= group.working
+        return runs and (bool(platform.volumes) or not self.on_shared)
 
 
 def _nccl_title(group: PlatformNodes, nodes: int) -> str:
@@ -135,6 +139,17 @@ ELASTIC_JOB = KubernetesForm(
     ),
     applies=lambda platform: platform.training_operator,
     settings=(*_TRAINING, "min_nodes"),
+)
+CHECKPOINTLESS_JOB = KubernetesForm(
+    file="checkpointless.yaml",
+    kind="HyperPodPyTorchJob",
+    title=lambda group, nodes: f"checkpointless training on {_gpus(group, nodes)}",
+    objects=checkpointless_job,
+    nodes=checkpointless_nodes,
+    applies=lambda platform: platform.training_operator,
+    for_group=runs_checkpointless,
+    settings=_TRAINING,
+    on_shared=True,
 )
 FINE_TUNE = KubernetesForm(
     file="finetune.yaml",

@@ -7,6 +7,7 @@ from ultracluster.workloads._images import DYNAMO, NCCL_TESTS, PYTORCH, SGLANG, 
 from ultracluster.workloads._kubernetes_disaggregated import DISAGGREGATED
 from ultracluster.workloads._kubernetes_form import (
     ALL_TO_ALL,
+    CHECKPOINTLESS_JOB,
     DCGM,
     ELASTIC_JOB,
     FINE_TUNE,
@@ -57,6 +58,13 @@ _ROWS = (
         needs="HyperPod's training operator 1.2; no Spot instances and no managed tiered checkpoints; a program "
         "that continues on any number of nodes",
         forms=(ELASTIC_JOB,),
+    ),
+    Workload(
+        name="checkpointless",
+        summary="pre-training of Llama 3 70B in which failed processes recover from the memory of others",
+        needs="HyperPod's training operator 1.2; P5 or P5e nodes, a multiple of 8; a shared file system with the data; "
+        "another program needs AWS's package hyperpod_checkpointless_training",
+        forms=(CHECKPOINTLESS_JOB,),
     ),
     Workload(
         name="finetune",

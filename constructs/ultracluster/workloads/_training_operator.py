@@ -96,23 +96,52 @@ def pytorch_job(
     pod = with_checkpoints(platform, group, with_reporting(pod, group), name)
     # A job that changes its size has no whole number of pieces.
     pieces = slices(platform, group, requested) if fewest is None else {}
+    created, allowed = operated(
+        platform, group, team, name=name, nodes=requested, pod=pod, annotations={**pieces, **metrics_port()}
+    )
+    spec = created["spec"]
+    if program[0] == TRAINING:
+        spec["runPolicy"]["logMonitoringConfiguration"] = [_HANGING]
+    if fewest is not None:
+        spec["replicaSpecs"][0]["maxReplicas"] = requested
+        spec["elasticPolicy"] = {"maxReplicas": requested, "minReplicas": fewest, **_ELASTIC}
+    return [created, allowed]
+
+
+def operated(
+    platform: Platform,
+    group: PlatformNodes,
+    team: Team,
+    *,
+    name: str,
+    nodes: int,
+    pod: Object,
+    annotations: Object,
+) -> list[Object]:
+    """Return a gang of pods whose first container has the agent of the operator, and the network policy for them.
+
+    Args:
+        platform: The cluster.
+        group: Node group.
+        team: Team of the job.
+        name: Name of the job.
+        nodes: Number of nodes.
+        pod: Spec of a pod.
+        annotations: Annotations of the pods, beside those of their place.
+    """
     first, *others = pod["containers"]
     port = {"containerPort": hyperpod_kubernetes.AGENT_PORT}
     template = {
-        "metadata": {"annotations": {**near(platform, group), **pieces, **metrics_port()}},
+        "metadata": {"annotations": {**near(platform, group), **annotations}},
         "spec": {**pod, "containers": [{**first, "ports": [port]}, *others]},
     }
-    policy: Object = {"cleanPodPolicy": "All", "jobMaxRetryCount": _MOST_RESTARTS, "restartPolicy": _RESTARTS}
-    if program[0] == TRAINING:
-        policy["logMonitoringConfiguration"] = [_HANGING]
-    replica: Object = {"name": "node", "replicas": requested, "template": template}
-    spec: Object = {"nprocPerNode": str(gpus), "replicaSpecs": [replica], "runPolicy": policy}
-    if fewest is not None:
-        replica["maxReplicas"] = requested
-        spec["elasticPolicy"] = {"maxReplicas": requested, "minReplicas": fewest, **_ELASTIC}
+    spec: Object = {
+        "nprocPerNode": str(group.instance_type.gpus),
+        "replicaSpecs": [{"name": "node", "replicas": nodes, "template": template}],
+        "runPolicy": {"cleanPodPolicy": "All", "jobMaxRetryCount": _MOST_RESTARTS, "restartPolicy": {**_RESTARTS}},
+    }
     kind, version, service = hyperpod_kubernetes.TRAINING_KIND.split(".", 2)
-    pods = {_POD_LABEL: name}
     return [
         make(f"{service}/{version}", kind, name, **queue_metadata(platform, team), spec=spec),
-        job_policy(name, team.name, pods, further=from_operator()),
+        job_policy(name, team.name, {_POD_LABEL: name}, further=from_operator()),
     ]

@@ -3,6 +3,7 @@
 from ultracluster.catalogue.schedulers import _eks as eks
 from ultracluster.catalogue.schedulers import _eks_add_ons as eks_add_ons
 from ultracluster.catalogue.schedulers import _hyperpod as hyperpod
+from ultracluster.catalogue.schedulers import _hyperpod_add_ons as hyperpod_add_ons
 from ultracluster.catalogue.schedulers import _hyperpod_kubernetes as hyperpod_kubernetes
 from ultracluster.catalogue.schedulers import _pcs as pcs
 from ultracluster.catalogue.schedulers import _registries as registries
@@ -20,6 +21,7 @@ __all__ = [
     "eks_add_ons",
     "huge_pages",
     "hyperpod",
+    "hyperpod_add_ons",
     "hyperpod_kubernetes",
     "pcs",
     "registries",

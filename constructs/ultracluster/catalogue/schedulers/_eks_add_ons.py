@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated
+from ultracluster.catalogue.schedulers import _hyperpod_add_ons as hyperpod_add_ons
 from ultracluster.catalogue.schedulers import _hyperpod_kubernetes as hyperpod_kubernetes
 
 _AVAILABLE = Source(
@@ -132,7 +133,12 @@ OWN_ROLE: Annotated[Mapping[str, str], Stated(_COMMUNITY_ADDONS, columns="add-on
 HYPERPOD = "amazon-sagemaker-hyperpod-"
 #: Add-ons that another one requires.
 REQUIRED: Annotated[Mapping[str, tuple[str, ...]], Stated(_OPERATOR, columns="add-on: add-ons that it requires")] = (
-    MappingProxyType({hyperpod_kubernetes.TRAINING_OPERATOR: ("cert-manager",)})
+    MappingProxyType(
+        {
+            hyperpod_kubernetes.TRAINING_OPERATOR: ("cert-manager",),
+            hyperpod_add_ons.INFERENCE: hyperpod_add_ons.INFERENCE_REQUIRES,
+        }
+    )
 )
 
 
