@@ -9,6 +9,7 @@ from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
 from ultracluster.planning import arn_problem, text_problem
+from ultracluster.planning.capacity import TrainingPlan
 
 _SECRET = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
 _HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
@@ -75,16 +76,16 @@ def group_problems(
 def _elastic_problems(groups: Sequence[HyperPodInstanceGroup]) -> list[str]:
     """Return the errors of groups that Karpenter scales: those that start without nodes.
 
-    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html (read
-    2026-11-23)
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html and, beside
+    it, sagemaker-hyperpod-spot.html (read 2026-11-25)
     """
     elastic = [group for group in groups if group.count == 0]
     problems = [] if elastic else ["autoscaling needs a group with count=0, which Karpenter scales"]
     for group in elastic:
         if group.deep_health_checks:
             problems.append(f"Karpenter scales no group with deep health checks: {group.name}")
-        if not group.on_demand:
-            problems.append(f"Karpenter scales groups on demand only: {group.name}")
+        if isinstance(group.capacity, TrainingPlan):
+            problems.append(f"Karpenter scales groups on demand and of Spot only: {group.name}")
     return problems
 
 

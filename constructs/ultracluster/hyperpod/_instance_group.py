@@ -129,11 +129,6 @@ class HyperPodInstanceGroup:
         return bool(self.labels or self.taints) or isinstance(self.capacity, Spot)
 
     @property
-    def on_demand(self) -> bool:
-        """True if the nodes are bought on demand."""
-        return isinstance(self.capacity, OnDemand)
-
-    @property
     def hidden_from_price_lists(self) -> bool:
         """True if the type is not in the price lists that cfn-lint reads."""
         return hidden_from_price_lists(self.instance_type)

@@ -131,7 +131,7 @@ def _gpus(platform: Platform) -> Iterator[Found]:
 
 def _elastic(platform: Platform) -> Iterator[Found]:
     elastic = [group for group in platform.nodes if group.elastic]
-    if elastic and platform.karpenter is None:
+    if elastic and platform.karpenter is None and not platform.service_karpenter:
         names = ", ".join(group.name for group in elastic)
         yield ("karpenter",), f"{names}: elastic groups need karpenter: role, subnets, security groups, image"
     if platform.karpenter is not None and not elastic:
@@ -143,8 +143,9 @@ def _elastic(platform: Platform) -> Iterator[Found]:
         if group.instance_type.ultraservers:
             message = f"{group.name}: an UltraServer is one Capacity Block, which does not grow and shrink: not elastic"
             yield ("nodes", group.name, "elastic"), message
-        if platform.karpenter is not None:
-            yield from _image(group, group.image or platform.karpenter.image)
+        if platform.karpenter is None:
+            continue
+        yield from _image(group, group.image or platform.karpenter.image)
         if group.layout == "all-efa" and group.instance_type.supports_efa:
             yield (
                 ("nodes", group.name, "layout"),

@@ -63,9 +63,10 @@ def platform_of(
                 ultraserver=group.ultraserver,
                 elastic=group.elastic,
                 image=group.image.id if group.elastic and group.image else None,
-                selector={traits.group_label: group.name} if traits.group_label else {},
+                # Karpenter knows its own labels of nodes that do not exist yet.
+                selector={traits.group_label: group.name} if traits.group_label and not group.elastic else {},
                 type_label=f"{traits.type_prefix}{group.instance_type.name}",
-                healthy=dict(traits.healthy) if group.gpus else {},
+                healthy=dict(traits.healthy) if group.gpus and not group.elastic else {},
             )
             for group in cluster.node_groups
         ),
@@ -77,6 +78,7 @@ def platform_of(
         scratch=cluster.storage.scratch.path,
         versions=section.charts,
         karpenter=_karpenter(cluster, deployed or {}),
+        service_karpenter=traits.own_karpenter,
         dynamic_volumes=_dynamic_volumes(cluster, deployed or {}),
         images=section.images,
         registry=registry_of(cluster),
@@ -148,7 +150,7 @@ def _path(where: tuple[str, ...], sections: Mapping[str, str]) -> Path:
 def _karpenter(cluster: ClusterFile, deployed: Mapping[str, str]) -> KarpenterNodes | None:
     """Return the names in node classes: outputs of the stacks."""
     elastic = [group for group in cluster.node_groups if group.elastic]
-    if not elastic:
+    if not elastic or cluster.traits.kubernetes_nodes.own_karpenter:
         return None
 
     return KarpenterNodes(

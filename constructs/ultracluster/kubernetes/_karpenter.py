@@ -13,6 +13,8 @@ from ultracluster.planning.capacity import Block, Spot, TargetedReservation
 
 # Room for container images where no local disk takes them. Ours.
 _ROOT_VOLUME = {"deleteOnTermination": True, "encrypted": True, "volumeSize": "500Gi", "volumeType": "gp3"}
+# API group of HyperPod's own node class.
+_SERVICE = "karpenter.sagemaker.amazonaws.com"
 # A node that has nothing to do for so long is ended: longer than the pause between two jobs of a person.
 _IDLE = "30m"
 
@@ -26,14 +28,35 @@ def karpenter_release(platform: Platform, nodes: KarpenterNodes) -> HelmRelease:
     return release("karpenter", platform.versions, {"replicas": 2, "settings": settings})
 
 
-def karpenter_objects(platform: Platform, nodes: KarpenterNodes) -> list[Object]:
+def karpenter_objects(platform: Platform) -> list[Object]:
     """Return a node class and a node pool for each elastic group."""
-    return [
-        manifest
-        for group in platform.nodes
-        if group.elastic
-        for manifest in (_node_class(platform, group, nodes), _node_pool(group))
-    ]
+    result = []
+    for group in platform.nodes:
+        if not group.elastic:
+            continue
+        if platform.karpenter is not None:
+            result += [_node_class(platform, group, platform.karpenter), _node_pool(group)]
+        elif platform.service_karpenter:
+            result += [_service_class(group), _service_pool(group)]
+    return result
+
+
+def _service_class(group: PlatformNodes) -> Object:
+    """Return the node class of a group of HyperPod, which has the network interfaces and disks.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html (read
+    2026-11-25)
+    """
+    return make(f"{_SERVICE}/v1", "HyperpodNodeClass", group.name, spec={"instanceGroups": [group.name]})
+
+
+def _service_pool(group: PlatformNodes) -> Object:
+    """Return the node pool of a group of HyperPod, whose purchase option is that of the group."""
+    return _pool(
+        group,
+        {"group": _SERVICE, "kind": "HyperpodNodeClass", "name": group.name},
+        [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [group.label_of_type]}],
+    )
 
 
 def _node_class(platform: Platform, group: PlatformNodes, nodes: KarpenterNodes) -> Object:
@@ -65,14 +88,18 @@ def _node_pool(group: PlatformNodes) -> Object:
     spot = isinstance(group.capacity, Spot)
     reserved = isinstance(group.capacity, (Block, TargetedReservation))
     bought = "spot" if spot else "reserved" if reserved else "on-demand"
-    template: Object = {
-        "expireAfter": "Never",
-        "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": group.name},
-        "requirements": [
+    return _pool(
+        group,
+        {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": group.name},
+        [
             {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [group.instance_type.name]},
             {"key": "karpenter.sh/capacity-type", "operator": "In", "values": [bought]},
         ],
-    }
+    )
+
+
+def _pool(group: PlatformNodes, node_class: Object, requirements: list[Object]) -> Object:
+    template: Object = {"expireAfter": "Never", "nodeClassRef": node_class, "requirements": requirements}
     if group.node_taints:
         template["taints"] = [{"effect": taint.effect, "key": taint.key} for taint in group.node_taints]
     limits = {"cpu": str(group.count * group.instance_type.vcpus)}

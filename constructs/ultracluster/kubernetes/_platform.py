@@ -42,6 +42,7 @@ class Platform:
         required: Releases that the service of the nodes requires before it creates them.
         late: Reason why nodes join after the platform was applied, or empty.
         training_operator: The cluster has the training operator of HyperPod, an EKS add-on.
+        service_karpenter: HyperPod runs Karpenter for elastic groups, with definitions of its own.
     """
 
     cluster: str
@@ -62,6 +63,7 @@ class Platform:
     required: tuple[HelmRelease, ...] = ()
     late: str = ""
     training_operator: bool = False
+    service_karpenter: bool = False
 
     @property
     def tenants(self) -> tuple[Team, ...]:

@@ -51,7 +51,7 @@ def platform(of: Platform) -> Rendered:
     ]
     objects = [
         *cluster_objects(of),
-        *(karpenter_objects(of, elastic) if elastic else ()),
+        *karpenter_objects(of),
         *(manifest for team in of.tenants for manifest in _team(of, team.name)),
         *volume_objects(of),
         *_SCHEDULERS[of.scheduler][1](of),

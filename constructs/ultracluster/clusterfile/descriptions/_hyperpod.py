@@ -15,7 +15,7 @@ def control_plane(cluster: ClusterFile) -> str:
 
 
 def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
-    checks = cluster.hyperpod.deep_health_checks and group.gpus
+    checks = cluster.hyperpod.deep_health_checks and group.gpus and not group.elastic
     return ["deep health checks at the start"] if checks else []
 
 

@@ -210,6 +210,11 @@ def _check_group(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Itera
 
 def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
     path: Path = ("nodes", group.section)
+    if draft.traits.kubernetes_nodes.own_karpenter:
+        if not isinstance(group.capacity, OnDemand | Spot):
+            message = f"HyperPod's Karpenter buys on demand or Spot, and not {group.capacity.word}; remove elastic"
+            yield _ELASTIC((*path, "elastic"), message)
+        return
     if not isinstance(group.capacity, OnDemand | Spot | TargetedReservation | CapacityBlock):
         message = (
             f"Karpenter buys on demand, on the Spot market, in a reservation or a Capacity Block by its id, and not "

@@ -218,7 +218,8 @@ class NodeGroupSection(Section):
     )
     elastic: t.Flag = Field(
         default=False,
-        description="Under Kubernetes: whether Karpenter launches nodes when pods need them, `count` at most.",
+        description="Under Kubernetes: whether Karpenter launches nodes when pods need them, `count` at most. On "
+        "HyperPod, the service runs it, and its nodes have no deep health checks.",
     )
     stack: StackNumber | None = Field(
         default=None,
